@@ -1,0 +1,113 @@
+"""All settings of Memory37. Every name read from the environment is documented in docs/settings.md."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from memory_site.env import BASE_DIR, env
+from memory_site.secret import installation_secret
+
+VAR_DIR = env.path("MEMORY37_VAR", default=str(BASE_DIR / "var"))()
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="") or installation_secret(VAR_DIR)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "ninja",
+    "memory_site",
+    "retrieval",
+    "worlds",
+    "knowledge",
+    "episodes",
+    "npcs",
+    "art",
+    "memories",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "memory_site.urls"
+ASGI_APPLICATION = "memory_site.asgi.application"
+WSGI_APPLICATION = "memory_site.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- Database -------------------------------------------------------------------------------------------------------
+DATABASE_URL = env.str("DATABASE_URL", default="")
+
+
+def _database() -> dict[str, Any]:
+    """Any PostgreSQL by `DATABASE_URL`, else the embedded one under `VAR_DIR` (started by its own database backend)."""
+    shared = {
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            "server_side_binding": True,
+            "prepare_threshold": 0,
+            "pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=10), "timeout": 10},
+        },
+        "TEST": {"NAME": env.str("TEST_DATABASE", default="test_memory37")},
+    }
+    if DATABASE_URL:
+        return {**env.db_url_config(DATABASE_URL), **shared, "ENGINE": "django.db.backends.postgresql"}
+    return {**shared, "ENGINE": "memory_site.embedded", "NAME": "memory37", "USER": "memory37"}
+
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Retrieval ------------------------------------------------------------------------------------------------------
+EMBEDDER = env.str("EMBEDDER", default="local")  # local | openai | hashing
+EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
+LLM_MODEL = env.str("LLM_MODEL", default="")  # empty: rule-based text processing
+
+# --- Worker ---------------------------------------------------------------------------------------------------------
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")  # empty: pgmq on the same database
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+
+# --- Users, languages, files ----------------------------------------------------------------------------------------
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
+LANGUAGES = [("en", _("English")), ("ru", _("Russian")), ("ko", _("Korean"))]
+LOCALE_PATHS = [BASE_DIR / "memory_site" / "locale"]
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]

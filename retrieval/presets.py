@@ -1,0 +1,44 @@
+"""How each domain is embedded and searched (spec 1.1): one configuration object, overridable by environment."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.conf import settings
+
+
+class Mode(StrEnum):
+    HYBRID = "hybrid"
+    VECTOR = "vector"
+    KEYWORD = "keyword"
+
+
+class Fusion(StrEnum):
+    SCORE = "score"
+    RRF = "rrf"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """`dims` is what a hosted model is asked for; a local model brings its own width."""
+
+    dims: int
+    k_vector: int = 10
+    k_keyword: int = 50
+    mode: Mode = Mode.HYBRID
+    fusion: Fusion = Fusion.SCORE
+    vector_weight: float = 0.4
+
+
+PRESETS = {
+    "srd": Preset(dims=1536),
+    "lore": Preset(dims=1024),
+    "episode": Preset(dims=1024, mode=Mode.VECTOR),
+    "art": Preset(dims=1024),
+    "memory": Preset(dims=1024, vector_weight=0.3),
+}
+
+
+def preset(domain: str) -> Preset:
+    """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied."""
+    overrides = getattr(settings, "RETRIEVAL_PRESETS", {}).get(domain, {})
+    return Preset(**{**vars(PRESETS[domain]), **overrides})

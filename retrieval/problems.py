@@ -1,0 +1,51 @@
+"""Domain errors. Raised deep, mapped once (`memory_site/errors.py`) to RFC 9457 problem+json and to MCP tool errors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+
+@dataclass
+class Problem(Exception):
+    """Something the caller can act on. `detail` says what to do next, in one or two sentences."""
+
+    detail: str
+    errors: Sequence[dict[str, Any]] = field(default=(), kw_only=True)
+    candidates: Sequence[str] = field(default=(), kw_only=True)
+
+    status: ClassVar[int] = 400
+    code: ClassVar[str] = "bad_request"
+    title: ClassVar[str] = "The request cannot be carried out"
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+class NotFound(Problem):
+    """No such thing, or none that this caller may know of: the two must not be told apart."""
+
+    status, code, title = 404, "not_found", "Not found"
+
+
+class Invalid(Problem):
+    """The input is understood but not acceptable."""
+
+    status, code, title = 422, "invalid", "Invalid input"
+
+
+class Ambiguous(Problem):
+    """A name fits several things; `candidates` lists them."""
+
+    status, code, title = 422, "ambiguous", "Ambiguous name"
+
+
+class Conflict(Problem):
+    """The write collides with what is stored or under way."""
+
+    status, code, title = 409, "conflict", "Conflict"
+
+
+class Forbidden(Problem):
+    """The caller is known and may not do this."""
+
+    status, code, title = 403, "forbidden", "Forbidden"

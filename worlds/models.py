@@ -1,0 +1,112 @@
+"""Worlds, campaigns, parties, the people at the table, and the keys of programs."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from retrieval.ids import uuid7
+
+
+class Named(models.Model):
+    """A thing with a stable readable `slug` and a display `name`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    slug = models.SlugField(_("slug"), max_length=80, allow_unicode=True)
+    name = models.CharField(_("name"), max_length=200)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GameSystem(Named):
+    """A set of rules that several worlds may share."""
+
+    class Meta:
+        verbose_name = _("game system")
+        constraints = [models.UniqueConstraint(fields=["slug"], name="game_system_slug")]
+
+
+class World(Named):
+    """Everything stored belongs to a world, and no query crosses that line."""
+
+    system = models.ForeignKey(GameSystem, models.PROTECT, null=True, blank=True, related_name="worlds")
+    language = models.CharField(_("language"), max_length=8, default="en")
+    description = models.TextField(_("description"), blank=True, default="")
+
+    class Meta:
+        verbose_name = _("world")
+        constraints = [models.UniqueConstraint(fields=["slug"], name="world_slug")]
+
+
+class Campaign(Named):
+    world = models.ForeignKey(World, models.CASCADE, related_name="campaigns")
+
+    class Meta:
+        verbose_name = _("campaign")
+        constraints = [models.UniqueConstraint(fields=["world", "slug"], name="campaign_slug_in_world")]
+
+
+class Party(Named):
+    world = models.ForeignKey(World, models.CASCADE, related_name="parties")
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="parties")
+    members = models.JSONField(_("members"), default=list, blank=True, help_text=_("Names of the player characters."))
+
+    class Meta:
+        verbose_name = _("party")
+        verbose_name_plural = _("parties")
+        constraints = [models.UniqueConstraint(fields=["world", "slug"], name="party_slug_in_world")]
+
+
+class Membership(models.Model):
+    """What a site user is in a world: row scoping in the admin and on the pages follows it."""
+
+    class Role(models.TextChoices):
+        DESIGNER = "designer", _("Designer")
+        GM = "gm", _("Game master")
+        PLAYER = "player", _("Player")
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    world = models.ForeignKey(World, models.CASCADE, related_name="memberships")
+    role = models.CharField(_("role"), max_length=16, choices=Role)
+    party = models.ForeignKey(Party, models.CASCADE, null=True, blank=True, related_name="memberships")
+
+    class Meta:
+        verbose_name = _("membership")
+        constraints = [
+            models.UniqueConstraint(fields=["user", "world"], name="membership_user_world"),
+            models.CheckConstraint(
+                condition=models.Q(party__isnull=True) | models.Q(role="player"), name="membership_party_is_for_players"
+            ),
+        ]
+
+
+class ApiKey(models.Model):
+    """A program's way in. Only a hash of the secret is stored; `m37_<prefix>_<secret>` is shown once."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    name = models.CharField(_("name"), max_length=120)
+    prefix = models.CharField(_("prefix"), max_length=12, unique=True, editable=False)
+    secret_hash = models.CharField(max_length=64, editable=False)
+    world = models.ForeignKey(World, models.CASCADE, related_name="api_keys")
+    campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, blank=True, related_name="api_keys")
+    scopes = models.JSONField(_("scopes"), default=list)
+    audience = models.CharField(
+        _("audience cap"), max_length=80, default="public", help_text=_("gm, party:<slug>, npc:<slug> or public.")
+    )
+    namespace = models.CharField(_("agent namespace"), max_length=120, blank=True, default="")
+    calls_per_minute = models.PositiveIntegerField(_("calls per minute"), default=600)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)
+    revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("API key")
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix})"
