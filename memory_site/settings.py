@@ -1,5 +1,6 @@
 """All settings of Memory37. Every name read from the environment is documented in docs/settings.md."""
 
+from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -7,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from memory_site.env import BASE_DIR, env
 from memory_site.secret import installation_secret
 
-VAR_DIR = env.path("MEMORY37_VAR", default=str(BASE_DIR / "var"))()
+VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(BASE_DIR / "var")))
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or installation_secret(VAR_DIR)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -74,7 +75,7 @@ def _database() -> dict[str, Any]:
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             "server_side_binding": True,
-            "prepare_threshold": 0,
+            "prepare_threshold": 2,  # not 0: Django's DDL sends several commands at once, which cannot be prepared
             "pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=10), "timeout": 10},
         },
         "TEST": {"NAME": env.str("TEST_DATABASE", default="test_memory37")},

@@ -9,7 +9,7 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Both methods return shape `(len(texts), dims)`, float32, rows of length 1. Blocking; never call with a lock held."""
+    """Both methods return shape `(len(texts), dims)`, float32, unit rows. Blocking: never call with a lock held."""
 
     name: str
     """Stored with every vector; vectors of different names are never compared."""

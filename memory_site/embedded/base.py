@@ -1,0 +1,16 @@
+"""Django's PostgreSQL backend, over a server that is started when the first connection wants it."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db.backends.postgresql import base
+
+from memory_site.embedded.server import EmbeddedServer
+
+SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    def get_connection_params(self) -> dict[str, Any]:
+        SERVER.ensure_running()
+        return {**super().get_connection_params(), "host": str(SERVER.socket_dir)}

