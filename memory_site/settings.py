@@ -15,6 +15,10 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[:
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.forms",
+    "unfold.contrib.simple_history",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -22,6 +26,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "simple_history",
     "ninja",
     "memory_site",
     "retrieval",
@@ -43,6 +48,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "simple_history.middleware.HistoryRequestMiddleware",
 ]
 
 ROOT_URLCONF = "memory_site.urls"
@@ -98,6 +104,15 @@ LLM_MODEL = env.str("LLM_MODEL", default="")  # empty: rule-based text processin
 # --- Worker ---------------------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")  # empty: pgmq on the same database
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+
+# --- Admin ----------------------------------------------------------------------------------------------------------
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": "Memory37",
+    "SITE_HEADER": "Memory37",
+    "SITE_SYMBOL": "menu_book",
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "4px",
+}
 
 # --- Users, languages, files ----------------------------------------------------------------------------------------
 AUTH_PASSWORD_VALIDATORS = [

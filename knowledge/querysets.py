@@ -1,0 +1,69 @@
+"""Reads named after their questions. Who may know what is decided here, inside the database."""
+
+from typing import Any, Self
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+from worlds.audiences import Audience, GuardedQuerySet
+from worlds.models import Campaign, World
+
+
+class RulesOfWorld(GuardedQuerySet):
+    """Shared by rules and their passages."""
+
+    path_to_system = "system"
+
+    def in_world(self, world: World) -> Self:
+        """The world's own rules and those that all worlds of its game system share."""
+        shared = Q(world=None, **{self.path_to_system: world.system_id})
+        return self.filter(Q(world=world) | shared if world.system_id else Q(world=world))
+
+
+class RuleQuerySet(RulesOfWorld):
+    path_to_system = "document__system"
+
+    def with_source(self) -> Self:
+        return self.select_related("document")
+
+
+class RulePassageQuerySet(RulesOfWorld):
+    def with_source(self) -> Self:
+        return self.select_related("rule__document").defer("embedding", "search_vector")
+
+
+class Overlaid(GuardedQuerySet):
+    """Canon of a world, and the overlays of its campaigns."""
+
+    path_to_lore = "pk"
+
+    def known_in(self, campaign: Campaign | None, audience: Audience) -> Self:
+        """Canon and the campaign's overlay, without the canon that the overlay replaces for this audience."""
+        if campaign is None:
+            return self.filter(campaign=None)
+        return self.filter(Q(campaign=None) | Q(campaign=campaign)).exclude(Exists(self._stand_ins(campaign, audience)))
+
+    def _stand_ins(self, campaign: Campaign, audience: Audience) -> models.QuerySet[Any]:
+        entries = LoreQuerySet(self._lore()).published().visible_to(audience)
+        return entries.filter(campaign=campaign, overrides=OuterRef(self.path_to_lore))
+
+    def _lore(self) -> Any:
+        return self.model
+
+
+class LoreQuerySet(Overlaid):
+    def published(self) -> Self:
+        return self.filter(status="published")
+
+
+class LorePassageQuerySet(Overlaid):
+    path_to_lore = "lore"
+
+    def published(self) -> Self:
+        return self.filter(published=True)
+
+    def with_source(self) -> Self:
+        return self.select_related("lore__campaign").defer("embedding", "search_vector")
+
+    def _lore(self) -> Any:
+        return self.model._meta.get_field("lore").related_model
