@@ -1,0 +1,102 @@
+"""Names are found as people write them, and nothing is guessed."""
+
+import pytest
+
+from retrieval.names import Entry, NameIndex, fold, name_keys, query_keys
+from retrieval.problems import Ambiguous, NotFound
+
+MIRA = Entry("mira", "Mira Voss", ("Мира Восс", "미라 보스"))
+GUILD = Entry("guild", "Ferrymen's Guild", ("Гильдия паромщиков", "뱃사공 길드"))
+TOWN = Entry("town", "Ferrymark", ("Ферримарк", "페리마크"))
+JOSS = Entry("joss", "Joss Voss")
+OLGA = Entry("olga", "Королева Ольга")
+CAST = NameIndex([MIRA, GUILD, TOWN, JOSS, OLGA])
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("mira voss", "mira"),
+        ("MÍRA  VÖSS", "mira"),
+        ("Mira", "mira"),
+        ("mira_voss", "mira"),
+        ("Мире Восс", "mira"),
+        ("Миру", "mira"),
+        ("미라보스", "mira"),
+        ("미라 보스에게", "mira"),
+        ("the Ferrymen’s Guild", "guild"),
+        ("ferrymens guild", "guild"),
+        ("Гильдией паромщиков", "guild"),
+        ("뱃사공길드를", "guild"),
+        ("Ferymark", "town"),
+        ("Ferrymakr", "town"),
+        ("Ферримарке", "town"),
+        ("페리마크에서", "town"),
+        ("королевой Ольгой", "olga"),
+    ],
+)
+def test_a_name_is_found_however_it_is_written(written, meant):
+    assert CAST.resolve(written) == meant
+
+
+def test_a_name_that_fits_two_people_is_not_guessed():
+    with pytest.raises(Ambiguous) as problem:
+        CAST.resolve("Voss")
+    assert set(problem.value.candidates) == {"Mira Voss", "Joss Voss"}
+
+
+def test_an_unknown_name_comes_back_with_names_that_look_like_it():
+    with pytest.raises(NotFound) as problem:
+        CAST.resolve("Ferry Guildhall")
+    assert "Ferrymen's Guild" in problem.value.candidates
+
+
+def test_a_short_name_bears_no_slip():
+    with pytest.raises(NotFound):
+        NameIndex([Entry(1, "Mira")]).resolve("Mara")
+
+
+def test_a_korean_particle_must_fit_the_syllable_before_it():
+    with pytest.raises(NotFound):
+        NameIndex([Entry(1, "미라")]).resolve("미라을")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "keys"),
+    [
+        ("Mira is allied with the Ferrymen's Guild.", ["mira", "guild"]),
+        ("Мира враждует с Гильдией.", ["mira", "guild"]),
+        ("미라는 뱃사공 길드의 적이다", ["mira", "guild"]),
+        ("Does mira voss live in Ferymark?", ["mira", "town"]),
+        ("Mira's guild is rich", ["mira"]),
+    ],
+)
+def test_the_names_of_a_sentence_are_found_in_order(sentence, keys):
+    assert [mention.matches[0].key for mention in CAST.mentions(sentence)] == keys
+
+
+def test_a_common_word_is_not_taken_for_a_name():
+    assert NameIndex([Entry(1, "Мира")]).mentions("Весь Ферримарк хочет мира") == []
+    assert NameIndex([Entry(1, "Hope")]).mentions("They hope that Ferrymark stands") == []
+
+
+def test_an_ambiguous_mention_says_so():
+    (mention,) = CAST.mentions("I met Voss")
+    assert mention.ambiguous
+    assert {match.key for match in mention.matches} == {"mira", "joss"}
+
+
+def test_a_longer_name_hides_the_shorter_one_inside_it():
+    index = NameIndex([Entry("bay", "Salt Bay"), Entry("salt", "Salt")])
+    assert [m.matches[0].key for m in index.mentions("We sailed to Salt Bay")] == ["bay"]
+
+
+@pytest.mark.parametrize("written", ["Миру Восс", "Mria Voss", "미라는", "ferymark", "페리마크에서", "뱃사공길드"])
+def test_database_keys_find_every_name_that_the_index_finds(written):
+    entry = next(entry for entry in CAST.entries if entry.key == CAST.resolve(written))
+    assert set(query_keys(written)) & set(name_keys(entry.name, *entry.aliases))
+
+
+def test_folding_keeps_words_and_drops_the_rest():
+    assert fold("The  Éomer’s—Hall_of Øst") == "eomers hall of ost"
+    assert fold("Ёлка й") == "елка й"
