@@ -1,0 +1,313 @@
+"""What has happened: sessions, scenes, episodes for good; threads and scratch for a while; recaps of it all."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from episodes.querysets import EpisodeQuerySet, PartyOwned, SessionQuerySet, ThreadQuerySet
+from knowledge.models import Lore
+from retrieval.ids import uuid7
+from retrieval.models import Passage
+from worlds.audiences import Guarded, Visibility
+from worlds.models import Campaign, Party, World
+
+EXTERNAL_ID = 120
+
+
+class Kept(models.Model):
+    """A row with a time-ordered id and its two times."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+class InWorldTime(models.Model):
+    """A time in the world's own calendar: a day since its epoch, for sorting, and the words people use for it."""
+
+    in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
+    in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
+
+    class Meta:
+        abstract = True
+
+
+class Arc(Kept):
+    """A stretch of a campaign that hangs together."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="arcs", verbose_name=_("campaign"))
+    external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
+    title = models.CharField(_("title"), max_length=200)
+    position = models.PositiveIntegerField(_("position"), default=0)
+
+    class Meta:
+        verbose_name = _("arc")
+        ordering = ["position", "created_at"]
+        constraints = [models.UniqueConstraint(fields=["campaign", "external_id"], name="arc_in_campaign")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Session(Kept, InWorldTime, Guarded):
+    """One evening at the table."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="sessions", verbose_name=_("campaign"))
+    party = models.ForeignKey(
+        Party, models.CASCADE, null=True, blank=True, related_name="sessions", verbose_name=_("party")
+    )
+    arc = models.ForeignKey(Arc, models.SET_NULL, null=True, blank=True, related_name="sessions", verbose_name=_("arc"))
+    external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
+    number = models.PositiveIntegerField(_("number"), default=0)
+    title = models.CharField(_("title"), max_length=200, blank=True, default="")
+    played_at = models.DateTimeField(_("played"), null=True, blank=True)
+
+    objects = SessionQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("session")
+        ordering = ["number", "created_at"]
+        constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="session_in_world")]
+
+    def __str__(self) -> str:
+        return self.title or self.external_id
+
+
+class Scene(Kept, InWorldTime, Guarded):
+    """One scene of a session: where it is set, and what is in mind while it lasts (its scratch)."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="scenes", verbose_name=_("campaign"))
+    party = models.ForeignKey(
+        Party, models.CASCADE, null=True, blank=True, related_name="scenes", verbose_name=_("party")
+    )
+    session = models.ForeignKey(
+        Session, models.SET_NULL, null=True, blank=True, related_name="scenes", verbose_name=_("session")
+    )
+    external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
+    title = models.CharField(_("title"), max_length=200, blank=True, default="")
+    place = models.CharField(_("place"), max_length=200, blank=True, default="")
+    place_lore = models.ForeignKey(
+        Lore, models.SET_NULL, null=True, blank=True, related_name="scenes", verbose_name=_("place in the lore")
+    )
+    position = models.PositiveIntegerField(_("position"), default=0)
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+
+    objects = PartyOwned.as_manager()
+
+    class Meta:
+        verbose_name = _("scene")
+        ordering = ["position", "created_at"]
+        constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="scene_in_world")]
+
+    def __str__(self) -> str:
+        return self.title or self.external_id
+
+
+class Episode(Passage, InWorldTime, Guarded):
+    """The present version of an episodic summary; it is its own passage.
+
+    `text` is what is searched and what players may read: `what` without its secret blocks. `notes`, `flags` and
+    `relations_delta` are the game master's. `version` is the engine's; older versions stay in `EpisodeVersion`.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="episodes", verbose_name=_("campaign"))
+    party = models.ForeignKey(Party, models.CASCADE, related_name="episodes", verbose_name=_("party"))
+    scene = models.ForeignKey(
+        Scene, models.SET_NULL, null=True, blank=True, related_name="episodes", verbose_name=_("scene")
+    )
+    external_id = models.CharField(_("summary id"), max_length=EXTERNAL_ID)
+    happened_at = models.DateTimeField(_("happened"), default=timezone.now, help_text=_("Real time at the table."))
+    players = ArrayField(models.CharField(max_length=200), verbose_name=_("players"), default=list, blank=True)
+    npcs = ArrayField(
+        models.CharField(max_length=200), verbose_name=_("NPCs"), default=list, blank=True, help_text=_("As written.")
+    )
+    place = models.CharField(_("where"), max_length=200, blank=True, default="")
+    what = models.TextField(_("what happened"))
+    flags = ArrayField(models.CharField(max_length=120), verbose_name=_("flags"), default=list, blank=True)
+    relations_delta = models.JSONField(_("changes of relations"), default=list, blank=True)
+    notes = models.TextField(_("notes"), blank=True, default="")
+    retracted_at = models.DateTimeField(_("retracted"), null=True, blank=True, editable=False)
+    retracted_why = models.CharField(_("why retracted"), max_length=400, blank=True, default="", editable=False)
+    lore = models.ManyToManyField(Lore, through="Mention", related_name="episodes", verbose_name=_("lore mentioned"))
+
+    objects = EpisodeQuerySet.as_manager()
+
+    class Meta(Passage.Meta):
+        verbose_name = _("episode")
+        ordering = ["-happened_at"]
+        constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="episode_in_world")]
+        indexes = [
+            models.Index(fields=["party", "-happened_at", "-id"], name="episode_latest_of_party"),
+            models.Index(fields=["world", "-happened_at"], name="episode_latest_of_world"),
+            models.Index(fields=["party", "-in_world_at"], name="episode_party_day"),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class EpisodeVersion(models.Model):
+    """Every version of a summary as it came, also one that came too late to stand."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    episode = models.ForeignKey(Episode, models.CASCADE, related_name="versions")
+    version = models.PositiveIntegerField(_("version"))
+    body = models.JSONField(_("summary"))
+    digest = models.CharField(max_length=64)
+    came_from = models.CharField(_("came from"), max_length=150, blank=True, default="")
+    created_at = models.DateTimeField(_("received"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("version of an episode")
+        ordering = ["-version"]
+        constraints = [models.UniqueConstraint(fields=["episode", "version"], name="episode_version")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id} v{self.version}"
+
+
+class Mention(models.Model):
+    """A place or other lore entry that an episode names."""
+
+    class Role(models.TextChoices):
+        PLACE = "place", _("Set there")
+        NAMED = "named", _("Named")
+
+    episode = models.ForeignKey(Episode, models.CASCADE, related_name="mentions")
+    lore = models.ForeignKey(Lore, models.CASCADE, related_name="mentions")
+    role = models.CharField(_("role"), max_length=8, choices=Role, default=Role.NAMED)
+
+    class Meta:
+        verbose_name = _("mention")
+        constraints = [models.UniqueConstraint(fields=["episode", "lore"], name="mention_once")]
+
+    def __str__(self) -> str:
+        return f"{self.episode_id}: {self.lore_id}"
+
+
+class Thread(Kept):
+    """Short-term memory: the steps of a conversation or a running scene, kept until they become an episode."""
+
+    class State(models.TextChoices):
+        OPEN = "open", _("Open")
+        CONSOLIDATED = "consolidated", _("Consolidated")
+        EXPIRED = "expired", _("Expired")
+
+    world = models.ForeignKey(World, models.CASCADE, related_name="threads", verbose_name=_("world"))
+    campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, blank=True, related_name="threads")
+    party = models.ForeignKey(Party, models.CASCADE, null=True, blank=True, related_name="threads")
+    scene = models.ForeignKey(Scene, models.SET_NULL, null=True, blank=True, related_name="threads")
+    external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
+    title = models.CharField(_("title"), max_length=200, blank=True, default="")
+    state = models.CharField(_("state"), max_length=12, choices=State, default=State.OPEN)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    episode = models.ForeignKey(Episode, models.SET_NULL, null=True, blank=True, related_name="threads")
+
+    objects = ThreadQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("thread")
+        ordering = ["-updated_at"]
+        constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="thread_in_world")]
+        indexes = [models.Index(fields=["expires_at"], name="thread_expiry", condition=models.Q(state="open"))]
+
+    def __str__(self) -> str:
+        return self.title or self.external_id
+
+
+class Step(models.Model):
+    """One turn of a thread. `tokens` is counted once, when it is written."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    thread = models.ForeignKey(Thread, models.CASCADE, related_name="steps")
+    number = models.PositiveIntegerField(_("number"))
+    step_id = models.CharField(_("step id"), max_length=EXTERNAL_ID, blank=True, default="")
+    speaker = models.CharField(_("speaker"), max_length=200, blank=True, default="")
+    text = models.TextField(_("text"))
+    payload = models.JSONField(_("payload"), default=dict, blank=True)
+    tokens = models.PositiveIntegerField(_("tokens"), default=0)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("step")
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["thread", "number"], name="step_number"),
+            models.UniqueConstraint(fields=["thread", "step_id"], name="step_once", condition=~models.Q(step_id="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number}. {self.text[:60]}"
+
+
+class Scratch(models.Model):
+    """Working memory of a scene: gone when the scene ends."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    scene = models.ForeignKey(Scene, models.CASCADE, related_name="scratch")
+    key = models.CharField(_("key"), max_length=EXTERNAL_ID)
+    value = models.JSONField(_("value"))
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("scratch note")
+        verbose_name_plural = _("scratch")
+        ordering = ["key"]
+        constraints = [models.UniqueConstraint(fields=["scene", "key"], name="scratch_key")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Recap(Kept):
+    """A summary of a scene, session, arc or campaign for one audience. `basis` says of which episodes, in which
+    versions: when that no longer holds, the recap is not shown but built anew."""
+
+    class Level(models.TextChoices):
+        SCENE = "scene", _("Scene")
+        SESSION = "session", _("Session")
+        ARC = "arc", _("Arc")
+        CAMPAIGN = "campaign", _("Campaign")
+
+    class Method(models.TextChoices):
+        EXTRACT = "extract", _("Sentences of the episodes")
+        LANGUAGE_MODEL = "llm", _("Language model")
+
+    world = models.ForeignKey(World, models.CASCADE, related_name="recaps")
+    level = models.CharField(_("level"), max_length=8, choices=Level)
+    subject = models.UUIDField(_("what it sums up"))
+    audience = models.CharField(_("audience"), max_length=100)
+    basis = models.CharField(max_length=64)
+    method = models.CharField(_("method"), max_length=8, choices=Method, default=Method.EXTRACT)
+
+    class Meta:
+        verbose_name = _("recap")
+        constraints = [models.UniqueConstraint(fields=["world", "level", "subject", "audience"], name="recap_once")]
+
+    def __str__(self) -> str:
+        return f"{self.level} {self.subject} ({self.audience})"
+
+
+class RecapSentence(models.Model):
+    """One sentence of a recap, with the episodes that it rests on."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    recap = models.ForeignKey(Recap, models.CASCADE, related_name="sentences")
+    position = models.PositiveIntegerField(default=0)
+    text = models.TextField(_("sentence"))
+    episodes = models.ManyToManyField(Episode, related_name="recap_sentences")
+
+    class Meta:
+        verbose_name = _("sentence of a recap")
+        ordering = ["position"]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+OWN_PARTY = Visibility.REVEALED
+"""Visibility of a new scene or episode: its party knows it, nobody else does."""

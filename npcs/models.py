@@ -1,0 +1,187 @@
+"""Who lives in a world, and what each of them thinks of each party, with every reason."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from simple_history.models import HistoricalRecords
+
+from episodes.models import Episode, InWorldTime, Kept
+from knowledge.models import Lore
+from npcs.querysets import LedgerQuerySet, NPCQuerySet
+from retrieval.ids import uuid7
+from worlds.audiences import Guarded
+from worlds.models import Party
+
+LOWEST, HIGHEST = -100, 100
+
+
+class NPC(Kept, Guarded):
+    """A character of the game master: the static half of the profile."""
+
+    slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
+    name = models.CharField(_("name"), max_length=200)
+    aliases = ArrayField(
+        models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True,
+        help_text=_("Other names, in any language."),
+    )  # fmt: skip
+    role = models.CharField(_("role"), max_length=200, blank=True, default="")
+    summary = models.TextField(
+        _("description"), blank=True, default="", help_text=_("What anyone who meets them may see.")
+    )
+    faction = models.CharField(_("faction"), max_length=200, blank=True, default="")
+    faction_lore = models.ForeignKey(
+        Lore, models.SET_NULL, null=True, blank=True, related_name="members", verbose_name=_("faction in the lore")
+    )
+    home = models.CharField(_("home"), max_length=200, blank=True, default="")
+    home_lore = models.ForeignKey(
+        Lore, models.SET_NULL, null=True, blank=True, related_name="inhabitants", verbose_name=_("home in the lore")
+    )
+    biography = models.ForeignKey(
+        Lore, models.SET_NULL, null=True, blank=True, related_name="npcs", verbose_name=_("biography in the lore")
+    )
+    voice = models.TextField(_("voice"), blank=True, default="")
+    goals = ArrayField(models.TextField(), verbose_name=_("goals"), default=list, blank=True)
+    secrets = ArrayField(models.TextField(), verbose_name=_("secrets"), default=list, blank=True)
+    play_now = ArrayField(
+        models.TextField(), verbose_name=_("play them now"), default=list, blank=True,
+        help_text=_("Up to three lines that are enough to play them."),
+    )  # fmt: skip
+    language = models.CharField(_("language"), max_length=8, default="en")
+    base = models.SmallIntegerField(
+        _("first disposition"), default=0, help_text=_("What they think of a party they know nothing of.")
+    )
+    half_life = models.FloatField(
+        _("half-life in days"), null=True, blank=True,
+        help_text=_("In-world days in which half of a change is forgotten. Empty: the site's setting."),
+    )  # fmt: skip
+    version = models.PositiveIntegerField(_("version"), default=1, editable=False)
+
+    objects = NPCQuerySet.as_manager()
+    history = HistoricalRecords(excluded_fields=["known_to"])
+
+    class Meta:
+        verbose_name = _("NPC")
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["world", "slug"], name="npc_in_world"),
+            models.CheckConstraint(condition=models.Q(base__range=(LOWEST, HIGHEST)), name="npc_base_in_range"),
+            models.CheckConstraint(
+                condition=models.Q(half_life=None) | models.Q(half_life__gt=0), name="npc_half_life_is_positive"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Appearance(models.Model):
+    """An NPC who was there."""
+
+    npc = models.ForeignKey(NPC, models.CASCADE, related_name="appearances")
+    episode = models.ForeignKey(Episode, models.CASCADE, related_name="appearances")
+
+    class Meta:
+        verbose_name = _("appearance")
+        constraints = [models.UniqueConstraint(fields=["npc", "episode"], name="appearance_once")]
+
+    def __str__(self) -> str:
+        return f"{self.npc_id}: {self.episode_id}"
+
+
+class Axis(models.TextChoices):
+    REGARD = "regard", _("Regard")
+    TRUST = "trust", _("Trust")
+    RESPECT = "respect", _("Respect")
+    FEAR = "fear", _("Fear")
+
+
+class DispositionChange(InWorldTime):
+    """One entry of the ledger: a change, or a ruling about one. Never edited; the database refuses it.
+
+    A change counts while the version of the episode it came from stands, unless it is held for the game master or the
+    last ruling about it is against it. Entries of one party are written one after the other, so ids are their order.
+    """
+
+    class Kind(models.TextChoices):
+        EPISODE = "episode", _("Episode")
+        CORRECTION = "correction", _("Correction")
+        REVERSAL = "reversal", _("Reversal")
+        RESTORATION = "restoration", _("Restoration")
+        APPROVAL = "approval", _("Approval")
+        REJECTION = "rejection", _("Rejection")
+
+    id = models.BigAutoField(primary_key=True)
+    npc = models.ForeignKey(NPC, models.CASCADE, related_name="changes", verbose_name=_("NPC"))
+    party = models.ForeignKey(Party, models.CASCADE, related_name="disposition_changes", verbose_name=_("party"))
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind)
+    axis = models.CharField(_("axis"), max_length=8, choices=Axis, default=Axis.REGARD)
+    delta = models.SmallIntegerField(_("change"), default=0)
+    reason = models.TextField(_("reason"))
+    held = models.BooleanField(_("held for the game master"), default=False)
+    episode = models.ForeignKey(
+        Episode, models.CASCADE, null=True, blank=True, related_name="disposition_changes", verbose_name=_("episode")
+    )
+    episode_version = models.PositiveIntegerField(_("version of the episode"), null=True, blank=True)
+    about = models.ForeignKey(
+        "self", models.CASCADE, null=True, blank=True, related_name="rulings", verbose_name=_("about")
+    )
+    made_by = models.CharField(_("made by"), max_length=150, blank=True, default="")
+    happened_at = models.DateTimeField(_("happened"), default=timezone.now)
+    created_at = models.DateTimeField(_("written"), auto_now_add=True)
+
+    objects = LedgerQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("disposition change")
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(delta__range=(2 * LOWEST, 2 * HIGHEST)), name="change_in_range"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["episode", "correction"], about=None) & ~models.Q(delta=0)
+                | models.Q(kind__in=["reversal", "restoration", "approval", "rejection"], delta=0, about__isnull=False),
+                name="change_or_ruling",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind="episode", episode__isnull=False, episode_version__isnull=False)
+                | ~models.Q(kind="episode"),
+                name="episode_change_has_episode",
+            ),
+            models.CheckConstraint(condition=~models.Q(reason=""), name="change_has_reason"),
+        ]
+        indexes = [
+            models.Index(fields=["npc", "party", "happened_at", "id"], name="change_of_pair"),
+            models.Index(fields=["party", "id"], name="change_held", condition=models.Q(held=True)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.delta:+d} {self.axis}" if self.about_id is None else str(self.get_kind_display())
+
+
+class Disposition(models.Model):
+    """What an NPC thinks of a party: the ledger folded, rebuilt in the transaction of each entry."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    npc = models.ForeignKey(NPC, models.CASCADE, related_name="dispositions", verbose_name=_("NPC"))
+    party = models.ForeignKey(Party, models.CASCADE, related_name="dispositions", verbose_name=_("party"))
+    score = models.FloatField(_("score"), default=0)
+    axes = models.JSONField(_("per axis"), default=dict, blank=True)
+    trend = models.FloatField(_("trend"), default=0)
+    changes = models.PositiveIntegerField(_("changes that count"), default=0)
+    pending = models.PositiveIntegerField(_("changes that wait"), default=0)
+    in_world_at = models.FloatField(_("as of day"), null=True, blank=True)
+    last_change = models.ForeignKey(DispositionChange, models.SET_NULL, null=True, blank=True, related_name="+")
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("disposition")
+        constraints = [
+            models.UniqueConstraint(fields=["npc", "party"], name="disposition_once"),
+            models.CheckConstraint(
+                condition=models.Q(score__gte=LOWEST, score__lte=HIGHEST), name="disposition_in_range"
+            ),
+        ]
+        indexes = [models.Index(fields=["party", "-score"], name="disposition_of_party")]
+
+    def __str__(self) -> str:
+        return f"{self.npc_id} → {self.party_id}: {self.score:+.0f}"

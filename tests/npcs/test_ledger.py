@@ -1,0 +1,34 @@
+"""The ledger keeps what was written into it."""
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from npcs.models import NPC, DispositionChange
+from worlds.erasing import deletion_for_good
+from worlds.models import Party, World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def entry(world: World, lanternbearers: Party) -> DispositionChange:
+    mira = NPC.objects.create(world=world, slug="mira-voss", name="Mira Voss")
+    return DispositionChange.objects.create(
+        npc=mira, party=lanternbearers, kind="correction", delta=-5, reason="They sold her map."
+    )
+
+
+def test_the_database_refuses_to_edit_an_entry(entry: DispositionChange) -> None:
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        DispositionChange.objects.filter(pk=entry.pk).update(delta=5)
+
+
+def test_the_database_refuses_to_delete_an_entry(entry: DispositionChange) -> None:
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        entry.delete()
+
+
+def test_a_world_deleted_for_good_takes_its_ledger_along(entry: DispositionChange, world: World) -> None:
+    with deletion_for_good():
+        world.delete()
+    assert not DispositionChange.objects.exists()
