@@ -1,6 +1,13 @@
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
+from django.db.models.signals import post_migrate
 
 
 class MemorySiteConfig(AppConfig):
     name = "memory_site"
     verbose_name = "Memory37"
+
+    def ready(self) -> None:
+        from memory_site import broker, checks  # noqa: F401  (registering is the import's effect)
+
+        # This app has no models, so the signal of one that has stands for "the migrations are through".
+        post_migrate.connect(broker.install, sender=apps.get_app_config("retrieval"))

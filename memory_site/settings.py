@@ -72,6 +72,7 @@ TEMPLATES = [
 
 # --- Database -------------------------------------------------------------------------------------------------------
 DATABASE_URL = env.str("DATABASE_URL", default="")
+EMBEDDED_DATABASE = env.str("EMBEDDED_DATABASE", default="memory37")
 
 
 def _database() -> dict[str, Any]:
@@ -88,7 +89,7 @@ def _database() -> dict[str, Any]:
     }
     if DATABASE_URL:
         return {**env.db_url_config(DATABASE_URL), **shared, "ENGINE": "django.db.backends.postgresql"}
-    return {**shared, "ENGINE": "memory_site.embedded", "NAME": "memory37", "USER": "memory37"}
+    return {**shared, "ENGINE": "memory_site.embedded", "NAME": EMBEDDED_DATABASE, "USER": "memory37"}
 
 
 DATABASES = {"default": _database()}
@@ -103,6 +104,13 @@ LLM_MODEL = env.str("LLM_MODEL", default="")  # empty: rule-based text processin
 
 # --- Worker ---------------------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")  # empty: pgmq on the same database
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 16  # pgmq hands out one message per poll otherwise
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
 
 # --- Admin ----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -98,6 +99,7 @@ class EmbeddedServer:
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._make_private(self.socket_dir)
+        self._forget_dead_server()
         options = f"-c unix_socket_directories='{self.socket_dir}'"
         started = self._run(
             "pg_ctl", "start", "-D", str(self.data), "-w", "-t", str(START_SECONDS), "-l", str(self.log), "-o", options,
@@ -106,6 +108,16 @@ class EmbeddedServer:
         if started.returncode != 0:
             raise EmbeddedServerError(self._why_not_started(started.stderr + started.stdout))
         self._create_database()
+
+    def _forget_dead_server(self) -> None:
+        """Remove the locks of a killed server whose process is a zombie: PostgreSQL would take it for a live one.
+
+        Its orphaned backends end by themselves within moments; PostgreSQL checks for them by shared memory.
+        """
+        pid_file = self.data / "postmaster.pid"
+        if pid_file.exists() and _is_zombie(int(pid_file.read_text().split()[0])):
+            pid_file.unlink()
+            (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def _initialise(self) -> None:
         """Build the cluster beside its place and rename it, so that a half-built one is never taken for a whole."""
@@ -152,7 +164,7 @@ class EmbeddedServer:
 
     def leave(self) -> None:
         """Stop using the server; the last user stops it."""
-        if self._users is None or self._pid_of_lock != os.getpid():
+        if self._users is None or self._pid_of_lock != os.getpid() or not self.home.exists():
             return
         with self._locked():
             with contextlib.suppress(BlockingIOError):
@@ -168,9 +180,9 @@ class EmbeddedServer:
         if not self.folder.exists():
             self.folder.parent.mkdir(parents=True, exist_ok=True)
             if os.geteuid() == 0 and not _reachable(self.folder.parent):
-                name = hashlib.sha256(str(self.folder.absolute()).encode()).hexdigest()[:12]
-                elsewhere = Path("/var/lib/memory37") / name
-                elsewhere.mkdir(parents=True, exist_ok=True)
+                # A random name: a new checkout at an old path must not find the old one's data.
+                elsewhere = Path("/var/lib/memory37") / secrets.token_hex(6)
+                elsewhere.mkdir(parents=True)
                 self.folder.symlink_to(elsewhere)
             self.folder.mkdir(exist_ok=True)
         self._make_private(self.home)
@@ -215,6 +227,14 @@ class EmbeddedServer:
 def _reachable(path: Path) -> bool:
     """Whether every folder on the way may be traversed by everyone."""
     return all(parent.stat().st_mode & 0o001 for parent in (path.resolve(), *path.resolve().parents))
+
+
+def _is_zombie(pid: int) -> bool:
+    """Whether the process has ended and only waits to be reaped (containers often have nobody who does)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return False
 
 
 def _copy_binaries(site_packages: Path, target: Path) -> None:

@@ -1,0 +1,56 @@
+# Two commands do everything: `make up` runs the product, `make test` tests it. Only Python 3.11 has to be there.
+PYTHON ?= python3.11
+SYSTEM_PYTHON := $(shell command -v $(PYTHON) || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
+
+.DEFAULT_GOAL := help
+.PHONY: help up test check fix demo ask bench clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(RUNTIME): requirements.txt
+	@$(SYSTEM_PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: set PYTHON=/path/to/python3.11")'
+	@test -x $(BIN)/python || { echo "Making the environment in $(VENV) …"; $(SYSTEM_PYTHON) -m venv $(VENV); }
+	@echo "Installing the packages of requirements.txt …"
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt $(RUNTIME)
+	@echo "Installing the packages of requirements-dev.txt …"
+	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+up: $(RUNTIME)  ## Run everything: database, demo world, web, worker (PORT=8000)
+	@exec $(BIN)/python manage.py up
+
+test: $(DEV)  ## Run the tests (ARGS='-k lore' for some of them)
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(DEV)  ## Format, lint, types, import contracts, migrations, then the tests
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports
+	@$(BIN)/mypy
+	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@$(MAKE) --no-print-directory test
+
+fix: $(DEV)  ## Format the code and mend what the linter can
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+
+demo: $(RUNTIME)  ## Load the rules and the demo world
+	@$(BIN)/python manage.py migrate --verbosity 0
+	@$(BIN)/python manage.py demo
+
+ask: $(RUNTIME)  ## Ask the rules and the lore: make ask Q="can I cast a spell while grappled?"
+	@$(BIN)/python manage.py ask "$(Q)"
+
+bench: $(DEV)  ## Measure quality and speed (DATA=folder of evaluation sets)
+	@$(BIN)/python -m bench $(DATA)
+
+clean:  ## Remove the environment; the data in var/ stays
+	rm -rf $(VENV)

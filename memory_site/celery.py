@@ -1,0 +1,19 @@
+"""The Celery application. Tasks live in each app's `tasks` module."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+
+
+def _broker() -> dict[str, object]:
+    from memory_site.broker import celery_defaults  # needs configured settings, so not at import time
+
+    return celery_defaults()
+
+
+app = Celery("memory37")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.add_defaults(_broker)
+app.autodiscover_tasks()

@@ -1,0 +1,77 @@
+"""System checks: every misconfiguration gets an id and a hint that says what to do."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.db import DatabaseError, connections
+
+OLDEST_POSTGRES = 150_000
+OLDEST_PGVECTOR = (0, 8)
+
+
+@register(Tags.security)
+def hosts_are_named(**_kwargs: Any) -> list[CheckMessage]:
+    if "*" in settings.ALLOWED_HOSTS and not settings.DEBUG:
+        return [
+            Warning(
+                "ALLOWED_HOSTS lets every host name in.",
+                hint="Name the hosts that the site answers to: ALLOWED_HOSTS=memory.example.org",
+                id="memory37.W001",
+            )
+        ]
+    return []
+
+
+@register(Tags.database)
+def database_is_capable(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
+    """Run by `migrate` and by `check --database default`; says what an own PostgreSQL lacks."""
+    return [message for alias in databases or () for message in _database_messages(alias)]
+
+
+def _database_messages(alias: str) -> list[CheckMessage]:
+    try:
+        with connections[alias].cursor() as cursor:
+            cursor.execute("SELECT current_setting('server_version_num')::int")
+            server = cursor.fetchone()[0]
+            cursor.execute("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
+            vector = cursor.fetchone()
+    except DatabaseError as error:
+        return [
+            Error(
+                f"The database cannot be reached: {str(error).strip()}",
+                hint="Correct DATABASE_URL, or remove it to use the embedded PostgreSQL.",
+                id="memory37.E001",
+            )
+        ]
+    return _version_messages(server, vector[0] if vector else "")
+
+
+def _version_messages(server: int, vector: str) -> list[CheckMessage]:
+    messages: list[CheckMessage] = []
+    if server < OLDEST_POSTGRES:
+        messages.append(
+            Error(
+                f"PostgreSQL {server // 10_000} is too old.",
+                hint="Use PostgreSQL 15 or newer, or remove DATABASE_URL to use the embedded one.",
+                id="memory37.E002",
+            )
+        )
+    if not vector:
+        messages.append(
+            Error(
+                "The PostgreSQL server does not offer the extension pgvector.",
+                hint="Install pgvector 0.8 or newer on the server, or remove DATABASE_URL to use the embedded one.",
+                id="memory37.E003",
+            )
+        )
+    elif tuple(int(part) for part in vector.split(".")[:2]) < OLDEST_PGVECTOR:
+        messages.append(
+            Error(
+                f"pgvector {vector} is too old: filtered vector search would miss rows.",
+                hint="Install pgvector 0.8 or newer and run ALTER EXTENSION vector UPDATE.",
+                id="memory37.E004",
+            )
+        )
+    return messages
