@@ -3,10 +3,13 @@
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
 from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
+from retrieval.domains import Searched
 from retrieval.ids import uuid7
 from retrieval.models import Passage
 from worlds.audiences import Guarded, Visibility
@@ -186,6 +189,8 @@ class RulePassage(Passage):
     known_to = models.JSONField(default=list)
     position = models.PositiveIntegerField(default=0)
 
+    searched = Searched("srd", scope=Coalesce("world_id", "system_id"), context_weight=3)
+
     objects = RulePassageQuerySet.as_manager()
 
     class Meta(Passage.Meta):
@@ -204,6 +209,8 @@ class LorePassage(Passage, Guarded):
     secret = models.BooleanField(default=False)
     revealed_to = models.JSONField(default=list)
     position = models.PositiveIntegerField(default=0)
+
+    searched = Searched("lore", public=Q(visibility="public", published=True, campaign=None), context_weight=3)
 
     objects = LorePassageQuerySet.as_manager()
 

@@ -1,10 +1,14 @@
 """The abstract passage: a searchable piece of text with its words, its vector and the state of both."""
 
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
+from retrieval.domains import Searched
 from retrieval.ids import uuid7
 
 
@@ -13,7 +17,12 @@ class Passage(models.Model):
 
     A row is found by its words from the moment it is written; `embedding` follows when the sweep or a task has computed
     it, and is compared only with vectors of the same `embedding_model`.
+
+    A concrete model says with `searched` how it is searched. A database trigger, installed after `migrate` for every
+    concrete model, keeps `search_vector`, `word_count` and `rev`: `update()` and raw SQL are covered too.
     """
+
+    searched: ClassVar[Searched | None] = None
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     text = models.TextField(_("text"))
@@ -28,6 +37,51 @@ class Passage(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
     search_vector = SearchVectorField(null=True, editable=False)
+    word_count = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+
+    rev = models.PositiveIntegerField(default=1, db_default=1, editable=False)
+    embedded_rev = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    embed_tries = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
+    embed_after = models.DateTimeField(null=True, editable=False, help_text=_("Leased or waiting until then."))
+    embed_error = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
 
     class Meta:
         abstract = True
+
+    @property
+    def indexed_text(self) -> str:
+        """What is embedded: the text under its title, heading path, speaker or date."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+class ScopeStatistics(models.Model):
+    """How many passages and words one scope of a domain holds: all of them, and the public ones alone."""
+
+    pk = models.CompositePrimaryKey("domain", "scope")
+    domain = models.CharField(max_length=40)
+    scope = models.CharField(max_length=80, help_text=_("World, game system or agent namespace."))
+    rows = models.IntegerField()
+    public_rows = models.IntegerField()
+    words = models.BigIntegerField()
+    public_words = models.BigIntegerField()
+    languages = ArrayField(models.CharField(max_length=8))
+    refreshed_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = _("scope statistics")
+        verbose_name_plural = _("scope statistics")
+
+
+class WordStatistics(models.Model):
+    """In how many passages of a scope a word occurs; words of a single passage are left out (absent means one)."""
+
+    pk = models.CompositePrimaryKey("domain", "scope", "word")
+    domain = models.CharField(max_length=40)
+    scope = models.CharField(max_length=80)
+    word = models.TextField()
+    rows = models.IntegerField()
+    public_rows = models.IntegerField()
+
+    class Meta:
+        verbose_name = _("word statistics")
+        verbose_name_plural = _("word statistics")
