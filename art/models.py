@@ -8,6 +8,7 @@ from art.querysets import ArtCardQuerySet
 from episodes.models import EXTERNAL_ID, Episode, Scene
 from knowledge.models import Lore
 from npcs.models import NPC
+from retrieval.domains import Searched
 from retrieval.models import Passage
 from worlds.audiences import Guarded
 
@@ -44,6 +45,8 @@ class ArtCard(Passage, Guarded):
     episodes = models.ManyToManyField(Episode, blank=True, related_name="art", verbose_name=_("episodes shown"))
 
     objects = ArtCardQuerySet.as_manager()
+
+    searched = Searched("art")
 
     class Meta(Passage.Meta):
         verbose_name = _("art card")

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from episodes.querysets import EpisodeQuerySet, PartyOwned, SessionQuerySet, ThreadQuerySet
 from knowledge.models import Lore
+from retrieval.domains import Searched
 from retrieval.ids import uuid7
 from retrieval.models import Passage
 from worlds.audiences import Guarded, Visibility
@@ -135,6 +136,8 @@ class Episode(Passage, InWorldTime, Guarded):
     lore = models.ManyToManyField(Lore, through="Mention", related_name="episodes", verbose_name=_("lore mentioned"))
 
     objects = EpisodeQuerySet.as_manager()
+
+    searched = Searched("episode")
 
     class Meta(Passage.Meta):
         verbose_name = _("episode")

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from retrieval.models import Passage
 
 
+PUBLIC = Q(visibility="public")
+
+
 @dataclass(frozen=True)
 class Searched:
     """How a passage model is searched; its class attribute `searched`."""
@@ -21,7 +24,7 @@ class Searched:
     """Its name in `retrieval.presets`, in commands and in statistics."""
     scope: str | Combinable = "world_id"
     """The tenant whose words are counted together: a field, or an expression over fields."""
-    public: Q = Q(visibility="public")
+    public: Q = PUBLIC
     """Rows that every audience may know: only these are counted for whoever is not a game master."""
     context_weight: int = 2
     """How often a word of `context` counts against one of `text`. Changing it needs `manage.py reindex`."""

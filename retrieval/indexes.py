@@ -19,7 +19,10 @@ VECTORS = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table}
 USING hnsw ((embedding::halfvec({dims})) halfvec_cosine_ops) WHERE embedding_model = {model}
 """
-VECTOR_INDEXES = "SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = %s::regclass AND indexrelid::regclass::text LIKE %s"
+VECTOR_INDEXES = """
+SELECT indexrelid::regclass::text FROM pg_index
+WHERE indrelid = %s::regclass AND indexrelid::regclass::text LIKE %s
+"""
 
 
 def create_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> None:
