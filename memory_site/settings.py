@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memory_site.env import BASE_DIR, env
 from memory_site.secret import installation_secret
+from memory_site.security import STRICT
 
 VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(BASE_DIR / "var")))
 DEBUG = env.bool("DEBUG", default=False)
@@ -27,6 +28,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "simple_history",
+    "django_htmx",
+    "axes",
     "ninja",
     "memory_site",
     "retrieval",
@@ -40,6 +43,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "memory_site.security.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -49,6 +53,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "memory_site.urls"
@@ -121,6 +127,20 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "4px",
 }
+
+# --- Security -------------------------------------------------------------------------------------------------------
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": STRICT}
+HTTPS = env.bool("HTTPS", default=False)  # set when the site is served over TLS (by itself or by a proxy in front)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+X_FRAME_OPTIONS = "DENY"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
 
 # --- Users, languages, files ----------------------------------------------------------------------------------------
 AUTH_PASSWORD_VALIDATORS = [
