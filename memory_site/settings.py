@@ -106,7 +106,21 @@ EMBEDDER = env.str("EMBEDDER", default="local")  # local | openai | hashing
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
+EMBEDDING_TIMEOUT = env.float("EMBEDDING_TIMEOUT", default=20.0)
+EMBEDDING_RPM = env.int("EMBEDDING_RPM", default=0)  # requests a minute and process; 0: no limit of ours
+EMBEDDER_THREADS = env.int("EMBEDDER_THREADS", default=2)
+QUERY_CACHE_SIZE = env.int("QUERY_CACHE_SIZE", default=2048)
+QUERY_CACHE_SECONDS = env.int("QUERY_CACHE_SECONDS", default=600)
+VECTOR_CACHE_DAYS = env.int("VECTOR_CACHE_DAYS", default=90)
+
+# --- Language model -------------------------------------------------------------------------------------------------
 LLM_MODEL = env.str("LLM_MODEL", default="")  # empty: rule-based text processing
+LLM_BASE_URL = env.str("LLM_BASE_URL", default="") or OPENAI_BASE_URL
+LLM_API_KEY = env.str("LLM_API_KEY", default="") or OPENAI_API_KEY
+LLM_TIMEOUT = env.float("LLM_TIMEOUT", default=60.0)
+LLM_MAX_TOKENS = env.int("LLM_MAX_TOKENS", default=2000)
+LLM_PRICE_IN = env.float("LLM_PRICE_IN", default=0.0)  # per million tokens; 0 and 0: no cost is written
+LLM_PRICE_OUT = env.float("LLM_PRICE_OUT", default=0.0)
 
 # --- Worker ---------------------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")  # empty: pgmq on the same database

@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
@@ -85,3 +86,46 @@ class WordStatistics(models.Model):
     class Meta:
         verbose_name = _("word statistics")
         verbose_name_plural = _("word statistics")
+
+
+class CachedVector(models.Model):
+    """The vector of a text that was embedded before, so that unchanged text is never embedded twice. Holds no text."""
+
+    model = models.CharField(max_length=120)
+    text_hash = models.CharField(max_length=64)
+    vector = models.BinaryField()
+    used_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = _("cached vector")
+        verbose_name_plural = _("cached vectors")
+        constraints = [models.UniqueConstraint(fields=["text_hash", "model"], name="cached_vector_text_and_model")]
+
+    def __str__(self) -> str:
+        return f"{self.text_hash[:12]} {self.model}"
+
+
+class LanguageModelCall(models.Model):
+    """One line of the ledger: what a call of the language model took. Never what was said."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True, db_index=True)
+    model = models.CharField(_("model"), max_length=120)
+    purpose = models.CharField(_("purpose"), max_length=60, blank=True, default="")
+    mode = models.CharField(_("mode"), max_length=12, help_text=_("How the answer was asked for: schema, json, plain."))
+    tokens_in = models.PositiveIntegerField(_("tokens in"), default=0)
+    tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
+    cost = models.DecimalField(
+        _("cost"), max_digits=12, decimal_places=6, null=True, blank=True, help_text=_("Empty: no price is set.")
+    )
+    duration_ms = models.PositiveIntegerField(_("duration, ms"), default=0)
+    ok = models.BooleanField(_("succeeded"), default=True)
+    error = models.CharField(_("error"), max_length=60, blank=True, default="")
+
+    class Meta:
+        verbose_name = _("language model call")
+        verbose_name_plural = _("language model calls")
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.purpose}"

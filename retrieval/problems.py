@@ -49,3 +49,15 @@ class Forbidden(Problem):
     """The caller is known and may not do this."""
 
     status, code, title = 403, "forbidden", "Forbidden"
+
+
+class EmbedderDown(Problem):
+    """The embedding model cannot be reached or answers nonsense. Search then goes on by words (`degraded: vector`)."""
+
+    status, code, title = 503, "embedder_down", "The embedding model is not available"
+
+
+class LanguageModelDown(Problem):
+    """The language model cannot be reached or answers nonsense, after all tries."""
+
+    status, code, title = 503, "language_model_down", "The language model is not available"

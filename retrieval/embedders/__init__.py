@@ -1,20 +1,49 @@
-"""Embedders behind one protocol: text in, float32 rows out."""
+"""Embedders behind one protocol: text in, float32 rows out.
 
-from typing import Protocol
+`get_embedder(domain)` is the door. What it returns remembers: the same document text is never embedded twice (a table),
+the same query not within some minutes (this process).
+"""
 
-import numpy as np
-from numpy.typing import NDArray
+import os
+from functools import lru_cache
 
-Vectors = NDArray[np.float32]
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from retrieval.embedders.base import Embedder, Vectors
+from retrieval.embedders.remembering import RememberingEmbedder
+from retrieval.presets import PRESETS, preset
+
+__all__ = ["Embedder", "Vectors", "embedder_path", "get_embedder"]
+
+BUILT_IN = {
+    "local": "retrieval.embedders.local.LocalEmbedder",
+    "openai": "retrieval.embedders.hosted.HostedEmbedder",
+    "hashing": "retrieval.embedders.hashing.HashingEmbedder",
+}
+DEFAULT_DIMS = 1024
 
 
-class Embedder(Protocol):
-    """Both methods return shape `(len(texts), dims)`, float32, unit rows. Blocking: never call with a lock held."""
+def get_embedder(domain: str | None = None) -> Embedder:
+    """Return the embedder of `domain`, one per process and model.
 
-    name: str
-    """Stored with every vector; vectors of different names are never compared."""
-    dims: int
+    Only a hosted model has a width per domain (`text-embedding-3-large@1024`); a local one brings its own and is the
+    same for all. Costs nothing until the first text: models load on use.
+    """
+    dims = preset(domain).dims if domain in PRESETS else DEFAULT_DIMS
+    return _embedder(embedder_path(), dims, _fingerprint(), os.getpid())
 
-    def embed_query(self, texts: list[str]) -> Vectors: ...
 
-    def embed_document(self, texts: list[str]) -> Vectors: ...
+def embedder_path() -> str:
+    """Return the dotted path that the setting EMBEDDER stands for."""
+    return BUILT_IN.get(settings.EMBEDDER, settings.EMBEDDER)
+
+
+def _fingerprint() -> tuple[str, ...]:
+    """Whatever else makes another embedder of the same class; a changed setting (tests) then needs no reset."""
+    return (settings.EMBEDDING_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
+
+
+@lru_cache(maxsize=16)
+def _embedder(path: str, dims: int, _settings: tuple[str, ...], _pid: int) -> Embedder:
+    return RememberingEmbedder(import_string(path)(dims=dims))

@@ -1,0 +1,43 @@
+"""A deterministic embedder without a model, for tests: texts that share words are near, others are not."""
+
+import re
+from hashlib import blake2b
+
+import numpy as np
+
+from retrieval.embedders.base import Vectors
+from retrieval.embedders.telemetry import embedding
+from retrieval.embedders.vectors import unit_rows
+
+WORD = re.compile(r"\w+")
+
+
+class HashingEmbedder:
+    """Hashed words and their beginnings (so that inflections stay near), in 256 dimensions."""
+
+    name = "hashing@256"
+    dims = 256
+
+    def __init__(self, dims: int = 0) -> None:
+        """`dims` is ignored, as by every local model."""
+
+    def embed_query(self, texts: list[str]) -> Vectors:
+        return self._embed(texts, op="query")
+
+    def embed_document(self, texts: list[str]) -> Vectors:
+        return self._embed(texts, op="document")
+
+    def _embed(self, texts: list[str], *, op: str) -> Vectors:
+        with embedding(self.name, op=op, texts=len(texts)) as usage:
+            words = [WORD.findall(text.casefold()) for text in texts]
+            usage.tokens = sum(map(len, words))
+            return unit_rows(np.stack([self._row(row) for row in words]) if words else np.zeros((0, self.dims)))
+
+    def _row(self, words: list[str]) -> Vectors:
+        row = np.zeros(self.dims, dtype=np.float32)
+        row[0] = 0.01  # a text without words still has a direction
+        for word in words:
+            for feature, weight in ((word, 1.0), (word[:4] + "…", 0.5)):
+                digest = int.from_bytes(blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest())
+                row[1 + digest % (self.dims - 1)] += weight if digest >> 63 else -weight
+        return row

