@@ -1,0 +1,129 @@
+"""The chunker: nothing lost, nothing doubled, secrets apart, sizes within bounds."""
+
+import time
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retrieval.ingest.chunk import count_tokens, cut
+
+SENTENCE = "The ferry crosses at low water, and nobody asks what lies under the tarpaulin. "
+PARAGRAPH = SENTENCE * 8 + "\n\n"
+
+LINES = st.sampled_from(
+    [
+        "# Ferrymark", "## The quay", "### Паромщики", "", "", "  ", "- a rope", "  - a knot", "1. first", "| a | b |",
+        "```", "~~~", ":::", ":::secret", ":::secret party:lanternbearers", "::: note",
+        "> :::secret npc:mira-voss x :::",
+        SENTENCE, "Паром идёт в отлив. " * 20, "나룻배는 썰물에 건넌다. " * 20, "word" * 300,
+        "\u2028", "\x0c", ":::secret a ::: b",
+    ]
+)  # fmt: skip
+TEXTS = st.one_of(st.lists(LINES, max_size=40).map("\n".join), st.text(max_size=400))
+
+
+@given(TEXTS, st.sampled_from([(20, 60), (5, 8), (500, 1500)]))
+@settings(max_examples=400, deadline=None)
+def test_the_pieces_joined_give_the_text_back(text: str, sizes: tuple[int, int]) -> None:
+    smallest, largest = sizes
+    assert "".join(piece.raw for piece in cut(text, smallest=smallest, largest=largest)) == text
+
+
+@given(TEXTS)
+@settings(max_examples=200, deadline=None)
+def test_no_piece_grows_past_the_limit(text: str) -> None:
+    for piece in cut(text, smallest=20, largest=60):
+        headings = [line for line in piece.text.splitlines() if line.lstrip().startswith("#")]
+        assert count_tokens(piece.text) <= 61 + count_tokens("\n".join(headings))
+
+
+@given(
+    st.lists(LINES, max_size=12), st.lists(LINES, max_size=12), st.sampled_from(["", " party:gilded-oath", " npc:a"])
+)
+@settings(max_examples=300, deadline=None)
+def test_a_secret_never_stands_in_an_open_piece(before: list[str], after: list[str], audiences: str) -> None:
+    text = "\n".join([*before, f":::secret{audiences}", "MARKER", ":::", *after])
+    assert not [piece for piece in cut(text) if piece.audiences is None and "MARKER" in piece.text]
+
+
+def test_long_text_is_cut_into_pieces_of_500_to_1500_tokens() -> None:
+    text = "\n".join(f"## Part {number}\n\n{PARAGRAPH * (1 + number % 7)}" for number in range(30))
+    sizes = [count_tokens(piece.text) for piece in cut(text)]
+    assert len(sizes) > 10
+    assert all(490 <= size <= 1500 for size in sizes)
+
+
+def test_short_text_stays_whole() -> None:
+    text = "# Mira Voss\n\nShe keeps the ledger.\n\n## Habits\n\n- tea\n- silence\n"
+    assert [piece.raw for piece in cut(text)] == [text]
+
+
+def test_a_piece_knows_the_headings_above_it() -> None:
+    text = f"# Ferrymark\n\n## Quay\n\n{PARAGRAPH * 4}\n## Market\n\n### Fish\n\n{PARAGRAPH * 4}"
+    assert [piece.headings for piece in cut(text)] == [("Ferrymark", "Quay"), ("Ferrymark", "Market", "Fish")]
+
+
+def test_a_piece_that_spans_sections_keeps_the_headings_they_share() -> None:
+    (piece,) = cut("# Ferrymark\n\n## Quay\n\nWet.\n\n## Market\n\nLoud.\n")
+    assert piece.headings == ("Ferrymark",)
+
+
+def test_a_heading_goes_with_what_follows_it() -> None:
+    text = PARAGRAPH * 3 + "## Market\n\n" + PARAGRAPH * 8
+    assert not any(piece.text.endswith("## Market") for piece in cut(text))
+
+
+def test_a_hash_in_fenced_code_is_no_heading() -> None:
+    (piece,) = cut("# Real\n\n```\n# not one\n\n# nor this\n```\n\nend\n")
+    assert piece.headings == ("Real",)
+
+
+def test_a_secret_is_a_piece_of_its_own_and_its_fence_is_not_shown() -> None:
+    open_before, secret, open_after = cut(
+        "# Mira\n\nA clerk.\n\n:::secret party:lanternbearers npc:Old-Tam\nShe forged it.\n:::\n\nShe hums.\n"
+    )
+    assert (open_before.audiences, open_after.audiences) == (None, None)
+    assert secret.audiences == ("party:lanternbearers", "npc:old-tam")
+    assert secret.text == "She forged it."
+    assert secret.headings == ("Mira",)
+
+
+def test_a_secret_may_stand_in_one_line() -> None:
+    assert [(p.text, p.audiences) for p in cut("Calm. :::secret He is dead. ::: Quiet.")] == [
+        ("Calm.", None),
+        ("He is dead.", ()),
+        ("Quiet.", None),
+    ]
+
+
+def test_an_unclosed_secret_reaches_to_the_end() -> None:
+    assert [(p.text, p.audiences) for p in cut("Open.\n\n:::secret\nHidden.\n\n# Still hidden\n\nYes.")] == [
+        ("Open.", None),
+        ("Hidden.\n\n# Still hidden\n\nYes.", ()),
+    ]
+
+
+def test_a_heading_inside_a_secret_is_not_the_path_of_what_follows() -> None:
+    pieces = cut("# Mira\n\n:::secret\n## Her crime\nTheft.\n:::\n\nShe hums.\n")
+    assert pieces[-1].headings == ("Mira",)
+
+
+def test_a_secret_in_a_secret_is_for_those_whom_both_name() -> None:
+    text = ":::secret party:a party:b\nOuter.\n:::secret party:b party:c\nInner.\n:::\nMore.\n:::\n"
+    assert [(p.text, p.audiences) for p in cut(text)] == [
+        ("Outer.", ("party:a", "party:b")),
+        ("Inner.", ("party:b",)),
+        ("More.", ("party:a", "party:b")),
+    ]
+
+
+def test_cyrillic_and_hangul_count_for_more_than_latin() -> None:
+    assert count_tokens("ferryman") < count_tokens("паромщик") < count_tokens("나루지기나루지기")
+
+
+def test_a_megabyte_is_cut_in_seconds() -> None:
+    started = time.monotonic()
+    text = "- item " + "x y" * 30 + "\n"
+    pieces = cut(text * 5_000 + "\n" * 100_000 + "word " * 50_000 + "a" * 200_000)
+    assert time.monotonic() - started < 5
+    assert sum(len(piece.raw) for piece in pieces) == len(text) * 5_000 + 550_000
