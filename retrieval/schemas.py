@@ -1,0 +1,116 @@
+"""What travels between the pipeline, the tools and their doors. Closed types: an unknown field is an error."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Domain = Literal["srd", "lore", "episode", "art"]
+Match = Literal["exact", "alias", "fuzzy", "keyword", "vector"]
+
+DEFAULT_CHARS, MOST_CHARS = 8_000, 60_000
+LARGEST_K = 50
+
+MaxChars = Annotated[
+    int | None, Field(ge=200, le=MOST_CHARS, description="At most this many characters of text in the answer.")
+]
+
+
+class Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Chunk(Closed):
+    """A piece of a text on its way into the index. `metadata` holds what is filtered by, `payload` what is shown."""
+
+    id: str
+    domain: Domain
+    text: str
+    payload: dict[str, Any] = {}
+    metadata: dict[str, Any] = {}
+
+
+class Leg(Closed):
+    """The place of a hit in one leg of the search."""
+
+    rank: int
+    score: float
+
+
+class ChunkScore(Chunk):
+    """A chunk with its fused score, and the rank and score of each leg that found it."""
+
+    score: float
+    legs: dict[str, Leg] = {}
+
+
+class Source(Closed):
+    """Where a hit comes from, as far as it applies."""
+
+    document: str | None = None
+    publisher: str | None = None
+    edition: str | None = None
+    licence: str | None = None
+    attribution: str | None = None
+    author: str | None = None
+    episode: str | None = None
+
+
+class Hit(Closed):
+    """What every audience may see of something found. A field is hidden until it is listed here."""
+
+    id: str
+    kind: str
+    title: str
+    text: str
+    score: float
+    match: Match
+    legs: dict[str, Leg] = {}
+    headings: list[str] = []
+    language: str = ""
+    in_world_at: float | None = None
+    in_world_label: str = ""
+    source: Source = Source()
+    updated_at: datetime | None = None
+    truncated: bool = False
+
+
+class GmHit(Hit):
+    """A hit with what only a game master may see."""
+
+    visibility: str
+    known_to: list[str] = []
+    secret: bool = False
+    status: str | None = None
+    campaign: str | None = None
+    passage: str | None = None
+
+
+class NearMiss(Closed):
+    id: str
+    title: str
+    score: float
+    legs: dict[str, Leg] = {}
+
+
+class Explanation(Closed):
+    """How an answer came about (game masters only)."""
+
+    query: str
+    expanded: list[str] = []
+    mode: str = ""
+    fusion: str = ""
+    filters: dict[str, Any] = {}
+    audience: str = ""
+    near_misses: list[NearMiss] = []
+    cut_by_budget: list[str] = []
+    milliseconds: float | None = None
+
+
+class Answer(Closed):
+    """The hits, best first. `degraded` names what did not take part; `truncated` says that the budget cut something."""
+
+    hits: list[GmHit | Hit] = []
+    truncated: bool = False
+    degraded: list[str] = []
+    explain: Explanation | None = None
