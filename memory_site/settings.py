@@ -42,6 +42,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "memory_site.request_ids.RequestIds",
+    "memory_site.errors.ApiProblems",
     "django.middleware.security.SecurityMiddleware",
     "memory_site.security.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -155,6 +157,10 @@ AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
+
+# --- Doors ----------------------------------------------------------------------------------------------------------
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # larger bodies are answered with 413
+NINJA_PAGINATION_MAX_LIMIT = 100
 
 # --- Users, languages, files ----------------------------------------------------------------------------------------
 AUTH_PASSWORD_VALIDATORS = [

@@ -1,17 +1,18 @@
 """Domain errors. Raised deep, mapped once (`memory_site/errors.py`) to RFC 9457 problem+json and to MCP tool errors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 
-@dataclass
+@dataclass(eq=False)  # an exception stays hashable
 class Problem(Exception):
     """Something the caller can act on. `detail` says what to do next, in one or two sentences."""
 
     detail: str
     errors: Sequence[dict[str, Any]] = field(default=(), kw_only=True)
     candidates: Sequence[str] = field(default=(), kw_only=True)
+    headers: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     status: ClassVar[int] = 400
     code: ClassVar[str] = "bad_request"
@@ -61,3 +62,35 @@ class LanguageModelDown(Problem):
     """The language model cannot be reached or answers nonsense, after all tries."""
 
     status, code, title = 503, "language_model_down", "The language model is not available"
+
+
+class Unauthorized(Problem):
+    """No key, or none that counts."""
+
+    status, code, title = 401, "unauthorized", "A valid API key is needed"
+
+
+class AudienceAboveCap(Forbidden):
+    """The caller asks to see more than its key may show."""
+
+    code, title = "audience_above_cap", "Audience above the cap of the key"
+
+
+class WrongScope(Forbidden):
+    code, title = "wrong_scope", "The key lacks a scope"
+
+
+class Stale(Problem):
+    """`If-Match` names another version than the stored one."""
+
+    status, code, title = 412, "stale", "Changed by someone else meanwhile"
+
+
+class TooLarge(Problem):
+    status, code, title = 413, "too_large", "The request is too large"
+
+
+class RateLimited(Problem):
+    """`Retry-After` in `headers` says how many seconds to wait."""
+
+    status, code, title = 429, "rate_limited", "Too many calls"

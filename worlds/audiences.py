@@ -27,6 +27,14 @@ class Audience:
             raise Invalid(f"Unknown audience {text!r}: use gm, party:<id>, npc:<id> or public.")
         return cls(kind, slug)
 
+    def covers(self, other: "Audience") -> bool:
+        """Whether whoever may ask as `self` may ask as `other`.
+
+        A game master covers everyone. A party does not cover an NPC nor the reverse: neither's knowledge holds the
+        other's. Everyone covers the public.
+        """
+        return self.is_gm or other in (self, PUBLIC)
+
     @property
     def is_gm(self) -> bool:
         return self.kind == "gm"
@@ -70,3 +78,9 @@ class Guarded(models.Model):
 
     class Meta:
         abstract = True
+
+    def visibility_changed(self) -> None:
+        """Called after `visibility` or `known_to` was changed by the reveal log, in the same transaction.
+
+        A model with rows that follow it (an entry's passages) brings them in step here.
+        """

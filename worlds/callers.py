@@ -1,13 +1,18 @@
 """Who asks: the one context object that every tool gets beside its arguments."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from django.db.models import Q
+
+from retrieval.problems import AudienceAboveCap, NotFound, WrongScope
 from worlds.audiences import GM, PUBLIC, Audience
-from worlds.models import ApiKey, Campaign, World
+from worlds.models import ApiKey, Campaign, Party, World
 
 
 @dataclass(frozen=True)
 class Caller:
+    """`audience` is whom the answer is for; it starts at the key's cap and can only be narrowed."""
+
     world: World
     audience: Audience = PUBLIC
     campaign: Campaign | None = None
@@ -20,3 +25,49 @@ class Caller:
     def gm(cls, world: World) -> "Caller":
         """The site itself or a game master acting in `world`."""
         return cls(world=world, audience=GM)
+
+    @classmethod
+    def holding(cls, key: ApiKey, *, request_id: str = "") -> "Caller":
+        """The program that holds `key`, asking as much as the key may see."""
+        return cls(
+            world=key.world,
+            audience=Audience.parse(key.audience),
+            campaign=key.campaign,
+            scopes=frozenset(key.scopes),
+            key=key,
+            namespace=key.namespace,
+            request_id=request_id,
+        )
+
+    def asking_as(self, text: str | None) -> "Caller":
+        """Narrow to the audience called `text`; raises `AudienceAboveCap` for anything the caller does not cover.
+
+        The refusal does not depend on whether the party or NPC exists: only a game master is told that it does not.
+        """
+        if not text:
+            return self
+        asked = Audience.parse(text)
+        if not self.audience.covers(asked):
+            raise AudienceAboveCap(
+                f"This key sees at most what {self.audience} may know: leave out `as`, or ask as public."
+            )
+        if self.audience.is_gm and asked.kind == "party":
+            return self._as_party(asked.slug)
+        return replace(self, audience=asked)
+
+    def _as_party(self, reference: str) -> "Caller":
+        parties = Party.objects.filter(world=self.world).select_related("campaign")
+        if self.campaign:
+            parties = parties.filter(campaign=self.campaign)
+        party = parties.filter(Q(slug=reference) | Q(name__iexact=reference) | Q(id__iexact=reference)).first()
+        if party is None:
+            known = tuple(parties.values_list("slug", flat=True).order_by("slug")[:5])
+            raise NotFound(f"There is no party {reference!r} in this world.", candidates=known)
+        return replace(self, audience=Audience("party", party.slug), campaign=self.campaign or party.campaign)
+
+    def require(self, scope: str) -> None:
+        """Raise `WrongScope` unless the caller holds `scope` (`admin` holds all)."""
+        if scope not in self.scopes and "admin" not in self.scopes:
+            raise WrongScope(
+                f"This needs a key with the scope {scope}; this key has {', '.join(sorted(self.scopes)) or 'none'}."
+            )

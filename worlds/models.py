@@ -110,3 +110,80 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix})"
+
+
+class CallCount(models.Model):
+    """How often a key called a tool in the current minute (`worlds.throttling`). Unlogged: derived and short-lived."""
+
+    pk = models.CompositePrimaryKey("key_id", "tool")
+    key = models.ForeignKey(ApiKey, models.CASCADE, related_name="+")
+    tool = models.CharField(max_length=80)
+    minute = models.DateTimeField()
+    calls = models.PositiveIntegerField()
+
+
+class AuditedCall(models.Model):
+    """One call on any door: who asked what for whom, and which rows the answer named."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    at = models.DateTimeField(_("at"))
+    world = models.ForeignKey(World, models.CASCADE, related_name="+")
+    key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+", verbose_name=_("key"))
+    door = models.CharField(_("door"), max_length=16)
+    tool = models.CharField(_("tool"), max_length=80)
+    audience = models.CharField(_("audience"), max_length=120)
+    request_id = models.CharField(_("request id"), max_length=64)
+    asked = models.JSONField(_("asked"), default=dict)
+    returned = models.JSONField(_("returned ids"), default=list)
+    degraded = models.JSONField(_("degraded"), default=list)
+    status = models.PositiveSmallIntegerField(_("status"))
+    code = models.CharField(_("code"), max_length=60, blank=True, default="")
+    milliseconds = models.FloatField(_("milliseconds"))
+
+    class Meta:
+        verbose_name = _("audited call")
+        verbose_name_plural = _("audited calls")
+        indexes = [models.Index(fields=["world", "-at"], name="audited_call_world_at")]
+
+
+class Reveal(models.Model):
+    """Who learned what, when, from which episode. The rows' own `known_to` follows this log (`worlds.reveals`)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    world = models.ForeignKey(World, models.CASCADE, related_name="reveals")
+    subject_kind = models.CharField(_("kind"), max_length=40)
+    subject_id = models.UUIDField(_("subject"))
+    audience = models.CharField(_("audience"), max_length=120)
+    episode_ref = models.CharField(_("episode"), max_length=120, blank=True, default="")
+    in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
+    in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
+    note = models.TextField(_("note"), blank=True, default="")
+    by = models.CharField(_("by"), max_length=160, blank=True, default="")
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    undone_at = models.DateTimeField(_("undone"), null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("reveal")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["subject_kind", "subject_id", "audience"],
+                condition=models.Q(undone_at=None),
+                name="reveal_stands_once",
+            )
+        ]
+
+
+class IdempotentWrite(models.Model):
+    """The stored answer of a write, replayed for a day when the same `Idempotency-Key` comes again."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    key = models.ForeignKey(ApiKey, models.CASCADE, related_name="+")
+    token = models.CharField(max_length=200)
+    fingerprint = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    body = models.BinaryField(default=b"")
+    headers = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key", "token"], name="idempotency_key_of_api_key")]

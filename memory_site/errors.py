@@ -1,0 +1,147 @@
+"""The one map from what was raised to what a caller reads: RFC 9457 problem+json, and the words of an MCP tool error."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pydantic
+from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, SuspiciousOperation
+from django.db import DataError, InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from ninja import NinjaAPI, errors
+from psycopg_pool import PoolTimeout
+
+from retrieval.problems import Invalid, NotFound, Problem, TooLarge, Unauthorized
+from worlds.keys import NO_KEY
+
+logger = logging.getLogger(__name__)
+MEDIA_TYPE = "application/problem+json"
+
+
+class ProblemOut(pydantic.BaseModel):
+    """RFC 9457. `detail` says what to do next; `instance` is the request id; `candidates` are names that fit better."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    code: str
+    errors: list[dict[str, Any]] = []
+    candidates: list[str] = []
+
+
+class Unreadable(Problem):
+    code, title = "unreadable", "The request cannot be read"
+
+
+class Unavailable(Problem):
+    status, code, title = 503, "unavailable", "The database cannot be reached"
+
+
+class Internal(Problem):
+    status, code, title = 500, "internal", "Something failed on the server"
+
+
+class NotAllowed(Problem):
+    status, code, title = 405, "method_not_allowed", "Method not allowed"
+
+
+def _validation(exc: pydantic.ValidationError | errors.ValidationError) -> Problem:
+    found = (
+        exc.errors if isinstance(exc, errors.ValidationError) else exc.errors(include_url=False, include_input=False)
+    )
+    listed = [{"loc": [str(part) for part in error["loc"]], "msg": error["msg"]} for error in found]
+    told = "; ".join(f"{'.'.join(error['loc']) or 'body'}: {error['msg']}" for error in listed[:5])
+    return Invalid(f"Correct these arguments and call again: {told}.", errors=listed[:50])
+
+
+def _http(exc: errors.HttpError) -> Problem:
+    return (
+        Unreadable("The body is not valid JSON: send one JSON object.")
+        if exc.status_code == 400
+        else Internal(str(exc))
+    )
+
+
+_MAP: dict[type[Exception], Callable[[Any], Problem]] = {
+    Problem: lambda exc: exc,
+    pydantic.ValidationError: _validation,
+    errors.ValidationError: _validation,
+    errors.AuthenticationError: lambda _exc: Unauthorized(NO_KEY),
+    errors.HttpError: _http,
+    Http404: lambda _exc: NotFound("There is nothing at this address."),
+    ObjectDoesNotExist: lambda _exc: NotFound("There is no such thing in this world."),
+    RequestDataTooBig: lambda _exc: TooLarge("The body may be at most 10 MB: send it in parts."),
+    UnreadablePostError: lambda _exc: Unreadable("The body ended too early: send it again."),
+    SuspiciousOperation: lambda _exc: Unreadable("The request is malformed."),
+    DataError: lambda _exc: Invalid("A value is out of range or holds characters that cannot be stored (NUL)."),
+    OperationalError: lambda _exc: Unavailable("Try again in a moment.", headers={"Retry-After": "2"}),
+    InterfaceError: lambda _exc: Unavailable("Try again in a moment.", headers={"Retry-After": "2"}),
+    PoolTimeout: lambda _exc: Unavailable(
+        "Too many calls at once: try again in a moment.", headers={"Retry-After": "2"}
+    ),
+}
+
+
+def problem_of(exc: BaseException) -> Problem:
+    """Return the problem that tells a caller about `exc`; what nobody foresaw is logged and told without its details."""
+    for kind in type(exc).__mro__:
+        if kind in _MAP:
+            return _MAP[kind](exc)
+    logger.error("Unforeseen %s", type(exc).__name__, exc_info=exc)
+    return Internal("This is a fault of the server, not of the request: report the request id to its owner.")
+
+
+def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
+    return ProblemOut(
+        type=f"urn:memory37:problem:{problem.code}",
+        title=problem.title,
+        status=problem.status,
+        detail=problem.detail,
+        instance=request_id,
+        code=problem.code,
+        errors=list(problem.errors),
+        candidates=list(problem.candidates),
+    ).model_dump()
+
+
+def problem_response(request: HttpRequest, exc: BaseException) -> HttpResponse:
+    problem = problem_of(exc)
+    body = orjson.dumps(problem_body(problem, getattr(request, "request_id", "")))
+    response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=dict(problem.headers))
+    if problem.status == 401:
+        response["WWW-Authenticate"] = 'Bearer realm="memory37"'
+    response.problem_code = problem.code  # type: ignore[attr-defined]
+    return response
+
+
+def tell_problems(api: NinjaAPI) -> None:
+    """Have `api` answer every exception with a problem."""
+    for kind in (*_MAP, Exception):
+        api.add_exception_handler(kind, problem_response)
+
+
+class ApiProblems:
+    """Middleware: what fails under /api/ before any endpoint is found (no such path, wrong method) is a problem too."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        bare = response.status_code >= 400 and "json" not in response.get("Content-Type", "")
+        if not (bare and request.path.startswith("/api/")):
+            return response
+        told = problem_response(request, _bare_problem(response.status_code))
+        if allow := response.get("Allow"):
+            told["Allow"] = allow
+        return told
+
+
+def _bare_problem(status: int) -> Problem:
+    if status == 405:
+        return NotAllowed("This address does not take that method: see the Allow header.")
+    kinds: dict[int, Problem] = {404: NotFound("There is nothing at this address: see /api/v1/docs.")}
+    return kinds.get(status, Unreadable("The request is malformed.") if status < 500 else Internal("Try again later."))

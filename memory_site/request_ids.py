@@ -1,0 +1,35 @@
+"""Every request has an id: the caller's own when it is well-formed, else a new one; echoed, logged and audited."""
+
+import re
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from django.http import HttpRequest, HttpResponse
+
+from retrieval.ids import uuid7
+
+HEADER = "X-Request-ID"
+_WELL_FORMED = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+current: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def accepted(offered: str | None) -> str:
+    """Return `offered` when it may be used as an id, else a new one."""
+    return offered if offered and _WELL_FORMED.fullmatch(offered) else uuid7().hex
+
+
+class RequestIds:
+    """Middleware, outermost: `request.request_id`, the log's context, and the header of the answer."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.request_id = accepted(request.headers.get(HEADER))  # type: ignore[attr-defined]
+        token = current.set(request.request_id)  # type: ignore[attr-defined]
+        try:
+            response = self.get_response(request)
+        finally:
+            current.reset(token)
+        response[HEADER] = request.request_id  # type: ignore[attr-defined]
+        return response

@@ -1,0 +1,155 @@
+"""The one list of tools. REST, the OpenAI schemas, MCP and the Python client are doors over it.
+
+A tool is a plain function `def tool(ask, caller) -> answer` in an app's `tools` module. To add one: write it, list it in
+`TOOLS`, describe it in docs/tools.md.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from inspect import cleandoc
+from time import perf_counter
+from typing import Any, get_type_hints
+
+from django.db import DatabaseError, InterfaceError
+from psycopg_pool import PoolTimeout
+from pydantic import BaseModel
+
+from memory_site.errors import problem_of
+from retrieval.problems import Forbidden, NotFound
+from worlds import audit, throttling
+from worlds.callers import Caller
+from worlds.keys import Scope
+from worlds.throttling import Allowance
+
+logger = logging.getLogger(__name__)
+
+
+class Profile(StrEnum):
+    """What a model is doing; it is offered the tools for that and no others."""
+
+    SCENE = "scene"
+    COMBAT = "combat"
+    SOCIAL = "social"
+    EPILOGUE = "epilogue"
+
+
+EVERYWHERE = frozenset(Profile)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A listed function, with who may call it and when it is offered."""
+
+    function: Callable[[Any, Caller], BaseModel]
+    title: str
+    profiles: frozenset[Profile] = EVERYWHERE
+    scope: Scope = Scope.TOOLS_READ
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def reads_only(self) -> bool:
+        return self.scope is Scope.TOOLS_READ
+
+    @cached_property
+    def description(self) -> str:
+        """When to use it and when not, as the function's docstring says."""
+        return cleandoc(self.function.__doc__ or self.title)
+
+    @cached_property
+    def _hints(self) -> list[type[BaseModel]]:
+        return list(get_type_hints(self.function).values())
+
+    @property
+    def ask(self) -> type[BaseModel]:
+        return self._hints[0]
+
+    @property
+    def answer(self) -> type[BaseModel]:
+        return self._hints[-1]
+
+
+TOOLS: tuple[Tool, ...] = ()
+
+
+class ExplainIsForGMs(Forbidden):
+    code, title = "explain_is_for_gm", "Only a game master may ask for an explanation"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A tool's answer and what the caller has left."""
+
+    answer: BaseModel
+    allowance: Allowance | None = field(default=None)
+
+    def as_json(self) -> dict[str, Any]:
+        return self.answer.model_dump(mode="json", by_alias=True)
+
+
+def offered_to(caller: Caller, profile: Profile | None = None) -> list[Tool]:
+    """Return the tools that `caller` may call, in their listed order."""
+    held = caller.scopes
+    return [
+        tool
+        for tool in TOOLS
+        if ("admin" in held or tool.scope in held) and (profile is None or profile in tool.profiles)
+    ]
+
+
+def find(name: str) -> Tool:
+    """Return the tool called `name`; raises `NotFound` with the names there are."""
+    tools = {tool.name: tool for tool in TOOLS}
+    if name not in tools:
+        raise NotFound(f"There is no tool {name[:80]!r}.", candidates=list(tools)[:20])
+    return tools[name]
+
+
+def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) -> Answered:
+    """Count, check, answer and audit one call. Whatever goes wrong comes out as a `Problem`."""
+    noted, begun = audit.Call(tool=name, door=door, caller=caller), perf_counter()
+    try:
+        return _answered(find(name), arguments, noted)
+    except Exception as exc:
+        problem = problem_of(exc)
+        noted.status, noted.code = problem.status, problem.code
+        raise problem from exc
+    finally:
+        noted.milliseconds = (perf_counter() - begun) * 1000
+        _write(noted)
+
+
+def _write(noted: audit.Call) -> None:
+    """A call that failed because the database is away cannot be noted there; the log has it."""
+    try:
+        audit.record(noted)
+    except (DatabaseError, InterfaceError, PoolTimeout):
+        logger.exception("Call of %s for request %s not audited", noted.tool, noted.caller.request_id)
+
+
+def _answered(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Answered:
+    noted.caller, allowance = throttling.admit(noted.caller, tool.name)
+    if noted.caller.key:
+        noted.caller.require(tool.scope)
+    ask = tool.ask.model_validate(dict(arguments))
+    noted.caller = noted.caller.asking_as(getattr(ask, "as_", None))
+    if tool.reads_only:
+        noted.asked = ask.model_dump(exclude_defaults=True, exclude={"as_"})
+    if getattr(ask, "explain", False) and not noted.caller.audience.is_gm:
+        raise ExplainIsForGMs("Leave out `explain`: it would tell of what this audience may not know.")
+    answer = tool.function(ask, noted.caller)
+    noted.returned = named_in(answer)
+    noted.degraded = list(getattr(answer, "degraded", ()))
+    return Answered(answer, allowance)
+
+
+def named_in(answer: BaseModel) -> list[str]:
+    """Return the ids of the rows that `answer` shows: its own, and those of the things it lists."""
+    own = [str(answer.id)] if getattr(answer, "id", None) else []
+    listed = [value for value in vars(answer).values() if isinstance(value, Sequence) and not isinstance(value, str)]
+    return own + [str(item.id) for items in listed for item in items if getattr(item, "id", None)]

@@ -1,0 +1,22 @@
+"""What every question to a tool may carry, whatever the tool."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+AsAudience = Annotated[
+    str | None,
+    Field(
+        alias="as",
+        max_length=120,
+        description="Whose knowledge: gm, party:<id>, npc:<id> or public; default: the key's.",
+    ),
+]
+
+
+class Ask(BaseModel):
+    """Base of every tool's argument: closed, and answered for the audience named by `as` (capped by the caller)."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)
+
+    as_: AsAudience = None

@@ -1,0 +1,124 @@
+"""Keys of programs: `m37_<prefix>_<secret>`, of which only a hash is stored.
+
+A verified key is remembered by the process for a minute. That is safe for revocation because every call counts itself
+in the database (`worlds.throttling`), and that same statement tells whether the key still stands unchanged.
+"""
+
+import hmac
+import secrets
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from hashlib import sha256
+
+from cachetools import TTLCache
+from django.db.models import F, Func, TextField
+from django.utils import timezone
+
+from retrieval.problems import Invalid, Unauthorized
+from worlds.audiences import PUBLIC, Audience
+from worlds.models import ApiKey, Campaign, World
+
+
+class Scope(StrEnum):
+    TOOLS_READ = "tools:read"
+    WORLD_WRITE = "world:write"
+    AGENT_WRITE = "agent:write"
+    ADMIN = "admin"
+
+
+NO_KEY = "Send an API key as `Authorization: Bearer m37_…` or `X-API-Key: m37_…`."
+BAD_KEY = "This API key is not valid (unknown, expired or revoked): ask the world's owner for a new one."
+
+_known: TTLCache[str, ApiKey] = TTLCache(maxsize=4096, ttl=60)
+
+
+def create_key(
+    world: World,
+    *,
+    name: str,
+    scopes: Iterable[str] = (Scope.TOOLS_READ,),
+    audience: Audience | str = PUBLIC,
+    campaign: Campaign | None = None,
+    namespace: str = "",
+    calls_per_minute: int = 600,
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """Store a new key and return it with its text, which cannot be had again."""
+    key = ApiKey(
+        name=name,
+        world=world,
+        campaign=campaign,
+        scopes=sorted(_valid_scopes(scopes)),
+        audience=str(Audience.parse(str(audience))),
+        namespace=namespace,
+        calls_per_minute=calls_per_minute,
+        expires_at=expires_at,
+    )
+    text = mint(key)
+    key.save()
+    return key, text
+
+
+def mint(key: ApiKey) -> str:
+    """Give `key` (not yet saved) a fresh prefix and secret; return the text to show once."""
+    key.prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    key.secret_hash = _digest(secret)
+    return f"m37_{key.prefix}_{secret}"
+
+
+def verify(text: str) -> ApiKey:
+    """Return the key that `text` spells, with its world and campaign; raises `Unauthorized`."""
+    prefix, secret = _split(text)
+    key = _known.get(prefix) or _load(prefix)
+    if key is None or not hmac.compare_digest(key.secret_hash, _digest(secret)) or not stands(key):
+        raise Unauthorized(BAD_KEY)
+    _known[prefix] = key
+    return key
+
+
+def verify_afresh(key: ApiKey) -> ApiKey:
+    """Read `key` again after it was changed; raises `Unauthorized` when it no longer stands."""
+    _known.pop(key.prefix, None)
+    fresh = _load(key.prefix)
+    if fresh is None or fresh.secret_hash != key.secret_hash or not stands(fresh):
+        raise Unauthorized(BAD_KEY)
+    _known[key.prefix] = fresh
+    return fresh
+
+
+def stands(key: ApiKey) -> bool:
+    """Whether the key is neither revoked nor expired."""
+    return key.revoked_at is None and (key.expires_at is None or key.expires_at > timezone.now())
+
+
+def revoke(key: ApiKey) -> None:
+    """End the key for good, in every process at its next call."""
+    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now())
+    _known.pop(key.prefix, None)
+
+
+def _load(prefix: str) -> ApiKey | None:
+    stamp = Func(F("pk"), template="worlds_apikey.xmin::text", output_field=TextField())
+    related = ("world", "world__system", "campaign")
+    return ApiKey.objects.select_related(*related).annotate(stamp=stamp).filter(prefix=prefix).first()
+
+
+def _split(text: str) -> tuple[str, str]:
+    mark, _line, rest = text.strip().partition("_")
+    prefix, _line, secret = rest.partition("_")
+    if mark != "m37" or not prefix or not secret or not rest.isascii() or len(text) > 200:
+        raise Unauthorized(BAD_KEY)
+    return prefix, secret
+
+
+def _digest(secret: str) -> str:
+    """A plain SHA-256 is enough: the secret is 256 random bits, so there is nothing to guess."""
+    return sha256(secret.encode()).hexdigest()
+
+
+def _valid_scopes(scopes: Iterable[str]) -> set[str]:
+    wanted = set(scopes)
+    if unknown := wanted - set(Scope):
+        raise Invalid(f"Unknown scopes {', '.join(sorted(unknown))}: use {', '.join(Scope)}.")
+    return {str(scope) for scope in wanted}
