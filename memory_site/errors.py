@@ -1,4 +1,4 @@
-"""The one map from what was raised to what a caller reads: RFC 9457 problem+json, and the words of an MCP tool error."""
+"""The one map from what was raised to what a caller reads: problem+json (RFC 9457), and the words of a tool error."""
 
 import logging
 from collections.abc import Callable
@@ -86,7 +86,7 @@ _MAP: dict[type[Exception], Callable[[Any], Problem]] = {
 
 
 def problem_of(exc: BaseException) -> Problem:
-    """Return the problem that tells a caller about `exc`; what nobody foresaw is logged and told without its details."""
+    """Return the problem that tells a caller of `exc`; what nobody foresaw is logged, and told without details."""
     for kind in type(exc).__mro__:
         if kind in _MAP:
             return _MAP[kind](exc)
@@ -107,7 +107,7 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
     ).model_dump()
 
 
-def problem_response(request: HttpRequest, exc: BaseException) -> HttpResponse:
+def problem_response(request: HttpRequest, exc: Any) -> HttpResponse:
     problem = problem_of(exc)
     body = orjson.dumps(problem_body(problem, getattr(request, "request_id", "")))
     response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=dict(problem.headers))

@@ -1,7 +1,7 @@
 """The one list of tools. REST, the OpenAI schemas, MCP and the Python client are doors over it.
 
-A tool is a plain function `def tool(ask, caller) -> answer` in an app's `tools` module. To add one: write it, list it in
-`TOOLS`, describe it in docs/tools.md.
+A tool is a plain function `def tool(ask, caller) -> answer` in an app's `tools` module. To add one: write it, list it
+in `TOOLS`, describe it in docs/tools.md.
 """
 
 import logging
@@ -150,6 +150,6 @@ def _answered(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> An
 
 def named_in(answer: BaseModel) -> list[str]:
     """Return the ids of the rows that `answer` shows: its own, and those of the things it lists."""
-    own = [str(answer.id)] if getattr(answer, "id", None) else []
+    own = [str(vars(answer)["id"])] if vars(answer).get("id") else []
     listed = [value for value in vars(answer).values() if isinstance(value, Sequence) and not isinstance(value, str)]
     return own + [str(item.id) for items in listed for item in items if getattr(item, "id", None)]

@@ -13,7 +13,7 @@
 problem answers (401, 403, 404, 422, 429 …) be declared: `memory_site.api` adds them to every operation.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from time import perf_counter
 from typing import Any
@@ -106,7 +106,7 @@ def through(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         request.operation, begun = name, perf_counter()  # type: ignore[attr-defined]
         response = run(request, **values)
         if allowance := getattr(request, "allowance", None):
-            response.headers.update({**allowance.headers, **response.headers})
+            _set_headers(response, {**allowance.headers, **response.headers})
         _audit(request, response, (perf_counter() - begun) * 1000)
         return response
 
@@ -150,7 +150,12 @@ def _answer(operation: Operation, view: Callable[..., Any], request: HttpRequest
 
 def _replay(answer: Answer) -> HttpResponse:
     response = HttpResponse(answer.body, status=answer.status)
-    response.headers.update(answer.headers)
+    _set_headers(response, answer.headers)
     if answer.replayed:
         response["Idempotent-Replayed"] = "true"
     return response
+
+
+def _set_headers(response: HttpResponse, headers: Mapping[str, str]) -> None:
+    for name, value in headers.items():
+        response[name] = value

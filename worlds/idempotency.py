@@ -1,7 +1,7 @@
 """A write with an `Idempotency-Key` happens once; the same request again gets the stored answer for a day.
 
 The claim is a row that is committed before the write begins, so that of two at once one wins and the other hears 409. A
-claim whose process died is taken over after `ABANDONED`. A write that raises keeps nothing, so that it may be tried again.
+claim whose process died is taken over after `ABANDONED`. A write that raises keeps nothing, so it may be tried again.
 """
 
 from collections.abc import Callable

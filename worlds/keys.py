@@ -99,7 +99,7 @@ def revoke(key: ApiKey) -> None:
 
 
 def _load(prefix: str) -> ApiKey | None:
-    stamp = Func(F("pk"), template="worlds_apikey.xmin::text", output_field=TextField())
+    stamp = Func(F("pk"), template="(worlds_apikey.xmin::text || worlds_apikey.ctid::text)", output_field=TextField())
     related = ("world", "world__system", "campaign")
     return ApiKey.objects.select_related(*related).annotate(stamp=stamp).filter(prefix=prefix).first()
 

@@ -1,7 +1,7 @@
 """How often a key may call a tool: counted in PostgreSQL, so that all processes share one count.
 
-One upsert per call does three things at once: it counts, it tells whether the key still stands, and it tells whether the
-key was changed since this process read it. The table is unlogged: a crash of the database forgets at most a minute.
+One upsert per call does three things at once: it counts, it tells whether the key still stands, and whether it was
+changed since this process read it. The table is unlogged: a crash of the database forgets at most a minute.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ ON CONFLICT (key_id, tool) DO UPDATE SET
     calls = CASE WHEN counted.minute = EXCLUDED.minute THEN counted.calls + 1 ELSE 1 END,
     minute = EXCLUDED.minute
 RETURNING calls, 60 - floor(extract(second FROM clock_timestamp()))::int,
-    (SELECT xmin::text FROM worlds_apikey WHERE id = key_id)
+    (SELECT xmin::text || ctid::text FROM worlds_apikey WHERE id = key_id)
 """
 
 
@@ -67,7 +67,7 @@ def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:
 def _count(key: ApiKey, tool: str) -> tuple[int, int, str]:
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, {"key": key.pk, "tool": tool})
-        row = cursor.fetchone()
+        row: tuple[int, int, str] | None = cursor.fetchone()
     if row is None:
         raise Unauthorized(keys.BAD_KEY)
     return row
