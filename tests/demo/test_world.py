@@ -1,0 +1,87 @@
+"""The demo world is sound: it is what the product is shown with, so nothing in it may point nowhere or leak."""
+
+from collections import Counter
+
+import pytest
+
+from memory_site.demo.consistency import contradictions, problems
+from memory_site.demo.reading import DemoWorld, read_world
+
+
+@pytest.fixture(scope="module")
+def world() -> DemoWorld:
+    return read_world()
+
+
+def test_nothing_is_wrong_with_the_world(world: DemoWorld) -> None:
+    assert problems(world) == []
+
+
+def test_there_is_enough_of_everything(world: DemoWorld) -> None:
+    languages = Counter(entry.language for entry in world.lore.values())
+    assert len(world.lore) >= 40
+    assert languages["ru"] >= 5
+    assert languages["ko"] >= 4
+    assert {entry.kind for entry in world.lore.values()} == {
+        "place", "faction", "biography", "timeline", "event", "item", "custom",
+    }  # fmt: skip
+    assert len(world.npcs) == 12
+    assert [party.slug for party in world.setting.parties] == ["lanternbearers", "gilded-oath"]
+    assert len(world.sessions) == 3
+    assert all(3 <= len(session.scenes) <= 5 for session in world.sessions)
+    assert len(world.graph.facts) >= 120
+    assert 8 <= len(world.art) <= 10
+
+
+def test_both_parties_play_in_every_session(world: DemoWorld) -> None:
+    for session in world.sessions:
+        assert {scene.party for scene in session.scenes} == {"lanternbearers", "gilded-oath"}
+
+
+def test_secrets_exist_for_the_gm_and_for_parties(world: DemoWorld) -> None:
+    secrets = [secret for entry in world.lore.values() for secret in entry.secrets]
+    assert len(secrets) >= 20
+    assert any(secret.known_to == ["party:gilded-oath"] for secret in secrets)
+    assert {entry.visibility for entry in world.lore.values()} == {"public", "gm", "revealed"}
+
+
+def test_secret_text_is_not_in_the_open_text(world: DemoWorld) -> None:
+    for entry in world.lore.values():
+        assert ":::" not in entry.open_text
+        assert not any(secret.text in entry.open_text for secret in entry.secrets)
+
+
+def test_one_party_loves_and_the_other_hates_jory_fenn(world: DemoWorld) -> None:
+    feeling: Counter[str] = Counter()
+    for scene in world.scenes:
+        for change in scene.episode.relations_delta:
+            if change.npc == "jory-fenn":
+                feeling[scene.party] += change.delta
+    assert feeling["lanternbearers"] >= 4
+    assert feeling["gilded-oath"] <= -4
+
+
+def test_exactly_one_contradiction_is_planted(world: DemoWorld) -> None:
+    (pair,) = contradictions(world)
+    assert {fact.dst for fact in pair} == {"ferrymens-guild", "house-brackwen"}
+    assert {fact.src for fact in pair} == {"ninefold-oar"}
+
+
+def test_names_are_known_in_three_scripts(world: DemoWorld) -> None:
+    ranges = {"ru": ("а", "я"), "ko": ("가", "힣")}
+    for npc in world.npcs.values():
+        text = "".join(npc.aliases)
+        found = {name for name, (first, last) in ranges.items() if any(first <= letter <= last for letter in text)}
+        assert found == {"ru", "ko"}, npc.slug
+
+
+def test_a_hidden_entry_named_in_the_open_is_noticed(world: DemoWorld) -> None:
+    leaky = world.lore["the-sallow"].model_copy(update={"body": "They say [[Quiet Water]] runs it."})
+    spoiled = world.model_copy(update={"lore": {**world.lore, "the-sallow": leaky}})
+    assert problems(spoiled) == ["the-sallow is public and names the hidden quiet-water in the open"]
+
+
+def test_a_link_to_nowhere_is_noticed(world: DemoWorld) -> None:
+    broken = world.lore["the-sallow"].model_copy(update={"body": "See [[Atlantis]]."})
+    spoiled = world.model_copy(update={"lore": {**world.lore, "the-sallow": broken}})
+    assert problems(spoiled) == ["the-sallow links to 'atlantis', which is no entry"]
