@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from memory_site.demo.consistency import contradictions, problems
-from memory_site.demo.reading import DemoWorld, read_world
+from memory_site.demo.reading import DemoWorld, Lore, read_world
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +75,16 @@ def test_names_are_known_in_three_scripts(world: DemoWorld) -> None:
         assert found == {"ru", "ko"}, npc.slug
 
 
+def with_body(world: DemoWorld, slug: str, body: str) -> DemoWorld:
+    changed = Lore(**{**world.lore[slug].model_dump(), "body": body})
+    return world.model_copy(update={"lore": {**world.lore, slug: changed}})
+
+
 def test_a_hidden_entry_named_in_the_open_is_noticed(world: DemoWorld) -> None:
-    leaky = world.lore["the-sallow"].model_copy(update={"body": "They say [[Quiet Water]] runs it."})
-    spoiled = world.model_copy(update={"lore": {**world.lore, "the-sallow": leaky}})
-    assert problems(spoiled) == ["the-sallow is public and names the hidden quiet-water in the open"]
+    leaky = with_body(world, "the-sallow", "They say [[Quiet Water]] runs it.")
+    assert problems(leaky) == ["the-sallow is public and names the hidden quiet-water in the open"]
 
 
 def test_a_link_to_nowhere_is_noticed(world: DemoWorld) -> None:
-    broken = world.lore["the-sallow"].model_copy(update={"body": "See [[Atlantis]]."})
-    spoiled = world.model_copy(update={"lore": {**world.lore, "the-sallow": broken}})
-    assert problems(spoiled) == ["the-sallow links to 'atlantis', which is no entry"]
+    broken = with_body(world, "the-sallow", "See [[Atlantis]].")
+    assert problems(broken) == ["the-sallow links to 'atlantis', which is no entry"]
