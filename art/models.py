@@ -19,6 +19,7 @@ class ArtCard(Passage, Guarded):
     class Moderation(models.TextChoices):
         PENDING = "pending", _("Waiting")
         APPROVED = "approved", _("Approved")
+        FLAGGED = "flagged", _("Flagged")
         REJECTED = "rejected", _("Rejected")
 
     external_id = models.CharField(_("image id"), max_length=EXTERNAL_ID)
@@ -46,7 +47,7 @@ class ArtCard(Passage, Guarded):
 
     objects = ArtCardQuerySet.as_manager()
 
-    searched = Searched("art")
+    searched = Searched("art", public=models.Q(visibility="public", moderation="approved"))
 
     class Meta(Passage.Meta):
         verbose_name = _("art card")

@@ -57,6 +57,8 @@ class Arc(Kept):
 class Session(Kept, InWorldTime, Guarded):
     """One evening at the table."""
 
+    known_to_own_party = True
+
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="sessions", verbose_name=_("campaign"))
     party = models.ForeignKey(
         Party, models.CASCADE, null=True, blank=True, related_name="sessions", verbose_name=_("party")
@@ -80,6 +82,8 @@ class Session(Kept, InWorldTime, Guarded):
 
 class Scene(Kept, InWorldTime, Guarded):
     """One scene of a session: where it is set, and what is in mind while it lasts (its scratch)."""
+
+    known_to_own_party = True
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="scenes", verbose_name=_("campaign"))
     party = models.ForeignKey(
@@ -137,6 +141,7 @@ class Episode(Passage, InWorldTime, Guarded):
 
     objects = EpisodeQuerySet.as_manager()
 
+    known_to_own_party = True
     searched = Searched("episode")
 
     class Meta(Passage.Meta):

@@ -10,7 +10,7 @@ from episodes.models import Episode, InWorldTime, Kept
 from knowledge.models import Lore
 from npcs.querysets import LedgerQuerySet, NPCQuerySet
 from retrieval.ids import uuid7
-from worlds.audiences import Guarded
+from worlds.audiences import Guarded, GuardedQuerySet, Visibility
 from worlds.models import Party
 
 LOWEST, HIGHEST = -100, 100
@@ -33,6 +33,10 @@ class NPC(Kept, Guarded):
     faction_lore = models.ForeignKey(
         Lore, models.SET_NULL, null=True, blank=True, related_name="members", verbose_name=_("faction in the lore")
     )
+    faction_visibility = models.CharField(
+        _("who knows the faction"), max_length=10, choices=Visibility, default=Visibility.PUBLIC,
+        help_text=_("Public: whoever knows the NPC. Otherwise game masters alone."),
+    )  # fmt: skip
     home = models.CharField(_("home"), max_length=200, blank=True, default="")
     home_lore = models.ForeignKey(
         Lore, models.SET_NULL, null=True, blank=True, related_name="inhabitants", verbose_name=_("home in the lore")
@@ -42,7 +46,10 @@ class NPC(Kept, Guarded):
     )
     voice = models.TextField(_("voice"), blank=True, default="")
     goals = ArrayField(models.TextField(), verbose_name=_("goals"), default=list, blank=True)
-    secrets = ArrayField(models.TextField(), verbose_name=_("secrets"), default=list, blank=True)
+    milestones = models.JSONField(
+        _("milestones"), default=list, blank=True,
+        help_text=_("What happened to them when: a list of {at, label, text}. For the game master."),
+    )  # fmt: skip
     play_now = ArrayField(
         models.TextField(), verbose_name=_("play them now"), default=list, blank=True,
         help_text=_("Up to three lines that are enough to play them."),
@@ -75,6 +82,25 @@ class NPC(Kept, Guarded):
         return self.name
 
 
+class Secret(Kept, Guarded):
+    """Something about an NPC that can be revealed by itself. `position` counts from 1."""
+
+    npc = models.ForeignKey(NPC, models.CASCADE, related_name="secrets", verbose_name=_("NPC"))
+    position = models.PositiveIntegerField(_("number"), default=1)
+    text = models.TextField(_("secret"))
+
+    objects = GuardedQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("secret of an NPC")
+        verbose_name_plural = _("secrets of NPCs")
+        ordering = ["npc", "position"]
+        constraints = [models.UniqueConstraint(fields=["npc", "position"], name="secret_position")]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
 class Appearance(models.Model):
     """An NPC who was there."""
 
@@ -90,7 +116,7 @@ class Appearance(models.Model):
 
 
 class Axis(models.TextChoices):
-    REGARD = "regard", _("Regard")
+    AFFECTION = "affection", _("Affection")
     TRUST = "trust", _("Trust")
     RESPECT = "respect", _("Respect")
     FEAR = "fear", _("Fear")
@@ -115,7 +141,7 @@ class DispositionChange(InWorldTime):
     npc = models.ForeignKey(NPC, models.CASCADE, related_name="changes", verbose_name=_("NPC"))
     party = models.ForeignKey(Party, models.CASCADE, related_name="disposition_changes", verbose_name=_("party"))
     kind = models.CharField(_("kind"), max_length=12, choices=Kind)
-    axis = models.CharField(_("axis"), max_length=8, choices=Axis, default=Axis.REGARD)
+    axis = models.CharField(_("axis"), max_length=12, choices=Axis, default=Axis.AFFECTION)
     delta = models.SmallIntegerField(_("change"), default=0)
     reason = models.TextField(_("reason"))
     held = models.BooleanField(_("held for the game master"), default=False)

@@ -5,7 +5,7 @@ for. `public` sees what is public.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
@@ -71,6 +71,9 @@ class GuardedQuerySet(models.QuerySet["Guarded"]):
 class Guarded(models.Model):
     """A row with visibility. `known_to` is the reveal log's present state, kept on the row so that the search filter
     needs no join: a list of audiences such as `party:lanternbearers`."""
+
+    known_to_own_party: ClassVar[bool] = False
+    """A `revealed` row that names nobody is still known to the row's own `party`."""
 
     world = models.ForeignKey(World, models.CASCADE, related_name="+")
     visibility = models.CharField(_("visibility"), max_length=10, choices=Visibility, default=Visibility.GM)

@@ -166,7 +166,7 @@ class Reveal(models.Model):
         verbose_name = _("reveal")
         constraints = [
             models.UniqueConstraint(
-                fields=["subject_kind", "subject_id", "audience"],
+                fields=["subject_kind", "subject_id", "audience", "episode_ref"],
                 condition=models.Q(undone_at=None),
                 name="reveal_stands_once",
             )

@@ -45,7 +45,8 @@ def reveal(
     note: str = "",
     by: str = "",
 ) -> Reveal:
-    """Let `audience` know of `subject` from now on. Revealing again what stands returns the standing entry."""
+    """Let `audience` know of `subject` from now on. Revealing again what stands returns the standing entry; each
+    episode that reveals it has an entry of its own, so that each can be undone by itself."""
     if audience.kind not in ("party", "npc"):
         raise Invalid(
             "Reveal to a party:<id> or an npc:<id>; what everyone may know is made public in the entry itself."
@@ -56,9 +57,9 @@ def reveal(
         subject_kind=row._meta.model_name,
         subject_id=row.pk,
         audience=str(audience),
+        episode_ref=episode_ref,
         undone_at=None,
         defaults={
-            "episode_ref": episode_ref,
             "in_world_at": in_world_at,
             "in_world_label": in_world_label,
             "note": note,
@@ -72,14 +73,21 @@ def reveal(
 
 @transaction.atomic
 def undo(entry: Reveal) -> Reveal:
-    """Take a reveal back: the audience no longer finds the row. The entry stays in the log, marked as undone."""
+    """Take a reveal back: the audience no longer finds the row, unless another entry stands. The entry stays in the
+    log, marked as undone."""
     if entry.undone_at:
         raise Conflict("This reveal was undone before.")
     row = _locked(find_subject(entry.world, entry.subject_kind, entry.subject_id))
     entry.undone_at = timezone.now()
     entry.save(update_fields=["undone_at"])
-    _store(row, {known for known in row.known_to if known != entry.audience})
+    if not _stands(entry):
+        _store(row, {known for known in row.known_to if known != entry.audience})
     return entry
+
+
+def _stands(entry: Reveal) -> bool:
+    same = Reveal.objects.filter(subject_kind=entry.subject_kind, subject_id=entry.subject_id, audience=entry.audience)
+    return same.filter(undone_at=None).exists()
 
 
 def learned_by(world: World, audience: Audience) -> QuerySet[Reveal]:
@@ -94,6 +102,6 @@ def _locked(subject: Guarded) -> Guarded:
 def _store(row: Guarded, known_to: set[str]) -> None:
     row.known_to = sorted(known_to)
     if row.visibility != Visibility.PUBLIC:
-        row.visibility = Visibility.REVEALED if known_to else Visibility.GM
+        row.visibility = Visibility.REVEALED if known_to or row.known_to_own_party else Visibility.GM
     row.save(update_fields=["known_to", "visibility"])
     row.visibility_changed()
