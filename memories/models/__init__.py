@@ -1,0 +1,24 @@
+"""Agent memory: what was observed (never changed), what was made of it, and how one became the other."""
+
+from memories.models.conversation import Message
+from memories.models.cores import CoreProposal, CoreVersion
+from memories.models.erasures import ErasureReceipt, Tombstone
+from memories.models.items import ClientVector, Evidence, MemoryItem, StateChange, Succession
+from memories.models.namespaces import HealthReading, Namespace
+from memories.models.observations import Observation
+
+__all__ = [
+    "ClientVector",
+    "CoreProposal",
+    "CoreVersion",
+    "ErasureReceipt",
+    "Evidence",
+    "HealthReading",
+    "MemoryItem",
+    "Message",
+    "Namespace",
+    "Observation",
+    "StateChange",
+    "Succession",
+    "Tombstone",
+]

@@ -1,0 +1,25 @@
+"""The conversation log an agent can search."""
+
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from memories.models.namespaces import Namespace
+from retrieval.models import Passage
+
+
+class Message(Passage):
+    namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="messages")
+    conversation = models.CharField(_("conversation"), max_length=120, blank=True, default="")
+    role = models.CharField(_("role"), max_length=20, default="user")
+    speaker = models.CharField(_("speaker"), max_length=120, blank=True, default="")
+    source = models.CharField(_("source"), max_length=200, blank=True, default="")
+    said_at = models.DateTimeField(_("said"), default=timezone.now)
+
+    class Meta(Passage.Meta):
+        abstract = False
+        verbose_name = _("message")
+        indexes = [models.Index(fields=["namespace", "said_at"], name="memory_said_at")]
+
+    def __str__(self) -> str:
+        return self.text[:80]

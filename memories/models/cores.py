@@ -1,0 +1,56 @@
+"""The core memory: every version of it, and the updates that were not taken over."""
+
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from memories.models.namespaces import Namespace
+from memories.states import Maker
+from retrieval.ids import uuid7
+
+
+class CoreVersion(models.Model):
+    """The highest number is the present core. Restoring writes the old text as a new version."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="core_versions")
+    number = models.PositiveIntegerField(_("version"))
+    markdown = models.TextField(_("core memory"))
+    reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
+    made_by = models.CharField(_("made by"), max_length=10, choices=Maker, default=Maker.MODEL)
+    author = models.CharField(_("author"), max_length=150, blank=True, default="")
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("core version")
+        constraints = [models.UniqueConstraint(fields=["namespace", "number"], name="memory_core_number")]
+
+    def __str__(self) -> str:
+        return f"{self.namespace} v{self.number}"
+
+
+class CoreProposal(models.Model):
+    """An update that the policy refused, or that waits for approval, with what stands against it."""
+
+    class Verdict(models.TextChoices):
+        OPEN = "open", _("Open")
+        APPROVED = "approved", _("Approved")
+        REJECTED = "rejected", _("Rejected")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="core_proposals")
+    base_number = models.PositiveIntegerField(_("made against version"), default=0)
+    markdown = models.TextField(_("proposed core memory"))
+    reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
+    problems: "models.JSONField[Any, Any]" = models.JSONField(_("against it"), default=list, blank=True)
+    verdict = models.CharField(_("verdict"), max_length=10, choices=Verdict, default=Verdict.OPEN)
+    decided_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
+    decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("core proposal")
+
+    def __str__(self) -> str:
+        return f"{self.namespace}: {self.reason or self.get_verdict_display()}"

@@ -1,0 +1,44 @@
+"""What is left of something deleted for good: a receipt with counts, and the ids that must never come back."""
+
+from typing import Any
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from retrieval.ids import uuid7
+from worlds.models import World
+
+
+class ErasureReceipt(models.Model):
+    """Holds no erased text: counts per place, and what the verifier found afterwards (nothing, or it is named)."""
+
+    class Scope(models.TextChoices):
+        MEMORY = "memory", _("One memory")
+        SOURCE = "source", _("A source")
+        SUBJECT = "subject", _("A subject")
+        NAMESPACE = "namespace", _("A namespace")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    world = models.ForeignKey(World, models.CASCADE, related_name="+")
+    namespace_id_was = models.UUIDField(_("namespace"))
+    scope = models.CharField(_("scope"), max_length=10, choices=Scope)
+    requested_by = models.CharField(_("requested by"), max_length=150, blank=True, default="")
+    reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
+    counts: "models.JSONField[Any, Any]" = models.JSONField(_("erased"), default=dict)
+    leftovers: "models.JSONField[Any, Any]" = models.JSONField(_("left over"), default=list)
+    verified_at = models.DateTimeField(_("verified"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("deletion receipt")
+
+    @property
+    def is_clean(self) -> bool:
+        return self.verified_at is not None and not self.leftovers
+
+
+class Tombstone(models.Model):
+    """The id of an erased row: an import or a rebuild skips it."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    receipt = models.ForeignKey(ErasureReceipt, models.CASCADE, related_name="tombstones")

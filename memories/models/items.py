@@ -1,0 +1,111 @@
+"""Memories, where each came from, what it replaced, and every state it was in."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+from pgvector.django import VectorField
+
+from memories.models.namespaces import Namespace
+from memories.models.observations import Observation
+from memories.querysets import MemoryQuerySet
+from memories.states import Bucket, Link, Maker, State
+from retrieval.ids import uuid7
+from retrieval.models import Passage
+
+
+class MemoryItem(Passage):
+    """One memory: the passage that is searched. Its text is never edited in place: a new text is a new memory."""
+
+    namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="memories")
+    bucket = models.CharField(_("bucket"), max_length=10, choices=Bucket, default=Bucket.FACT)
+    importance = models.FloatField(_("importance"), default=0.5)
+    state = models.CharField(_("state"), max_length=10, choices=State, default=State.ACTIVE)
+    made_by = models.CharField(_("made by"), max_length=10, choices=Maker, default=Maker.RULES)
+    source = models.CharField(_("source"), max_length=200, blank=True, default="")
+    subject = models.CharField(_("subject"), max_length=200, blank=True, default="")
+    speaker = models.CharField(_("speaker"), max_length=120, blank=True, default="")
+    event_at = models.DateTimeField(_("happened"), null=True, blank=True)
+    in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
+    in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    timestamp_ms = models.BigIntegerField(_("recorded (ms)"), default=0, editable=False)
+    recalls = models.PositiveIntegerField(_("recalled"), default=0, editable=False)
+    last_recalled_at = models.DateTimeField(_("last recalled"), null=True, editable=False)
+    observations = models.ManyToManyField(Observation, through="Evidence", related_name="memories")
+
+    objects = MemoryQuerySet.as_manager()
+
+    class Meta(Passage.Meta):
+        abstract = False
+        verbose_name = _("memory")
+        verbose_name_plural = _("memories")
+        indexes = [
+            models.Index(fields=["namespace", "state", "-timestamp_ms"], name="memory_latest"),
+            models.Index(fields=["namespace", "source"], name="memory_from"),
+            models.Index(fields=["expires_at"], name="memory_expiring", condition=models.Q(expires_at__isnull=False)),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(importance__gte=0, importance__lte=1), name="memory_importance_is_a_share"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class ClientVector(models.Model):
+    """The vector of a memory in a namespace whose vectors come from the caller's own client: any width, full precision.
+
+    The site cannot compute it again, so it is exported with the memory.
+    """
+
+    memory = models.OneToOneField(MemoryItem, models.CASCADE, primary_key=True, related_name="client_vector")
+    namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="+")
+    vector = VectorField()
+
+    class Meta:
+        verbose_name = _("client vector")
+
+
+class Evidence(models.Model):
+    memory = models.ForeignKey(MemoryItem, models.CASCADE, related_name="evidence")
+    observation = models.ForeignKey(Observation, models.CASCADE, related_name="evidence")
+
+    class Meta:
+        verbose_name = _("evidence")
+        constraints = [models.UniqueConstraint(fields=["memory", "observation"], name="memory_evidence_once")]
+
+
+class Succession(models.Model):
+    """`newer` took the place of `older`, or says otherwise than it. Planned ones take effect on approval."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    older = models.ForeignKey(MemoryItem, models.CASCADE, related_name="successors")
+    newer = models.ForeignKey(MemoryItem, models.CASCADE, related_name="predecessors")
+    kind = models.CharField(_("kind"), max_length=10, choices=Link, default=Link.SUPERSEDES)
+    in_effect = models.BooleanField(_("in effect"), default=True)
+    reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    undone_at = models.DateTimeField(_("undone"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("succession")
+        constraints = [
+            models.UniqueConstraint(fields=["older", "newer", "kind"], name="memory_succession_once"),
+            models.CheckConstraint(condition=~models.Q(older=models.F("newer")), name="memory_succeeds_another"),
+        ]
+
+
+class StateChange(models.Model):
+    """Every state a memory was in, since when and why: the ground of `as_of` reads."""
+
+    id = models.BigAutoField(primary_key=True)
+    memory = models.ForeignKey(MemoryItem, models.CASCADE, related_name="changes")
+    state = models.CharField(_("state"), max_length=10, choices=State)
+    at = models.DateTimeField(_("since"))
+    by = models.CharField(_("by"), max_length=120, blank=True, default="")
+    reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
+
+    class Meta:
+        verbose_name = _("state change")
+        indexes = [models.Index(fields=["memory", "at"], name="memory_state_at")]

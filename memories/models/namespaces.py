@@ -1,0 +1,54 @@
+"""One agent's memory. No query crosses a namespace."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from retrieval.ids import uuid7
+from worlds.models import World
+
+
+class Review(models.TextChoices):
+    OFF = "off", _("Off: what the machine writes is used at once")
+    CORE = "core", _("Core: changes of the core memory wait for approval")
+    ALL = "all", _("All: every machine-written memory waits for approval")
+
+
+class Namespace(models.Model):
+    """`dims` is set when the vectors come from a client of the caller's own; else the site's embedder makes them."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    world = models.ForeignKey(World, models.CASCADE, related_name="namespaces")
+    name = models.CharField(_("name"), max_length=120, help_text=_("The agent this memory belongs to."))
+    path = models.TextField(_("folder"), blank=True, default="", help_text=_("The folder a script opens it by."))
+    dims = models.PositiveIntegerField(_("vector width"), null=True, blank=True, editable=False)
+    review = models.CharField(_("review"), max_length=8, choices=Review, default=Review.OFF)
+    language = models.CharField(_("language"), max_length=8, default="en")
+    merge_top_k = models.PositiveIntegerField(_("related memories per content"), default=3)
+    merge_distance_cutoff = models.FloatField(_("related within distance"), default=0.25)
+    revision = models.PositiveBigIntegerField(default=0, editable=False)
+    last_timestamp_ms = models.BigIntegerField(default=0, editable=False)
+    core_file_hash = models.CharField(max_length=64, blank=True, default="", editable=False)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("namespace")
+        constraints = [models.UniqueConstraint(fields=["world", "name"], name="memory_namespace_in_world")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def has_own_vectors(self) -> bool:
+        return self.dims is not None
+
+
+class HealthReading(models.Model):
+    """The state of a namespace's store on one day, kept so that the trend can be shown."""
+
+    namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="health_readings")
+    day = models.DateField(_("day"))
+    counts = models.JSONField(_("counts"), default=dict)
+
+    class Meta:
+        verbose_name = _("health reading")
+        constraints = [models.UniqueConstraint(fields=["namespace", "day"], name="memory_health_once_a_day")]

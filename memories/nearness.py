@@ -1,0 +1,57 @@
+"""The active memories nearest to some vectors, all in one statement."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+
+from memories.models import Namespace
+from memories.vectors import Vectors
+
+NEAREST_BY_CLIENT_VECTOR = """
+SELECT wanted.position - 1, near.id, near.text, near.distance
+FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
+CROSS JOIN LATERAL (
+    SELECT memory.id, memory.text, memory.timestamp_ms,
+           COALESCE(NULLIF(stored.vector <=> wanted.vector::vector, 'NaN'), 1) AS distance
+    FROM memories_clientvector stored
+    JOIN memories_memoryitem memory ON memory.id = stored.memory_id
+    WHERE stored.namespace_id = %(namespace)s AND memory.state = 'active'
+    ORDER BY distance, memory.timestamp_ms
+    LIMIT %(k)s
+) near
+ORDER BY wanted.position, near.distance, near.timestamp_ms
+"""
+
+
+@dataclass(frozen=True)
+class Near:
+    """Memory `id` lies `distance` (1 − cosine) from the vector at `position` of the question."""
+
+    position: int
+    id: UUID
+    text: str
+    distance: float
+
+
+def nearest(namespace: Namespace, vectors: Vectors, *, k: int, within: float | None = None) -> list[Near]:
+    """Up to `k` per vector, nearest first; those further than `within` left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            NEAREST_BY_CLIENT_VECTOR,
+            {"vectors": [as_literal(vector) for vector in vectors], "namespace": namespace.pk, "k": k},
+        )
+        found = [Near(int(row[0]), row[1], row[2], float(row[3])) for row in cursor.fetchall()]
+    return found if within is None else [near for near in found if near.distance <= within]
+
+
+def united(found: list[Near]) -> dict[UUID, str]:
+    """The texts by id, each once, in the order they were found."""
+    texts: dict[UUID, str] = {}
+    for near in found:
+        texts.setdefault(near.id, near.text)
+    return texts
+
+
+def as_literal(vector: Vectors) -> str:
+    return "[" + ",".join(map(repr, vector.tolist())) + "]"

@@ -1,0 +1,17 @@
+"""Text processing without a language model: the same steps, by rules."""
+
+import re
+
+SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'»”)]*\s+(?=[\"'«“(]*[^\W\d_a-zа-яё])|\n+")
+LEAST, MOST_FACTS = 4, 200
+
+
+def split(raw: str) -> list[str]:
+    """Take a text apart at sentence ends and line breaks. Nothing is left out: a scrap joins the piece before it."""
+    facts: list[str] = []
+    for piece in filter(None, (piece.strip(" \t-•*") for piece in SENTENCE_END.split(raw))):
+        if facts and len(piece) < LEAST:
+            facts[-1] += f" {piece}"
+        else:
+            facts.append(piece)
+    return list(dict.fromkeys(facts)) if 0 < len(facts) <= MOST_FACTS else [raw]

@@ -1,0 +1,38 @@
+"""The words a memory is described with: its bucket, its state, who made it and how two are linked."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Bucket(models.TextChoices):
+    PROFILE = "profile", _("Profile")
+    PREFERENCE = "preference", _("Preference")
+    EPISODIC = "episodic", _("Episodic")
+    SEMANTIC = "semantic", _("Semantic")
+    FACT = "fact", _("Fact")
+
+
+class State(models.TextChoices):
+    ACTIVE = "active", _("Active")
+    PENDING = "pending", _("Waiting for approval")
+    SUPERSEDED = "superseded", _("Superseded")
+    ARCHIVED = "archived", _("Archived")
+    EXPIRED = "expired", _("Expired")
+    REJECTED = "rejected", _("Rejected")
+
+
+class Maker(models.TextChoices):
+    MODEL = "model", _("Language model")
+    CONTENTS = "contents", _("Contents as they came")
+    RULES = "rules", _("Rules")
+    TOOL = "tool", _("Agent's tool")
+    PERSON = "person", _("Person")
+    IMPORT = "import", _("Import")
+    REBUILD = "rebuild", _("Rebuilt from observations")
+
+
+class Link(models.TextChoices):
+    SUPERSEDES = "supersedes", _("Supersedes")
+    FORMERLY = "formerly", _("Formerly")
+    MERGED = "merged", _("Merged")
+    SPLIT = "split", _("Split")

@@ -1,0 +1,64 @@
+"""Where a namespace's vectors come from: the site's embedder, or a client of the caller's own with its own width."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.embedders import get_embedder
+
+Vectors = NDArray[np.float32]
+
+
+class VectorClient(Protocol):
+    """HAEMA's `EmbeddingClient`, by shape."""
+
+    def embed_query(self, texts: Sequence[str], output_dimensionality: int) -> Any: ...
+
+    def embed_document(self, texts: Sequence[str], output_dimensionality: int) -> Any: ...
+
+
+class VectorSource(Protocol):
+    def of_queries(self, texts: list[str]) -> Vectors: ...
+
+    def of_documents(self, texts: list[str]) -> Vectors: ...
+
+
+@dataclass(frozen=True)
+class ClientSource:
+    """One call of the client for one batch, its answer checked before anything is done with it."""
+
+    client: VectorClient
+    dims: int
+
+    def of_queries(self, texts: list[str]) -> Vectors:
+        return checked(self.client.embed_query(texts, self.dims), count=len(texts), dims=self.dims)
+
+    def of_documents(self, texts: list[str]) -> Vectors:
+        return checked(self.client.embed_document(texts, self.dims), count=len(texts), dims=self.dims)
+
+
+class SiteSource:
+    """The embedder of the settings."""
+
+    def of_queries(self, texts: list[str]) -> Vectors:
+        return get_embedder().embed_query(texts)
+
+    def of_documents(self, texts: list[str]) -> Vectors:
+        return get_embedder().embed_document(texts)
+
+
+def checked(batch: Any, *, count: int, dims: int) -> Vectors:
+    """Return the batch as float32 `(count, dims)`, or raise ValueError saying what is wrong with it."""
+    vectors = np.asarray(batch, dtype=np.float32)
+    if vectors.ndim != 2:
+        raise ValueError(f"Embedding batch must be 2D with shape ({count}, {dims}), got ndim={vectors.ndim}")
+    if vectors.shape[0] != count:
+        raise ValueError(f"Embedding batch size mismatch: expected {count} rows, got {vectors.shape[0]}")
+    if vectors.shape[1] != dims:
+        raise ValueError(f"Embedding dimensionality mismatch: expected {dims}, got {vectors.shape[1]}")
+    if not np.isfinite(vectors).all():
+        raise ValueError("Embedding batch holds NaN or infinity")
+    return vectors
