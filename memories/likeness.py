@@ -129,7 +129,9 @@ def _names(text: str, tokens: list[str]) -> tuple[str, ...]:
     starts = {m[1] for m in re.finditer(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)", text)}
     found = []
     for token in tokens:
-        common = token.casefold() in FUNCTION_WORDS or token.casefold() in TIME_WORDS or token.casefold() in NUMBER_WORDS
+        common = (
+            token.casefold() in FUNCTION_WORDS or token.casefold() in TIME_WORDS or token.casefold() in NUMBER_WORDS
+        )
         if token[0].isupper() and not common and (token not in starts or tokens.count(token) > 1):
             found.append(stem(token.casefold().removesuffix("'s")))
     return tuple(dict.fromkeys(found))

@@ -42,9 +42,7 @@ def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer 
     """Return the model's answer, or None when three tries ended in retryable errors."""
     for attempt in range(1, TRIES + 1):
         try:
-            raw = model.generate_structured(
-                system_prompt=prompt.system, user_prompt=prompt.user, response_model=answer
-            )
+            raw = model.generate_structured(system_prompt=prompt.system, user_prompt=prompt.user, response_model=answer)
             return _well_formed(answer.model_validate(raw))
         except RETRYABLE as error:
             logger.warning("%s: try %d of %d failed (%s)", answer.__name__, attempt, TRIES, type(error).__name__)

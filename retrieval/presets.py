@@ -35,6 +35,7 @@ PRESETS = {
     "episode": Preset(dims=1024, mode=Mode.VECTOR),
     "art": Preset(dims=1024),
     "memory": Preset(dims=1024, vector_weight=0.3),
+    "conversation": Preset(dims=1024, vector_weight=0.3),
 }
 
 

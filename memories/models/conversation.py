@@ -5,10 +5,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memories.models.namespaces import Namespace
+from retrieval.domains import Searched
 from retrieval.models import Passage
 
 
 class Message(Passage):
+    searched = Searched("conversation", scope="namespace_id", public=models.Q())
+
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="messages")
     conversation = models.CharField(_("conversation"), max_length=120, blank=True, default="")
     role = models.CharField(_("role"), max_length=20, default="user")

@@ -8,12 +8,15 @@ from memories.models.namespaces import Namespace
 from memories.models.observations import Observation
 from memories.querysets import MemoryQuerySet
 from memories.states import Bucket, Link, Maker, State
+from retrieval.domains import Searched
 from retrieval.ids import uuid7
 from retrieval.models import Passage
 
 
 class MemoryItem(Passage):
     """One memory: the passage that is searched. Its text is never edited in place: a new text is a new memory."""
+
+    searched = Searched("memory", scope="namespace_id", public=models.Q(state=State.ACTIVE))
 
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="memories")
     bucket = models.CharField(_("bucket"), max_length=10, choices=Bucket, default=Bucket.FACT)
