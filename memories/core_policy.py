@@ -12,8 +12,8 @@ TEMPLATE = "\n".join(f"# {name}\n" for name in SECTIONS)
 SOFT_BUDGET, MOST_BULLETS, MOST_CHARACTERS = 8, 10, 4000
 
 TRANSIENT = re.compile(
-    r"\b(?:this session|current session|right now|for now|for today|today only|just now|at the moment|temporar(?:y|ily)|"
-    r"in this conversation|one-off|currently (?:debugging|working on|trying|waiting))\b"
+    r"\b(?:this session|current session|right now|for now|for today|today only|just now|at the moment|"
+    r"temporar(?:y|ily)|in this conversation|one-off|currently (?:debugging|working on|trying|waiting))\b"
     r"|\bTraceback\b|\b(?:ERROR|WARN(?:ING)?|DEBUG)\b[: ]|\b\d{1,2}:\d{2}:\d{2}\b"
     r"|(?i:сейчас|в этой сессии|на сегодня|временно|пока что)|지금|이번 세션|임시로|오늘만",
     re.IGNORECASE,

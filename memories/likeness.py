@@ -29,6 +29,8 @@ for _one, _other in OPPOSITES:
     OPPOSITE_OF.setdefault(_one, set()).add(_other)
     OPPOSITE_OF.setdefault(_other, set()).add(_one)
 
+NO_NAMES = FUNCTION_WORDS | TIME_WORDS | NUMBER_WORDS.keys()
+
 SAME_AT = 0.72
 """Likeness from which a pair that passes the guard is the same. Fitted on the tuning half of the labelled pairs."""
 ALIKE_AT = 0.62
