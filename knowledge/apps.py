@@ -1,7 +1,13 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
 class KnowledgeConfig(AppConfig):
     name = "knowledge"
     verbose_name = _("Knowledge")
+
+    def ready(self) -> None:
+        from knowledge.graph.relations import seed_relations
+
+        post_migrate.connect(seed_relations, sender=self, dispatch_uid="seed graph relations")

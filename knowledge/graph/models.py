@@ -1,0 +1,310 @@
+"""The rows of the relation graph. Facts are never overwritten: a changed fact is a new row, the old one is no longer
+believed. In-world time is in world days; `believed_*` is real time."""
+
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce, Now
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from retrieval.ids import uuid7
+from retrieval.names import name_keys
+from worlds.audiences import Guarded, GuardedQuerySet
+from worlds.models import World
+
+
+class NodeKind(models.TextChoices):
+    CHARACTER = "Character", _("Character")
+    LOCATION = "Location", _("Location")
+    ITEM = "Item", _("Item")
+    FACTION = "Faction", _("Faction")
+    QUEST = "Quest", _("Quest")
+    EVENT = "Event", _("Event")
+
+
+class SourceKind(models.TextChoices):
+    EDITOR = "editor", _("Editor")
+    EPISODE = "episode", _("Episode")
+    LORE = "lore", _("Lore")
+    PROPOSAL = "proposal", _("Proposal")
+    ENGINE = "engine", _("Game engine")
+    IMPORT = "import", _("Import")
+
+
+class GraphRelation(models.Model):
+    """A kind of edge. `stored_as` names the inverse under which it is kept (OWNS is kept as OWNED_BY, turned round)."""
+
+    code = models.CharField(
+        _("code"), max_length=40, primary_key=True, validators=[RegexValidator(r"^[A-Z][A-Z_]*$")]
+    )  # fmt: skip
+    stored_as = models.ForeignKey(
+        "self",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="inverses",
+        verbose_name=_("stored as the inverse of"),
+    )
+    symmetric = models.BooleanField(_("holds both ways"), default=False)
+    transitive = models.BooleanField(_("transitive"), default=False)
+    acyclic = models.BooleanField(_("without cycles"), default=False)
+
+    class Meta:
+        verbose_name = _("relation")
+        ordering = ["code"]
+        constraints = [
+            models.CheckConstraint(condition=Q(code__regex=r"^[A-Z][A-Z_]*$"), name="relation_code_is_a_plain_word")
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class GraphJoin(models.Model):
+    """Which kinds a relation may join. The database lets no other edge in (`edge_kinds_allowed`)."""
+
+    relation = models.ForeignKey(GraphRelation, models.CASCADE, related_name="joins", verbose_name=_("relation"))
+    src_kind = models.CharField(_("from"), max_length=10, choices=NodeKind)
+    dst_kind = models.CharField(_("to"), max_length=10, choices=NodeKind)
+
+    class Meta:
+        verbose_name = _("allowed edge")
+        ordering = ["relation", "src_kind", "dst_kind"]
+        constraints = [models.UniqueConstraint(fields=["relation", "src_kind", "dst_kind"], name="join_once")]
+
+    def __str__(self) -> str:
+        return f"{self.src_kind} {self.relation_id} {self.dst_kind}"
+
+
+class FactQuerySet(GuardedQuerySet):
+    def believed(self) -> "FactQuerySet":
+        return self.filter(believed_until=None)
+
+
+class GraphFactBase(Guarded):
+    """What nodes and edges share: who says so, how surely, when it held in the world, when we believed it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    source_kind = models.CharField(_("source"), max_length=10, choices=SourceKind, default=SourceKind.EDITOR)
+    source_ref = models.CharField(_("source id"), max_length=200, blank=True, default="")
+    source_note = models.TextField(_("what the source says"), blank=True, default="")
+    confidence = models.FloatField(
+        _("confidence"), default=1.0, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
+    )
+    since = models.FloatField(_("since (world day)"), null=True, blank=True)
+    until = models.FloatField(_("until (world day)"), null=True, blank=True)
+    believed_from = models.DateTimeField(_("believed from"), default=timezone.now, editable=False)
+    believed_until = models.DateTimeField(_("believed until"), null=True, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(since=None) | Q(until=None) | Q(until__gt=F("since")), name="%(class)s_ends_after_it_begins"
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0.0) & Q(confidence__lte=1.0), name="%(class)s_confidence_0_to_1"
+            ),
+        ]
+
+
+class NameKeysField(ArrayField):
+    """Kept in step with `name` and `aliases` on every save: what the database narrows names down by."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: ARG002
+        keys = name_keys(model_instance.name, *model_instance.aliases)  # type: ignore[attr-defined]
+        setattr(model_instance, self.attname, keys)
+        return keys
+
+
+class GraphNode(GraphFactBase):
+    """A character, place, thing, group, quest or event. `until` is its end: a character's death, a place's ruin."""
+
+    kind = models.CharField(_("kind"), max_length=10, choices=NodeKind)
+    slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
+    name = models.CharField(_("name"), max_length=200)
+    aliases = ArrayField(models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True)
+    keys = NameKeysField(models.CharField(max_length=8), default=list, editable=False)
+    lore = models.ForeignKey(
+        "knowledge.Lore", models.SET_NULL, null=True, blank=True, related_name="nodes", verbose_name=_("lore entry")
+    )
+
+    objects = FactQuerySet.as_manager()
+
+    class Meta(GraphFactBase.Meta):
+        verbose_name = _("entity")
+        verbose_name_plural = _("entities")
+        ordering = ["name"]
+        constraints = [
+            *GraphFactBase.Meta.constraints,
+            models.UniqueConstraint(fields=["world", "slug"], name="node_slug_in_world"),
+            models.UniqueConstraint(fields=["world", "id", "kind"], name="node_identity"),
+        ]
+        indexes = [
+            GinIndex(fields=["keys"], name="node_keys"),
+            models.Index(fields=["world", "kind"], name="node_kind"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GraphEdge(GraphFactBase):
+    """One fact about two nodes, kept once: symmetric relations from the lesser id, inverse ones turned round."""
+
+    src = models.ForeignKey(
+        GraphNode, models.CASCADE, related_name="facts_from", verbose_name=_("from"), db_index=False
+    )
+    relation = models.ForeignKey(
+        GraphRelation, models.PROTECT, related_name="facts", verbose_name=_("relation"), db_index=False
+    )
+    dst = models.ForeignKey(GraphNode, models.CASCADE, related_name="facts_to", verbose_name=_("to"), db_index=False)
+    label = models.CharField(
+        _("in what way"), max_length=80, blank=True, default="", help_text=_("leads, sister of, …")
+    )
+    src_kind = models.CharField(max_length=10, choices=NodeKind, editable=False)
+    dst_kind = models.CharField(max_length=10, choices=NodeKind, editable=False)
+    rests_on = models.ManyToManyField(
+        "self", symmetrical=False, related_name="dependants", blank=True, verbose_name=_("rests on")
+    )
+    replaces = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="replaced_by", editable=False
+    )
+    flag = models.CharField(
+        _("to be checked"), max_length=200, blank=True, default="", help_text=_("Why a person should look at it again.")
+    )
+
+    objects = FactQuerySet.as_manager()
+
+    class Meta(GraphFactBase.Meta):
+        verbose_name = _("fact")
+        ordering = ["-believed_from", "id"]
+        constraints = [
+            *GraphFactBase.Meta.constraints,
+            models.CheckConstraint(condition=~Q(src=F("dst")), name="edge_joins_two_nodes"),
+            models.UniqueConstraint(
+                F("src"), F("relation"), F("dst"), F("label"), Coalesce(F("since"), float("-inf")),
+                condition=Q(believed_until=None), name="edge_believed_once",
+            ),
+        ]  # fmt: skip
+        indexes = [
+            models.Index(fields=["src", "relation"], name="edge_src"),
+            models.Index(fields=["dst", "relation"], name="edge_dst"),
+            models.Index(fields=["world", "source_kind", "source_ref"], name="edge_source"),
+            models.Index(fields=["world"], condition=~Q(flag=""), name="edge_flagged"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.src} {self.relation_id} {self.dst}"
+
+
+class ConflictRule(models.Model):
+    """When two facts cannot both be. Data: a designer may add one for a relation of their own, or switch one off."""
+
+    class Form(models.TextChoices):
+        SINGLE = "single", _("One at a time from each entity")
+        EXCLUSIVE = "exclusive", _("Two relations exclude each other")
+        AFTER_END = "after_end", _("Nothing new after the entity's end")
+
+    code = models.SlugField(_("code"), max_length=40, primary_key=True)
+    form = models.CharField(_("form"), max_length=10, choices=Form)
+    relation = models.ForeignKey(GraphRelation, models.CASCADE, related_name="+", verbose_name=_("relation"))
+    other = models.ForeignKey(
+        GraphRelation, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("excludes")
+    )
+    says = models.CharField(_("what it says"), max_length=200)
+    active = models.BooleanField(_("active"), default=True)
+
+    class Meta:
+        verbose_name = _("conflict rule")
+        ordering = ["code"]
+        constraints = [
+            models.CheckConstraint(
+                condition=(Q(form="exclusive") & Q(other__isnull=False)) | (~Q(form="exclusive") & Q(other=None)),
+                name="conflict_rule_names_two_when_exclusive",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.says
+
+
+class Contradiction(models.Model):
+    """Two facts that a rule says cannot both be: two edges, or an edge and the end of one of its nodes. Both are kept
+    until a person decides."""
+
+    class State(models.TextChoices):
+        OPEN = "open", _("Open")
+        RESOLVED = "resolved", _("Resolved")
+
+    class How(models.TextChoices):
+        KEEP_FIRST = "keep_first", _("Keep the first from a time on")
+        KEEP_SECOND = "keep_second", _("Keep the second from a time on")
+        KEEP_BOTH = "keep_both", _("Keep both")
+        RETRACT_FIRST = "retract_first", _("Retract the first")
+        RETRACT_SECOND = "retract_second", _("Retract the second")
+        GONE = "gone", _("Settled by another change")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    world = models.ForeignKey(World, models.CASCADE, related_name="contradictions", verbose_name=_("world"))
+    rule = models.ForeignKey(ConflictRule, models.CASCADE, related_name="contradictions", verbose_name=_("rule"))
+    first = models.ForeignKey(GraphEdge, models.CASCADE, related_name="+", verbose_name=_("first fact"))
+    second = models.ForeignKey(
+        GraphEdge, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("second fact")
+    )
+    ended = models.ForeignKey(
+        GraphNode, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("entity that had ended")
+    )
+    state = models.CharField(_("state"), max_length=10, choices=State, default=State.OPEN)
+    how = models.CharField(_("decision"), max_length=16, choices=How, blank=True, default="")
+    reason = models.TextField(_("reason"), blank=True, default="")
+    resolved_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
+    opened_at = models.DateTimeField(_("opened"), auto_now_add=True)
+    resolved_at = models.DateTimeField(_("decided"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("contradiction")
+        ordering = ["state", "-opened_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(second=None, ended__isnull=False) | Q(second__isnull=False, ended=None),
+                name="contradiction_has_two_sides",
+            ),
+            models.UniqueConstraint(fields=["rule", "first", "second"], name="contradiction_of_facts_once"),
+            models.UniqueConstraint(fields=["rule", "first", "ended"], name="contradiction_with_end_once"),
+        ]
+        indexes = [models.Index(fields=["world", "state"], name="contradiction_open")]
+
+    def __str__(self) -> str:
+        return f"{self.first} / {self.second or self.ended}"
+
+
+class GraphOutbox(models.Model):
+    """What the projection has yet to copy. Filled by triggers, so that no way of writing goes past it."""
+
+    id = models.BigAutoField(primary_key=True)
+    world = models.ForeignKey(World, models.CASCADE, related_name="+", db_constraint=False)
+    node_id = models.UUIDField(null=True)
+    edge_id = models.UUIDField(null=True)
+    written_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = _("change to mirror")
+        indexes = [models.Index(fields=["world"], name="outbox_world")]
+
+
+class GraphMirror(models.Model):
+    """One row while a projection exists. Without it the triggers fill no outbox, since nobody would empty it."""
+
+    name = models.CharField(max_length=40, primary_key=True, default="neo4j")
+    since = models.DateTimeField(auto_now_add=True)
+    copied_at = models.DateTimeField(null=True)
+    problem = models.TextField(blank=True, default="")
+
+    class Meta:
+        verbose_name = _("projection of the graph")

@@ -1,0 +1,79 @@
+"""The relations there are and what they may join: read from the database, seeded from `data/relations.yaml`."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from knowledge.graph.models import ConflictRule, GraphJoin, GraphRelation
+from retrieval.problems import Invalid
+
+SEED = Path(__file__).parent / "data" / "relations.yaml"
+
+
+@dataclass(frozen=True)
+class Relation:
+    code: str
+    stored_as: str | None
+    symmetric: bool
+    transitive: bool
+    acyclic: bool
+    joins: frozenset[tuple[str, str]]
+
+    def describe(self) -> str:
+        return ", ".join(f"{src}–{self.code}→{dst}" for src, dst in sorted(self.joins))
+
+
+class Relations(dict[str, Relation]):
+    """All relations by code."""
+
+    @classmethod
+    def load(cls) -> "Relations":
+        joins: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        for code, src, dst in GraphJoin.objects.values_list("relation_id", "src_kind", "dst_kind"):
+            joins[code].add((src, dst))
+        return cls(
+            {
+                row.code: Relation(
+                    row.code, row.stored_as_id, row.symmetric, row.transitive, row.acyclic, frozenset(joins[row.code])
+                )
+                for row in GraphRelation.objects.all()
+            }
+        )
+
+    def named(self, code: str) -> Relation:
+        if code not in self:
+            raise Invalid(f"There is no relation {code!r}. Use one of {', '.join(sorted(self))}.")
+        return self[code]
+
+    def check(self, code: str, src_kind: str, dst_kind: str) -> None:
+        relation = self.named(code)
+        if (src_kind, dst_kind) in relation.joins:
+            return
+        instead = sorted(other for other in self if (src_kind, dst_kind) in self[other].joins)
+        raise Invalid(
+            f"{code} may not join {src_kind} to {dst_kind}. Allowed: {relation.describe()}. "
+            f"For {src_kind} to {dst_kind} there is {', '.join(instead)}."
+        )
+
+
+def seed_relations(**_signal: Any) -> None:
+    """Add the relations and rules that are missing. What is there is the designer's and stays as it is."""
+    seed = yaml.safe_load(SEED.read_text())
+    for code, row in seed["relations"].items():
+        flags = {flag: row.get(flag, False) for flag in ("symmetric", "transitive", "acyclic")}
+        relation, fresh = GraphRelation.objects.get_or_create(
+            code=code, defaults={"stored_as_id": row.get("stored_as"), **flags}
+        )
+        if fresh:
+            pairs = [(src, dst) for src, dsts in row["joins"].items() for dst in dsts]
+            GraphJoin.objects.bulk_create(GraphJoin(relation=relation, src_kind=s, dst_kind=d) for s, d in pairs)
+    for code, row in seed["conflicts"].items():
+        ConflictRule.objects.get_or_create(
+            code=code,
+            defaults={
+                "form": row["form"], "relation_id": row["relation"], "other_id": row.get("other"), "says": row["says"],
+            },
+        )  # fmt: skip
