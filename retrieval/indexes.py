@@ -17,7 +17,7 @@ METADATA = "CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin (metadata jso
 STALE = "CREATE INDEX IF NOT EXISTS {name} ON {table} (embed_after) WHERE embedded_rev < rev"
 VECTORS = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table}
-USING hnsw ((embedding::halfvec({dims})) halfvec_cosine_ops) WHERE embedding_model = {model}
+USING hnsw ((embedding::halfvec({dims})) halfvec_cosine_ops) WHERE embedding_model = {embedder}
 """
 VECTOR_INDEXES = """
 SELECT indexrelid::regclass::text FROM pg_index
@@ -41,7 +41,7 @@ def drop_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> 
 def create_vector_index(model: type[Passage], *, embedder: str, dims: int, using: str = "default") -> str:
     """Index the vectors that `embedder` made, beside readers and writers; outside a transaction. Return its name."""
     name = vector_index_name(model, embedder)
-    statement = _compose(VECTORS, model, _suffix(embedder), dims=sql.Literal(dims), model=sql.Literal(embedder))
+    statement = _compose(VECTORS, model, _suffix(embedder), dims=sql.Literal(dims), embedder=sql.Literal(embedder))
     with connections[using].cursor() as cursor:
         for broken in _invalid(cursor, name):
             cursor.execute(f'DROP INDEX IF EXISTS "{broken}"')

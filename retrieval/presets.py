@@ -27,6 +27,18 @@ class Preset:
     mode: Mode = Mode.HYBRID
     fusion: Fusion = Fusion.SCORE
     vector_weight: float = 0.4
+    name_weight: float = 1.0
+    """What a passage found by its name gains; 1 is the most that both legs together can give."""
+    rrf_k: int = 10
+    k1: float = 1.2
+    b: float = 0.75
+    candidates: int = 1_000
+    """Passages that the keyword leg looks at: the rarest words are taken until they occur in so many."""
+    most_words: int = 64
+    """Words of a question that score, rarest first; a longer question gains nothing by the others."""
+    ef_search: int = 100
+    timeout: float = 10.0
+    """Seconds the database may take."""
 
 
 PRESETS = {

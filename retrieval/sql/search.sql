@@ -1,0 +1,63 @@
+-- The one statement of search. `rows` is the caller's queryset, already narrowed by world, audience and filters; it
+-- stands inside each leg, so that nothing is trimmed after ranking. retrieval/statement.py fills in the braces.
+WITH
+{words},
+lexical AS (
+  SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank
+  FROM (
+    SELECT passage.id, memory37_bm25(
+      passage.search_vector, passage.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS score
+    FROM ({rows}) AS passage, terms, corpus
+    WHERE passage.search_vector @@ (SELECT candidates FROM terms)
+    ORDER BY score DESC, id
+    LIMIT %(k_keyword)s
+  ) AS best
+),
+semantic AS (
+  SELECT id, row_number() OVER (ORDER BY distance, id) AS rank
+  FROM (
+    SELECT passage.id, {nearest} AS distance
+    FROM ({rows}) AS passage
+    WHERE passage.embedding_model = {model}
+    ORDER BY {nearest}
+    LIMIT %(k_vector)s
+  ) AS best
+),
+named AS (  -- found by name, by the caller: still only if the queryset holds it
+  SELECT passage.id, max(name.kind) AS kind, max(name.score) AS score
+  FROM ({rows}) AS passage
+  JOIN unnest(%(named_ids)s::uuid[], %(named_kinds)s::text[], %(named_scores)s::float8[]) AS name (id, kind, score)
+    ON name.id = passage.id
+  GROUP BY passage.id
+),
+pool AS (
+  SELECT id, lexical.rank AS keyword_rank, semantic.rank AS vector_rank, named.kind, named.score AS named_score
+  FROM lexical FULL JOIN semantic USING (id) FULL JOIN named USING (id)
+),
+scored AS (  -- both raw scores for each, whichever leg found it
+  SELECT pool.*,
+    memory37_bm25(
+      passage.search_vector, passage.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS keyword,
+    CASE WHEN passage.embedding_model = {model} THEN 1 - (passage.embedding <=> %(vector)s::halfvec) END AS vector
+  FROM pool JOIN {table} AS passage USING (id), terms, corpus
+),
+spread AS (
+  SELECT scored.*,
+    coalesce(keyword / nullif(max(keyword) OVER (), 0), 0) AS keyword_share,
+    coalesce((vector - min(vector) OVER ()) / nullif(max(vector) OVER () - min(vector) OVER (), 0), 0) AS vector_share
+  FROM scored
+),
+fused AS (
+  SELECT spread.*,
+    CASE %(fusion)s
+      WHEN 'rrf' THEN coalesce(1.0 / (%(rrf_k)s + keyword_rank), 0) + coalesce(1.0 / (%(rrf_k)s + vector_rank), 0)
+      ELSE (1 - %(vector_weight)s) * keyword_share + %(vector_weight)s * vector_share
+    END + %(name_weight)s * coalesce(named_score, 0) AS score
+  FROM spread
+)
+SELECT passage.id, passage.text, passage.context, passage.metadata, passage.payload, passage.language,
+  passage.updated_at, fused.score::float8, fused.keyword_rank, fused.keyword, fused.vector_rank, fused.vector,
+  fused.kind, fused.named_score {columns}
+FROM fused JOIN {table} AS passage USING (id)
+ORDER BY fused.score DESC, id
+LIMIT %(limit)s

@@ -1,0 +1,104 @@
+"""The search statement: compiled for a queryset, run under a time limit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from django.db import OperationalError, connections, transaction
+from django.db.models import Field, QuerySet
+from django.utils.translation import gettext as _
+from psycopg import sql
+from psycopg.errors import QueryCanceled
+
+from retrieval.compiling import named_parameters
+from retrieval.models import Passage
+from retrieval.problems import Problem
+
+COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model")
+
+EXACT = "passage.embedding <=> %(vector)s::halfvec"
+INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
+
+LIMITS = """
+SELECT set_config('statement_timeout', %s, true), set_config('hnsw.ef_search', %s, true),
+  set_config('hnsw.iterative_scan', 'strict_order', true)
+"""
+
+
+class SearchTimeout(Problem):
+    """The database took too long."""
+
+    status, code, title = 503, "search_timeout", "The search took too long"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What the embedder made of the question."""
+
+    model: str
+    dims: int
+    vector: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Search within `queryset`. Values are parameters; only names, the model and its width stand in the text, because
+    the planner must see those to use the partial vector index."""
+
+    queryset: "QuerySet[Any, Any]"
+    meaning: Meaning | None
+    fields: tuple[str, ...] = ()
+
+    @cached_property
+    def rows(self) -> tuple[str, dict[str, Any]]:
+        return named_parameters(self.queryset, *COLUMNS)
+
+    @cached_property
+    def filter_key(self) -> tuple[Any, ...]:
+        text, values = self.rows
+        return (self.queryset.db, text, *(str(value) for value in values.values()))
+
+    def text(self, *, exact: bool) -> str:
+        meaning = self.meaning or Meaning("", 1, "")
+        return source("search").format(
+            words=source("words"),
+            rows=self.rows[0],
+            table=self._quoted(self._model._meta.db_table),
+            model=sql.Literal(meaning.model).as_string(None).replace("%", "%%"),
+            nearest=EXACT if exact else INDEXED.format(dims=int(meaning.dims)),
+            columns="".join(f", passage.{self._column(name)}" for name in self.fields),
+        )
+
+    def run(self, text: str, parameters: Mapping[str, Any], *, seconds: float, ef_search: int) -> list[dict[str, Any]]:
+        """Return the rows as dictionaries."""
+        connection = connections[self.queryset.db]
+        try:
+            with transaction.atomic(self.queryset.db), connection.cursor() as cursor:
+                cursor.execute(LIMITS, [f"{int(seconds * 1000)}ms", str(ef_search)])
+                cursor.execute(text, {**self.rows[1], **parameters})
+                names = [column.name for column in cursor.description]
+                return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except OperationalError as error:
+            if isinstance(error.__cause__, QueryCanceled):
+                raise SearchTimeout(
+                    _("The search was stopped after %.0f seconds: ask a shorter question or narrow it.") % seconds
+                ) from error
+            raise
+
+    @property
+    def _model(self) -> type[Passage]:
+        return self.queryset.model
+
+    def _column(self, name: str) -> str:
+        return self._quoted(cast("Field[Any, Any]", self._model._meta.get_field(name)).column or name)
+
+    def _quoted(self, name: str) -> str:
+        return str(connections[self.queryset.db].ops.quote_name(name))
+
+
+@cache
+def source(name: str) -> str:
+    """Return one of the statements in `retrieval/sql/`."""
+    return (Path(__file__).parent / "sql" / f"{name}.sql").read_text()

@@ -1,0 +1,109 @@
+"""Searching a small shelf of passages, by words, by meaning and by both."""
+
+import pytest
+
+from bench.passages import BenchPassage
+from retrieval import selectivity
+from retrieval.embedders import get_embedder
+from retrieval.presets import Fusion, Mode, Preset
+from retrieval.problems import Invalid
+from retrieval.search import Expansion, Named, search
+from retrieval.statistics import refresh
+
+pytestmark = pytest.mark.django_db
+
+SHELF = {
+    "grappled": (
+        "Conditions > Grappled",
+        "A grappled creature's speed becomes 0. The condition ends if it is pushed away.",
+    ),
+    "fireball": ("Spells > Fireball", "A bright streak flashes and blossoms into an explosion of flame."),
+    "mira": ("Mira Voss", "The harbour master of Ferrymark keeps two ledgers and trusts neither guild."),
+    "guild": ("Ferrymen's Guild", "The guild owns every boat on the river and hates the harbour master."),
+    "parom": ("Гильдия паромщиков", "Паромщики владеют всеми лодками на реке и не любят начальницу порта."),
+    "mira_ko": ("미라 보스", "미라 보스는 항구를 관리하며 장부를 두 권 가지고 있다."),
+}
+LANGUAGES = {"parom": "ru", "mira_ko": "ko"}
+
+
+@pytest.fixture
+def shelf() -> dict[str, BenchPassage]:
+    selectivity.forget()
+    made = {
+        key: BenchPassage.objects.create(
+            key=key, tenant="ferrymark", context=context, text=text, language=LANGUAGES.get(key, "en")
+        )
+        for key, (context, text) in SHELF.items()
+    }
+    embedder = get_embedder()
+    for passage in made.values():
+        vector = embedder.embed_document([passage.indexed_text])[0]
+        BenchPassage.objects.filter(pk=passage.pk).update(embedding=vector, embedding_model=embedder.name)
+    refresh(BenchPassage)
+    return made
+
+
+def ask(query: str, **options: object) -> list[str]:
+    rows = BenchPassage.objects.filter(tenant="ferrymark")
+    found = search(rows, query, scopes=["ferrymark"], fields=["key"], **{"preset": Preset(dims=256), **options})
+    return [hit.fields["key"] for hit in found]
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_every_mode_finds_the_passage_with_the_words(shelf: object, mode: Mode) -> None:
+    assert ask("explosion of flame", mode=mode)[0] == "fireball"
+
+
+@pytest.mark.parametrize("fusion", Fusion)
+def test_both_fusions_put_the_rare_word_first(shelf: object, fusion: Fusion) -> None:
+    assert ask("who trusts neither guild", preset=Preset(dims=256, fusion=fusion))[0] == "mira"
+
+
+def test_words_are_found_in_other_forms_of_each_language(shelf: object) -> None:
+    assert ask("grapple", mode="keyword") == ["grappled"]
+    assert ask("чьи это лодки?", mode="keyword") == ["parom"]
+    assert ask("паромщик", mode="keyword") == ["parom"]
+    assert ask("항구는 누가 관리해?", mode="keyword") == ["mira_ko"]
+
+
+def test_a_passage_is_found_by_its_words_before_it_has_a_vector(shelf: object) -> None:
+    BenchPassage.objects.create(key="new", tenant="ferrymark", text="The lighthouse keeper drowned.")
+    assert ask("lighthouse")[0] == "new"
+
+
+def test_changed_text_is_found_by_its_new_words_whoever_wrote_it(shelf: dict[str, BenchPassage]) -> None:
+    BenchPassage.objects.filter(key="guild").update(text="Nothing but eels.")
+    assert ask("eels", mode="keyword") == ["guild"]
+    shelf["guild"].refresh_from_db()
+    assert shelf["guild"].rev == 2
+
+
+def test_nothing_of_another_tenant_is_found(shelf: object) -> None:
+    BenchPassage.objects.create(key="elsewhere", tenant="other", text="explosion of flame")
+    assert "elsewhere" not in ask("explosion of flame", limit=50)
+
+
+def test_a_name_counts_only_inside_the_queryset(shelf: dict[str, BenchPassage]) -> None:
+    hidden = BenchPassage.objects.create(key="elsewhere", tenant="other", text="Mira")
+    names = [Named(hidden.pk, "exact"), Named(shelf["guild"].pk, "alias", 0.9)]
+    found = ask("the boat people", named=names)
+    assert found[0] == "guild"
+    assert "elsewhere" not in found
+
+
+def test_a_glossary_brings_a_question_to_passages_in_another_language(shelf: object) -> None:
+    assert ask("붙잡힌 생물", mode="keyword", expansions=[Expansion("grappled creature", 0.7)])[0] == "grappled"
+
+
+@pytest.mark.parametrize("query", ["", "   ", "a\0b", "\ud800", "x" * 100_001])
+def test_what_is_no_question_is_refused(db: object, query: str) -> None:
+    with pytest.raises(Invalid):
+        ask(query)
+
+
+def test_every_hit_says_what_each_leg_thought_of_it(shelf: object) -> None:
+    rows = BenchPassage.objects.filter(tenant="ferrymark")
+    best = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256)).hits[0]
+    assert best.legs["keyword"].rank == 1
+    assert best.legs["vector"].rank == 1
+    assert best.legs["vector"].score == pytest.approx(best.legs["vector"].score, abs=1)
