@@ -9,12 +9,13 @@ from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
 import knowledge.graph.models  # noqa: F401  (the graph's tables belong to this app)
+from knowledge.guarding import narrowed
 from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
 from retrieval.domains import Searched
 from retrieval.ids import uuid7
 from retrieval.models import Passage
 from worlds.audiences import Guarded, Visibility
-from worlds.models import Campaign, GameSystem, World
+from worlds.models import Campaign, GameSystem, Reveal, World
 
 
 class Versioned(models.Model):
@@ -179,6 +180,13 @@ class Lore(Versioned, Guarded):
     def __str__(self) -> str:
         return self.title
 
+    def visibility_changed(self) -> None:
+        passages = list(self.passages.defer("embedding", "search_vector"))
+        for passage in passages:
+            passage.lore = self
+            passage.guard()
+        LorePassage.objects.bulk_update(passages, ["visibility", "known_to"])
+
 
 class RulePassage(Passage):
     """A piece of a rule. World and visibility are copies, so that the search filter needs no join."""
@@ -197,7 +205,11 @@ class RulePassage(Passage):
     class Meta(Passage.Meta):
         verbose_name = _("rule passage")
         ordering = ["rule", "position"]
-        constraints = [models.UniqueConstraint(fields=["rule", "position"], name="rule_passage_position")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["rule", "position"], name="rule_passage_position", deferrable=models.Deferrable.DEFERRED
+            )
+        ]
 
 
 class LorePassage(Passage, Guarded):
@@ -218,8 +230,24 @@ class LorePassage(Passage, Guarded):
     class Meta(Passage.Meta):
         verbose_name = _("lore passage")
         ordering = ["lore", "position"]
-        constraints = [models.UniqueConstraint(fields=["lore", "position"], name="lore_passage_position")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["lore", "position"], name="lore_passage_position", deferrable=models.Deferrable.DEFERRED
+            )
+        ]
         indexes = [models.Index(fields=["world", "campaign"], name="lore_passage_world_campaign")]
+
+    def guard(self) -> None:
+        """Set whom the passage is for from its entry, its block and the reveals of the block. Does not save."""
+        named = self.metadata.get("audiences")
+        block = None if named is None else [*named, *self.revealed_to]
+        self.visibility, self.known_to = narrowed(self.lore.visibility, self.lore.known_to, block=block)
+
+    def visibility_changed(self) -> None:
+        standing = Reveal.objects.filter(subject_kind=self._meta.model_name, subject_id=self.pk, undone_at=None)
+        self.revealed_to = sorted(standing.values_list("audience", flat=True).distinct().order_by("audience"))
+        self.guard()
+        self.save(update_fields=["revealed_to", "visibility", "known_to"])
 
 
 class LoreProposal(models.Model):

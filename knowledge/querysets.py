@@ -4,12 +4,15 @@ from typing import Any, Self
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from typing_extensions import TypeVar
 
 from worlds.audiences import Audience, GuardedQuerySet
 from worlds.models import Campaign, World
 
+Row = TypeVar("Row", bound=models.Model, default=Any)
 
-class RulesOfWorld(GuardedQuerySet):
+
+class RulesOfWorld(GuardedQuerySet[Row]):
     """Shared by rules and their passages."""
 
     path_to_system = "system"
@@ -20,19 +23,19 @@ class RulesOfWorld(GuardedQuerySet):
         return self.filter(Q(world=world) | shared if world.system_id else Q(world=world))
 
 
-class RuleQuerySet(RulesOfWorld):
+class RuleQuerySet(RulesOfWorld[Any]):
     path_to_system = "document__system"
 
     def with_source(self) -> Self:
         return self.select_related("document")
 
 
-class RulePassageQuerySet(RulesOfWorld):
+class RulePassageQuerySet(RulesOfWorld[Any]):
     def with_source(self) -> Self:
         return self.select_related("rule__document").defer("embedding", "search_vector")
 
 
-class Overlaid(GuardedQuerySet):
+class Overlaid(GuardedQuerySet[Row]):
     """Canon of a world, and the overlays of its campaigns."""
 
     path_to_lore = "pk"
@@ -51,12 +54,12 @@ class Overlaid(GuardedQuerySet):
         return self.model
 
 
-class LoreQuerySet(Overlaid):
+class LoreQuerySet(Overlaid[Any]):
     def published(self) -> Self:
         return self.filter(status="published")
 
 
-class LorePassageQuerySet(Overlaid):
+class LorePassageQuerySet(Overlaid[Any]):
     path_to_lore = "lore"
 
     def published(self) -> Self:

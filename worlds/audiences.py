@@ -5,11 +5,12 @@ for. `public` sees what is public.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from typing_extensions import TypeVar
 
 from retrieval.problems import Invalid
 from worlds.models import World
@@ -53,7 +54,10 @@ class Visibility(models.TextChoices):
     REVEALED = "revealed", _("Revealed to some")
 
 
-class GuardedQuerySet(models.QuerySet["Guarded"]):
+Row = TypeVar("Row", bound=models.Model, default=Any)
+
+
+class GuardedQuerySet(models.QuerySet[Row]):
     def in_world(self, world: World) -> Self:
         return self.filter(world=world)
 
