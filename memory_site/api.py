@@ -5,29 +5,58 @@ from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse
-from ninja import NinjaAPI, Router
+from ninja import Body, Router
+from pydantic import BaseModel, ConfigDict, Field
 
 from memory_site import toolbox
 from memory_site.errors import Unreadable, tell_problems
-from memory_site.toolbox import Answered, Tool
+from memory_site.openai_schemas import Form, function_schema
+from memory_site.openapi import MemoryApi
+from memory_site.toolbox import Answered, Profile, Tool
+from memory_site.version import VERSION
 from worlds import doors
+from worlds.api import router as worlds_router
 from worlds.doors import NeedsKey, caller_of
 
-api = NinjaAPI(title="Memory37", version="1", urls_namespace="api", description="The memory of an AI game master.")
+api = MemoryApi(title="Memory37", version=VERSION, urls_namespace="api", description="The memory of an AI game master.")
 tell_problems(api)
-api.add_decorator(doors.through, mode="operation")
+api.add_decorator(doors.through, mode="view")
 tools = Router(tags=["tools"], auth=NeedsKey(counted=False))
+
+
+class OpenAITools(BaseModel):
+    profile: Profile | None
+    form: Form
+    tools: list[dict[str, Any]]
+
+
+class ToolCall(BaseModel):
+    """What a model's function call holds. OpenAI sends `arguments` as a string of JSON; an object is taken too."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(max_length=80, examples=["rules_lookup"])
+    arguments: dict[str, Any] | str = Field(default={}, examples=[{"term": "grappled"}])
+
+
+class ToolAnswer(BaseModel):
+    name: str
+    result: dict[str, Any]
 
 
 def body_of(request: HttpRequest) -> dict[str, Any]:
     """Return the request's JSON object; raises `Unreadable`."""
+    return _object(request.body or b"{}")
+
+
+def _object(text: bytes | str) -> dict[str, Any]:
     try:
-        body = orjson.loads(request.body or b"{}")
+        value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise Unreadable(f"The body is not valid JSON ({error}).") from error
-    if not isinstance(body, dict):
+        raise Unreadable(f"This is not valid JSON ({error}): send one object with the tool's arguments.") from error
+    if not isinstance(value, dict):
         raise Unreadable("Send one JSON object with the tool's arguments.")
-    return body
+    return value
 
 
 def answer_json(answered: Answered) -> HttpResponse:
@@ -56,4 +85,32 @@ for _tool in toolbox.TOOLS:
         by_alias=True,
     )(endpoint(_tool))
 
+
+@tools.get(
+    "/openai.json",
+    operation_id="openai_tools",
+    summary="The tools as OpenAI function schemas",
+    response=OpenAITools,
+    auth=NeedsKey(),
+)
+def openai_tools(request: HttpRequest, profile: Profile | None = None, form: Form = Form.RESPONSES) -> dict[str, Any]:
+    """Strict schemas of the tools that this key may call, for the Responses or the Chat Completions API."""
+    offered = toolbox.offered_to(caller_of(request), profile)
+    return {"profile": profile, "form": form, "tools": [function_schema(tool, form) for tool in offered]}
+
+
+@tools.post("/call", operation_id="tools_call", summary="Carry out a model's function call", response=ToolAnswer)
+def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
+    """The dispatcher of an LLM tool loop: pass on `name` and `arguments` as the model gave them."""
+    arguments = _object(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    request.audited = True  # type: ignore[attr-defined]
+    answered = toolbox.call(call.name, arguments, caller_of(request), door="openai")
+    response = HttpResponse(content_type="application/json; charset=utf-8")
+    response.content = orjson.dumps({"name": call.name, "result": answered.as_json()})
+    for name, value in (answered.allowance.headers if answered.allowance else {}).items():
+        response[name] = value
+    return response
+
+
 api.add_router("/tools", tools)
+api.add_router("/world", worlds_router)

@@ -1,6 +1,42 @@
+"""One ASGI process: MCP at /mcp, everything else is Django."""
+
 import os
+from contextlib import AsyncExitStack
+from typing import Any
 
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
-application = get_asgi_application()
+django = get_asgi_application()
+
+from memory_site.mcp import McpDoor, Receive, Scope, Send  # noqa: E402 - needs the apps that the line above loads
+
+
+class Doors:
+    """Send /mcp to the MCP door, which runs from the start of the process to its end, and the rest to Django."""
+
+    def __init__(self) -> None:
+        self.mcp: McpDoor | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.live(receive, send)
+        elif self.mcp and scope["type"] == "http" and scope["path"].rstrip("/") == "/mcp":
+            await self.mcp(scope, receive, send)
+        else:
+            await django(scope, receive, send)  # type: ignore[arg-type]
+
+    async def live(self, receive: Receive, send: Send) -> None:
+        """Follow the ASGI lifespan: start, wait for the end, stop."""
+        async with AsyncExitStack() as stack:
+            await receive()
+            door = McpDoor()
+            await stack.enter_async_context(door.manager.run())
+            self.mcp = door
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+            self.mcp = None
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+application: Any = Doors()

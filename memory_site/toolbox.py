@@ -136,7 +136,7 @@ def _answered(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> An
     noted.caller, allowance = throttling.admit(noted.caller, tool.name)
     if noted.caller.key:
         noted.caller.require(tool.scope)
-    ask = tool.ask.model_validate(dict(arguments))
+    ask = tool.ask.model_validate(without_nulls(arguments))
     noted.caller = noted.caller.asking_as(getattr(ask, "as_", None))
     if tool.reads_only:
         noted.asked = ask.model_dump(exclude_defaults=True, exclude={"as_"})
@@ -146,6 +146,15 @@ def _answered(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> An
     noted.returned = named_in(answer)
     noted.degraded = list(getattr(answer, "degraded", ()))
     return Answered(answer, allowance)
+
+
+def without_nulls(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Null stands for "as if left out": strict schemas make a model send every argument."""
+    return {
+        name: without_nulls(value) if isinstance(value, Mapping) else value
+        for name, value in arguments.items()
+        if value is not None
+    }
 
 
 def named_in(answer: BaseModel) -> list[str]:

@@ -1,0 +1,201 @@
+"""The toolbox as an MCP server: Streamable HTTP at /mcp (stateless, JSON answers) and, by `manage.py mcp`, stdio.
+
+Bearer tokens are our API keys. What a model can put right is a tool error, a wrong scope is a protocol error, a wrong key
+is HTTP 401. The list of tools shows what the key may call.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import mcp_types as types
+import orjson
+from anyio import to_thread
+from django.conf import settings
+from django.db import close_old_connections
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+
+from memory_site import resources, toolbox
+from memory_site.errors import problem_body, problem_of
+from memory_site.prose import prose
+from memory_site.request_ids import accepted
+from memory_site.toolbox import Tool
+from memory_site.version import VERSION
+from retrieval.problems import Problem, Unauthorized, WrongScope
+from worlds import keys, throttling
+from worlds.callers import Caller
+
+MAX_BODY = 10 * 1024 * 1024
+INSTRUCTIONS = (
+    "The memory of a tabletop world. Look facts up before you state them, cite their source, and say so when nothing is"
+    " found. What a tool does not show, the characters at the table do not know."
+)
+T = TypeVar("T")
+WhoAsks = Callable[[Any], Caller]
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run database work in a worker thread, which gives its connection back afterwards."""
+
+    def closing() -> T:
+        close_old_connections()
+        try:
+            return work()
+        finally:
+            close_old_connections()
+
+    return await to_thread.run_sync(closing)
+
+
+def build_server(who_asks: WhoAsks) -> Server[Any]:
+    """Return the server; `who_asks` finds the caller of a request's context."""
+
+    async def list_tools(ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        caller = await in_thread(partial(_admitted, who_asks(ctx), "tools/list"))
+        return types.ListToolsResult(tools=[described(tool) for tool in toolbox.offered_to(caller)])
+
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        return await in_thread(partial(_call, params.name, params.arguments or {}, who_asks(ctx)))
+
+    async def list_resources(ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        caller = await in_thread(partial(_admitted, who_asks(ctx), "resources/list"))
+        cursor = params.cursor if params else None
+        listed, after = await in_thread(partial(_told, partial(resources.page, caller, cursor)))
+        return types.ListResourcesResult(resources=listed, next_cursor=after)
+
+    async def templates(_ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
+
+    async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        text = await in_thread(partial(_told, partial(resources.read, params.uri, who_asks(ctx))))
+        content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+    return Server(
+        "memory37",
+        version=VERSION,
+        title="Memory37",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=templates,
+        on_read_resource=read,
+    )
+
+
+def described(tool: Tool) -> types.Tool:
+    """Return `tool` as MCP lists it."""
+    hints = types.ToolAnnotations(
+        read_only_hint=tool.reads_only,
+        destructive_hint=False,
+        idempotent_hint=tool.reads_only,
+        open_world_hint=False,
+    )
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.ask.model_json_schema(by_alias=True),
+        output_schema=tool.answer.model_json_schema(by_alias=True, mode="serialization"),
+        annotations=hints,
+    )
+
+
+def _admitted(caller: Caller, method: str) -> Caller:
+    return _told(lambda: throttling.admit(caller, method)[0])
+
+
+def _told(work: Callable[[], T]) -> T:
+    """Run `work`; a problem becomes a protocol error."""
+    try:
+        return work()
+    except Exception as exc:
+        problem = problem_of(exc)
+        raise MCPError(types.INVALID_PARAMS, problem.detail, problem_body(problem, "")) from exc
+
+
+def _call(name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
+    if name not in {tool.name for tool in toolbox.TOOLS}:
+        return _told(lambda: toolbox.call(name, arguments, caller, door="mcp"))  # type: ignore[return-value]
+    try:
+        answer = toolbox.call(name, arguments, caller, door="mcp").as_json()
+    except (WrongScope, Unauthorized) as problem:
+        raise MCPError(types.INVALID_PARAMS, problem.detail, problem_body(problem, caller.request_id)) from problem
+    except Problem as problem:
+        return types.CallToolResult(content=[_text(_advice(problem))], is_error=True)
+    return types.CallToolResult(content=[_text(prose(answer))], structured_content=answer)
+
+
+def _advice(problem: Problem) -> str:
+    fitting = f" Did you mean: {', '.join(problem.candidates)}?" if problem.candidates else ""
+    return f"{problem.title} ({problem.code}): {problem.detail}{fitting}"
+
+
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(text=text)
+
+
+# --- Streamable HTTP ------------------------------------------------------------------------------------------------
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class McpDoor:
+    """The ASGI application at /mcp. It lives as long as its `manager` runs (the lifespan of the process)."""
+
+    def __init__(self) -> None:
+        self.manager = StreamableHTTPSessionManager(
+            app=build_server(_caller_in_scope),
+            json_response=True,
+            stateless=True,
+            security_settings=allowed(settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS),
+            max_request_body_size=MAX_BODY,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        request_id = accepted(headers.get("x-request-id"))
+        try:
+            key = await in_thread(partial(keys.verify, _presented(headers)))
+        except Exception as exc:
+            await _refuse(send, problem_of(exc), request_id)
+            return
+        inner = {**scope, "caller": Caller.holding(key, request_id=request_id)}
+        await self.manager.handle_request(inner, receive, send)  # type: ignore[arg-type]
+
+
+def _caller_in_scope(context: Any) -> Caller:
+    caller = context.request.scope["caller"]
+    assert isinstance(caller, Caller)
+    return caller
+
+
+def _presented(headers: dict[str, str]) -> str:
+    scheme, _space, token = headers.get("authorization", "").partition(" ")
+    text = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
+    if not text:
+        raise Unauthorized(keys.NO_KEY)
+    return text
+
+
+def allowed(hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
+    """Protect against DNS rebinding with the hosts that Django serves, on any port."""
+    if "*" in hosts:
+        return TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    names = [form for host in hosts for form in (host, f"{host}:*")]
+    pages = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
+    return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[*pages, *origins])
+
+
+async def _refuse(send: Send, problem: Problem, request_id: str) -> None:
+    headers = {"content-type": "application/problem+json", "x-request-id": request_id, **problem.headers}
+    if problem.status == 401:
+        headers["www-authenticate"] = 'Bearer realm="memory37"'
+    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": problem.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": orjson.dumps(problem_body(problem, request_id))})

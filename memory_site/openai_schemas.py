@@ -1,0 +1,86 @@
+"""The tools as OpenAI function schemas, in strict form, for the Responses and the Chat Completions API.
+
+Strict means: every object closed, every property required, an optional one nullable (null = default), and none of the
+keywords that strict decoding refuses. What those said (defaults, bounds, lengths) is said in the description instead.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from memory_site.toolbox import Tool
+
+_BOUNDS = {"minimum": "≥ {}", "maximum": "≤ {}", "exclusiveMinimum": "> {}", "exclusiveMaximum": "< {}"}
+_LENGTHS = {"maxLength": "at most {} characters", "maxItems": "at most {}", "minItems": "at least {}"}
+_REFUSED = {"$defs", "description", "default", "format", "title", "minLength", "pattern", "examples", *_BOUNDS, *_LENGTHS}
+
+
+class Form(StrEnum):
+    RESPONSES = "responses"
+    CHAT = "chat"
+
+
+def function_schema(tool: Tool, form: Form = Form.RESPONSES) -> dict[str, Any]:
+    """Return `tool` as one entry of a request's `tools`."""
+    function = {"name": tool.name, "description": tool.description, "parameters": parameters(tool), "strict": True}
+    return {"type": "function", **function} if form is Form.RESPONSES else {"type": "function", "function": function}
+
+
+def parameters(tool: Tool) -> dict[str, Any]:
+    """Return the strict JSON schema of the tool's arguments, with nothing left to look up."""
+    schema = tool.ask.model_json_schema(by_alias=True)
+    return _strict({**schema, "description": ""}, schema.get("$defs", {}))
+
+
+def _strict(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+    node = _plain(node, defs)
+    told = _told(node)
+    kept = {
+        name: value for name, value in node.items() if name not in _REFUSED and name not in ("$defs", "description")
+    }
+    if told:
+        kept["description"] = told
+    if "properties" in node:
+        kept |= _closed(node, defs)
+    if "items" in node:
+        kept["items"] = _strict(node["items"], defs)
+    if "anyOf" in node:
+        kept["anyOf"] = [_strict(branch, defs) for branch in node["anyOf"]]
+    return kept
+
+
+def _closed(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+    needed = set(node.get("required", ()))
+    properties = {}
+    for name, child in node["properties"].items():
+        strict = _strict(child, defs)
+        properties[name] = strict if name in needed else _nullable(strict)
+    return {"properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _plain(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+    """Follow a reference, and fold `anyOf: [X, null]` into X (what is optional is made nullable by its object)."""
+    branches = [branch for branch in node.get("anyOf", node.get("allOf", ())) if branch.get("type") != "null"]
+    if len(branches) == 1:
+        node = {**branches[0], **{name: value for name, value in node.items() if name not in ("anyOf", "allOf")}}
+    if "$ref" in node:
+        target = _plain(defs[node["$ref"].rsplit("/", 1)[-1]], defs)
+        node = {**target, **{name: value for name, value in node.items() if name != "$ref"}}
+    if "const" in node:
+        node = {**{name: value for name, value in node.items() if name != "const"}, "enum": [node["const"]]}
+    return node
+
+
+def _told(node: dict[str, Any]) -> str:
+    limits = [text.format(node[name]) for name, text in {**_BOUNDS, **_LENGTHS}.items() if name in node]
+    if node.get("default") not in (None, "", [], {}, False):
+        limits.append(f"default {node['default']}")
+    said = str(node.get("description", "")).rstrip(".")
+    return ". ".join(part for part in (said, ", ".join(limits)) if part)
+
+
+def _nullable(node: dict[str, Any]) -> dict[str, Any]:
+    if "anyOf" in node:
+        return {**node, "anyOf": [*node["anyOf"], {"type": "null"}]}
+    types = node["type"] if isinstance(node["type"], list) else [node["type"]]
+    nullable = {**node, "type": [*types, "null"]}
+    return {**nullable, "enum": [*node["enum"], None]} if "enum" in node else nullable

@@ -1,0 +1,130 @@
+"""The OpenAPI 3.1 document as it is: with the answers and headers that django-ninja does not declare by itself."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any
+
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+
+from memory_site.errors import MEDIA_TYPE, ProblemOut
+from memory_site.toolbox import TOOLS, Tool
+
+REFERENCE = "#/components/schemas/{model}"
+ALWAYS = (400, 401, 403, 404, 413, 422, 429, 503)
+WRITES = (409, 412)
+_HEADERS = {
+    "X-Request-ID": "Your own id for this request, echoed in the answer, the logs and the audit.",
+    "Idempotency-Key": "The same key again replays the first answer instead of writing twice (24 hours).",
+    "If-Match": "The ETag last read; answered with 412 when the entity has changed since.",
+}
+
+
+class MemoryApi(NinjaAPI):
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        document = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        components = document["components"]
+        components["schemas"]["ProblemOut"] = ProblemOut.model_json_schema(ref_template=REFERENCE)
+        components["securitySchemes"] = {
+            "bearer": {"type": "http", "scheme": "bearer", "description": "An API key: m37_…"},
+            "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+        }
+        for method, _path, operation in operations(document):
+            _complete(method, operation, components["schemas"])
+        return document
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield method, path and operation of everything in `document`."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), path, operation
+
+
+def _complete(method: str, operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    writes = method != "GET" and "tools" not in operation.get("tags", ())
+    keyed = "security" in operation
+    if keyed:
+        operation["security"] = [{"bearer": []}, {"api_key": []}]
+    for status in (*ALWAYS, *(WRITES if writes else ())) if keyed else (400, 404, 503):
+        operation["responses"].setdefault(status, _problem_answer(status))
+    names = _HEADERS if writes else ("X-Request-ID",)
+    operation.setdefault("parameters", []).extend(_header(name) for name in names)
+    tool = next((tool for tool in TOOLS if tool.name == operation["operationId"]), None)
+    if tool:
+        operation["requestBody"] = _tool_body(tool, schemas)
+
+
+def _problem_answer(status: int) -> dict[str, Any]:
+    reference = {"$ref": REFERENCE.format(model="ProblemOut")}
+    return {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": reference}}}
+
+
+def _header(name: str) -> dict[str, Any]:
+    schema = {"type": "string", "pattern": r"^[A-Za-z0-9._:-]{1,64}$"} if name != "If-Match" else {"type": "string"}
+    return {"in": "header", "name": name, "required": False, "description": _HEADERS[name], "schema": schema}
+
+
+def _tool_body(tool: Tool, schemas: dict[str, Any]) -> dict[str, Any]:
+    ask = tool.ask.model_json_schema(by_alias=True, ref_template=REFERENCE)
+    schemas.update(ask.pop("$defs", {}))
+    schemas[tool.ask.__name__] = _null_is_default(ask)
+    content = {"schema": {"$ref": REFERENCE.format(model=tool.ask.__name__)}}
+    return {"required": bool(ask.get("required")), "content": {"application/json": content}}
+
+
+def _null_is_default(schema: dict[str, Any]) -> dict[str, Any]:
+    """A tool takes null for "as if left out": say so for each optional property that does not yet."""
+    for name, node in schema.get("properties", {}).items():
+        if name not in schema.get("required", ()) and {"type": "null"} not in node.get("anyOf", ()):
+            said = {key: node.pop(key) for key in ("description", "default", "title") if key in node}
+            schema["properties"][name] = {"anyOf": [node, {"type": "null"}], **said}
+    return schema
+
+
+def digest(document: dict[str, Any]) -> list[str]:
+    """Return one line per operation: method, path, operation id, and what goes in and out (by short hashes)."""
+    schemas = document["components"]["schemas"]
+    return sorted(
+        f"{method:6} {path} {operation['operationId']} in={_mark(_inputs(operation), schemas)}"
+        f" out={_mark(_outputs(operation), schemas)}"
+        for method, path, operation in operations(document)
+    )
+
+
+def _inputs(operation: dict[str, Any]) -> Any:
+    own = [parameter for parameter in operation.get("parameters", ()) if parameter["name"] not in _HEADERS]
+    return [own, operation.get("requestBody", {}).get("content")] if own or "requestBody" in operation else None
+
+
+def _outputs(operation: dict[str, Any]) -> Any:
+    good = {str(status): answer for status, answer in operation["responses"].items() if int(status) < 400}
+    return {status: answer.get("content") for status, answer in good.items()}
+
+
+def _mark(node: Any, schemas: dict[str, Any]) -> str:
+    """Name the schema and hash all that it refers to; texts for people do not count."""
+    if node is None:
+        return "-"
+    text = json.dumps(_resolved(node, schemas, ()), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _resolved(node: Any, schemas: dict[str, Any], within: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_resolved(item, schemas, within) for item in node]
+    if not isinstance(node, dict):
+        return node
+    name = str(node.get("$ref", "")).rsplit("/", 1)[-1]
+    if name:
+        return name if name in within else _resolved(schemas[name], schemas, (*within, name))
+    spoken = ("description", "title", "examples", "example")
+    return {
+        key: _resolved(value, schemas, within)
+        for key, value in node.items()
+        if key not in spoken or isinstance(value, dict)
+    }

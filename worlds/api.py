@@ -1,0 +1,70 @@
+"""REST for engines: what there is in the key's world, and the reveal log."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Body, Query, Router, Status
+
+from retrieval.problems import AudienceAboveCap, NotFound
+from worlds import reveals
+from worlds.callers import Caller
+from worlds.doors import NeedsKey, caller_of
+from worlds.keys import Scope
+from worlds.models import Reveal
+from worlds.schemas import RevealIn, RevealOut, RevealPage
+
+router = Router(tags=["world"], auth=NeedsKey(Scope.WORLD_WRITE))
+PAGE = 100
+
+
+@router.post(
+    "/reveals", operation_id="reveal_create", summary="Tell a party or NPC of something", response={201: RevealOut}
+)
+def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status:
+    """From now on the audience finds the row. Revealing again what stands returns the standing entry."""
+    caller = _keeper(request)
+    subject = reveals.find_subject(caller.world, entry.kind, entry.id)
+    told = entry.model_dump(exclude={"kind", "id", "audience"})
+    audience = caller.asking_as(entry.audience).audience
+    made = reveals.reveal(subject, audience, by=str(caller.key or ""), **told)
+    return Status(201, made)
+
+
+@router.get("/reveals", operation_id="reveal_list", summary="Who learned what, latest first", response=RevealPage)
+def list_reveals(
+    request: HttpRequest,
+    audience: Annotated[str | None, Query(max_length=120)] = None,
+    cursor: UUID | None = None,
+    limit: Annotated[int, Query(ge=1, le=PAGE)] = 50,
+) -> dict[str, Any]:
+    """Undone reveals are listed too, with `undone_at`."""
+    caller = _keeper(request)
+    entries = Reveal.objects.filter(world=caller.world).order_by("-id")
+    if audience:
+        entries = entries.filter(audience=str(caller.asking_as(audience).audience))
+    if cursor:
+        entries = entries.filter(id__lt=cursor)
+    page = list(entries[: limit + 1])
+    return {"reveals": page[:limit], "next_cursor": str(page[limit - 1].id) if len(page) > limit else None}
+
+
+@router.delete("/reveals/{uuid:entry_id}", operation_id="reveal_undo", summary="Take a reveal back", response=RevealOut)
+def undo_reveal(request: HttpRequest, entry_id: UUID) -> Reveal:
+    """The audience no longer finds the row by this reveal; the log keeps the entry, marked as undone."""
+    return reveals.undo(_entry(_keeper(request), entry_id))
+
+
+def _keeper(request: HttpRequest) -> Caller:
+    """The log tells of everything hidden, so that its keeper must be one who may know everything."""
+    caller = caller_of(request)
+    if not caller.audience.is_gm:
+        raise AudienceAboveCap("The reveal log needs a key whose audience cap is gm.")
+    return caller
+
+
+def _entry(caller: Caller, entry_id: UUID) -> Reveal:
+    entry = Reveal.objects.filter(world=caller.world, id=entry_id).select_related("world").first()
+    if entry is None:
+        raise NotFound(f"There is no reveal {entry_id} in this world.")
+    return entry
