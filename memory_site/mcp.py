@@ -1,7 +1,7 @@
 """The toolbox as an MCP server: Streamable HTTP at /mcp (stateless, JSON answers) and, by `manage.py mcp`, stdio.
 
-Bearer tokens are our API keys. What a model can put right is a tool error, a wrong scope is a protocol error, a wrong key
-is HTTP 401. The list of tools shows what the key may call.
+Bearer tokens are our API keys. What a model can put right is a tool error, a wrong scope is a protocol error, a wrong
+key is HTTP 401. The list of tools shows what the key may call.
 """
 
 from collections.abc import Awaitable, Callable

@@ -11,7 +11,18 @@ from memory_site.toolbox import Tool
 
 _BOUNDS = {"minimum": "≥ {}", "maximum": "≤ {}", "exclusiveMinimum": "> {}", "exclusiveMaximum": "< {}"}
 _LENGTHS = {"maxLength": "at most {} characters", "maxItems": "at most {}", "minItems": "at least {}"}
-_REFUSED = {"$defs", "description", "default", "format", "title", "minLength", "pattern", "examples", *_BOUNDS, *_LENGTHS}
+_REFUSED = {
+    "$defs",
+    "description",
+    "default",
+    "format",
+    "title",
+    "minLength",
+    "pattern",
+    "examples",
+    *_BOUNDS,
+    *_LENGTHS,
+}
 
 
 class Form(StrEnum):

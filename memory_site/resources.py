@@ -1,10 +1,8 @@
 """What an MCP host can read by address: m37://rules/{id}, m37://lore/{id}, m37://npc/{id}, m37://episode/{id}."""
 
-from collections.abc import Callable
-from typing import Any
-
 import mcp_types as types
 
+from knowledge.models import Lore
 from memory_site import toolbox
 from memory_site.prose import prose
 from retrieval.problems import NotFound
@@ -29,8 +27,13 @@ def read(uri: str, caller: Caller) -> str:
 
 
 def page(caller: Caller, cursor: str | None) -> tuple[list[types.Resource], str | None]:
-    """Return the next resources that `caller` may know of, and where to go on."""
-    return [], None
-
-
-Listing = Callable[[Caller], Any]
+    """Return the next lore entries that `caller` may know of, and where to go on."""
+    entries = Lore.objects.in_world(caller.world).visible_to(caller.audience).filter(status=Lore.Status.PUBLISHED)
+    if cursor:
+        entries = entries.filter(slug__gt=cursor)
+    rows = list(entries.order_by("slug").values_list("slug", "title")[: PAGE + 1])
+    listed = [
+        types.Resource(uri=f"m37://lore/{slug}", name=slug, title=title, mime_type="text/markdown")
+        for slug, title in rows[:PAGE]
+    ]
+    return listed, rows[PAGE - 1][0] if len(rows) > PAGE else None

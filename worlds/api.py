@@ -21,7 +21,7 @@ PAGE = 100
 @router.post(
     "/reveals", operation_id="reveal_create", summary="Tell a party or NPC of something", response={201: RevealOut}
 )
-def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status:
+def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status[Reveal]:
     """From now on the audience finds the row. Revealing again what stands returns the standing entry."""
     caller = _keeper(request)
     subject = reveals.find_subject(caller.world, entry.kind, entry.id)
