@@ -1,7 +1,8 @@
 """Every request has an id: the caller's own when it is well-formed, else a new one; echoed, logged and audited."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +12,23 @@ from retrieval.ids import uuid7
 HEADER = "X-Request-ID"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 current: ContextVar[str] = ContextVar("request_id", default="")
+_call: ContextVar[tuple[str, str]] = ContextVar("call", default=("", ""))
+
+
+def call_in_progress() -> tuple[str, str, str]:
+    """Return request id, key prefix and tool of what this thread or task is doing, as far as known."""
+    return (current.get(), *_call.get())
+
+
+@contextmanager
+def calling(request_id: str, key: str, tool: str) -> Iterator[None]:
+    """Let what is logged within name the call."""
+    tokens = current.set(request_id or current.get()), _call.set((key, tool))
+    try:
+        yield
+    finally:
+        current.reset(tokens[0])
+        _call.reset(tokens[1])
 
 
 def accepted(offered: str | None) -> str:

@@ -28,7 +28,8 @@ def read(uri: str, caller: Caller) -> str:
 
 def page(caller: Caller, cursor: str | None) -> tuple[list[types.Resource], str | None]:
     """Return the next lore entries that `caller` may know of, and where to go on."""
-    entries = Lore.objects.in_world(caller.world).visible_to(caller.audience).filter(status=Lore.Status.PUBLISHED)
+    entries = Lore.objects.in_world(caller.world).published().visible_to(caller.audience)
+    entries = entries.known_in(caller.campaign, caller.audience)
     if cursor:
         entries = entries.filter(slug__gt=cursor)
     rows = list(entries.order_by("slug").values_list("slug", "title")[: PAGE + 1])

@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from memory_site.env import BASE_DIR, env
+from memory_site.logs import logging_config
 from memory_site.secret import installation_secret
 from memory_site.security import STRICT
 
@@ -43,6 +44,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "memory_site.request_ids.RequestIds",
+    "memory_site.telemetry.JoinTrace",
     "memory_site.errors.ApiProblems",
     "django.middleware.security.SecurityMiddleware",
     "memory_site.security.ContentSecurityPolicy",
@@ -159,8 +161,15 @@ AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 
 # --- Doors ----------------------------------------------------------------------------------------------------------
+MEMORY37_API_KEY = env.str("MEMORY37_API_KEY", default="")  # for `manage.py mcp` and the Python client
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # larger bodies are answered with 413
-NINJA_PAGINATION_MAX_LIMIT = 100
+
+# --- Telemetry ------------------------------------------------------------------------------------------------------
+METRICS = env.bool("METRICS", default=False)  # Prometheus text at /metrics
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="").rstrip("/")
+OTEL_SERVICE_NAME = env.str("OTEL_SERVICE_NAME", default="memory37")
+LOGGING = logging_config(env.str("LOG_FORMAT", default="text"), env.str("LOG_LEVEL", default="WARNING"))
 
 # --- Users, languages, files ----------------------------------------------------------------------------------------
 AUTH_PASSWORD_VALIDATORS = [

@@ -14,10 +14,12 @@ from time import perf_counter
 from typing import Any, get_type_hints
 
 from django.db import DatabaseError, InterfaceError
+from opentelemetry import trace
 from psycopg_pool import PoolTimeout
 from pydantic import BaseModel
 
 from memory_site.errors import problem_of
+from memory_site.request_ids import calling
 from retrieval.problems import Forbidden, NotFound
 from worlds import audit, throttling
 from worlds.callers import Caller
@@ -25,6 +27,7 @@ from worlds.keys import Scope
 from worlds.throttling import Allowance
 
 logger = logging.getLogger(__name__)
+_tracer = trace.get_tracer("memory37.tools")
 
 
 class Profile(StrEnum):
@@ -113,19 +116,23 @@ def find(name: str) -> Tool:
 def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) -> Answered:
     """Count, check, answer and audit one call. Whatever goes wrong comes out as a `Problem`."""
     noted, begun = audit.Call(tool=name, door=door, caller=caller), perf_counter()
-    try:
-        return _answered(find(name), arguments, noted)
-    except Exception as exc:
-        problem = problem_of(exc)
-        noted.status, noted.code = problem.status, problem.code
-        raise problem from exc
-    finally:
-        noted.milliseconds = (perf_counter() - begun) * 1000
-        _write(noted)
+    prefix = caller.key.prefix if caller.key else ""
+    with calling(caller.request_id, prefix, name[:80]), _tracer.start_as_current_span("memory37.tool") as span:
+        try:
+            return _answered(find(name), arguments, noted)
+        except Exception as exc:
+            problem = problem_of(exc)
+            noted.status, noted.code = problem.status, problem.code
+            raise problem from exc
+        finally:
+            noted.milliseconds = (perf_counter() - begun) * 1000
+            span.set_attributes({"tool": name[:80], "door": door, "status": noted.status})
+            _write(noted)
 
 
 def _write(noted: audit.Call) -> None:
-    """A call that failed because the database is away cannot be noted there; the log has it."""
+    """Log the call and write its audit row. A call that failed because the database is away cannot be noted there; the log has it."""
+    logger.info("%s over %s: %d in %.1f ms", noted.tool[:80], noted.door, noted.status, noted.milliseconds)
     try:
         audit.record(noted)
     except (DatabaseError, InterfaceError, PoolTimeout):

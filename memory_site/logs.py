@@ -1,0 +1,33 @@
+"""Logs: one line per record, as text or as JSON, each with the request id and the call that it belongs to."""
+
+import logging
+from typing import Any
+
+from memory_site import request_ids
+
+
+class CallContext(logging.Filter):
+    """Give every line of the log the request id, and the key and tool of the call in progress."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request_id, key, tool = request_ids.call_in_progress()
+        for name, value in {"request_id": request_id, "key": key, "tool": tool}.items():
+            if not hasattr(record, name):
+                setattr(record, name, value)
+        return True
+
+
+def logging_config(form: str, level: str) -> dict[str, Any]:
+    """Return Django's LOGGING: one line per record on standard error, as text or as JSON."""
+    json_fields = "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s %(key)s %(tool)s"
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"call": {"()": "memory_site.logs.CallContext"}},
+        "formatters": {
+            "json": {"()": "pythonjsonlogger.json.JsonFormatter", "fmt": json_fields},
+            "text": {"format": "%(levelname)s %(name)s: %(message)s [%(request_id)s]"},
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["call"]}},
+        "root": {"handlers": ["stderr"], "level": level},
+    }

@@ -1,0 +1,50 @@
+"""`manage.py mcp`: the MCP server on standard input and output, for a host on the same machine."""
+
+import logging
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+import anyio
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from mcp.server.stdio import stdio_server
+
+from memory_site.mcp import build_server
+from retrieval.problems import Problem
+from worlds import keys
+from worlds.audiences import Audience
+from worlds.callers import Caller
+from worlds.models import World
+
+
+class Command(BaseCommand):
+    help = "Serve the tools over stdio, with the key in MEMORY37_API_KEY, or to one world as one audience."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--world", help="Slug of the world; needed without a key.")
+        parser.add_argument("--audience", default="public", help="gm, party:<id>, npc:<id> or public.")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+        try:
+            caller = self._caller(options)
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+        anyio.run(_serve, caller)
+
+    def _caller(self, options: dict[str, Any]) -> Caller:
+        if settings.MEMORY37_API_KEY:
+            return Caller.holding(keys.verify(settings.MEMORY37_API_KEY))
+        world = World.objects.filter(slug=options["world"]).first() if options["world"] else None
+        if world is None:
+            raise CommandError("Set MEMORY37_API_KEY, or name a world with --world.")
+        caller = Caller(world=world, audience=Audience("gm"), scopes=frozenset([keys.Scope.TOOLS_READ]))
+        return caller.asking_as(options["audience"])
+
+
+async def _serve(caller: Caller) -> None:
+    server = build_server(lambda _context: caller)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,0 +1,67 @@
+"""OpenTelemetry, wired once per process: OTLP export when an endpoint is configured, Prometheus text when enabled.
+
+Rooms use the OpenTelemetry API directly; without this wiring it does nothing. Attributes are counts and names, never a
+player's text.
+"""
+
+import hmac
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from opentelemetry import context, metrics, propagate, trace
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.exporter.prometheus import PrometheusMetricReader
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from memory_site.version import VERSION
+
+
+def wire() -> None:
+    """Set the providers that the settings ask for. Called once, when the site is ready."""
+    resource = Resource.create({"service.name": settings.OTEL_SERVICE_NAME, "service.version": VERSION})
+    if readers := _readers():
+        metrics.set_meter_provider(MeterProvider(metric_readers=readers, resource=resource))
+    if endpoint := settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+        tracing = TracerProvider(resource=resource)
+        tracing.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{endpoint}/v1/traces")))
+        trace.set_tracer_provider(tracing)
+
+
+def _readers() -> list[MetricReader]:
+    readers: list[MetricReader] = []
+    if settings.METRICS:
+        readers.append(PrometheusMetricReader())
+    if endpoint := settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+        readers.append(PeriodicExportingMetricReader(OTLPMetricExporter(f"{endpoint}/v1/metrics")))
+    return readers
+
+
+def prometheus_text(request: HttpRequest) -> HttpResponse:
+    """The view at /metrics: there only when METRICS is set, and for the bearer of METRICS_TOKEN when that is set."""
+    if not settings.METRICS:
+        raise Http404
+    wanted = f"Bearer {settings.METRICS_TOKEN}"
+    if settings.METRICS_TOKEN and not hmac.compare_digest(request.headers.get("Authorization", ""), wanted):
+        return HttpResponse(status=401, headers={"WWW-Authenticate": 'Bearer realm="metrics"'})
+    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+
+
+class JoinTrace:
+    """Middleware: what happens here belongs to the trace that the caller's `traceparent` names."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        token = context.attach(propagate.extract(request.headers))
+        try:
+            return self.get_response(request)
+        finally:
+            context.detach(token)
