@@ -131,7 +131,7 @@ def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) 
 
 
 def _write(noted: audit.Call) -> None:
-    """Log the call and write its audit row. A call that failed because the database is away cannot be noted there; the log has it."""
+    """Log the call and write its audit row. What failed because the database is away, only the log has."""
     logger.info("%s over %s: %d in %.1f ms", noted.tool[:80], noted.door, noted.status, noted.milliseconds)
     try:
         audit.record(noted)
