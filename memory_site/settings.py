@@ -111,7 +111,11 @@ EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 EMBEDDING_TIMEOUT = env.float("EMBEDDING_TIMEOUT", default=20.0)
-EMBEDDING_RPM = env.int("EMBEDDING_RPM", default=0)  # requests a minute and process; 0: no limit of ours
+EMBEDDING_QUERY_TIMEOUT = env.float("EMBEDDING_QUERY_TIMEOUT", default=4.0)  # then search goes on by words
+EMBEDDING_REST = env.float("EMBEDDING_REST", default=5.0)
+EMBEDDING_DIMS = env.int("EMBEDDING_DIMS", default=0)  # 0: ask for the width of the domain's preset
+EMBEDDING_RPM = env.int("EMBEDDING_RPM", default=0)  # calls a minute and process; 0: no limit of ours
+EMBEDDING_TPM = env.int("EMBEDDING_TPM", default=0)  # tokens a minute and process
 EMBEDDER_THREADS = env.int("EMBEDDER_THREADS", default=2)
 QUERY_CACHE_SIZE = env.int("QUERY_CACHE_SIZE", default=2048)
 QUERY_CACHE_SECONDS = env.int("QUERY_CACHE_SECONDS", default=600)

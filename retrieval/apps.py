@@ -8,6 +8,7 @@ class RetrievalConfig(AppConfig):
     verbose_name = _("Retrieval")
 
     def ready(self) -> None:
+        from retrieval import checks  # noqa: F401  registers them
         from retrieval.installing import install_after_migrate
 
         post_migrate.connect(install_after_migrate, dispatch_uid="retrieval.install")

@@ -3,6 +3,7 @@
 import pytest
 from django.conf import settings
 
+from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
 from worlds.models import Campaign, GameSystem, Party, World
 
 

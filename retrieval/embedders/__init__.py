@@ -36,12 +36,13 @@ def get_embedder(domain: str | None = None) -> Embedder:
 
 def embedder_path() -> str:
     """Return the dotted path that the setting EMBEDDER stands for."""
-    return BUILT_IN.get(settings.EMBEDDER, settings.EMBEDDER)
+    chosen: str = settings.EMBEDDER
+    return BUILT_IN.get(chosen, chosen)
 
 
 def _fingerprint() -> tuple[str, ...]:
     """Whatever else makes another embedder of the same class; a changed setting (tests) then needs no reset."""
-    return (settings.EMBEDDING_MODEL, settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
+    return (settings.EMBEDDING_MODEL, str(settings.EMBEDDING_DIMS), settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
 
 
 @lru_cache(maxsize=16)

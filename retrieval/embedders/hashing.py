@@ -37,7 +37,8 @@ class HashingEmbedder:
         row = np.zeros(self.dims, dtype=np.float32)
         row[0] = 0.01  # a text without words still has a direction
         for word in words:
-            for feature, weight in ((word, 1.0), (word[:4] + "…", 0.5)):
+            whole = 1.0 if len(word) > 3 else 0.2  # the little words say little
+            for feature, weight in ((word, whole), (word[:4] + "…", whole / 2)):
                 digest = int.from_bytes(blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest())
                 row[1 + digest % (self.dims - 1)] += weight if digest >> 63 else -weight
         return row
