@@ -130,6 +130,17 @@ LLM_MAX_TOKENS = env.int("LLM_MAX_TOKENS", default=2000)
 LLM_PRICE_IN = env.float("LLM_PRICE_IN", default=0.0)  # per million tokens; 0 and 0: no cost is written
 LLM_PRICE_OUT = env.float("LLM_PRICE_OUT", default=0.0)
 
+# --- What episodes do -----------------------------------------------------------------------------------------------
+EPISODE_EFFECTS = [
+    "episodes.consequences.LoreMentions",
+    "episodes.consequences.LoreReveals",
+    "npcs.recording.Appearances",
+    "npcs.recording.DispositionChanges",
+    "npcs.recording.NPCReveals",
+]
+DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)  # a change this large waits for the GM; 0: none does
+DISPOSITION_HALF_LIFE = env.float("DISPOSITION_HALF_LIFE", default=0.0)  # in-world days; 0: nothing is forgotten
+
 # --- Worker ---------------------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")  # empty: pgmq on the same database
 CELERY_TASK_ACKS_LATE = True

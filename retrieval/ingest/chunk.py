@@ -70,6 +70,11 @@ def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[
     return _without_blanks(pieces)
 
 
+def without_secrets(text: str) -> str:
+    """Return `text` as everyone may read it who may read it at all: its secret blocks are left out."""
+    return "".join(raw for raw, is_secret in _spans(text) if not is_secret).strip()
+
+
 # --- secrets
 
 

@@ -7,11 +7,11 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 
-from retrieval.ingest.chunk import Piece, cut
+from retrieval.ingest.chunk import Piece, cut, without_secrets
 from retrieval.problems import Invalid
 from retrieval.schemas import Chunk, Domain
 
@@ -152,4 +152,68 @@ def _chunk(entry: Entry, piece: Piece, *, domain: Domain, position: int) -> Chun
         text=piece.text,
         payload={"entry": entry.id, "title": entry.title, "aliases": list(entry.aliases), "headings": headings},
         metadata={**entry.extra, "language": entry.language, "position": position, **secret},
+    )
+
+
+class Summary(Protocol):
+    """What `normalize_episode` reads of an episodic summary (spec 1.3)."""
+
+    @property
+    def summary_id(self) -> str: ...
+    @property
+    def scene_id(self) -> str | None: ...
+    @property
+    def when(self) -> Any: ...
+    @property
+    def who(self) -> Any: ...
+    @property
+    def where(self) -> str: ...
+    @property
+    def what(self) -> str: ...
+
+
+class Card(Protocol):
+    """What `normalize_art` reads of an art card (spec 1.3)."""
+
+    @property
+    def image_id(self) -> str: ...
+    @property
+    def scene_id(self) -> str | None: ...
+    @property
+    def prompt_text(self) -> str: ...
+    @property
+    def visual_tags(self) -> list[str]: ...
+    @property
+    def style(self) -> str: ...
+    @property
+    def entities(self) -> list[str]: ...
+
+
+def normalize_episode(summary: Summary) -> Chunk:
+    """Return the one chunk of an episode: what everyone may read who knows of it. Notes, flags, changes of relations
+    and secret blocks are the game master's, and NPCs may be unknown to players: none of them is in it."""
+    day, label = summary.when.in_world_at, summary.when.in_world_label
+    about = [label, summary.where.replace("-", " "), ", ".join(summary.who.players)]
+    return Chunk(
+        id=summary.summary_id,
+        domain="episode",
+        text=clean(without_secrets(summary.what)),
+        payload={"players": summary.who.players, "where": summary.where},
+        metadata={"scene": summary.scene_id, "in_world_at": day, "context": " · ".join(filter(None, about))},
+    )
+
+
+def normalize_art(card: Card) -> Chunk:
+    """Return the one chunk of an art card: its prompt, under style and tags. What it shows may be unknown to players,
+    so names of entities stay out of the text."""
+    return Chunk(
+        id=card.image_id,
+        domain="art",
+        text=clean(card.prompt_text),
+        payload={"style": card.style, "visual_tags": card.visual_tags},
+        metadata={
+            "scene": card.scene_id,
+            "tags": card.visual_tags,
+            "context": " · ".join(filter(None, [", ".join(card.visual_tags), card.style])),
+        },
     )

@@ -1,0 +1,110 @@
+"""What an episode does to lore: what it names, and who learned of what in it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from episodes.finding import lore_named
+from episodes.models import Episode, Mention
+from episodes.schemas import EpisodeIn, Recorded, RevealIn
+from knowledge.models import Lore, LorePassage
+from retrieval.problems import Invalid, NotFound
+from worlds import reveals
+from worlds.audiences import Audience, Guarded
+from worlds.models import Party, Reveal
+
+
+class UnknownLore(Invalid):
+    code, title = "unknown_lore", "Unknown lore entry"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """`audience` learned of `subject`."""
+
+    subject: Guarded
+    audience: Audience
+    note: str = ""
+
+
+class LoreMentions:
+    """The place where it happened."""
+
+    def read(self, party: Party, summary: EpisodeIn) -> dict[str, Lore]:
+        return lore_named(party.world, [summary.where] if summary.where else [])
+
+    def write(self, episode: Episode, plan: dict[str, Lore], _report: Recorded) -> None:
+        places = [Mention(episode=episode, lore=lore, role=Mention.Role.PLACE) for lore in plan.values()]
+        Mention.objects.bulk_create(places, ignore_conflicts=True)
+
+    def withdraw(self, episode: Episode) -> None:
+        episode.mentions.all().delete()
+
+
+class LoreReveals:
+    """Who learned of which lore, or which secret of it."""
+
+    def read(self, party: Party, summary: EpisodeIn) -> list[Learned]:
+        return [
+            Learned(_subject(party, entry), audience, entry.note)
+            for entry in summary.reveals
+            if entry.lore
+            for audience in audiences_of(party, entry)
+        ]
+
+    def write(self, episode: Episode, plan: list[Learned], _report: Recorded) -> None:
+        log_learned(episode, plan)
+
+    def withdraw(self, episode: Episode) -> None:
+        """Take back every reveal that names this episode, also those of other effects."""
+        log = Reveal.objects.filter(world=episode.world, episode_ref=episode.external_id, undone_at=None)
+        for entry in log.order_by("subject_id", "audience"):
+            try:
+                reveals.undo(entry)
+            except NotFound:  # what it revealed was deleted for good
+                entry.delete()
+
+
+def log_learned(episode: Episode, learned: Iterable[Learned]) -> None:
+    """Write the reveal log in one order for everyone, so that writers do not wait in a circle."""
+    for each in sorted(learned, key=lambda one: (str(one.subject.pk), str(one.audience))):
+        reveals.reveal(
+            each.subject,
+            each.audience,
+            episode_ref=episode.external_id,
+            in_world_at=episode.in_world_at,
+            in_world_label=episode.in_world_label,
+            note=each.note,
+            by="episode",
+        )
+
+
+def audiences_of(party: Party, entry: RevealIn) -> list[Audience]:
+    """Whom a reveal names: parties of this world by slug, NPCs as written; nobody named is the episode's own party."""
+    named = [Audience.parse(text) for text in entry.to] or [Audience("party", party.slug)]
+    for audience in named:
+        if audience.kind not in ("party", "npc"):
+            raise Invalid(f"A reveal is to party:<id> or npc:<id>, not {audience}.")
+        if audience.kind == "party" and not Party.objects.filter(world=party.world, slug=audience.slug).exists():
+            known = tuple(Party.objects.filter(world=party.world).values_list("slug", flat=True)[:5])
+            raise Invalid(f"There is no party {audience.slug!r} in this world.", candidates=known)
+    return named
+
+
+def _subject(party: Party, entry: RevealIn) -> Guarded:
+    reference = entry.lore or ""
+    lore = lore_named(party.world, [reference]).get(reference)
+    if lore is None:
+        near = tuple(Lore.objects.in_world(party.world).filter(title__icontains=reference[:40]).values_list("slug")[:5])
+        raise UnknownLore(
+            f"There is no lore entry {reference!r} in this world; nothing was recorded.",
+            candidates=[slug for (slug,) in near],
+        )
+    return lore if entry.secret is None else _secret(lore, entry.secret)
+
+
+def _secret(lore: Lore, number: int) -> Guarded:
+    secrets = LorePassage.objects.filter(lore=lore, secret=True).order_by("position")
+    found: Guarded | None = secrets[number - 1 : number].first()
+    if found is None:
+        raise UnknownLore(f"{lore.slug} has {secrets.count()} secrets; there is no number {number}.")
+    return found
