@@ -113,7 +113,7 @@ class GraphFactBase(Guarded):
         ]
 
 
-class NameKeysField(ArrayField):
+class NameKeysField(ArrayField):  # type: ignore[type-arg]
     """Kept in step with `name` and `aliases` on every save: what the database narrows names down by."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: ARG002
@@ -155,7 +155,8 @@ class GraphNode(GraphFactBase):
 
 
 class GraphEdge(GraphFactBase):
-    """One fact about two nodes, kept once: symmetric relations from the lesser id, inverse ones turned round."""
+    """What one source says about two nodes. Symmetric relations are kept from the lesser id, inverse ones turned round;
+    two sources that say the same are two rows, so that either can be taken back."""
 
     src = models.ForeignKey(
         GraphNode, models.CASCADE, related_name="facts_from", verbose_name=_("from"), db_index=False
@@ -189,6 +190,7 @@ class GraphEdge(GraphFactBase):
             models.CheckConstraint(condition=~Q(src=F("dst")), name="edge_joins_two_nodes"),
             models.UniqueConstraint(
                 F("src"), F("relation"), F("dst"), F("label"), Coalesce(F("since"), float("-inf")),
+                F("source_kind"), F("source_ref"),
                 condition=Q(believed_until=None), name="edge_believed_once",
             ),
         ]  # fmt: skip
