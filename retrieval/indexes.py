@@ -1,7 +1,6 @@
 """The derived indexes of passage tables. They are no migrations: models of embedding come and go on a live system."""
 
 import hashlib
-from collections.abc import Iterator
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -15,10 +14,12 @@ ROWS_WORTH_A_VECTOR_INDEX = 5_000
 WORDS = "CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin (search_vector) WITH (fastupdate = off)"
 METADATA = "CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin (metadata jsonb_path_ops)"
 STALE = "CREATE INDEX IF NOT EXISTS {name} ON {table} (embed_after) WHERE embedded_rev < rev"
+CHANGED = "CREATE INDEX IF NOT EXISTS {name} ON {table} (updated_at)"
 VECTORS = """
 CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table}
 USING hnsw ((embedding::halfvec({dims})) halfvec_cosine_ops) WHERE embedding_model = {embedder}
 """
+WORD_INDEXES = {"words": WORDS, "metadata": METADATA, "stale": STALE, "changed": CHANGED}
 VECTOR_INDEXES = """
 SELECT indexrelid::regclass::text FROM pg_index
 WHERE indrelid = %s::regclass AND indexrelid::regclass::text LIKE %s
@@ -27,14 +28,14 @@ WHERE indrelid = %s::regclass AND indexrelid::regclass::text LIKE %s
 
 def create_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
-        for suffix, statement in (("words", WORDS), ("metadata", METADATA), ("stale", STALE)):
+        for suffix, statement in WORD_INDEXES.items():
             cursor.execute(_compose(statement, model, suffix))
 
 
 def drop_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> None:
     """Before a large load: filling the table first and then indexing it is four times faster."""
     with connection.cursor() as cursor:
-        for suffix in ("words", "metadata"):
+        for suffix in WORD_INDEXES:
             cursor.execute(f'DROP INDEX IF EXISTS "{_name(model, suffix)}"')
 
 
@@ -43,8 +44,8 @@ def create_vector_index(model: type[Passage], *, embedder: str, dims: int, using
     name = vector_index_name(model, embedder)
     statement = _compose(VECTORS, model, _suffix(embedder), dims=sql.Literal(dims), embedder=sql.Literal(embedder))
     with connections[using].cursor() as cursor:
-        for broken in _invalid(cursor, name):
-            cursor.execute(f'DROP INDEX IF EXISTS "{broken}"')
+        if not has_vector_index(model, embedder, using):  # an interrupted build leaves an index that is never used
+            cursor.execute(f'DROP INDEX IF EXISTS "{name}"')
         cursor.execute(statement)
     return name
 
@@ -58,6 +59,15 @@ def drop_vector_indexes(model: type[Passage], *, keep: str = "", using: str = "d
         for name in dropped:
             cursor.execute(f'DROP INDEX IF EXISTS "{name.strip(chr(34))}"')
     return dropped
+
+
+def has_vector_index(model: type[Passage], embedder: str, using: str = "default") -> bool:
+    with connections[using].cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid",
+            [vector_index_name(model, embedder)],
+        )
+        return cursor.fetchone() is not None
 
 
 def vector_index_name(model: type[Passage], embedder: str) -> str:
@@ -75,10 +85,3 @@ def _name(model: type[Passage], suffix: str) -> str:
 def _compose(statement: str, model: type[Passage], suffix: str, **literals: sql.Literal) -> sql.Composed:
     table, name = sql.Identifier(model._meta.db_table), sql.Identifier(_name(model, suffix))
     return sql.SQL(statement).format(table=table, name=name, **literals)
-
-
-def _invalid(cursor: object, name: str) -> Iterator[str]:
-    """Yield `name` when an interrupted build left it behind: it would never be used, and never be built again."""
-    cursor.execute("SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND NOT indisvalid", [name])  # type: ignore[attr-defined]
-    if cursor.fetchone():  # type: ignore[attr-defined]
-        yield name

@@ -55,7 +55,7 @@ def _statements() -> list[str]:
     return [f"CREATE OR REPLACE FUNCTION{part}" for part in parts[1:]]
 
 
-def install(model: type[Passage], connection: BaseDatabaseWrapper) -> None:
+def install(model: type[Passage], connection: BaseDatabaseWrapper, *, with_indexes: bool = True) -> None:
     """Give the table of `model` its trigger, its storage and its indexes of words; doing it again changes nothing."""
     table = model._meta.db_table
     names = {"table": connection.ops.quote_name(table), "context_weight": searched(model).context_weight}
@@ -64,4 +64,5 @@ def install(model: type[Passage], connection: BaseDatabaseWrapper) -> None:
         cursor.execute(STORED_INLINE, [table])
         if not cursor.fetchone()[0]:
             cursor.execute(STORAGE.format(**names))
-    create_word_indexes(model, connection)
+    if with_indexes:
+        create_word_indexes(model, connection)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.db import connections, models, transaction
@@ -38,13 +39,16 @@ def refresh(model: type[Passage], scopes: Iterable[Scope] | None = None, *, usin
         return int(counted.aggregate(total=models.Sum("rows"))["total"] or 0)
 
 
-def _counted(model: type[Passage], scopes: list[str] | None) -> "models.QuerySet[Passage]":
-    declared = searched(model)
-    scope = F(declared.scope) if isinstance(declared.scope, str) else declared.scope
-    rows = model._default_manager.annotate(counted_scope=_as_text(scope), counted_public=_as_boolean(declared.public))
-    if scopes is not None:
-        rows = rows.filter(counted_scope__in=scopes)
-    return rows
+def by_scope(model: type[Passage]) -> "models.QuerySet[Any]":
+    """Return all rows with the scope that each is counted in as `counted_scope`."""
+    scope = searched(model).scope
+    rows: models.QuerySet[Any] = model._default_manager.order_by()
+    return rows.annotate(counted_scope=_as_text(F(scope) if isinstance(scope, str) else scope))
+
+
+def _counted(model: type[Passage], scopes: list[str] | None) -> "models.QuerySet[Any]":
+    rows = by_scope(model).annotate(counted_public=_as_boolean(searched(model).public))
+    return rows if scopes is None else rows.filter(counted_scope__in=scopes)
 
 
 def _as_text(scope: Combinable) -> Combinable:

@@ -119,6 +119,7 @@ BEGIN
     NEW.rev := OLD.rev;
     IF (NEW.text, NEW.context, NEW.language) IS DISTINCT FROM (OLD.text, OLD.context, OLD.language) THEN
       NEW.rev := OLD.rev + 1;
+      NEW.updated_at := clock_timestamp();
       NEW.embed_tries := 0;
       NEW.embed_after := NULL;
       NEW.embed_error := '';

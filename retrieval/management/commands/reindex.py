@@ -1,0 +1,59 @@
+"""Rebuild everything that is derived from passages: words, counts, vectors, indexes."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+
+from retrieval import indexes, installing
+from retrieval.domains import model_of, passage_models, searched
+from retrieval.ingest.embed import embed_pending, parked, pending
+from retrieval.ingest.index import index_vectors, rebuild_words, try_parked_again
+from retrieval.models import Passage
+from retrieval.problems import Problem
+
+
+class Command(BaseCommand):
+    help = "Rebuild the search index from the rows themselves. Unchanged text is not embedded again."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--domain", help="Only this domain: srd, lore, episode, art, …")
+        parser.add_argument("--drop", action="store_true", help="Drop the indexes first: faster for large tables.")
+        parser.add_argument("--words-only", action="store_true", help="Leave the vectors as they are.")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            models = [model_of(options["domain"])] if options["domain"] else passage_models()
+            for model in models:
+                self._reindex(model, drop=options["drop"], words_only=options["words_only"])
+        except Problem as problem:
+            raise CommandError(str(problem)) from problem
+
+    def _reindex(self, model: type[Passage], *, drop: bool, words_only: bool) -> None:
+        name, total = searched(model).domain, model._default_manager.count()
+        self.stdout.write(f"{name}: {total} passages")
+        if drop:
+            indexes.drop_word_indexes(model, connection)
+            if not words_only:
+                indexes.drop_vector_indexes(model)
+        installing.install_functions(connection)
+        installing.install(model, connection, with_indexes=not drop)
+        rebuild_words(model, lambda done: self._progress(f"{name}: words {done}/{total}"))
+        if drop:
+            indexes.create_word_indexes(model, connection)
+        if not words_only:
+            self._vectors(model)
+
+    def _vectors(self, model: type[Passage]) -> None:
+        name = searched(model).domain
+        try_parked_again(model)
+        total = pending(model).count()
+        embed_pending(model, on_batch=lambda done: self._progress(f"{name}: vectors {done}/{total}"))
+        if built := index_vectors(model):
+            self._progress(f"{name}: vector index {built}")
+        if left := parked(model).count():
+            self.stderr.write(f"{name}: {left} passages were given up, see embed_error")
+
+    def _progress(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

@@ -1,0 +1,54 @@
+"""Work after a write. A hint makes it soon; the sweep makes it certain."""
+
+import logging
+from functools import partial
+
+from celery import shared_task
+from django.db import transaction
+
+from retrieval import statistics
+from retrieval.domains import model_of, passage_models, searched
+from retrieval.ingest.embed import embed_pending
+from retrieval.ingest.index import index_vectors, recount_changed
+from retrieval.problems import EmbedderDown
+
+logger = logging.getLogger(__name__)
+
+IN_ONE_TASK = 512
+"""Passages: a task stays short, so that a worker can be stopped, and the rest is the next one's."""
+
+
+def embed_soon(domain: str) -> None:
+    """Call within the transaction that writes passages: they are embedded right after it commits."""
+    transaction.on_commit(partial(embed.delay, domain), robust=True)
+
+
+@shared_task
+def embed(domain: str) -> int:
+    """Embed what is stale in `domain`, and go on in another task while there is more."""
+    try:
+        stored = embed_pending(model_of(domain), limit=IN_ONE_TASK)
+    except EmbedderDown as problem:
+        logger.warning("%s: not embedded now, the sweep tries again: %s", domain, problem)
+        return 0
+    if stored == IN_ONE_TASK:
+        embed.delay(domain)
+    return stored
+
+
+@shared_task
+def sweep() -> dict[str, int]:
+    """Pick up whatever no task did: stale vectors, outdated counts, a vector index that is due."""
+    stored = {}
+    for model in passage_models():
+        recount_changed(model)
+        stored[searched(model).domain] = embed(searched(model).domain)
+        index_vectors(model)
+    return stored
+
+
+@shared_task
+def count_words() -> None:
+    """Count every word of every scope anew: deleted passages leave the counts only here."""
+    for model in passage_models():
+        statistics.refresh(model)

@@ -1,0 +1,134 @@
+"""The outbox: every passage gets the vector of its present text, whatever fails in between."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from django.db import connection
+
+from bench.passages import BenchPassage
+from retrieval.embedders import Vectors, get_embedder
+from retrieval.ingest.embed import PARKED_AFTER, embed_pending, parked, pending
+from retrieval.problems import EmbedderDown
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _empty_table(transactional_db: None) -> Iterator[None]:
+    """Its app is not installed, so Django does not empty it after a test."""
+    yield
+    BenchPassage.objects.all().delete()
+
+
+class Moody:
+    """An embedder that does something first, or refuses some texts."""
+
+    def __init__(self, before: Callable[[list[str]], None]) -> None:
+        self.inner = get_embedder()
+        self.before = before
+        self.name, self.dims = self.inner.name, self.inner.dims
+
+    def embed_document(self, texts: list[str]) -> Vectors:
+        self.before(texts)
+        return self.inner.embed_document(texts)
+
+    embed_query = embed_document
+
+
+def refusing(word: str) -> Callable[[list[str]], None]:
+    def refuse(texts: list[str]) -> None:
+        if any(word in text for text in texts):
+            raise EmbedderDown("not this one")
+
+    return refuse
+
+
+def some_passages(count: int = 3) -> list[BenchPassage]:
+    return [BenchPassage.objects.create(key=str(n), text=f"Passage number {n}") for n in range(count)]
+
+
+def let_them_wait_no_longer() -> None:
+    BenchPassage.objects.update(embed_after=None)
+
+
+def test_each_passage_gets_the_vector_of_its_text() -> None:
+    made = some_passages()
+    assert embed_pending(BenchPassage) == 3
+    made[0].refresh_from_db()
+    expected = get_embedder().embed_document([made[0].indexed_text])[0]
+    assert np.allclose(made[0].embedding, expected, atol=1e-3)
+    assert embed_pending(BenchPassage) == 0
+
+
+def test_text_that_changes_while_the_model_runs_is_embedded_again() -> None:
+    some_passages(1)
+    change = Moody(lambda _texts: BenchPassage.objects.update(text="Something else"))
+    assert embed_pending(BenchPassage, embedder=change, limit=1) == 0
+    assert pending(BenchPassage).count() == 1
+    assert embed_pending(BenchPassage) == 1
+    row = BenchPassage.objects.get()
+    assert np.allclose(row.embedding, get_embedder().embed_document(["Something else"])[0], atol=1e-3)
+
+
+def test_no_lock_is_held_and_no_transaction_open_while_the_model_runs() -> None:
+    some_passages(1)
+    seen: list[bool] = []
+    embed_pending(BenchPassage, embedder=Moody(lambda _texts: seen.append(connection.in_atomic_block)))
+    assert seen == [False]
+
+
+def test_two_workers_do_not_take_the_same_passage() -> None:
+    some_passages(3)
+    second: list[int] = []
+    embed_pending(BenchPassage, embedder=Moody(lambda _texts: second.append(embed_pending(BenchPassage))))
+    assert second == [0]
+
+
+def test_a_killed_worker_gives_its_passages_back_when_the_lease_ends() -> None:
+    some_passages(2)
+
+    class Killed(BaseException):
+        pass
+
+    def kill(_texts: list[str]) -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        embed_pending(BenchPassage, embedder=Moody(kill))
+    assert embed_pending(BenchPassage) == 0
+    let_them_wait_no_longer()
+    assert embed_pending(BenchPassage) == 2
+
+
+def test_a_text_that_the_model_refuses_does_not_hold_up_the_others_and_is_parked() -> None:
+    some_passages(3)
+    BenchPassage.objects.create(key="poison", text="poison")
+    picky = Moody(refusing("poison"))
+    assert embed_pending(BenchPassage, embedder=picky) == 3
+    for _again in range(PARKED_AFTER):
+        let_them_wait_no_longer()
+        try:
+            embed_pending(BenchPassage, embedder=picky)
+        except EmbedderDown:
+            continue
+    assert [row.embed_error for row in parked(BenchPassage)] == ["not this one"]
+    BenchPassage.objects.filter(key="poison").update(text="cured")
+    assert embed_pending(BenchPassage, embedder=picky) == 1
+
+
+def test_a_model_that_is_down_parks_nothing() -> None:
+    some_passages(3)
+    for _again in range(PARKED_AFTER + 1):
+        let_them_wait_no_longer()
+        with pytest.raises(EmbedderDown):
+            embed_pending(BenchPassage, embedder=Moody(refusing("")))
+    assert not parked(BenchPassage).exists()
+
+
+def test_raw_sql_makes_a_passage_stale_too() -> None:
+    some_passages(1)
+    embed_pending(BenchPassage)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE bench_passage SET text = 'rewritten by hand'")
+    assert pending(BenchPassage).count() == 1
