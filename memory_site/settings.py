@@ -150,7 +150,10 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 16  # pgmq hands out one message per poll ot
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {}
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "sweep passages": {"task": "retrieval.tasks.sweep", "schedule": 60.0},
+    "count words": {"task": "retrieval.tasks.count_words", "schedule": 86_400.0},
+}
 
 # --- Admin ----------------------------------------------------------------------------------------------------------
 UNFOLD: dict[str, Any] = {

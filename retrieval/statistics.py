@@ -42,12 +42,15 @@ def refresh(model: type[Passage], scopes: Iterable[Scope] | None = None, *, usin
 def by_scope(model: type[Passage]) -> "models.QuerySet[Any]":
     """Return all rows with the scope that each is counted in as `counted_scope`."""
     scope = searched(model).scope
-    rows: models.QuerySet[Any] = model._default_manager.order_by()
-    return rows.annotate(counted_scope=_as_text(F(scope) if isinstance(scope, str) else scope))
+    rows: Any = model._default_manager.order_by()
+    annotated: models.QuerySet[Any] = rows.annotate(
+        counted_scope=_as_text(F(scope) if isinstance(scope, str) else scope)
+    )
+    return annotated
 
 
 def _counted(model: type[Passage], scopes: list[str] | None) -> "models.QuerySet[Any]":
-    rows = by_scope(model).annotate(counted_public=_as_boolean(searched(model).public))
+    rows: models.QuerySet[Any] = by_scope(model).annotate(counted_public=_as_boolean(searched(model).public))
     return rows if scopes is None else rows.filter(counted_scope__in=scopes)
 
 
