@@ -1,0 +1,57 @@
+"""The question files keep what their README promises."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_site.demo.reading import read_world
+from memory_site.env import BASE_DIR
+
+FOLDER = Path(BASE_DIR) / "bench" / "questions"
+RULE_ID = re.compile(r"srd-5\.1/(conditions|spells|monsters|traits|rules)/[a-z0-9-]+(/[a-z0-9-]+)*")
+
+
+def questions(pattern: str = "*.jsonl") -> list[dict[str, Any]]:
+    return [json.loads(line) for path in sorted(FOLDER.glob(pattern)) for line in path.read_text("utf-8").splitlines()]
+
+
+def word_runs(text: str, length: int = 4) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.lower())
+    return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
+
+
+def test_there_are_enough_in_each_language_and_domain() -> None:
+    counts = Counter((each["meta"]["domain"], each["meta"]["language"]) for each in questions())
+    assert counts["srd", "en"] >= 60
+    assert counts["srd", "ru"] >= 25
+    assert counts["srd", "ko"] >= 25
+    assert sum(count for (domain, _language), count in counts.items() if domain == "lore") >= 30
+
+
+def test_ids_and_texts_are_unique_and_every_question_has_an_answer() -> None:
+    everything = questions()
+    assert len({each["id"] for each in everything}) == len({each["text"] for each in everything}) == len(everything)
+    assert all(each["relevant_ids"] for each in everything)
+
+
+@pytest.mark.parametrize("name", ["srd_en", "srd_ru", "srd_ko", "lore"])
+def test_half_is_for_tuning_and_half_for_reporting(name: str) -> None:
+    halves = Counter(each["meta"]["half"] for each in questions(f"{name}.*"))
+    assert set(halves) == {"tuning", "reporting"}
+    assert abs(halves["tuning"] - halves["reporting"]) <= 3
+
+
+def test_questions_about_rules_name_rules() -> None:
+    for each in questions("srd_*"):
+        assert all(RULE_ID.fullmatch(rule) for rule in each["relevant_ids"]), each
+
+
+def test_questions_about_the_world_name_lore_and_do_not_quote_it() -> None:
+    world = read_world()
+    for each in questions("lore.*"):
+        for slug in each["relevant_ids"]:
+            assert not word_runs(each["text"]) & word_runs(world.lore[slug].body), each
