@@ -32,7 +32,7 @@ def celery_defaults() -> dict[str, Any]:
             "conn_string": conninfo(),
             "init_extension": False,
             "visibility_timeout": VISIBILITY_SECONDS,
-            "wait_time_seconds": 5,
+            "wait_time_seconds": 2,
             "poll_interval_ms": 100,
             "polling_interval": 0.1,
             "pool_size": 4,

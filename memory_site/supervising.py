@@ -1,5 +1,6 @@
 """The processes of `manage.py up`: web, worker and beat under one foreground command, with prefixed logs."""
 
+import os
 import socket
 import sys
 from contextlib import closing
@@ -7,7 +8,7 @@ from contextlib import closing
 from honcho.manager import Manager
 
 PYTHON = sys.executable
-WORKER = "-m celery -A memory_site"
+CELERY = f"{PYTHON} -m celery --quiet -A memory_site"
 
 
 def free_port(wanted: int) -> int:
@@ -28,9 +29,9 @@ def commands(host: str, port: int) -> dict[str, str]:
     return {
         "web": f"{PYTHON} -m uvicorn memory_site.asgi:application --host {host} --port {port} "
         "--no-access-log --log-level warning --timeout-graceful-shutdown 3",
-        "worker": f"{PYTHON} {WORKER} worker --pool threads --concurrency 2 --loglevel WARNING "
+        "worker": f"{CELERY} worker --pool threads --concurrency 2 --loglevel WARNING --hostname memory37@localhost "
         "--without-gossip --without-mingle --without-heartbeat",
-        "beat": f"{PYTHON} {WORKER} beat --loglevel WARNING",
+        "beat": f"{CELERY} beat --loglevel WARNING",
         "about": f"{PYTHON} manage.py up --watch http://{host}:{port}",
     }
 
@@ -39,7 +40,13 @@ def run(host: str, port: int) -> int:
     """Run until Ctrl-C or until one of them ends; return the exit code."""
     manager = Manager()
     for name, command in commands(host, port).items():
-        manager.add_process(name, f"exec {command}")
-    manager.loop()
+        # Celery warns a root user on every start; in a container that is the only user there is.
+        manager.add_process(name, f"exec {command}", env={**os.environ, "PYTHONWARNINGS": "ignore"})
+    try:
+        manager.loop()
+    except BrokenPipeError:  # whoever read the log is gone: end, instead of waiting for the children for ever
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (stays open until the process ends)
+        manager._printer.output = sys.stdout
+        manager.terminate()
     # Ctrl-C and SIGTERM are how this command is meant to end.
-    return 0 if manager.returncode in (130, 143) else manager.returncode or 0
+    return 0 if manager.returncode in (130, 143, None) else manager.returncode

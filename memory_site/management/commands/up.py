@@ -1,0 +1,110 @@
+"""Everything in one foreground command: database, migrations, demo world, web, worker, beat."""
+
+import sys
+import time
+import urllib.request
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.error import URLError
+
+from django.conf import settings
+from django.core.management import BaseCommand, call_command
+from django.db import connections
+from django.utils.translation import gettext as _
+
+from memory_site import quickstart, supervising
+from memory_site.env import env
+from memory_site.progress import embedding_progress
+
+WEB_WAIT_SECONDS = 60
+
+
+class Command(BaseCommand):
+    help = "Start the whole site: database, migrations, demo world, web, worker and beat."
+    requires_system_checks: list[str] = []  # the checks run below, when the database is there
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=env.int("PORT", default=8000))
+        parser.add_argument("--no-demo", action="store_true", help="Start without loading the demo world.")
+        parser.add_argument(
+            "--watch", metavar="SITE", help="Only report: wait for SITE, print how to use it, follow the embedding."
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        if options["watch"]:
+            return self._watch(options["watch"])
+        port = supervising.free_port(options["port"])
+        if port != options["port"]:
+            self.stdout.write(
+                _("Port %(wanted)s is taken; using %(port)s.") % {"wanted": options["port"], "port": port}
+            )
+        self._prepare(f"http://{options['host']}:{port}", demo=not options["no_demo"])
+        sys.exit(supervising.run(options["host"], port))
+
+    def _prepare(self, site: str, *, demo: bool) -> None:
+        with self._step(_("Database")):
+            connections["default"].ensure_connection()
+        with self._step(_("Migrations")):
+            call_command("migrate", verbosity=0)
+        self.check(databases=["default"])
+        if demo:
+            with self._step(_("Rules and demo world")):
+                call_command("demo", stdout=self.stdout)
+        quickstart.prepare(site)
+        connections.close_all()  # the children must not inherit a connection
+
+    @contextmanager
+    def _step(self, title: str) -> Iterator[None]:
+        started = time.monotonic()
+        self.stdout.write(f"{title} …")
+        yield
+        self.stdout.write(self.style.SUCCESS(f"{title}: {_('ready')} ({time.monotonic() - started:.1f} s)"))
+
+    # --- the `about` process
+
+    def _watch(self, site: str) -> None:
+        if not _answers(site):
+            sys.exit(f"The web process did not answer within {WEB_WAIT_SECONDS} s; its log lines above say why.")
+        self.stdout.write(_about(site))
+        for line in embedding_progress():
+            self.stdout.write(line)
+        while True:  # honcho ends everything when one process ends
+            time.sleep(3600)
+
+
+def _answers(site: str) -> bool:
+    for _attempt in range(WEB_WAIT_SECONDS * 4):
+        try:
+            with urllib.request.urlopen(f"{site}/health/live", timeout=2):
+                return True
+        except (URLError, OSError):
+            time.sleep(0.25)
+    return False
+
+
+EXAMPLES = (
+    ("rules_lookup", '{"term": "what happens to a grappled creature that is pushed away?"}'),
+    ("rules_lookup", '{"rule_id": "srd-5.1/spells/fireball"}'),
+    ("lore_search", '{"query": "who controls the ferries?", "k": 3}'),
+)
+
+
+def _call(site: str, key: str, tool: str, arguments: str) -> str:
+    headers = f"-H 'Authorization: Bearer {key}' -H 'Content-Type: application/json'"
+    return f"  curl -s {site}/api/v1/tools/{tool} {headers} -d '{arguments}'"
+
+
+def _about(site: str) -> str:
+    start = quickstart.prepare(site)
+    examples = "\n".join(_call(site, start.api_key, *example) for example in EXAMPLES)
+    return (
+        f"\n  Memory37 {_('runs at')} {site}\n"
+        f"  {_('Admin')}:    {site}/admin/   {start.admin_user} / {start.admin_password}\n"
+        f"  {_('API key')}:  {start.api_key}\n"
+        f"  {_('API page')}: {site}/api/v1/docs\n"
+        f"  ({_('also in')} {settings.VAR_DIR / 'quickstart.json'})\n\n"
+        f"  {_('Try')}:\n{examples}\n\n  {_('Ctrl-C stops everything; the data stays.')}\n"
+    )
