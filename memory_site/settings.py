@@ -127,6 +127,7 @@ LLM_BASE_URL = env.str("LLM_BASE_URL", default="") or OPENAI_BASE_URL
 LLM_API_KEY = env.str("LLM_API_KEY", default="") or OPENAI_API_KEY
 LLM_TIMEOUT = env.float("LLM_TIMEOUT", default=60.0)
 LLM_MAX_TOKENS = env.int("LLM_MAX_TOKENS", default=2000)
+LLM_TEMPERATURE = env.str("LLM_TEMPERATURE", default="")  # empty: the model's own
 LLM_PRICE_IN = env.float("LLM_PRICE_IN", default=0.0)  # per million tokens; 0 and 0: no cost is written
 LLM_PRICE_OUT = env.float("LLM_PRICE_OUT", default=0.0)
 

@@ -10,6 +10,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 from tenacity.wait import wait_exponential_jitter
 
 OPENAI_URL = "https://api.openai.com/v1"
+CONNECT_TIMEOUT = 5.0
 NO_KEY = "none"  # servers of one's own rarely want a key, and the client insists on one
 
 Result = TypeVar("Result")
@@ -18,7 +19,17 @@ _backing_off = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
 
 def connect(*, base_url: str, api_key: str, timeout: float) -> openai.OpenAI:
     """Return a client that tries once: retrying is ours, because a search can wait less than a sweep."""
-    return openai.OpenAI(base_url=base_url or OPENAI_URL, api_key=api_key or NO_KEY, timeout=timeout, max_retries=0)
+    return openai.OpenAI(
+        base_url=base_url or OPENAI_URL,
+        api_key=api_key or NO_KEY,
+        timeout=limit(timeout),
+        max_retries=0,
+    )
+
+
+def limit(seconds: float) -> openai.Timeout:
+    """Return the time-out for an answer; a server that cannot be reached is given up sooner."""
+    return openai.Timeout(seconds, connect=min(seconds, CONNECT_TIMEOUT))
 
 
 def passes(error: BaseException) -> bool:
@@ -51,7 +62,7 @@ def described(error: BaseException) -> str:
     if isinstance(error, openai.AuthenticationError):
         return "the key was refused"
     if isinstance(error, openai.APIStatusError):
-        return f"status {error.status_code}"
+        return f"status {error.status_code}" + (f" ({error.code})" if error.code else "")
     return type(error).__name__
 
 

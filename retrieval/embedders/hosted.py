@@ -16,7 +16,7 @@ from retrieval.embedders.base import Vectors
 from retrieval.embedders.telemetry import embedding
 from retrieval.embedders.vectors import encodable, trusted_rows
 from retrieval.problems import EmbedderDown
-from retrieval.provider import Pace, connect, described, patiently
+from retrieval.provider import Pace, connect, described, limit, patiently
 
 MAX_TEXTS, MAX_TOKENS = 256, 100_000  # of one call; the provider's own limits are 2048 and 300,000
 MAX_TEXT_TOKENS = 8000
@@ -70,7 +70,7 @@ class HostedEmbedder:
 
     def _answer(self, batch: list[str], *, tries: int, within: float) -> Any:
         self._keep_pace(sum(map(estimated_tokens, batch)), within=within)
-        create = self._client.with_options(timeout=min(within, settings.EMBEDDING_TIMEOUT)).embeddings.create
+        create = self._client.with_options(timeout=limit(min(within, settings.EMBEDDING_TIMEOUT))).embeddings.create
         ask = partial(create, model=self.model, input=batch, **self._asked)
         try:
             return patiently(ask, tries=tries, within=within)
