@@ -7,7 +7,7 @@ class MemorySiteConfig(AppConfig):
     verbose_name = "Memory37"
 
     def ready(self) -> None:
-        from memory_site import broker, checks, telemetry  # noqa: F401  (registering is the import's effect)
+        from memory_site import broker, celery, checks, telemetry  # noqa: F401  (registering is the import's effect)
 
         telemetry.wire()
         # This app has no models, so the signal of one that has stands for "the migrations are through".

@@ -10,9 +10,7 @@ from typing import Any, TypeVar
 
 import mcp_types as types
 import orjson
-from anyio import to_thread
 from django.conf import settings
-from django.db import close_old_connections
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
@@ -22,6 +20,7 @@ from memory_site import resources, toolbox
 from memory_site.errors import problem_body, problem_of
 from memory_site.prose import prose
 from memory_site.request_ids import accepted
+from memory_site.threads import in_thread
 from memory_site.toolbox import Tool
 from memory_site.version import VERSION
 from retrieval.problems import Problem, Unauthorized, WrongScope
@@ -35,19 +34,6 @@ INSTRUCTIONS = (
 )
 T = TypeVar("T")
 WhoAsks = Callable[[Any], Caller]
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Run database work in a worker thread, which gives its connection back afterwards."""
-
-    def closing() -> T:
-        close_old_connections()
-        try:
-            return work()
-        finally:
-            close_old_connections()
-
-    return await to_thread.run_sync(closing)
 
 
 def build_server(who_asks: WhoAsks) -> Server[Any]:

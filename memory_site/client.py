@@ -1,0 +1,222 @@
+"""`Memory37Client`: the tools as async Python functions, over HTTP or in process, with the same answers.
+
+Over HTTP it needs httpx2 and pydantic and nothing of this site: an engine may take this one file.
+
+    async with Memory37Client.from_env() as memory:
+        found = await memory.rules_lookup("grappled")
+        print(found.hits[0].title, found.hits[0].text)
+"""
+
+import asyncio
+import json
+import os
+import random
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, Self, TypeVar
+
+import httpx2
+from pydantic import BaseModel, ConfigDict
+
+TRIES = 3
+LONGEST_WAIT = 10.0
+_AGAIN = {429, 502, 503, 504}
+
+
+class Memory37Error(Exception):
+    """A problem that the server told; the fields are those of RFC 9457 as this site fills them."""
+
+    def __init__(self, problem: Mapping[str, Any], *, retry_after: float | None = None) -> None:
+        self.status = int(problem.get("status", 0))
+        self.code = str(problem.get("code", "unknown"))
+        self.title = str(problem.get("title", ""))
+        self.detail = str(problem.get("detail", ""))
+        self.errors: list[dict[str, Any]] = list(problem.get("errors", ()))
+        self.candidates: list[str] = list(problem.get("candidates", ()))
+        self.request_id = str(problem.get("instance", ""))
+        self.retry_after = retry_after
+        super().__init__(f"{self.status} {self.code}: {self.detail}")
+
+
+class Open(BaseModel):
+    """Answers may grow new fields: they are kept and can be read."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Hit(Open):
+    id: str
+    kind: str = ""
+    title: str = ""
+    text: str = ""
+    score: float = 0.0
+
+
+class Hits(Open):
+    """`degraded` names what did not take part in the search."""
+
+    hits: list[Hit] = []
+    degraded: list[str] = []
+    truncated: bool = False
+
+
+class Answer(Open):
+    degraded: list[str] = []
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Transport(Protocol):
+    """How calls travel. Both raise `Memory37Error`."""
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]: ...
+
+    async def request(self, method: str, path: str, body: Any = None) -> Any: ...
+
+    async def close(self) -> None: ...
+
+
+class Memory37Client:
+    """Read the world's knowledge as the key allows. Use it as an async context manager, or `await client.close()`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    @classmethod
+    def from_env(cls) -> Self:
+        """Over HTTP to MEMORY37_URL with MEMORY37_API_KEY; in process (in a configured Django) when there is no URL."""
+        key = os.environ.get("MEMORY37_API_KEY", "")
+        url = os.environ.get("MEMORY37_URL", "")
+        return cls.over_http(url, key) if url else cls.in_process(key)
+
+    @classmethod
+    def over_http(cls, url: str, key: str, *, timeout: float = 10.0) -> Self:
+        return cls(HttpTransport(url, key, timeout=timeout))
+
+    @classmethod
+    def in_process(cls, key: str) -> Self:
+        """Call the toolbox of this process. Only here is the rest of the site imported: it needs Django."""
+        from memory_site.in_process import InProcessTransport
+
+        return cls(InProcessTransport(key))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    # --- The six tools ----------------------------------------------------------------------------------------------
+    async def rules_lookup(self, term: str | None = None, *, rule_id: str | None = None, **more: Any) -> Hits:
+        return await self._ask(Hits, "rules_lookup", term=term, rule_id=rule_id, **more)
+
+    async def lore_search(
+        self, query: str, *, k: int | None = None, filters: Mapping[str, Any] | None = None, **more: Any
+    ) -> Hits:
+        return await self._ask(Hits, "lore_search", query=query, k=k, filters=filters, **more)
+
+    async def session_fetch(self, party_id: str, *, k: int | None = None, **more: Any) -> Answer:
+        return await self._ask(Answer, "session_fetch", party_id=party_id, k=k, **more)
+
+    async def npc_profile(self, npc_id: str, *, party_id: str | None = None, **more: Any) -> Answer:
+        return await self._ask(Answer, "npc_profile", npc_id=npc_id, party_id=party_id, **more)
+
+    async def lore_assert(self, fact: Any, **more: Any) -> Answer:
+        return await self._ask(Answer, "lore_assert", fact=fact, **more)
+
+    async def art_suggest(self, scene_id: str, **more: Any) -> Answer:
+        return await self._ask(Answer, "art_suggest", scene_id=scene_id, **more)
+
+    # --- Anything else ----------------------------------------------------------------------------------------------
+    async def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> dict[str, Any]:
+        """Carry out a tool call as a language model gave it (`arguments` may be its string of JSON)."""
+        given = json.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments or {})
+        return await self._transport.call(name, given)
+
+    async def openai_tools(self, profile: str | None = None, *, form: str = "responses") -> list[dict[str, Any]]:
+        """Return the function schemas to offer a model."""
+        chosen = f"&profile={profile}" if profile else ""
+        answer = await self._transport.request("GET", f"/tools/openai.json?form={form}{chosen}")
+        return list(answer["tools"])
+
+    async def write(self, method: str, path: str, body: Any) -> Any:
+        """Send an engine write, as `("PUT", "/world/lore/mill", {…})`. It has an idempotency key: safe to repeat."""
+        return await self._transport.request(method, path, body)
+
+    async def _ask(self, model: type[Model], tool: str, /, **arguments: Any) -> Model:
+        given = {name.rstrip("_"): value for name, value in arguments.items() if value is not None}
+        return model.model_validate(await self._transport.call(tool, given))
+
+
+class HttpTransport:
+    """One connection pool; what may be repeated is tried again on lost connections, time-outs, 429 and 502–504."""
+
+    def __init__(
+        self, url: str, key: str, *, timeout: float = 10.0, transport: httpx2.AsyncBaseTransport | None = None
+    ) -> None:
+        headers = {"Authorization": f"Bearer {key}", "User-Agent": "memory37-client"}
+        base = url.rstrip("/").removesuffix("/api/v1") + "/api/v1"
+        self._http = httpx2.AsyncClient(base_url=base, headers=headers, timeout=timeout, transport=transport)
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        answer = await self.request("POST", f"/tools/{name}", arguments)
+        return dict(answer)
+
+    async def request(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {} if method == "GET" or path.startswith("/tools/") else {"Idempotency-Key": uuid.uuid4().hex}
+        send = self._sending(method, path, body, headers)
+        response = await _persistently(send)
+        if response.status_code >= 400:
+            raise _told(response)
+        return response.json() if response.content else None
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    def _sending(
+        self, method: str, path: str, body: Any, headers: dict[str, str]
+    ) -> Callable[[], Awaitable[httpx2.Response]]:
+        def send() -> Awaitable[httpx2.Response]:
+            return self._http.request(method, path.lstrip("/"), json=body, headers=headers)
+
+        return send
+
+
+async def _persistently(send: Callable[[], Awaitable[httpx2.Response]]) -> httpx2.Response:
+    for attempt in range(1, TRIES + 1):
+        try:
+            response = await send()
+        except httpx2.TransportError as error:
+            if attempt == TRIES:
+                raise _unreachable(error) from error
+            await asyncio.sleep(_pause(attempt))
+            continue
+        wait = float(response.headers.get("Retry-After", _pause(attempt)))
+        if response.status_code not in _AGAIN or attempt == TRIES or wait > LONGEST_WAIT:
+            break
+        await asyncio.sleep(wait)
+    return response
+
+
+def _pause(attempt: int) -> float:
+    """Back off by doubling, with jitter so that many clients do not come back at once."""
+    return float(0.2 * 2**attempt * random.uniform(0.5, 1))
+
+
+def _told(response: httpx2.Response) -> Memory37Error:
+    try:
+        problem = response.json()
+    except ValueError:
+        problem = {}
+    known = problem if isinstance(problem, dict) and "code" in problem else {"detail": response.text[:200]}
+    after = response.headers.get("Retry-After")
+    return Memory37Error({"status": response.status_code, **known}, retry_after=float(after) if after else None)
+
+
+def _unreachable(error: httpx2.TransportError) -> Memory37Error:
+    detail = f"The server cannot be reached ({type(error).__name__}): check MEMORY37_URL and that it runs."
+    return Memory37Error({"status": 0, "code": "unreachable", "title": "Unreachable", "detail": detail})

@@ -1,0 +1,37 @@
+"""The Python client without a network: tools straight from the toolbox, the rest through Django's own handler."""
+
+from functools import partial
+from typing import Any
+
+import httpx2
+
+from memory_site import toolbox
+from memory_site.asgi import django
+from memory_site.client import HttpTransport, Memory37Error
+from memory_site.errors import problem_body
+from memory_site.request_ids import accepted
+from memory_site.threads import in_thread
+from retrieval.problems import Problem
+from worlds import keys
+from worlds.callers import Caller
+
+
+class InProcessTransport(HttpTransport):
+    """Asks with a key like any other program, so that its audience and limits are the same."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__("http://localhost", key, transport=httpx2.ASGITransport(django))  # type: ignore[arg-type]
+        self._key = key
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        return await in_thread(partial(self._call, name, arguments))
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        request_id = accepted(None)
+        try:
+            caller = Caller.holding(keys.verify(self._key), request_id=request_id)
+            return toolbox.call(name, arguments, caller, door="python").as_json()
+        except Problem as problem:
+            after = problem.headers.get("Retry-After")
+            told = problem_body(problem, request_id)
+            raise Memory37Error(told, retry_after=float(after) if after else None) from problem

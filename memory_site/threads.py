@@ -1,0 +1,20 @@
+"""Database work for async callers: in a worker thread, which gives its connection back afterwards."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from anyio import to_thread
+from django.db import close_old_connections
+
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    def closing() -> T:
+        close_old_connections()
+        try:
+            return work()
+        finally:
+            close_old_connections()
+
+    return await to_thread.run_sync(closing)
