@@ -65,6 +65,11 @@ def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
     return [*_shape(core), *_ownership(core), *_size(markdown, core, former), *_transience(core, former)]
 
 
+def shape_problems(markdown: str) -> list[str]:
+    """Only what breaks the page: missing, repeated or foreign sections."""
+    return _shape(read(markdown))
+
+
 def _shape(core: Core) -> list[str]:
     missing = [f"The section # {name} is missing." for name in SECTIONS if name not in core.sections]
     twice = [f"The section # {name} appears twice." for name in core.repeated]

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import connection
+from psycopg import sql
 
 from memories.models import Namespace
 from memories.vectors import Vectors
+from retrieval.embedders import get_embedder
 
-NEAREST_BY_CLIENT_VECTOR = """
+BY_CLIENT_VECTOR = """
 SELECT wanted.position - 1, near.id, near.text, near.distance
 FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
 CROSS JOIN LATERAL (
@@ -23,6 +25,19 @@ CROSS JOIN LATERAL (
 ORDER BY wanted.position, near.distance, near.timestamp_ms
 """
 
+BY_SITE_VECTOR = """
+SELECT wanted.position - 1, near.id, near.text, near.distance
+FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
+CROSS JOIN LATERAL (
+    SELECT memory.id, memory.text, memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims}) AS distance
+    FROM memories_memoryitem memory
+    WHERE memory.namespace_id = %(namespace)s AND memory.state = 'active' AND memory.embedding_model = {model}
+    ORDER BY memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims})
+    LIMIT %(k)s
+) near
+ORDER BY wanted.position, near.distance
+"""
+
 
 @dataclass(frozen=True)
 class Near:
@@ -34,13 +49,13 @@ class Near:
     distance: float
 
 
-def nearest(namespace: Namespace, vectors: Vectors, *, k: int, within: float | None = None) -> list[Near]:
+def nearest(namespace: Namespace, vectors: Vectors | None, *, k: int, within: float | None = None) -> list[Near]:
     """Up to `k` per vector, nearest first; those further than `within` left out."""
+    if vectors is None:
+        return []
+    values = {"vectors": [as_literal(vector) for vector in vectors], "namespace": namespace.pk, "k": k}
     with connection.cursor() as cursor:
-        cursor.execute(
-            NEAREST_BY_CLIENT_VECTOR,
-            {"vectors": [as_literal(vector) for vector in vectors], "namespace": namespace.pk, "k": k},
-        )
+        cursor.execute(_statement(namespace), values)
         found = [Near(int(row[0]), row[1], row[2], float(row[3])) for row in cursor.fetchall()]
     return found if within is None else [near for near in found if near.distance <= within]
 
@@ -55,3 +70,11 @@ def united(found: list[Near]) -> dict[UUID, str]:
 
 def as_literal(vector: Vectors) -> str:
     return "[" + ",".join(map(repr, vector.tolist())) + "]"
+
+
+def _statement(namespace: Namespace) -> str | sql.Composed:
+    """The site's model and width are written into the statement, so that its partial vector index can be used."""
+    if namespace.has_own_vectors:
+        return BY_CLIENT_VECTOR
+    embedder = get_embedder("memory")
+    return sql.SQL(BY_SITE_VECTOR).format(dims=sql.Literal(embedder.dims), model=sql.Literal(embedder.name))

@@ -1,6 +1,7 @@
 """Where a namespace's vectors come from: the site's embedder, or a client of the caller's own with its own width."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -8,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.embedders import get_embedder
+from retrieval.problems import EmbedderDown
+
+logger = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
 
@@ -21,9 +25,11 @@ class VectorClient(Protocol):
 
 
 class VectorSource(Protocol):
-    def of_queries(self, texts: list[str]) -> Vectors: ...
+    """Vectors of a batch, or None when the site's embedder is down: words must do until it is back."""
 
-    def of_documents(self, texts: list[str]) -> Vectors: ...
+    def of_queries(self, texts: list[str]) -> Vectors | None: ...
+
+    def of_documents(self, texts: list[str]) -> Vectors | None: ...
 
 
 @dataclass(frozen=True)
@@ -43,11 +49,19 @@ class ClientSource:
 class SiteSource:
     """The embedder of the settings."""
 
-    def of_queries(self, texts: list[str]) -> Vectors:
-        return get_embedder().embed_query(texts)
+    def of_queries(self, texts: list[str]) -> Vectors | None:
+        return _unless_down(get_embedder("memory").embed_query, texts)
 
-    def of_documents(self, texts: list[str]) -> Vectors:
-        return get_embedder().embed_document(texts)
+    def of_documents(self, texts: list[str]) -> Vectors | None:
+        return _unless_down(get_embedder("memory").embed_document, texts)
+
+
+def _unless_down(embed: Callable[[list[str]], Vectors], texts: list[str]) -> Vectors | None:
+    try:
+        return embed(texts)
+    except EmbedderDown as problem:
+        logger.warning("remembering without vectors: %s", problem)
+        return None
 
 
 def checked(batch: Any, *, count: int, dims: int) -> Vectors:

@@ -1,0 +1,96 @@
+"""Bring in what HAEMA stored in a folder: the rows of its `latest.sqlite3`. (`core.md` is read where it lies.)"""
+
+import contextlib
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from django.db import transaction
+
+from memories import changing, core
+from memories.models import Evidence, MemoryItem, Namespace, Observation
+from memories.states import Maker, State
+from memories.storing import keep_client_vectors
+from memories.vectors import VectorSource
+from memories.wellformed import flaw
+from retrieval.ids import uuid7
+
+LATEST = "latest.sqlite3"
+ROWS = "SELECT id, document, timestamp_ms, deleted FROM latest_memories ORDER BY timestamp_ms"
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class Row:
+    id: UUID
+    text: str
+    timestamp_ms: int
+    deleted: bool
+
+    @property
+    def at(self) -> datetime:
+        return datetime.fromtimestamp(self.timestamp_ms / 1000, tz=UTC)
+
+
+def read(folder: Path) -> list[Row]:
+    """Return the rows, oldest first; raise ValueError when the file is not HAEMA's."""
+    file = folder / LATEST
+    if not file.exists():
+        return []
+    try:
+        with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            rows = database.execute(ROWS).fetchall()
+    except sqlite3.Error as error:
+        raise ValueError(f"{file} cannot be read as HAEMA's index of latest memories: {error}") from error
+    return [Row(_id(row[0]), str(row[1]), int(row[2]), bool(row[3])) for row in rows if row[1] and not flaw(str(row[1]))]
+
+
+def bring_in(namespace: Namespace, rows: list[Row]) -> int:
+    """Store `rows` as memories with an observation each, those HAEMA had deleted as history. Return how many."""
+    with transaction.atomic():
+        locked = core.locked(namespace)
+        taken = set(MemoryItem.objects.filter(pk__in=[row.id for row in rows]).values_list("pk", flat=True))
+        own = {row.id: (uuid7() if row.id in taken else row.id) for row in rows}
+        _store(locked, rows, own)
+        if rows:
+            locked.last_timestamp_ms = max(locked.last_timestamp_ms, rows[-1].timestamp_ms)
+            locked.save(update_fields=["last_timestamp_ms"])
+    return len(rows)
+
+
+def _store(namespace: Namespace, rows: list[Row], own: dict[UUID, UUID]) -> None:
+    batch = uuid7()
+    seen = [Observation(namespace=namespace, batch=batch, text=row.text, source="haema", event_at=row.at) for row in rows]
+    items = [
+        MemoryItem(
+            pk=own[row.id], namespace=namespace, text=row.text, timestamp_ms=row.timestamp_ms, source="haema",
+            made_by=Maker.IMPORT, state=State.SUPERSEDED if row.deleted else State.ACTIVE,
+        )
+        for row in rows
+    ]  # fmt: skip
+    Observation.objects.bulk_create(seen, batch_size=BATCH)
+    MemoryItem.objects.bulk_create(items, batch_size=BATCH)
+    Evidence.objects.bulk_create([Evidence(memory=item, observation=row) for item, row in zip(items, seen, strict=True)])
+    changing.log(items, reason="imported from HAEMA")
+
+
+def embed_missing(namespace: Namespace, vectors: VectorSource) -> int:
+    """Give client vectors to active memories that have none (imported ones). Return how many were missing."""
+    if not namespace.has_own_vectors:
+        return 0
+    missing = list(namespace.memories.active().filter(client_vector=None).only("pk", "text", "namespace"))
+    for start in range(0, len(missing), BATCH):
+        batch = missing[start : start + BATCH]
+        made = vectors.of_documents([item.text for item in batch])
+        if made is not None:
+            keep_client_vectors(namespace, batch, made)
+    return len(missing)
+
+
+def _id(text: object) -> UUID:
+    try:
+        return UUID(str(text))
+    except ValueError:
+        return uuid7()

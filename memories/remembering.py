@@ -1,0 +1,133 @@
+"""One `add`: split, find what is related, reconstruct, write, supersede, look at the core.
+
+Models are called with no transaction open and no row locked. Everything is then written in one transaction, which first
+checks that what the models were shown still stands; if not, the step that saw something else is done again.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from memories import core, drafting, nearness, reconstruction, rules
+from memories.core import Current
+from memories.drafting import Draft, Particulars
+from memories.models import Namespace
+from memories.nearness import Near
+from memories.reconstruction import StructuredModel
+from memories.vectors import Vectors, VectorSource
+from memories.wellformed import required
+from memories.writing import Overtaken, Written, write
+
+REDOS = 6
+"""After so many lost races the contents are stored as they came: nothing is lost, nothing replaced."""
+CONSIDERED_BY_RULES = 5
+
+
+@dataclass(frozen=True)
+class Minds:
+    """What thinks for a namespace: vectors, and a language model or none."""
+
+    vectors: VectorSource
+    model: StructuredModel | None = None
+
+
+@dataclass
+class Adding:
+    """One `add` under way. What was computed stays as long as what it rests on does."""
+
+    namespace: Namespace
+    minds: Minds
+    raw: list[str]
+    contents: list[str]
+    about: Particulars
+    queries: Vectors | None
+    k: int
+    within: float
+    related: dict[UUID, str] | None = None
+    draft: Draft = field(default_factory=lambda: Draft([]))
+    documents: Vectors | None = None
+    core_seen: Current | None = None
+    core_text: str | None = None
+
+    def think(self) -> None:
+        """Do what is not done yet, or was done on memories or a core that have changed since."""
+        found = self._nearest()
+        related = nearness.united(found)
+        if related != self.related:
+            self.related, self.core_seen = related, None
+            self.draft = self._drafted(found)
+            self.documents = self.minds.vectors.of_documents(self.texts) if self.texts else None
+        now = core.current(self.namespace)
+        if now != self.core_seen:
+            self.core_seen, self.core_text = now, self._core_update(now)
+
+    def give_up_merging(self) -> None:
+        self.draft, self.core_text = drafting.as_they_came(self.contents), None
+        self.documents = self.minds.vectors.of_documents(self.contents)
+
+    @property
+    def texts(self) -> list[str]:
+        return [new.text for new in self.draft.planned]
+
+    def _nearest(self) -> list[Near]:
+        k, within = (self.k, self.within) if self.minds.model else (CONSIDERED_BY_RULES, None)
+        return nearness.nearest(self.namespace, self.queries, k=k, within=within)
+
+    def _drafted(self, found: list[Near]) -> Draft:
+        if self.minds.model is None:
+            return drafting.by_rules(self.contents, found)
+        related = list((self.related or {}).values())
+        answer = reconstruction.reconstruct(self.minds.model, related=related, contents=self.contents)
+        return drafting.from_model(answer, self.contents, self.related or {})
+
+    def _core_update(self, now: Current) -> str | None:
+        if self.minds.model is None:
+            return None
+        return reconstruction.updated_core(self.minds.model, core=now.markdown, memories=self.texts)
+
+
+def add(
+    namespace: Namespace, contents: str | Iterable[str], *, minds: Minds, about: Particulars | None = None
+) -> Written:
+    """Remember `contents`: one raw text, or memories that are apart already.
+
+    Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be stored, and whatever
+    a model raises beyond retryable errors; then nothing was written.
+    """
+    raw, normalised = _normalised(contents, minds.model)
+    if not normalised:
+        return Written()
+    adding = Adding(
+        namespace=namespace, minds=minds, raw=raw, contents=normalised, about=about or Particulars(),
+        queries=minds.vectors.of_queries(normalised), k=namespace.merge_top_k, within=namespace.merge_distance_cutoff,
+    )  # fmt: skip
+    return _committed(adding)
+
+
+def _committed(adding: Adding) -> Written:
+    for _ in range(REDOS):
+        adding.think()
+        try:
+            return write(adding)
+        except Overtaken:
+            continue
+    adding.give_up_merging()
+    return write(adding)
+
+
+def _normalised(contents: str | Iterable[str], model: StructuredModel | None) -> tuple[list[str], list[str]]:
+    """Return the contents as they came (to be kept as observations), and the facts in them."""
+    if isinstance(contents, str):
+        raw = required(contents, "contents").strip()
+        if not raw:
+            return [], []
+        return [raw], reconstruction.split(model, raw) if model else rules.split(raw)
+    texts = [required(_text(content), f"contents[{position}]").strip() for position, content in enumerate(contents)]
+    kept = [text for text in texts if text]
+    return kept, kept
+
+
+def _text(content: object) -> str:
+    if not isinstance(content, str):
+        raise TypeError("contents must be str or list[str]")
+    return content

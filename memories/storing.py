@@ -1,0 +1,32 @@
+"""Writing memories with their vectors: the client's in a table of its own, the site's on the row."""
+
+import numpy as np
+
+from memories import changing
+from memories.models import ClientVector, MemoryItem, Namespace
+from memories.vectors import Vectors
+from retrieval.embedders import get_embedder
+
+
+def store_vectors(namespace: Namespace, items: list[MemoryItem], vectors: Vectors | None, *, reason: str = "") -> None:
+    """Insert `items`, each with its row of `vectors`; without vectors they are found by words until embedded."""
+    if vectors is not None and not namespace.has_own_vectors:
+        _carry_site_vectors(items, vectors)
+    MemoryItem.objects.bulk_create(items)
+    changing.log(items, reason=reason)
+    if vectors is not None and namespace.has_own_vectors:
+        keep_client_vectors(namespace, items, vectors)
+
+
+def keep_client_vectors(namespace: Namespace, items: list[MemoryItem], vectors: Vectors) -> None:
+    rows = [
+        ClientVector(memory=item, namespace=namespace, vector=vector)
+        for item, vector in zip(items, vectors, strict=True)
+    ]
+    ClientVector.objects.bulk_create(rows)
+
+
+def _carry_site_vectors(items: list[MemoryItem], vectors: Vectors) -> None:
+    name = get_embedder("memory").name
+    for item, vector in zip(items, np.asarray(vectors), strict=True):
+        item.embedding, item.embedding_model, item.embedded_rev = vector, name, 1
