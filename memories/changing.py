@@ -21,9 +21,8 @@ def move(ids: Collection[UUID], *, to: State, by: str = "", reason: str = "", at
     """Put the memories into another state; those that are in it already are left alone. Call within a transaction."""
     if not ids:
         return 0
-    moving = list(
-        MemoryItem.objects.filter(pk__in=ids).exclude(state=to).order_by("pk").select_for_update().values_list("pk", flat=True)
-    )
+    elsewhere = MemoryItem.objects.filter(pk__in=ids).exclude(state=to).order_by("pk")
+    moving = list(elsewhere.select_for_update().values_list("pk", flat=True))
     MemoryItem.objects.filter(pk__in=moving).update(state=to, updated_at=timezone.now())
     moment = at or timezone.now()
     rows = [StateChange(memory_id=pk, state=to, at=moment, by=by[:120], reason=reason[:300]) for pk in moving]

@@ -50,9 +50,7 @@ def offer(
     return _add_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
 
 
-def propose(
-    namespace: Namespace, markdown: str, *, base_number: int, reason: str, problems: list[str]
-) -> CoreProposal:
+def propose(namespace: Namespace, markdown: str, *, base_number: int, reason: str, problems: list[str]) -> CoreProposal:
     return CoreProposal.objects.create(
         namespace=namespace, markdown=markdown, base_number=base_number, reason=reason[:300], problems=problems
     )

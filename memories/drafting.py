@@ -1,4 +1,4 @@
-"""What one `add` is about to write: pure values, made from contents, related memories and a model's answers or rules."""
+"""What one `add` is about to write: pure values, made by a model or by rules from contents and related memories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,6 +29,12 @@ class Particulars:
     importance: float = 0.5
     expires_at: datetime | None = None
     metadata: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def heading(self) -> str:
+        """The context the text is indexed under: as given, else speaker and date."""
+        date = f"({self.event_at:%d %B %Y})" if self.event_at else ""
+        return self.context or " ".join(part for part in (self.speaker, date, self.in_world_label) if part)
 
 
 @dataclass(frozen=True)
@@ -83,15 +89,27 @@ def by_rules(contents: list[str], found: Sequence[Near]) -> Draft:
     confirmed: dict[UUID, tuple[int, ...]] = {}
     taken: set[UUID] = set()
     for position, text in _distinct(contents):
-        verdicts = [(near, compare(text, near.text, similarity=1 - near.distance)) for near in found if near.position == position]
-        if same := _first(verdicts, Verdict.EXACT):
-            confirmed[same.id] = (*confirmed.get(same.id, ()), *_repeats(text, contents))
+        alike = _judged(text, [near for near in found if near.position == position and near.id not in taken])
+        if alike[Verdict.EXACT]:
+            same = alike[Verdict.EXACT][0].id
+            confirmed[same] = (*confirmed.get(same, ()), *_repeats(text, contents))
             continue
-        replaces = [Replaced(near.id, Link.MERGED, "says the same") for near, verdict in verdicts if verdict is Verdict.NEAR and near.id not in taken]
-        taken |= {old.id for old in replaces}
-        replaces += [Replaced(near.id, Link.FORMERLY, f"another {difference(text, near.text)}") for near, verdict in verdicts if verdict is Verdict.CONTRADICTS]
-        planned.append(Planned(text, Maker.RULES, _repeats(text, contents), tuple(replaces)))
-    return Draft(planned, confirmed)
+        merged = [Replaced(near.id, Link.MERGED, "says the same") for near in alike[Verdict.NEAR]]
+        taken |= {old.id for old in merged}
+        formerly = [_formerly(text, near) for near in alike[Verdict.CONTRADICTS]]
+        planned.append(Planned(text, Maker.RULES, _repeats(text, contents), (*merged, *formerly)))
+    return Draft(planned, {pk: positions for pk, positions in confirmed.items() if pk not in taken})
+
+
+def _judged(text: str, candidates: list[Near]) -> dict[Verdict, list[Near]]:
+    found: dict[Verdict, list[Near]] = {verdict: [] for verdict in Verdict}
+    for near in candidates:
+        found[compare(text, near.text, similarity=1 - near.distance)].append(near)
+    return found
+
+
+def _formerly(text: str, near: Near) -> Replaced:
+    return Replaced(near.id, Link.FORMERLY, f"another {difference(text, near.text)}")
 
 
 def _distinct(contents: list[str]) -> list[tuple[int, str]]:
@@ -104,10 +122,6 @@ def _distinct(contents: list[str]) -> list[tuple[int, str]]:
 def _repeats(text: str, contents: list[str]) -> tuple[int, ...]:
     mark = fingerprint(text) or text
     return tuple(position for position, other in enumerate(contents) if (fingerprint(other) or other) == mark)
-
-
-def _first(verdicts: list[tuple[Near, Verdict]], wanted: Verdict) -> Near | None:
-    return next((near for near, verdict in verdicts if verdict is wanted), None)
 
 
 def _evidence(memory: str, contents: list[str]) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """A folder as the handle of a namespace: scripts open their memory by a path, as HAEMA does.
 
-The folder holds `memory37.json` (which namespace it stands for) and `core.md` (the core memory as a file: an edit by hand
-becomes a version). So a folder that is deleted and made again is a new memory, one that is moved stays the same, and one
-that is copied does not share rows with the original.
+The folder holds `memory37.json` (which namespace it stands for) and `core.md` (the core memory as a file: an edit by
+hand becomes a version). So a folder that is deleted and made again is a new memory, one that is moved stays the same,
+and one that is copied does not share rows with the original.
 """
 
 import contextlib
@@ -133,8 +133,8 @@ def _edited(namespace: Namespace, file: Path) -> str | None:
 
 
 def _replace_text(file: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}", delete=False, encoding="utf-8") as new:
-        new.write(text)
+    with tempfile.NamedTemporaryFile("wb", dir=file.parent, prefix=f".{file.name}", delete=False) as new:
+        new.write(text.encode())
     os.chmod(new.name, 0o644)
     os.replace(new.name, file)
 

@@ -6,8 +6,8 @@
     memory.add(["Mira prefers short answers."])
     memory.search("How should I answer?", 3)
 
-Works in a plain script: importing this module sets Django up when nobody has, and the embedded database starts by itself.
-Without clients, those of the settings are used.
+Works in a plain script: importing this module sets Django up when nobody has, and the embedded database starts by
+itself. Without clients, those of the settings are used.
 """
 
 from memories import standalone  # isort: skip  # first: it sets Django up
@@ -24,16 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from memories import folders, haema_folder, recall, remembering
+from memories import folders, forgetting, haema_folder, recall, remembering, storing
 from memories.answers import CoreUpdateResponse, MemoryReconstructionResponse, PreMemorySplitResponse
 from memories.drafting import Particulars
-from memories.models import MemoryItem
 from memories.recall import Recalled
-from memories.reconstruction import StructuredModel
-from memories.remembering import Minds
+from memories.remembering import Minds, site_model
 from memories.vectors import ClientSource, SiteSource, VectorSource
 from memories.writing import Written
-from retrieval.llm import get_llm
 
 __all__ = [
     "CoreUpdateResponse",
@@ -59,7 +56,7 @@ class EmbeddingClient(ABC):
 
 
 class LLMClient(ABC):
-    """Returns a dict that `response_model` accepts. ValueError, TypeError and OSError are tried again, others are not."""
+    """Returns a dict that `response_model` accepts. ValueError, TypeError and OSError are tried again, no others."""
 
     @abstractmethod
     def generate_structured(
@@ -94,8 +91,8 @@ class Stamp:
 class Memory:
     """The memory behind one folder. Two folders never share a row; one folder may be open many times at once.
 
-    `events` lists what this object changed: `("upsert", ids)` and `("delete", ids)`, where a superseded memory counts as
-    deleted (it stays readable as history).
+    `events` lists what this object changed: `("upsert", ids)` and `("delete", ids)`, where a superseded memory counts
+    as deleted (it stays readable as history).
     """
 
     @_releasing
@@ -128,7 +125,7 @@ class Memory:
         self.namespace.merge_distance_cutoff = self.merge_distance_cutoff
         if is_new and stored:
             haema_folder.bring_in(self.namespace, stored)
-            haema_folder.embed_missing(self.namespace, self._vectors)
+            storing.embed_missing(self.namespace, self._vectors)
         folders.synchronise_core(self.namespace, self.path)
 
     # --- HAEMA's surface
@@ -171,8 +168,9 @@ class Memory:
             return []
         if not isinstance(n, int):
             raise ValueError(f"n must be an int, got {n!r}")
+        storing.embed_missing(self.namespace, self._vectors)
         found = recall.search(self.namespace, content, limit=n, mode=mode, vectors=self._vectors).memories
-        return found if details else [memory.text for memory in found]
+        return list(found) if details else [memory.text for memory in found]
 
     @overload
     def add(self, contents: str | Iterable[str]) -> None: ...
@@ -208,7 +206,7 @@ class Memory:
     @_releasing
     def restore(self, memory_id: str) -> None:
         """Put a superseded memory back into use."""
-        MemoryItem.objects.restore(self.namespace, memory_id)
+        forgetting.restore(self.namespace, memory_id, by="script")
 
     @_releasing
     def export_core(self, file: str | Path | None = None) -> Path:
@@ -228,7 +226,7 @@ class Memory:
         """Bring in what HAEMA stored in another folder; return how many memories came."""
         source = Path(folder)
         count = haema_folder.bring_in(self.namespace, haema_folder.read(source))
-        haema_folder.embed_missing(self.namespace, self._vectors)
+        storing.embed_missing(self.namespace, self._vectors)
         if (source / folders.CORE_FILE).exists():
             folders.import_core(self.namespace, source / folders.CORE_FILE)
             folders.synchronise_core(self.namespace, self.path)
@@ -248,8 +246,7 @@ class Memory:
 
     @property
     def _minds(self) -> Minds:
-        model: StructuredModel | None = self.llm_client or get_llm()
-        return Minds(self._vectors, model)
+        return Minds(self._vectors, self.llm_client or site_model())
 
 
 def _check(output_dimensionality: int | None, merge_top_k: int, merge_distance_cutoff: float) -> None:

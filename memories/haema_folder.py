@@ -5,6 +5,7 @@ import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -12,8 +13,6 @@ from django.db import transaction
 from memories import changing, core
 from memories.models import Evidence, MemoryItem, Namespace, Observation
 from memories.states import Maker, State
-from memories.storing import keep_client_vectors
-from memories.vectors import VectorSource
 from memories.wellformed import flaw
 from retrieval.ids import uuid7
 
@@ -44,7 +43,8 @@ def read(folder: Path) -> list[Row]:
             rows = database.execute(ROWS).fetchall()
     except sqlite3.Error as error:
         raise ValueError(f"{file} cannot be read as HAEMA's index of latest memories: {error}") from error
-    return [Row(_id(row[0]), str(row[1]), int(row[2]), bool(row[3])) for row in rows if row[1] and not flaw(str(row[1]))]
+    found = [Row(_id(row[0]), str(row[1]), int(row[2]), bool(row[3])) for row in rows if row[1]]
+    return [row for row in found if not flaw(row.text)]
 
 
 def bring_in(namespace: Namespace, rows: list[Row]) -> int:
@@ -61,32 +61,21 @@ def bring_in(namespace: Namespace, rows: list[Row]) -> int:
 
 
 def _store(namespace: Namespace, rows: list[Row], own: dict[UUID, UUID]) -> None:
+    shared: dict[str, Any] = {"namespace": namespace, "source": "haema"}
     batch = uuid7()
-    seen = [Observation(namespace=namespace, batch=batch, text=row.text, source="haema", event_at=row.at) for row in rows]
+    seen = [Observation(batch=batch, text=row.text, event_at=row.at, **shared) for row in rows]
     items = [
         MemoryItem(
-            pk=own[row.id], namespace=namespace, text=row.text, timestamp_ms=row.timestamp_ms, source="haema",
-            made_by=Maker.IMPORT, state=State.SUPERSEDED if row.deleted else State.ACTIVE,
+            pk=own[row.id], text=row.text, timestamp_ms=row.timestamp_ms, made_by=Maker.IMPORT,
+            state=State.SUPERSEDED if row.deleted else State.ACTIVE, **shared,
         )
         for row in rows
     ]  # fmt: skip
     Observation.objects.bulk_create(seen, batch_size=BATCH)
     MemoryItem.objects.bulk_create(items, batch_size=BATCH)
-    Evidence.objects.bulk_create([Evidence(memory=item, observation=row) for item, row in zip(items, seen, strict=True)])
+    pairs = zip(items, seen, strict=True)
+    Evidence.objects.bulk_create([Evidence(memory=item, observation=row) for item, row in pairs])
     changing.log(items, reason="imported from HAEMA")
-
-
-def embed_missing(namespace: Namespace, vectors: VectorSource) -> int:
-    """Give client vectors to active memories that have none (imported ones). Return how many were missing."""
-    if not namespace.has_own_vectors:
-        return 0
-    missing = list(namespace.memories.active().filter(client_vector=None).only("pk", "text", "namespace"))
-    for start in range(0, len(missing), BATCH):
-        batch = missing[start : start + BATCH]
-        made = vectors.of_documents([item.text for item in batch])
-        if made is not None:
-            keep_client_vectors(namespace, batch, made)
-    return len(missing)
 
 
 def _id(text: object) -> UUID:

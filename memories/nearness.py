@@ -1,6 +1,7 @@
 """The active memories nearest to some vectors, all in one statement."""
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -53,7 +54,7 @@ def nearest(namespace: Namespace, vectors: Vectors | None, *, k: int, within: fl
     """Up to `k` per vector, nearest first; those further than `within` left out."""
     if vectors is None:
         return []
-    values = {"vectors": [as_literal(vector) for vector in vectors], "namespace": namespace.pk, "k": k}
+    values: dict[str, Any] = {"vectors": [as_literal(vector) for vector in vectors], "namespace": namespace.pk, "k": k}
     with connection.cursor() as cursor:
         cursor.execute(_statement(namespace), values)
         found = [Near(int(row[0]), row[1], row[2], float(row[3])) for row in cursor.fetchall()]

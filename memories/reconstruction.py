@@ -45,7 +45,8 @@ def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer 
             raw = model.generate_structured(system_prompt=prompt.system, user_prompt=prompt.user, response_model=answer)
             return _well_formed(answer.model_validate(raw))
         except RETRYABLE as error:
-            logger.warning("%s: try %d of %d failed (%s)", answer.__name__, attempt, TRIES, type(error).__name__)
+            logger.debug("%s: try %d of %d failed: %s", answer.__name__, attempt, TRIES, error)
+    logger.warning("The language model gave no usable %s in %d tries: going on without", answer.__name__, TRIES)
     return None
 
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from memories import core, drafting, nearness, reconstruction, rules
+from memories import core, drafting, nearness, reconstruction, rules, word_counts
 from memories.core import Current
 from memories.drafting import Draft, Particulars
 from memories.models import Namespace
 from memories.nearness import Near
 from memories.reconstruction import StructuredModel
-from memories.vectors import Vectors, VectorSource
+from memories.vectors import SiteSource, Vectors, VectorSource
 from memories.wellformed import required
 from memories.writing import Overtaken, Written, write
 
@@ -29,6 +29,15 @@ class Minds:
 
     vectors: VectorSource
     model: StructuredModel | None = None
+
+
+def site_model() -> StructuredModel | None:
+    """The language model of the settings, or None: then rules do."""
+    return None
+
+
+def site_minds() -> Minds:
+    return Minds(SiteSource(), site_model())
 
 
 @dataclass
@@ -56,14 +65,23 @@ class Adding:
         if related != self.related:
             self.related, self.core_seen = related, None
             self.draft = self._drafted(found)
-            self.documents = self.minds.vectors.of_documents(self.texts) if self.texts else None
+            self.documents = self._embedded(self.texts)
         now = core.current(self.namespace)
         if now != self.core_seen:
             self.core_seen, self.core_text = now, self._core_update(now)
 
     def give_up_merging(self) -> None:
         self.draft, self.core_text = drafting.as_they_came(self.contents), None
-        self.documents = self.minds.vectors.of_documents(self.contents)
+        self.documents = self._embedded(self.contents)
+
+    def _embedded(self, texts: list[str]) -> Vectors | None:
+        """Embed what will be indexed: the text under its speaker and date."""
+        context = self.about.heading
+        return (
+            self.minds.vectors.of_documents([f"{context}\n{text}" if context else text for text in texts])
+            if texts
+            else None
+        )
 
     @property
     def texts(self) -> list[str]:
@@ -91,8 +109,8 @@ def add(
 ) -> Written:
     """Remember `contents`: one raw text, or memories that are apart already.
 
-    Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be stored, and whatever
-    a model raises beyond retryable errors; then nothing was written.
+    Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be stored, and
+    whatever a model raises beyond retryable errors; then nothing was written.
     """
     raw, normalised = _normalised(contents, minds.model)
     if not normalised:
@@ -101,7 +119,9 @@ def add(
         namespace=namespace, minds=minds, raw=raw, contents=normalised, about=about or Particulars(),
         queries=minds.vectors.of_queries(normalised), k=namespace.merge_top_k, within=namespace.merge_distance_cutoff,
     )  # fmt: skip
-    return _committed(adding)
+    written = _committed(adding)
+    word_counts.keep_up(namespace)
+    return written
 
 
 def _committed(adding: Adding) -> Written:

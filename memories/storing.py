@@ -4,8 +4,10 @@ import numpy as np
 
 from memories import changing
 from memories.models import ClientVector, MemoryItem, Namespace
-from memories.vectors import Vectors
+from memories.vectors import Vectors, VectorSource
 from retrieval.embedders import get_embedder
+
+BATCH = 256
 
 
 def store_vectors(namespace: Namespace, items: list[MemoryItem], vectors: Vectors | None, *, reason: str = "") -> None:
@@ -24,6 +26,19 @@ def keep_client_vectors(namespace: Namespace, items: list[MemoryItem], vectors: 
         for item, vector in zip(items, vectors, strict=True)
     ]
     ClientVector.objects.bulk_create(rows)
+
+
+def embed_missing(namespace: Namespace, vectors: VectorSource) -> int:
+    """Give client vectors to memories in use that have none (imported, written by hand). Return how many had none."""
+    if not namespace.has_own_vectors:
+        return 0
+    missing = list(namespace.memories.active().filter(client_vector=None).only("pk", "text", "namespace"))
+    for start in range(0, len(missing), BATCH):
+        batch = missing[start : start + BATCH]
+        made = vectors.of_documents([item.text for item in batch])
+        if made is not None:
+            keep_client_vectors(namespace, batch, made)
+    return len(missing)
 
 
 def _carry_site_vectors(items: list[MemoryItem], vectors: Vectors) -> None:

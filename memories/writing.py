@@ -82,19 +82,16 @@ def _observations_of_contents(observations: list[Observation], adding: "Adding")
     return observations if len(observations) == len(adding.contents) else observations * len(adding.contents)
 
 
-def _create(
-    namespace: Namespace, planned: Sequence[Planned], about: Particulars, state: State
-) -> list[MemoryItem]:
+def _create(namespace: Namespace, planned: Sequence[Planned], about: Particulars, state: State) -> list[MemoryItem]:
     stamps = next_timestamps(namespace, len(planned))
     shared: dict[str, Any] = {name: getattr(about, name) for name in SHARED} | {
-        "namespace": namespace, "language": namespace.language, "context": about.context, "bucket": about.bucket,
+        "namespace": namespace, "language": namespace.language, "context": about.heading, "bucket": about.bucket,
         "importance": about.importance, "expires_at": about.expires_at, "metadata": about.metadata, "state": state,
     }  # fmt: skip
-    items = [
+    return [
         MemoryItem(text=new.text, made_by=new.made_by, timestamp_ms=stamp, **shared)
         for new, stamp in zip(planned, stamps, strict=True)
     ]
-    return items
 
 
 def next_timestamps(namespace: Namespace, count: int) -> list[int]:
@@ -150,7 +147,7 @@ def _core(namespace: Namespace, adding: "Adding") -> CoreVersion | CoreProposal 
 
 def _note_write(namespace: Namespace, items: list[MemoryItem]) -> None:
     namespace.revision += 1
+    namespace.words_uncounted += len(items)
     if items:
         namespace.last_timestamp_ms = items[-1].timestamp_ms
-    namespace.save(update_fields=["revision", "last_timestamp_ms"])
-
+    namespace.save(update_fields=["revision", "last_timestamp_ms", "words_uncounted"])

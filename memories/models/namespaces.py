@@ -27,7 +27,8 @@ class Namespace(models.Model):
     merge_distance_cutoff = models.FloatField(_("related within distance"), default=0.25)
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     last_timestamp_ms = models.BigIntegerField(default=0, editable=False)
-    core_file_hash = models.CharField(max_length=64, blank=True, default="", editable=False)
+    words_counted = models.PositiveIntegerField(default=0, editable=False)
+    words_uncounted = models.PositiveIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

@@ -1,0 +1,65 @@
+"""Counting what is recalled, without a write per read: counts are gathered in the process and written now and then.
+
+A process that dies takes at most `EVERY` seconds of counts with it; they are statistics, not memories.
+"""
+
+import atexit
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+EVERY, MOST = 10.0, 500
+
+WRITE = """
+UPDATE memories_memoryitem memory SET recalls = recalls + counted.times, last_recalled_at = %(at)s
+FROM unnest(%(ids)s::uuid[], %(times)s::int[]) AS counted (id, times)
+WHERE memory.id = counted.id
+"""
+
+_waiting: Counter[UUID] = Counter()
+_lock = threading.Lock()
+_written_at = time.monotonic()
+
+
+def note(ids: Iterable[UUID]) -> None:
+    """Count one recall of each."""
+    with _lock:
+        _waiting.update(ids)
+        due = len(_waiting) >= MOST or time.monotonic() - _written_at > EVERY
+    if due:
+        flush()
+
+
+def flush() -> None:
+    """Write the counts. What cannot be written now is dropped."""
+    global _written_at
+    with _lock:
+        counted, _written_at = dict(_waiting), time.monotonic()
+        _waiting.clear()
+    if not counted:
+        return
+    values: dict[str, Any] = {
+        "ids": sorted(counted),
+        "times": [counted[pk] for pk in sorted(counted)],
+        "at": timezone.now(),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(WRITE, values)
+
+
+def _flush_at_exit() -> None:
+    try:
+        flush()
+    except DatabaseError:
+        _waiting.clear()
+    finally:
+        connection.close()
+
+
+atexit.register(_flush_at_exit)
