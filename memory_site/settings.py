@@ -121,6 +121,13 @@ QUERY_CACHE_SIZE = env.int("QUERY_CACHE_SIZE", default=2048)
 QUERY_CACHE_SECONDS = env.int("QUERY_CACHE_SECONDS", default=600)
 VECTOR_CACHE_DAYS = env.int("VECTOR_CACHE_DAYS", default=90)
 
+# --- Relation graph -------------------------------------------------------------------------------------------------
+NEO4J_URL = env.str("NEO4J_URL", default="")  # bolt://… or neo4j://…; empty: PostgreSQL answers alone
+NEO4J_USER = env.str("NEO4J_USER", default="neo4j")
+NEO4J_PASSWORD = env.str("NEO4J_PASSWORD", default="")
+NEO4J_DATABASE = env.str("NEO4J_DATABASE", default="neo4j")
+NEO4J_TIMEOUT = env.float("NEO4J_TIMEOUT", default=3.0)
+
 # --- Language model -------------------------------------------------------------------------------------------------
 LLM_MODEL = env.str("LLM_MODEL", default="")  # empty: rule-based text processing
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="") or OPENAI_BASE_URL

@@ -81,7 +81,8 @@ class _Batch:
             here = here.none()
         else:
             here = here.filter(kind=fact.kind, name=fact.name)
-        return here.first()
+        found: GraphNode | None = here.first()
+        return found
 
     def _ends(self, edges: list[EdgeFact]) -> Names:
         return Names.said_in(self.world, [str(end) for edge in edges for end in (edge.src, edge.dst)])

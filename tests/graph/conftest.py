@@ -1,16 +1,88 @@
-"""A live Neo4j for the tests that want one: required in CI, skipped elsewhere with the reason."""
+"""A live Neo4j for the tests that want one: required in CI, skipped elsewhere with the reason. And both graph stores
+behind one fixture."""
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 
+from knowledge.graph import cypher, mirror
+from knowledge.graph.base import GraphStore, View
+from knowledge.graph.driving import Neo4j
+from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact
+from knowledge.graph.neo4j import Neo4jGraph
+from knowledge.graph.postgres import PostgresGraph
+from knowledge.graph.projecting import prepare
 from tests.graph.neo4j_server import Neo4jServer, running, what_is_missing
+from worlds.audiences import GM, Audience
+from worlds.models import World
 
 
 @pytest.fixture(scope="session")
 def neo4j_server() -> Iterator[Neo4jServer]:
     if missing := what_is_missing():
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(missing)
-    with running() as server:
+    with running(quick=True) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def neo_connection(neo4j_server: Neo4jServer) -> Iterator[Neo4j]:
+    neo = Neo4j(neo4j_server.uri, *neo4j_server.auth, "neo4j")
+    yield neo
+    neo.close()
+
+
+@pytest.fixture
+def neo(neo_connection: Neo4j, db: None, settings: Any) -> Neo4j:
+    """An empty Neo4j that mirrors the graph."""
+    settings.NEO4J_TIMEOUT = 60  # the first query of each kind is compiled, on a busy machine
+    neo_connection.run(cypher.EMPTY)
+    prepare(neo_connection)
+    mirror.begin()
+    return neo_connection
+
+
+@dataclass
+class Graph:
+    """A world's graph in one of the stores, told and asked in one line."""
+
+    world: World
+    neo: Neo4j | None = None
+
+    def store(
+        self, audience: Audience = GM, at: float | None = None, believed_at: datetime | None = None
+    ) -> GraphStore:
+        view = View(self.world, audience, at, believed_at)
+        return Neo4jGraph(view, self.neo) if self.neo else PostgresGraph(view)
+
+    def tell(self, *facts: GraphFact) -> Any:
+        return async_to_sync(self.store().upsert_facts)(facts)
+
+    def neighbors(self, node: Any, depth: int = 1, **view: Any) -> Any:
+        return async_to_sync(self.store(**view).neighbors)(node, depth)
+
+    def path(self, src: Any, dst: Any, max_depth: int = 4, **view: Any) -> Any:
+        return async_to_sync(self.store(**view).shortest_path)(src, dst, max_depth)
+
+    def reset(self) -> None:
+        """After writes that went round the store."""
+        if self.neo:
+            mirror.catch_up(self.neo)
+
+
+@pytest.fixture(params=["postgres", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def graph(request: pytest.FixtureRequest, world: World) -> Graph:
+    return Graph(world, request.getfixturevalue("neo") if request.param == "neo4j" else None)
+
+
+def node(name: str, kind: str = "Character", **more: Any) -> GraphFact:
+    return GraphFact(node=NodeFact(name=name, kind=kind, **{"visibility": "public", **more}))
+
+
+def edge(src: Any, relation: str, dst: Any, **more: Any) -> GraphFact:
+    return GraphFact(edge=EdgeFact(src=src, relation=relation, dst=dst, **{"visibility": "public", **more}))

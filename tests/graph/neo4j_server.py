@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import neo4j
 from neo4j.exceptions import DriverError, Neo4jError
@@ -77,6 +78,7 @@ class Neo4jServer:
     port: int = field(default_factory=free_port)
     heap: str = "384m"
     page_cache: str = "64m"
+    quick: bool = False  # starts faster, computes slower: for tests, not for benchmarks
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -117,6 +119,7 @@ class Neo4jServer:
     def _command(self) -> list[str]:
         opened = [f"--add-opens={package}" for package in OPENED]
         memory = [f"-Xms{self.heap}", f"-Xmx{self.heap}", "-XX:+UseSerialGC"]
+        memory += ["-XX:TieredStopAtLevel=1"] if self.quick else []
         places = [f"--home-dir={self.home}", f"--config-dir={self.home / 'conf'}"]
         return ["java", *memory, *opened, "-cp", f"{fetch()}/*", ENTRY_POINT, *places]
 
@@ -149,10 +152,10 @@ class Neo4jServer:
 
 
 @contextlib.contextmanager
-def running(**options: str) -> Iterator[Neo4jServer]:
+def running(**options: Any) -> Iterator[Neo4jServer]:
     """Run a server in a folder that goes when it stops."""
     home = Path(tempfile.mkdtemp(prefix="neo4j-"))
-    server = Neo4jServer(home, **options)  # type: ignore[arg-type]
+    server = Neo4jServer(home, **options)
     try:
         yield server.start()
     finally:

@@ -1,0 +1,50 @@
+"""Keep the Neo4j projection of the relation graph: copy what is pending, rebuild it, compare it."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from knowledge.graph import mirror
+from knowledge.graph.driving import DOWN, Neo4j, neo4j_of_site
+
+SHOWN_DIFFERENCES = 20
+
+
+class Command(BaseCommand):
+    help = "Copy pending changes of the relation graph to Neo4j and report the lag."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--rebuild", action="store_true", help="empty Neo4j and copy everything")
+        parser.add_argument("--verify", action="store_true", help="compare Neo4j with PostgreSQL; fail on a difference")
+        parser.add_argument("--stop", action="store_true", help="keep no projection any more")
+
+    def handle(self, *_args: Any, rebuild: bool, verify: bool, stop: bool, **_options: Any) -> None:
+        if stop:
+            mirror.end()
+            return
+        neo = neo4j_of_site()
+        if neo is None:
+            raise CommandError("No Neo4j is configured: set NEO4J_URL (and NEO4J_USER, NEO4J_PASSWORD).")
+        try:
+            self._mirror(neo, rebuild=rebuild or not mirror.lag().mirrored, verify=verify)
+        except DOWN as error:
+            raise CommandError(f"Neo4j at {neo.url} did not do it: {error}") from error
+
+    def _mirror(self, neo: Neo4j, *, rebuild: bool, verify: bool) -> None:
+        if rebuild:
+            nodes, edges = mirror.rebuild(neo)
+            self.stdout.write(f"Rebuilt: {nodes} entities, {edges} facts.")
+        self.stdout.write(f"Copied {mirror.catch_up(neo)} changes.")
+        if verify:
+            self._verify(neo)
+        lag = mirror.lag()
+        self.stdout.write(f"Lag: {lag.pending} changes, {lag.seconds:.1f} s.")
+
+    def _verify(self, neo: Neo4j) -> None:
+        differences = mirror.verify(neo)
+        for difference in differences[:SHOWN_DIFFERENCES]:
+            self.stdout.write(difference)
+        if differences:
+            raise CommandError(f"{len(differences)} differences. `mirror_graph --rebuild` sets it right.")
+        self.stdout.write("No difference.")
