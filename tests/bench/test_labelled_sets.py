@@ -1,0 +1,64 @@
+"""The labelled sets keep what their README promises."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_site.env import BASE_DIR
+
+FOLDER = Path(BASE_DIR) / "bench" / "data"
+LANGUAGES = {"en", "ru", "ko"}
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("statements", 150), ("pairs", 500), ("events", 200), ("intents", 160), ("abstention_questions", 180)],
+)
+def test_a_set_is_large_enough_and_split_in_halves(name: str, least: int) -> None:
+    everything = rows(name)
+    halves = Counter(each["half"] for each in everything)
+    assert len({each["id"] for each in everything}) == len(everything) >= least
+    assert {each["language"] for each in everything} == LANGUAGES
+    assert set(halves) == {"tuning", "reporting"}
+    assert abs(halves["tuning"] - halves["reporting"]) <= len(everything) // 10
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "labels"),
+    [("statements", "label", 3), ("events", "bucket", 5), ("intents", "intent", 6), ("pairs", "duplicate", 2)],
+)
+def test_labels_are_balanced_in_each_language_and_half(name: str, field: str, labels: int) -> None:
+    for language in LANGUAGES:
+        for half in ("tuning", "reporting"):
+            counts = Counter(each[field] for each in rows(name) if (each["language"], each["half"]) == (language, half))
+            assert len(counts) == labels
+            assert max(counts.values()) - min(counts.values()) <= 1, (language, half, counts)
+
+
+def test_no_sentence_of_the_pairs_is_in_both_halves() -> None:
+    halves: dict[str, set[str]] = {}
+    for pair in rows("pairs"):
+        for text in (pair["a"], pair["b"]):
+            halves.setdefault(text, set()).add(pair["half"])
+    assert [text for text, found in halves.items() if len(found) > 1] == []
+
+
+def test_pairs_differ_and_no_pair_is_labelled_twice() -> None:
+    pairs = rows("pairs")
+    assert all(pair["a"] != pair["b"] for pair in pairs)
+    assert len({frozenset((pair["a"], pair["b"])) for pair in pairs}) == len(pairs)
+
+
+def test_answerable_questions_point_to_memories_and_the_others_to_none() -> None:
+    memories = {memory["id"] for memory in rows("abstention_memories")}
+    assert len(memories) >= 120
+    for question in rows("abstention_questions"):
+        assert set(question["relevant_ids"]) <= memories
+        assert bool(question["relevant_ids"]) == question["answerable"]
