@@ -1,7 +1,8 @@
 """Evaluation sets: folders of `<name>.corpus.jsonl[.gz]` and `<name>.queries.jsonl[.gz]`, one JSON object a line.
 
 A document is `{id, text, meta}`, a question `{id, text, relevant_ids, meta}`. `meta.scope` is a tenant; `meta.title`,
-`meta.speaker` and `meta.date` become the context of a passage; `meta.lang` its language; `meta.seq` its place in a talk.
+`meta.speaker` and `meta.date` become the context of a passage, `meta.lang` its language, `meta.seq` its place in a
+talk.
 """
 
 import gzip

@@ -27,8 +27,8 @@ SELECT id FROM bench_passage, asked
 WHERE tenant = %(tenant)s AND search_vector @@ words ORDER BY ts_rank_cd(search_vector, words) DESC, id LIMIT %(depth)s
 """
 WORDS_OF_PASSAGES = """
-SELECT id, array(SELECT unnest(array_fill(lexeme, ARRAY[cardinality(positions)])) FROM unnest(search_vector)) FROM bench_passage
-WHERE tenant = %s ORDER BY id
+SELECT id, array(SELECT unnest(array_fill(lexeme, ARRAY[cardinality(positions)])) FROM unnest(search_vector))
+FROM bench_passage WHERE tenant = %s ORDER BY id
 """
 
 Ranking = list[UUID]
@@ -73,9 +73,7 @@ class Tenant:
 
     def _matching(self, statement: str, question: str, language: str) -> Ranking:
         with connection.cursor() as cursor:
-            cursor.execute(
-                statement, {"tenant": self.name, "question": question, "language": language, "depth": DEPTH}
-            )
+            cursor.execute(statement, {"tenant": self.name, "question": question, "language": language, "depth": DEPTH})
             return [id_ for (id_,) in cursor.fetchall()]
 
 

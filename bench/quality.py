@@ -29,7 +29,7 @@ Scores = dict[str, list[tuple[Question, dict[str, float]]]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path)
-    parser.add_argument("--questions", action="store_true", help="Also our own questions about the SRD and the demo world.")
+    parser.add_argument("--questions", action="store_true", help="Also our own, about the SRD and the demo.")
     parser.add_argument("--only", action="append", help="Only these sets.")
     parser.add_argument("--neighbours", action="store_true", help="Also talk with the turns around each turn.")
     parser.add_argument("--json", type=Path, help="Write all numbers here too.")
@@ -131,7 +131,8 @@ def _parts(scores: Scores) -> Iterator[tuple[str, Callable[[Question], bool]]]:
 
 def summary(table: dict[str, Scores]) -> None:
     """Print the bar: fused against the better leg and against both tsquery peers."""
-    print(f"\n{'nDCG@10':28}{'keyword':>9}{'vector':>9}{'fused':>9}{'- better':>9}{'- bm25s':>9}{'AND RRF':>9}{'OR RRF':>9}")
+    titles = ("keyword", "vector", "fused", "- better", "- bm25s", "AND RRF", "OR RRF")
+    print(f"\n{'nDCG@10':28}" + "".join(f"{title:>9}" for title in titles))
     for name, scores in table.items():
         mean = {way: averaged(values for _question, values in rows)["nDCG@10"] for way, rows in scores.items()}
         keyword, vector, fused = mean["keyword leg"], mean["vector leg"], mean["fused, score"]

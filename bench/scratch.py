@@ -1,10 +1,9 @@
-"""A database of the bench's own, beside the real one on the same server. It is kept: its cached vectors save minutes."""
+"""A database of the bench's own, beside the real one. It is kept: its cached vectors save minutes."""
 
 import os
 
 import django
 from django.db import connection
-from django.db.utils import OperationalError
 
 
 def connect(name: str = "memory37_bench") -> None:

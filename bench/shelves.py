@@ -23,7 +23,9 @@ def shelve(dataset: Dataset, say: Callable[[str], None]) -> dict[UUID, str]:
     wanted = BenchPassage.objects.filter(tenant__startswith=f"{dataset.name}/").count()
     embedder = get_embedder("bench")
     BenchPassage.objects.exclude(embedding_model__in=["", embedder.name]).update(embedded_rev=0)
-    embed_pending(BenchPassage, embedder=embedder, on_batch=lambda done: say(f"{dataset.name}: embedded {done}/{wanted}"))
+    embed_pending(
+        BenchPassage, embedder=embedder, on_batch=lambda done: say(f"{dataset.name}: embedded {done}/{wanted}")
+    )
     statistics.refresh(BenchPassage, [tenant(dataset, scope) for scope in dataset.scopes])
     index_vectors(BenchPassage)
     selectivity.forget()

@@ -3,8 +3,8 @@
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -16,16 +16,17 @@ from retrieval.hits import Hit, Leg, SearchResult
 from retrieval.models import Passage
 from retrieval.presets import Mode, Preset
 from retrieval.presets import preset as preset_of
-from retrieval.problems import EmbedderDown
-from retrieval.questions import checked
-from retrieval.selectivity import narrowness
+from retrieval.problems import EmbedderDown, Invalid
+from retrieval.questions import Asked, checked
+from retrieval.selectivity import Narrowness, narrowness
 from retrieval.statement import Meaning, Statement
 from retrieval.statistics import Scope
+from retrieval.telemetry import searching
 
 logger = logging.getLogger(__name__)
-P = TypeVar("P", bound=Passage)
 
 NEAR_MISSES = 5
+MOST_HITS = 200
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Named:
 
 
 def search(
-    queryset: "QuerySet[P]",
+    queryset: "QuerySet[Any, Any]",
     query: str,
     *,
     scopes: Sequence[Scope],
@@ -70,80 +71,144 @@ def search(
     columns to return with each hit; `vector_query` is embedded in place of `query`. Raise `Invalid` for a question that
     cannot be asked, `SearchTimeout` when the database is too slow.
     """
-    started = time.perf_counter()
-    settings = preset or preset_of(searched(queryset.model).domain)
-    asked = checked(query)
-    way = Mode(mode or settings.mode)
-    meaning, degraded = _meaning(queryset.model, vector_query or asked.text, way)
-    embedded = time.perf_counter()
-    statement = Statement(queryset, meaning, tuple(fields))
-    narrow = narrowness(queryset, statement.filter_key)
-    parameters: dict[str, Any] = {
-        "domain": searched(queryset.model).domain,
-        "scopes": [str(scope) for scope in scopes],
-        "hidden": hidden,
-        "query": "" if way == Mode.VECTOR and meaning else asked.text,
-        "languages": [language or "en"],
-        "expansions": [expansion.text for expansion in expansions],
-        "expansion_weights": [float(expansion.weight) for expansion in expansions],
-        "most_words": settings.most_words,
-        "budget": settings.candidates,
-        "matching": max(narrow.rows, 1),
-        "k1": settings.k1,
-        "b": settings.b,
-        "k_keyword": max(settings.k_keyword, limit),
-        "k_vector": max(settings.k_vector, limit) if meaning else 0,
-        "vector": meaning.vector if meaning else None,
-        "named_ids": [name.id for name in named],
-        "named_kinds": [name.kind for name in named],
-        "named_scores": [float(name.score) for name in named],
-        "fusion": settings.fusion.value,
-        "rrf_k": settings.rrf_k,
-        "vector_weight": _vector_weight(settings, way, meaning),
-        "name_weight": settings.name_weight,
-        "limit": limit + (NEAR_MISSES if explain else 0),
-    }
-    text = statement.text(exact=narrow.exact)
-    rows = statement.run(text, parameters, seconds=settings.timeout, ef_search=settings.ef_search)
-    done = time.perf_counter()
-    hits = [_hit(row, fields) for row in rows]
+    request = Request(
+        queryset=queryset,
+        asked=checked(query),
+        preset=preset or preset_of(searched(queryset.model).domain),
+        scopes=[str(scope) for scope in scopes],
+        hidden=hidden,
+        limit=_checked_limit(limit),
+        mode=_checked_mode(mode),
+        languages=[language or "en"],
+        expansions=expansions,
+        named=named,
+        fields=tuple(fields),
+        vector_query=vector_query,
+        explain=explain,
+    )
+    with searching(
+        request.domain, mode=request.way, k_vector=request.preset.k_vector, k_keyword=request.preset.k_keyword
+    ) as found:
+        result = _answer(request)
+        found.extend(result.hits)
+    return result
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `search` was asked, checked."""
+
+    queryset: "QuerySet[Any, Any]"
+    asked: Asked
+    preset: Preset
+    scopes: Sequence[str]
+    hidden: bool
+    limit: int
+    mode: Mode | None
+    languages: Sequence[str]
+    expansions: Sequence[Expansion]
+    named: Sequence[Named]
+    fields: tuple[str, ...]
+    vector_query: str | None
+    explain: bool
+
+    @property
+    def model(self) -> type[Passage]:
+        model: type[Passage] = self.queryset.model
+        return model
+
+    @property
+    def domain(self) -> str:
+        return searched(self.model).domain
+
+    @property
+    def way(self) -> Mode:
+        return self.mode or self.preset.mode
+
+
+@dataclass
+class Clock:
+    started: float = field(default_factory=time.perf_counter)
+    laps: dict[str, float] = field(default_factory=dict)
+
+    def lap(self, name: str) -> None:
+        """Note the milliseconds since the last lap."""
+        self.laps[name] = 1000 * (time.perf_counter() - self.started) - sum(self.laps.values())
+
+
+def _answer(request: Request) -> SearchResult:
+    clock = Clock()
+    meaning, degraded = _meaning(request)
+    clock.lap("embed")
+    statement = Statement(request.queryset, meaning, request.fields)
+    narrow = narrowness(request.queryset, statement.filter_key)
+    clock.lap("plan")
+    parameters = _parameters(request, meaning, narrow)
+    rows = statement.run(statement.text(exact=narrow.exact), parameters, request.preset)
+    hits = [_hit(row, request.fields) for row in rows]
+    clock.lap("sql")
+    if meaning and hits and not any(hit.legs["vector"].score is not None for hit in hits):
+        degraded = ("vector",)  # no passage has a vector of this model (yet)
     return SearchResult(
-        hits=hits[:limit],
+        hits=hits[: request.limit],
         degraded=degraded,
-        notices=asked.notices,
-        timings=_milliseconds(embed=embedded - started, sql=done - embedded, total=done - started),
-        explain={"near_misses": hits[limit:], "rows": narrow.rows, "exact": narrow.exact} if explain else None,
+        notices=request.asked.notices,
+        timings={**clock.laps, "total": sum(clock.laps.values())},
+        explain=_explained(request, statement, parameters, narrow, hits) if request.explain else None,
     )
 
 
-def _meaning(model: type[Passage], text: str, mode: Mode) -> tuple[Meaning | None, tuple[str, ...]]:
+def _meaning(request: Request) -> tuple[Meaning | None, tuple[str, ...]]:
     """Embed the question, before the database is touched. A model that is down takes only its leg with it."""
-    if mode == Mode.KEYWORD:
+    if request.way == Mode.KEYWORD:
         return None, ()
-    embedder = get_embedder(searched(model).domain)
+    embedder = get_embedder(request.domain)
     try:
-        vector = embedder.embed_query([text])[0]
+        vector = embedder.embed_query([request.vector_query or request.asked.text])[0]
     except EmbedderDown as problem:
-        logger.warning("searching by words alone: %s", problem)
+        logger.warning("searching %s by words alone: %s", request.domain, problem)
         return None, ("vector",)
     return Meaning(embedder.name, embedder.dims, HalfVector(vector).to_text()), ()
 
 
-def _milliseconds(**seconds: float) -> dict[str, float]:
-    return {name: 1000 * value for name, value in seconds.items()}
+def _parameters(request: Request, meaning: Meaning | None, narrow: Narrowness) -> dict[str, Any]:
+    """Return the values of the statement's named parameters."""
+    preset, by_words = request.preset, request.way != Mode.VECTOR or meaning is None
+    return {
+        "domain": request.domain,
+        "scopes": list(request.scopes),
+        "hidden": request.hidden,
+        "languages": list(request.languages),
+        "query": request.asked.text if by_words else "",
+        "expansions": [expansion.text for expansion in request.expansions if by_words],
+        "expansion_weights": [float(expansion.weight) for expansion in request.expansions if by_words],
+        "most_words": preset.most_words,
+        "budget": preset.candidates,
+        "matching": max(narrow.rows, 1),
+        "k1": preset.k1,
+        "b": preset.b,
+        "k_keyword": max(preset.k_keyword, request.limit),
+        "k_vector": max(preset.k_vector, request.limit) if meaning else 0,
+        "vector": meaning.vector if meaning else None,
+        "named_ids": [name.id for name in request.named],
+        "named_kinds": [name.kind for name in request.named],
+        "named_scores": [float(name.score) for name in request.named],
+        "fusion": preset.fusion.value,
+        "rrf_k": preset.rrf_k,
+        "vector_weight": _vector_weight(request, meaning),
+        "name_weight": preset.name_weight,
+        "limit": request.limit + (NEAR_MISSES if request.explain else 0),
+    }
 
 
-def _vector_weight(settings: Preset, mode: Mode, meaning: Meaning | None) -> float:
+def _vector_weight(request: Request, meaning: Meaning | None) -> float:
     if meaning is None:
         return 0.0
-    return 1.0 if mode == Mode.VECTOR else settings.vector_weight
+    return 1.0 if request.way == Mode.VECTOR else request.preset.vector_weight
 
 
 def _hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
-    legs = {
-        "keyword": Leg(row["keyword_rank"], row["keyword"]),
-        "vector": Leg(row["vector_rank"], row["vector"]),
-    }
+    legs = {"keyword": Leg(row["keyword_rank"], row["keyword"]), "vector": Leg(row["vector_rank"], row["vector"])}
     if row["kind"]:
         legs["name"] = Leg(1, row["named_score"])
     return Hit(
@@ -164,3 +229,33 @@ def _hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
 def _better_leg(legs: Mapping[str, Leg]) -> str:
     ranked = {name: leg.rank for name, leg in legs.items() if leg.rank is not None}
     return min(ranked, key=lambda name: ranked[name]) if ranked else "keyword"
+
+
+def _explained(
+    request: Request, statement: Statement, parameters: Mapping[str, Any], narrow: Narrowness, hits: Sequence[Hit]
+) -> dict[str, Any]:
+    """Say how the answer came about: for game masters, the "Try search" page and bug reports."""
+    return {
+        "mode": request.way.value,
+        "fusion": request.preset.fusion.value,
+        "vector_weight": parameters["vector_weight"],
+        "words": statement.words(parameters),
+        "rows_matching_filter": narrow.rows,
+        "vector_scan": "exact" if narrow.exact else "index",
+        "k_keyword": parameters["k_keyword"],
+        "k_vector": parameters["k_vector"],
+        "near_misses": list(hits[request.limit :]),
+    }
+
+
+def _checked_limit(limit: int) -> int:
+    if not 1 <= limit <= MOST_HITS:
+        raise Invalid(f"The number of hits must be from 1 to {MOST_HITS}.")
+    return limit
+
+
+def _checked_mode(mode: Mode | str | None) -> Mode | None:
+    try:
+        return Mode(mode) if mode else None
+    except ValueError as error:
+        raise Invalid(f"Unknown mode {mode!r}.", candidates=[way.value for way in Mode]) from error

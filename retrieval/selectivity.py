@@ -1,5 +1,6 @@
 """How many rows a queryset holds: few are best read one by one, many are best found through the vector index."""
 
+import json
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +52,5 @@ def _measured(queryset: "QuerySet[Any, Any]") -> Narrowness:
 
 
 def _estimated(queryset: "QuerySet[Any, Any]") -> int:
-    import json
-
     plan = json.loads(queryset.values("pk").explain(format="json"))
     return int(plan[0]["Plan"]["Plan Rows"])

@@ -14,6 +14,7 @@ from psycopg.errors import QueryCanceled
 
 from retrieval.compiling import named_parameters
 from retrieval.models import Passage
+from retrieval.presets import Preset
 from retrieval.problems import Problem
 
 COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model")
@@ -71,21 +72,25 @@ class Statement:
             columns="".join(f", passage.{self._column(name)}" for name in self.fields),
         )
 
-    def run(self, text: str, parameters: Mapping[str, Any], *, seconds: float, ef_search: int) -> list[dict[str, Any]]:
-        """Return the rows as dictionaries."""
-        connection = connections[self.queryset.db]
+    def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
+        """Return the rows found, as dictionaries."""
         try:
-            with transaction.atomic(self.queryset.db), connection.cursor() as cursor:
-                cursor.execute(LIMITS, [f"{int(seconds * 1000)}ms", str(ef_search)])
+            with transaction.atomic(self.queryset.db), connections[self.queryset.db].cursor() as cursor:
+                cursor.execute(LIMITS, [f"{int(preset.timeout * 1000)}ms", str(preset.ef_search)])
                 cursor.execute(text, {**self.rows[1], **parameters})
-                names = [column.name for column in cursor.description]
-                return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+                return _dictionaries(cursor)
         except OperationalError as error:
-            if isinstance(error.__cause__, QueryCanceled):
-                raise SearchTimeout(
-                    _("The search was stopped after %.0f seconds: ask a shorter question or narrow it.") % seconds
-                ) from error
-            raise
+            if not isinstance(error.__cause__, QueryCanceled):
+                raise
+            raise SearchTimeout(
+                _("The search was stopped after %.0f seconds: ask a shorter question or narrow it.") % preset.timeout
+            ) from error
+
+    def words(self, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return what each word of the question was worth."""
+        with connections[self.queryset.db].cursor() as cursor:
+            cursor.execute(source("explain").format(words=source("words")), parameters)
+            return _dictionaries(cursor)
 
     @property
     def _model(self) -> type[Passage]:
@@ -96,6 +101,11 @@ class Statement:
 
     def _quoted(self, name: str) -> str:
         return str(connections[self.queryset.db].ops.quote_name(name))
+
+
+def _dictionaries(cursor: Any) -> list[dict[str, Any]]:
+    names = [column.name for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 @cache

@@ -35,7 +35,7 @@ counted AS (  -- a word that is not in the statistics is new, or occurs once
   ) AS found ON true
 ),
 weighed AS (
-  SELECT word, weight * ln(1 + (greatest(corpus.rows, frequency) - frequency + 0.5) / (frequency + 0.5)) AS idf,
+  SELECT word, weight, weight * ln(1 + (greatest(corpus.rows, frequency) - frequency + 0.5) / (frequency + 0.5)) AS idf,
     frequency,
     sum(frequency) OVER (ORDER BY frequency / weight, word) AS running,
     row_number() OVER (ORDER BY frequency / weight, word) AS place

@@ -1,13 +1,16 @@
 """Searching a small shelf of passages, by words, by meaning and by both."""
 
+from typing import Any
+
 import pytest
 
 from bench.passages import BenchPassage
 from retrieval import selectivity
-from retrieval.embedders import get_embedder
+from retrieval.embedders import Vectors, get_embedder
 from retrieval.presets import Fusion, Mode, Preset
-from retrieval.problems import Invalid
+from retrieval.problems import EmbedderDown, Invalid
 from retrieval.search import Expansion, Named, search
+from retrieval.statement import SearchTimeout
 from retrieval.statistics import refresh
 
 pytestmark = pytest.mark.django_db
@@ -107,3 +110,75 @@ def test_every_hit_says_what_each_leg_thought_of_it(shelf: object) -> None:
     assert best.legs["keyword"].rank == 1
     assert best.legs["vector"].rank == 1
     assert best.legs["vector"].score == pytest.approx(best.legs["vector"].score, abs=1)
+
+
+def test_explain_says_what_each_word_was_worth(shelf: object) -> None:
+    rows = BenchPassage.objects.filter(tenant="ferrymark")
+    found = search(rows, "harbour ledgers", scopes=["ferrymark"], preset=Preset(dims=256), limit=1, explain=True)
+    assert found.explain is not None
+    assert {word["word"]: word["frequency"] for word in found.explain["words"]} == {"harbour": 2, "ledger": 1}
+    assert found.explain["near_misses"][0].score <= found.hits[0].score
+    assert len(found.hits) == 1
+
+
+def test_a_hidden_passage_changes_no_score_of_another_audience(shelf: object) -> None:
+    def scores() -> list[tuple[str, float]]:
+        rows = BenchPassage.objects.filter(tenant="ferrymark", visibility="public")
+        found = search(rows, "harbour guild", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"])
+        return [(hit.fields["key"], hit.score) for hit in found]
+
+    before = scores()
+    for n in range(5):
+        BenchPassage.objects.create(
+            key=f"secret {n}",
+            tenant="ferrymark",
+            visibility="gm",
+            text="The harbour guild serves a drowned king.",
+        )
+    refresh(BenchPassage)
+    selectivity.forget()
+    assert scores() == before
+
+
+def test_a_broken_embedder_takes_only_its_leg_with_it(shelf: object, settings: Any) -> None:
+    settings.EMBEDDER = "tests.retrieval.test_search.Down"
+    rows = BenchPassage.objects.filter(tenant="ferrymark")
+    found = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"])
+    assert found.hits[0].fields["key"] == "fireball"
+    assert found.degraded == ("vector",)
+
+
+def test_vectors_of_another_model_are_not_compared(shelf: object) -> None:
+    BenchPassage.objects.update(embedding_model="another")
+    rows = BenchPassage.objects.filter(tenant="ferrymark")
+    found = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256))
+    assert found.degraded == ("vector",)
+    assert found.hits[0].legs["vector"].score is None
+
+
+def test_a_slow_database_is_an_error_that_says_what_to_do(shelf: object) -> None:
+    BenchPassage.objects.bulk_create(
+        BenchPassage(key=str(n), tenant="ferrymark", text=" ".join(f"w{n % 7}{i}" for i in range(300)))
+        for n in range(300)
+    )
+    with pytest.raises(SearchTimeout):
+        ask(" ".join(f"w{k}{i}" for k in range(7) for i in range(300)), preset=Preset(dims=256, timeout=0.001))
+
+
+def test_an_impossible_filter_finds_nothing(shelf: object) -> None:
+    assert not search(
+        BenchPassage.objects.filter(pk__in=[]), "flame", scopes=["ferrymark"], preset=Preset(dims=256)
+    ).hits
+
+
+class Down:
+    """An embedder whose model cannot be reached."""
+
+    name, dims = "down", 8
+
+    def __init__(self, dims: int) -> None: ...
+
+    def embed_document(self, texts: list[str]) -> Vectors:
+        raise EmbedderDown("no route to the model")
+
+    embed_query = embed_document
