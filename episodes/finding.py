@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from episodes.models import Episode, Scene, Session, Thread
+from episodes.models import Arc, Episode, Scene, Session, Thread
 from knowledge.models import Lore
 from retrieval.names import Entry, NameIndex
 from retrieval.problems import NotFound
@@ -14,8 +14,10 @@ from worlds.callers import Caller
 from worlds.models import Campaign, Party, World
 
 
-def find_party(world: World, reference: str) -> Party:
+def find_party(world: World, reference: str, campaign: Campaign | None = None) -> Party:
     parties = Party.objects.filter(world=world).select_related("campaign")
+    if campaign:
+        parties = parties.filter(campaign=campaign)
     return cast(Party, _find(parties, reference, what="party", key="slug", name="name"))
 
 
@@ -30,22 +32,31 @@ def find_party_for(caller: Caller, reference: str) -> Party:
 
 
 def find_campaign(world: World, reference: str) -> Campaign:
-    campaigns = Campaign.objects.filter(world=world)
+    campaigns = Campaign.objects.filter(world=world).select_related("world")
     return cast(Campaign, _find(campaigns, reference, what="campaign", key="slug", name="name"))
 
 
 def find_scene(world: World, reference: str, audience: Audience = GM) -> Scene:
-    scenes = Scene.objects.in_world(world).visible_to(audience).select_related("session", "place_lore", "party")
+    scenes = (
+        Scene.objects.in_world(world).visible_to(audience).select_related("session", "place_lore", "party", "world")
+    )
     return cast(Scene, _find(scenes, reference, what="scene", key="external_id", name="title"))
 
 
 def find_session(world: World, reference: str, audience: Audience = GM) -> Session:
-    sessions = Session.objects.in_world(world).visible_to(audience).select_related("campaign", "party", "arc")
+    sessions = (
+        Session.objects.in_world(world).visible_to(audience).select_related("campaign__world", "party", "arc", "world")
+    )
     return cast(Session, _find(sessions, reference, what="session", key="external_id", name="title"))
 
 
-def find_episode(world: World, reference: str, audience: Audience = GM) -> Episode:
-    episodes = Episode.objects.in_world(world).visible_to(audience)
+def find_arc(world: World, reference: str) -> Arc:
+    arcs = Arc.objects.filter(campaign__world=world).select_related("campaign__world")
+    return cast(Arc, _find(arcs, reference, what="arc", key="external_id", name="title"))
+
+
+def find_episode(world: World, reference: str, audience: Audience = GM, *, campaign: Campaign | None = None) -> Episode:
+    episodes = Episode.objects.in_world(world).in_campaign(campaign).visible_to(audience).with_source()
     return cast(Episode, _by_key(episodes, reference, "external_id") or _unknown(reference, "episode", episodes))
 
 

@@ -124,6 +124,9 @@ class Episode(Passage, InWorldTime, Guarded):
     scene = models.ForeignKey(
         Scene, models.SET_NULL, null=True, blank=True, related_name="episodes", verbose_name=_("scene")
     )
+    session = models.ForeignKey(
+        Session, models.SET_NULL, null=True, blank=True, related_name="episodes", verbose_name=_("session")
+    )
     external_id = models.CharField(_("summary id"), max_length=EXTERNAL_ID)
     happened_at = models.DateTimeField(_("happened"), default=timezone.now, help_text=_("Real time at the table."))
     players = ArrayField(models.CharField(max_length=200), verbose_name=_("players"), default=list, blank=True)

@@ -17,11 +17,11 @@ from psycopg.errors import DeadlockDetected
 from episodes.effects import effects
 from episodes.finding import find_campaign, find_episode, find_party
 from episodes.models import Episode, EpisodeVersion
-from episodes.scenes import scene_for
+from episodes.scenes import scene_and_session
 from episodes.schemas import EpisodeIn, Recorded
 from retrieval.ingest.normalise import guess_language, normalize_episode
 from retrieval.problems import Conflict, Invalid, NotFound
-from worlds.models import Party, World
+from worlds.models import Campaign, Party, World
 
 DEADLOCK_TRIES = 3
 P = ParamSpec("P")
@@ -55,9 +55,14 @@ def again_after_deadlock(write: Callable[P, R]) -> Callable[P, R]:
 
 @again_after_deadlock
 @transaction.atomic
-def ingest_episode(world: World, summary: EpisodeIn, *, came_from: str = "") -> Recorded:
-    """Record `summary` with its effects; raises a `Problem` and writes nothing when any part of it cannot be."""
-    party = lock_party(_party_of(world, summary))
+def ingest_episode(
+    world: World, summary: EpisodeIn, *, came_from: str = "", campaign: Campaign | None = None
+) -> Recorded:
+    """Record `summary` with its effects; raises a `Problem` and writes nothing when any part of it cannot be.
+
+    With `campaign`, only its parties are known.
+    """
+    party = lock_party(_party_of(world, summary, campaign))
     episode = Episode.objects.select_for_update().filter(world=world, external_id=summary.summary_id).first()
     if episode is None:
         return _create(party, summary, came_from)
@@ -106,9 +111,9 @@ def lock_party(party: Party) -> Party:
     )  # fmt: skip
 
 
-def _party_of(world: World, summary: EpisodeIn) -> Party:
+def _party_of(world: World, summary: EpisodeIn, only: Campaign | None) -> Party:
     try:
-        party = find_party(world, summary.party_id)
+        party = find_party(world, summary.party_id, only)
         campaign = find_campaign(world, summary.campaign_id) if summary.campaign_id else party.campaign
     except NotFound as missing:
         raise Invalid(missing.detail, candidates=missing.candidates) from missing
@@ -173,7 +178,7 @@ def _fill(episode: Episode, party: Party, summary: EpisodeIn) -> None:
     """Copy the summary onto its row."""
     chunk = normalize_episode(summary)
     episode.party, episode.campaign = party, party.campaign
-    episode.scene = scene_for(party, summary)
+    episode.scene, episode.session = scene_and_session(party, summary)
     episode.version = summary.version
     episode.text, episode.payload, episode.context = chunk.text, chunk.payload, str(chunk.metadata.pop("context"))
     episode.metadata = {**chunk.metadata, "party": party.slug, "campaign": party.campaign.slug}

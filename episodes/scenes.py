@@ -45,11 +45,14 @@ def upsert_scene(world: World, entry: SceneIn) -> Scene:
     return scene
 
 
-def scene_for(party: Party, summary: EpisodeIn) -> Scene | None:
-    """Return the scene of a summary; one that the engine has not told of before is made from what the summary says."""
+def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, Session | None]:
+    """Return both; what the engine has not told of before is made from what the summary says."""
     session = _session_for(party, summary)
-    if summary.scene_id is None:
-        return None
+    scene = _scene_for(party, summary, session) if summary.scene_id else None
+    return scene, session or (scene.session if scene else None)
+
+
+def _scene_for(party: Party, summary: EpisodeIn, session: Session | None) -> Scene:
     made = {
         "campaign": party.campaign, "party": party, "session": session, "place": summary.where,
         "place_lore": lore_named(party.world, [summary.where]).get(summary.where), "visibility": summary.visibility,

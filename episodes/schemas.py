@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from episodes.models import EXTERNAL_ID
+from episodes.models import EXTERNAL_ID, Scene, Session
 from worlds.audiences import Visibility
 
 LONGEST_TEXT = 20_000
@@ -230,6 +230,63 @@ class EpisodeOut(BaseModel):
     private: EpisodePrivate | None = None
 
 
+class EpisodePage(BaseModel):
+    episodes: list[EpisodeOut]
+    next_cursor: str | None = None
+
+
+class SessionOut(BaseModel):
+    session_id: str
+    campaign_id: str
+    party_id: str | None
+    arc_id: str | None
+    number: int
+    title: str
+    played_at: datetime | None
+    visibility: str
+
+    @classmethod
+    def of(cls, session: Session) -> Self:
+        return cls(
+            session_id=session.external_id,
+            campaign_id=session.campaign.slug,
+            party_id=session.party.slug if session.party else None,
+            arc_id=session.arc.external_id if session.arc else None,
+            number=session.number,
+            title=session.title,
+            played_at=session.played_at,
+            visibility=session.visibility,
+        )
+
+
+class SceneOut(BaseModel):
+    scene_id: str
+    campaign_id: str
+    party_id: str | None
+    session_id: str | None
+    title: str
+    place: str
+    ended_at: datetime | None
+    visibility: str
+
+    @classmethod
+    def of(cls, scene: Scene) -> Self:
+        return cls(
+            scene_id=scene.external_id,
+            campaign_id=scene.campaign.slug,
+            party_id=scene.party.slug if scene.party else None,
+            session_id=scene.session.external_id if scene.session else None,
+            title=scene.title,
+            place=scene.place,
+            ended_at=scene.ended_at,
+            visibility=scene.visibility,
+        )
+
+
+class ScratchIn(Closed):
+    value: Any
+
+
 class StepIn(Closed):
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(storable)]
     speaker: Line = ""
@@ -268,6 +325,10 @@ class ThreadOut(BaseModel):
     total_steps: int = 0
     total_tokens: int = 0
     truncated: bool = False
+
+
+class ThreadList(BaseModel):
+    threads: list[ThreadOut]
 
 
 class ConsolidateIn(Closed):

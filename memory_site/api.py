@@ -8,12 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router
 from pydantic import BaseModel, ConfigDict, Field
 
+from art.api import router as art_router
+from episodes.api import router as episodes_router
 from memory_site import toolbox
 from memory_site.errors import Unreadable, tell_problems
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.openapi import MemoryApi, Renderer, StrictParser
 from memory_site.toolbox import Answered, Profile, Tool
 from memory_site.version import VERSION
+from npcs.api import router as npcs_router
 from worlds import doors
 from worlds.api import router as worlds_router
 from worlds.doors import NeedsKey, caller_of
@@ -121,3 +124,6 @@ def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
 
 api.add_router("/tools", tools)
 api.add_router("/world", worlds_router)
+api.add_router("/world", episodes_router)
+api.add_router("/world", npcs_router)
+api.add_router("/world", art_router)

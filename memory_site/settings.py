@@ -146,6 +146,8 @@ EPISODE_EFFECTS = [
     "npcs.recording.DispositionChanges",
     "npcs.recording.NPCReveals",
 ]
+THREAD_DAYS = env.int("THREAD_DAYS", default=14)  # after the last step a thread expires
+THREAD_KEEP_DAYS = env.int("THREAD_KEEP_DAYS", default=30)  # steps of closed threads are deleted after
 DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)  # a change this large waits for the GM; 0: none does
 DISPOSITION_HALF_LIFE = env.float("DISPOSITION_HALF_LIFE", default=0.0)  # in-world days; 0: nothing is forgotten
 
@@ -161,6 +163,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep passages": {"task": "retrieval.tasks.sweep", "schedule": 60.0},
     "count words": {"task": "retrieval.tasks.count_words", "schedule": 86_400.0},
+    "expire threads": {"task": "episodes.tasks.expire_threads", "schedule": 300.0},
 }
 
 # --- Admin ----------------------------------------------------------------------------------------------------------

@@ -18,8 +18,11 @@ from opentelemetry import trace
 from psycopg_pool import PoolTimeout
 from pydantic import BaseModel
 
+from art.tools import art_suggest
+from episodes.tools import session_fetch
 from memory_site.errors import problem_of
 from memory_site.request_ids import calling
+from npcs.tools import npc_profile
 from retrieval.problems import Forbidden, NotFound
 from worlds import audit, throttling
 from worlds.callers import Caller
@@ -77,7 +80,11 @@ class Tool:
         return self._hints[-1]
 
 
-TOOLS: tuple[Tool, ...] = ()
+TOOLS: tuple[Tool, ...] = (
+    Tool(session_fetch, "What happened to a party", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
+    Tool(npc_profile, "Who an NPC is and what they think"),
+    Tool(art_suggest, "Pictures for a scene", frozenset({Profile.SCENE, Profile.EPILOGUE})),
+)
 
 
 class ExplainIsForGMs(Forbidden):

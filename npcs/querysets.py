@@ -40,6 +40,10 @@ class LedgerQuerySet(models.QuerySet[Any]):
             ),
         )
 
+    def annotate_episode(self) -> Self:
+        """Annotate `summary_id`, the engine's id of the episode behind it."""
+        return self.annotate(summary_id=F("episode__external_id"))
+
     def in_force(self) -> Self:
         return self.changes().with_ruling().filter(ALLOWED, stands=True)
 

@@ -1,9 +1,15 @@
 """Shared fixtures. The database is the embedded one (or DATABASE_URL); nothing has to be started by hand."""
 
+import json
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from django.conf import settings
+from django.test import Client
 
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
+from worlds import keys
 from worlds.models import Campaign, GameSystem, Party, World
 
 
@@ -32,3 +38,42 @@ def lanternbearers(campaign: Campaign) -> Party:
 @pytest.fixture
 def gilded_oath(campaign: Campaign) -> Party:
     return Party.objects.create(world=campaign.world, campaign=campaign, slug="gilded-oath", name="Gilded Oath")
+
+
+class Door:
+    """A program with a key: JSON in, JSON out."""
+
+    def __init__(self, world: World, **key: Any) -> None:
+        given = {"name": "test", "audience": "gm", "scopes": ["tools:read", "world:write"], **key}
+        self.key, text = keys.create_key(world, **given)
+        self.client = Client(headers={"Authorization": f"Bearer {text}"}, raise_request_exception=False)
+
+    def send(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        sent = "" if body is None else json.dumps(body)
+        kind = "application/json"
+        answer = self.client.generic(method, f"/api/v1/{path}", sent, content_type=kind, headers=headers)
+        return answer.status_code, json.loads(answer.content or b"null")
+
+    def post(self, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        return self.send("POST", path, body, **headers)
+
+    def put(self, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        return self.send("PUT", path, body, **headers)
+
+    def get(self, path: str) -> tuple[int, Any]:
+        return self.send("GET", path)
+
+    def tool(self, name: str, **arguments: Any) -> tuple[int, Any]:
+        return self.post(f"tools/{name}", arguments)
+
+
+@pytest.fixture
+def engine(world: World) -> Door:
+    """A game engine: may write, and may know everything."""
+    return Door(world)
+
+
+@pytest.fixture
+def open_door(world: World) -> Callable[..., Door]:
+    """Open a door with a key of one's choice: `open_door(audience="party:lanternbearers")`."""
+    return lambda **key: Door(world, **key)

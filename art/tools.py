@@ -1,0 +1,25 @@
+"""The tool that finds a picture for a scene."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from art.schemas import ArtSuggestion
+from art.suggesting import suggest
+from episodes.finding import find_scene
+from worlds.asking import Ask
+from worlds.callers import Caller
+
+
+class ArtAsk(Ask):
+    scene_id: Annotated[str, Field(min_length=1, max_length=200, description="Id or title of the scene.")]
+    k: Annotated[int, Field(ge=1, le=20, description="How many cards.")] = 4
+
+
+def art_suggest(ask: ArtAsk, caller: Caller) -> ArtSuggestion:
+    """Pictures for a scene: its own cards, else the nearest by place, by who is in it or by words, saying which.
+
+    Use it to show something. Not to learn what happened: that is `session_fetch`.
+    Example: {"scene_id": "s1-fog-at-the-landing"}
+    """
+    return suggest(find_scene(caller.world, ask.scene_id, caller.audience), caller.audience, k=ask.k)

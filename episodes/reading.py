@@ -1,0 +1,94 @@
+"""Read what has happened: by time, or by meaning."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from episodes.models import Episode, Scene, Session
+from episodes.schemas import EpisodeOut, EpisodePrivate, When, Who
+from retrieval.search import search
+from worlds.audiences import Audience, Visibility
+from worlds.models import Party, World
+
+MARK = "…"
+
+
+@dataclass
+class Told:
+    """Episodes for an answer; `degraded` and `truncated` as in every answer."""
+
+    episodes: list[EpisodeOut]
+    degraded: list[str] = field(default_factory=list)
+    truncated: bool = False
+
+
+def latest(rows: Any, *, k: int, audience: Audience) -> list[EpisodeOut]:
+    return [told(episode, audience) for episode in rows.with_source().latest_first()[:k]]
+
+
+def nearest(rows: Any, query: str, *, k: int, world: World, audience: Audience) -> Told:
+    """The `k` episodes of `rows` that fit `query` best."""
+    found = search(rows, query, scopes=[str(world.pk)], hidden=audience.is_gm, limit=k, language=world.language)
+    by_id = rows.with_source().in_bulk([hit.id for hit in found])
+    told_hits = [told(by_id[hit.id], audience, score=hit.score) for hit in found if hit.id in by_id]
+    return Told(told_hits, list(found.degraded))
+
+
+def told(episode: Episode, audience: Audience, *, score: float | None = None) -> EpisodeOut:
+    """Tell of an episode field by field: players read the open text, and not who else was there."""
+    scene = episode.scene if _shown(episode.scene, episode, audience) else None
+    session = episode.session if _shown(episode.session, episode, audience) else None
+    return EpisodeOut(
+        id=str(episode.pk),
+        title=(scene.title if scene else "") or episode.place or episode.external_id,
+        text=episode.text,
+        summary_id=episode.external_id,
+        campaign_id=episode.campaign.slug,
+        party_id=episode.party.slug,
+        scene_id=scene.external_id if scene else None,
+        session_id=session.external_id if session else None,
+        when=When(in_world_at=episode.in_world_at, in_world_label=episode.in_world_label, real=episode.happened_at),
+        who=Who(players=episode.players, npcs=episode.npcs if audience.is_gm else []),
+        where=episode.place,
+        version=episode.version,
+        source=f"episode {episode.external_id} v{episode.version}",
+        updated_at=episode.updated_at,
+        score=score,
+        private=_private(episode) if audience.is_gm else None,
+    )
+
+
+def _shown(row: Scene | Session | None, episode: Episode, audience: Audience) -> bool:
+    """What `visible_to` says, for a row that came along with an episode."""
+    if row is None or audience.is_gm or row.visibility == Visibility.PUBLIC:
+        return True
+    own = row.party_id == episode.party_id and audience == Audience("party", episode.party.slug)
+    return row.visibility == Visibility.REVEALED and (own or str(audience) in row.known_to)
+
+
+def _private(episode: Episode) -> EpisodePrivate:
+    return EpisodePrivate(
+        what=episode.what,
+        flags=episode.flags,
+        relations_delta=episode.relations_delta,
+        notes=episode.notes,
+        visibility=episode.visibility,
+    )
+
+
+def within(episodes: Sequence[EpisodeOut], most: int) -> tuple[list[EpisodeOut], bool]:
+    """Keep texts up to `most` characters in all; what is cut ends with a mark, what does not fit is left out."""
+    kept: list[EpisodeOut] = []
+    left = most
+    for episode in episodes:
+        if left <= 0:
+            return kept, True
+        if len(episode.text) > left:
+            return [*kept, episode.model_copy(update={"text": episode.text[: left - 1] + MARK})], True
+        kept.append(episode)
+        left -= len(episode.text)
+    return kept, False
+
+
+def of_party(world: World, party: Party, audience: Audience) -> Any:
+    return Episode.objects.in_world(world).of_party(party).visible_to(audience).standing()

@@ -1,0 +1,24 @@
+"""Work on what has happened, apart from requests."""
+
+from celery import shared_task
+
+from episodes import recaps, threads
+from episodes.models import Session
+from worlds.audiences import GM, Audience
+
+
+@shared_task
+def expire_threads() -> int:
+    return threads.expire()
+
+
+@shared_task
+def recap_session(session_id: str) -> int:
+    """Recap a session anew for the game master and for its party. Returns how many recaps were made."""
+    session = Session.objects.select_related("world", "party").filter(pk=session_id).first()
+    if session is None:
+        return 0
+    audiences = [GM, *([Audience("party", session.party.slug)] if session.party else [])]
+    for audience in audiences:
+        recaps.build(session, audience)
+    return len(audiences)

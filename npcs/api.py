@@ -1,0 +1,118 @@
+"""REST for engines: NPCs, and the ledger of what they think."""
+
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Body, Path, Query, Router
+
+from episodes.api import keeper_of, name_of
+from episodes.bulk import write_all
+from episodes.finding import find_party
+from episodes.schemas import BulkReport
+from npcs import dispositions
+from npcs.casting import upsert_npc
+from npcs.models import NPC, DispositionChange
+from npcs.naming import find_npc
+from npcs.profiles import influence, influences_on, profile_for_gm
+from npcs.schemas import CorrectionIn, Influence, InfluenceList, NPCIn, NPCProfile, NPCsIn, NPCWritten, RulingIn
+from retrieval.problems import NotFound
+from worlds.callers import Caller
+from worlds.doors import NeedsKey, check_match, tag
+from worlds.keys import Scope
+
+router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
+Reference = Annotated[str, Path(max_length=200)]
+PAGE = 100
+
+
+@router.put("/npcs", operation_id="npc_upsert", summary="Tell of an NPC", response=NPCWritten)
+def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCIn]) -> NPCWritten:
+    """Create or change it by its id. What the reveal log has opened stays open."""
+    caller = keeper_of(request)
+    stored = NPC.objects.filter(world=caller.world, slug=entry.npc_id).values_list("version", flat=True).first()
+    check_match(request, stored)
+    npc, outcome = upsert_npc(caller.world, entry)
+    tag(response, npc.version)
+    return NPCWritten(id=str(npc.pk), npc_id=npc.slug, outcome=outcome, version=npc.version)
+
+
+@router.post("/npcs/bulk", operation_id="npc_upsert_bulk", summary="Tell of many NPCs", response=BulkReport)
+def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
+    """Up to 500 with a report on each; `atomic` writes all or none."""
+    caller = keeper_of(request)
+
+    def write(item: Any) -> tuple[str, str]:
+        npc, outcome = upsert_npc(caller.world, NPCIn.model_validate(item))
+        return npc.slug, outcome
+
+    return write_all(batch.npcs, write, atomic=batch.atomic)
+
+
+@router.get("/npcs/{ref}", operation_id="npc_get", summary="One NPC", response=NPCProfile)
+def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPCProfile:
+    """The whole profile, as a game master reads it."""
+    npc = find_npc(keeper_of(request).world, ref)
+    tag(response, npc.version)
+    return profile_for_gm(npc, None)
+
+
+@router.get("/npcs/{ref}/changes", operation_id="disposition_list", summary="Its ledger", response=InfluenceList)
+def list_changes(
+    request: HttpRequest, ref: Reference, party_id: Annotated[str | None, Query(max_length=200)] = None
+) -> dict[str, Any]:
+    """The hundred latest changes of what it thinks, latest first, with what became of each."""
+    caller = keeper_of(request)
+    party = find_party(caller.world, party_id, caller.campaign) if party_id else None
+    return {"changes": influences_on(find_npc(caller.world, ref), party, most=PAGE)}
+
+
+@router.post("/npcs/{ref}/changes", operation_id="disposition_correct", summary="Correct it", response=Influence)
+def correct(request: HttpRequest, ref: Reference, entry: Body[CorrectionIn]) -> Influence:
+    """A game master's change, with a reason. It counts at once."""
+    caller = keeper_of(request)
+    party = find_party(caller.world, entry.party_id, caller.campaign)
+    made = dispositions.correct(
+        find_npc(caller.world, ref),
+        party,
+        by=entry.delta,
+        axis=entry.axis,
+        reason=entry.reason,
+        made_by=name_of(caller),
+    )
+    return _told(made)
+
+
+@router.get("/changes/pending", operation_id="disposition_pending", summary="Changes that wait", response=InfluenceList)
+def pending(request: HttpRequest) -> dict[str, Any]:
+    """Large swings that nobody has decided about, latest first."""
+    rows: Any = _ledger(keeper_of(request)).pending().select_related("party").annotate_episode().order_by("-id")
+    return {"changes": [influence(entry) for entry in rows[:PAGE]]}
+
+
+@router.post(
+    "/changes/{int:entry_id}/rulings", operation_id="disposition_rule", summary="Rule on it", response=Influence
+)
+def rule(request: HttpRequest, entry_id: int, ruling: Body[RulingIn]) -> Influence:
+    """Approve or reject a change that waits; reverse one that counts, or restore it. Rulings are entries too."""
+    caller = keeper_of(request)
+    entry = _ledger(caller).filter(pk=entry_id).select_related("party").first()
+    if entry is None:
+        raise NotFound(f"There is no change {entry_id} in this world.")
+    verdicts: dict[str, Any] = {
+        "approve": dispositions.approve,
+        "reject": dispositions.reject,
+        "reverse": dispositions.reverse,
+        "restore": dispositions.restore,
+    }
+    verdicts[ruling.verdict](entry, reason=ruling.reason, made_by=name_of(caller))
+    return _told(entry)
+
+
+def _ledger(caller: Caller) -> Any:
+    entries = DispositionChange.objects.in_world(caller.world)
+    return entries.filter(party__campaign=caller.campaign) if caller.campaign else entries
+
+
+def _told(entry: DispositionChange) -> Influence:
+    rows: Any = DispositionChange.objects.filter(pk=entry.pk).with_ruling().annotate_episode()
+    return influence(rows.select_related("party").get())

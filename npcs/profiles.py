@@ -1,0 +1,220 @@
+"""Read an NPC's profile from its tables: a fixed handful of statements, whatever the size of the world."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from episodes.models import Episode
+from knowledge.models import Lore
+from npcs.dispositions import half_life_of, present, state_of
+from npcs.folding import Change, Standing, fold, label_of
+from npcs.models import NPC, Disposition, DispositionChange
+from npcs.schemas import (
+    Apparent,
+    Direction,
+    DispositionOut,
+    Influence,
+    Known,
+    NPCDynamic,
+    NPCPrivate,
+    NPCProfile,
+    NPCStatic,
+)
+from worlds.audiences import Audience, Visibility
+from worlds.models import Party, Reveal
+from worlds.reveals import guarded_models
+
+MOST_INFLUENCES = 20
+MOST_KNOWN = 30
+STEADY = 0.5
+"""A trend of less than half a point is none."""
+
+
+def profile_for_gm(npc: NPC, party: Party | None) -> NPCProfile:
+    found = influences_on(npc, party)
+    profile = _profile(npc, _static(npc, [secret.text for secret in npc.secrets.all()]))
+    profile.dynamic = NPCDynamic(
+        disposition={each.party_id: each for each in dispositions_of(npc, party)},
+        influences=found[:MOST_INFLUENCES],
+        knows=known_by(npc),
+    )
+    profile.private = NPCPrivate(
+        voice=npc.voice,
+        goals=npc.goals,
+        play_now=npc.play_now,
+        milestones=npc.milestones,
+        visibility=npc.visibility,
+        known_to=npc.known_to,
+        base=npc.base,
+    )
+    profile.truncated = len(found) > MOST_INFLUENCES
+    return profile
+
+
+def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NPCProfile:
+    """Only what is listed here leaves; secrets that the audience learned of, and what its own episodes let it see."""
+    linked = [pk for pk in (npc.faction_lore_id, npc.home_lore_id) if pk]
+    seen = set(Lore.objects.filter(pk__in=linked).visible_to(audience).values_list("pk", flat=True))
+    secrets = [secret.text for secret in npc.secrets.visible_to(audience)]
+    static = NPCStatic(
+        name=npc.name,
+        aliases=npc.aliases,
+        role=npc.role,
+        description=npc.summary,
+        faction=npc.faction if _shows_faction(npc, seen) else "",
+        home=npc.home if npc.home_lore_id is None or npc.home_lore_id in seen else "",
+        secrets=secrets,
+    )
+    profile = _profile(npc, static)
+    profile.apparent = apparent(npc, party, audience) if party else None
+    return profile
+
+
+def dispositions_of(npc: NPC, party: Party | None = None) -> list[DispositionOut]:
+    """What `npc` thinks now, of one party or of each that it has dealt with."""
+    rows = Disposition.objects.filter(npc=npc).select_related("party", "last_change").order_by("party__name")
+    if party:
+        rows = rows.filter(party=party)
+    days = days_reached([row.party_id for row in rows]) if half_life_of(npc) else {}
+    for row in rows:
+        row.npc = npc
+    told = [told_disposition(row, days.get(row.party_id)) for row in rows]
+    return told if told or party is None else [untouched(npc, party)]
+
+
+def told_disposition(row: Disposition, today: float | None = None) -> DispositionOut:
+    score = present(row.score, row.npc, as_of=row.in_world_at, today=today)
+    return DispositionOut(
+        party_id=row.party.slug,
+        party=row.party.name,
+        score=round(score, 1),
+        label=label_of(score),
+        trend=round(row.trend, 1),
+        direction=direction_of(row.trend),
+        axes=row.axes,
+        changes=row.changes,
+        pending=row.pending,
+        last_reason=row.last_change.reason if row.last_change else "",
+    )
+
+
+def untouched(npc: NPC, party: Party) -> DispositionOut:
+    """What `npc` thinks of a party that it has not met."""
+    return DispositionOut(
+        party_id=party.slug,
+        party=party.name,
+        score=float(npc.base),
+        label=label_of(npc.base),
+        trend=0,
+        direction="steady",
+        axes={},
+        changes=0,
+        pending=0,
+    )
+
+
+def influences_on(npc: NPC, party: Party | None = None, *, most: int = MOST_INFLUENCES + 1) -> list[Influence]:
+    """The changes that shaped what `npc` thinks, latest first, also those that wait or were taken back."""
+    entries: Any = DispositionChange.objects.filter(npc=npc).changes().with_ruling().filter(stands=True)
+    if party:
+        entries = entries.filter(party=party)
+    entries = entries.select_related("party").annotate_episode().order_by("-happened_at", "-id")
+    return [influence(entry) for entry in entries[:most]]
+
+
+def influence(entry: Any) -> Influence:
+    """Tell of an entry read `with_ruling()` and `annotate_episode()`."""
+    return Influence(
+        change=entry.pk,
+        party_id=entry.party.slug,
+        summary_id=entry.summary_id,
+        delta=entry.delta,
+        axis=entry.axis,
+        reason=entry.reason,
+        state=state_of(entry),
+        made_by=entry.made_by,
+        in_world_at=entry.in_world_at,
+        in_world_label=entry.in_world_label,
+        happened_at=entry.happened_at,
+    )
+
+
+def apparent(npc: NPC, party: Party, audience: Audience) -> Apparent:
+    """Fold only what happened in episodes that `audience` knows: no corrections, nothing held, no hidden episode."""
+    known = Episode.objects.filter(party=party).visible_to(audience)
+    entries: Any = DispositionChange.objects.filter(npc=npc, party=party, episode__in=known).in_force().in_order()
+    told = list(entries.annotate_episode())
+    standing: Standing = fold([Change(each.delta, each.axis) for each in told])
+    return Apparent(
+        party_id=party.slug,
+        label=label_of(standing.score),
+        direction=direction_of(standing.trend),
+        summary_ids=list(dict.fromkeys(each.summary_id for each in told))[-MOST_INFLUENCES:],
+    )
+
+
+def known_by(npc: NPC, *, most: int = MOST_KNOWN) -> list[Known]:
+    return known_to(Reveal.objects.filter(world_id=npc.world_id, audience=f"npc:{npc.slug}"), most=most)
+
+
+def known_to(log: Any, *, most: int = MOST_KNOWN) -> list[Known]:
+    """Tell of the standing entries of a reveal log, latest first, with what each thing is called."""
+    entries = list(log.filter(undone_at=None).order_by("-created_at")[:most])
+    titles = _titles(entries)
+    return [
+        Known(
+            kind=entry.subject_kind,
+            id=str(entry.subject_id),
+            title=titles.get((entry.subject_kind, entry.subject_id), ""),
+            note=entry.note,
+            summary_id=entry.episode_ref,
+            in_world_label=entry.in_world_label,
+        )
+        for entry in entries
+    ]
+
+
+def _titles(entries: Sequence[Reveal]) -> dict[tuple[str, Any], str]:
+    """One statement for each kind of thing that was revealed."""
+    wanted: dict[str, list[Any]] = defaultdict(list)
+    for entry in entries:
+        wanted[entry.subject_kind].append(entry.subject_id)
+    return {
+        (kind, row.pk): str(row)
+        for kind, ids in wanted.items()
+        if kind in guarded_models()
+        for row in guarded_models()[kind]._default_manager.filter(pk__in=ids)
+    }
+
+
+def days_reached(parties: Sequence[Any]) -> dict[Any, float]:
+    """The in-world day that each party has reached."""
+    rows = Episode.objects.filter(party__in=parties, retracted_at=None, in_world_at__isnull=False)
+    latest = rows.order_by("party_id", "-in_world_at").distinct("party_id")
+    return dict(latest.values_list("party_id", "in_world_at"))
+
+
+def direction_of(trend: float) -> Direction:
+    if abs(trend) < STEADY:
+        return "steady"
+    return "rising" if trend > 0 else "falling"
+
+
+def _profile(npc: NPC, static: NPCStatic) -> NPCProfile:
+    return NPCProfile(id=str(npc.pk), npc_id=npc.slug, title=npc.name, static=static, updated_at=npc.updated_at)
+
+
+def _static(npc: NPC, secrets: list[str]) -> NPCStatic:
+    return NPCStatic(
+        name=npc.name,
+        aliases=npc.aliases,
+        role=npc.role,
+        description=npc.summary,
+        faction=npc.faction,
+        home=npc.home,
+        secrets=secrets,
+    )
+
+
+def _shows_faction(npc: NPC, seen: set[Any]) -> bool:
+    return npc.faction_visibility == Visibility.PUBLIC and (npc.faction_lore_id is None or npc.faction_lore_id in seen)

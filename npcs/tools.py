@@ -1,0 +1,32 @@
+"""The tool that tells who an NPC is and what they think."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from episodes.finding import find_party_for
+from npcs.naming import find_npc
+from npcs.profiles import profile_for_gm, profile_for_players
+from npcs.schemas import NPCProfile
+from worlds.asking import Ask
+from worlds.callers import Caller
+
+
+class ProfileAsk(Ask):
+    npc_id: Annotated[str, Field(min_length=1, max_length=200, description="Id or name of the NPC.")]
+    party_id: Annotated[
+        str | None, Field(max_length=200, description="Id or name of the party whose standing is asked for.")
+    ] = None
+
+
+def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
+    """Who an NPC is and, with `party_id`, what they think of that party and which episodes made it so.
+
+    Use it before an NPC speaks, acts or decides. Not for places, factions or history: that is `lore_search`.
+    Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
+    """
+    npc = find_npc(caller.world, ask.npc_id, caller.audience)
+    party = find_party_for(caller, ask.party_id) if ask.party_id else None
+    if caller.audience.is_gm:
+        return profile_for_gm(npc, party)
+    return profile_for_players(npc, caller.audience, party)
