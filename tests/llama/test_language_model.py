@@ -1,0 +1,105 @@
+"""The language model's door against a real llama.cpp server: structure, streams, errors, time-outs."""
+
+import time
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from retrieval.embedders.hosted import HostedEmbedder
+from retrieval.llm import LanguageModel
+from retrieval.models import LanguageModelCall
+from retrieval.problems import EmbedderDown, LanguageModelDown
+from retrieval.structured import Way
+from tests.llama.conftest import LlamaServer, Start
+
+pytestmark = [pytest.mark.llama, pytest.mark.django_db]
+
+SCENE = "Mira Voss lent the Lanternbearers a boat. The tide was low. They promised to return it by dawn."
+
+
+class Split(BaseModel):
+    contents: list[str] = Field(min_length=1, max_length=4)
+
+
+class Judged(BaseModel):
+    title: str = Field(max_length=60)
+    grade: int = Field(ge=1, le=5)
+    mood: str | None
+    tags: list[str] = Field(max_length=3)
+
+
+class CoreUpdate(BaseModel):
+    should_update: bool
+    core_markdown: str = Field(max_length=4000)
+
+
+@pytest.mark.parametrize("model", [Split, Judged, CoreUpdate])
+def test_answers_fit_the_schema(llm: LanguageModel, model: type[BaseModel]) -> None:
+    answer = llm.generate_structured("Read the text and answer briefly.", SCENE, model, purpose="llama")
+    assert model.model_validate(answer).model_dump() == answer
+    row = LanguageModelCall.objects.latest("created_at")
+    assert (row.mode, row.ok, row.purpose) == ("bounded", True, "llama")
+    assert row.tokens_in > 10
+    assert row.tokens_out > 3
+
+
+def test_an_object_is_asked_for_without_a_schema_too(llm: LanguageModel) -> None:
+    llm._way = Way.JSON
+    with suppress(LanguageModelDown):  # so small a model may fail; it has then been asked three times
+        Split.model_validate(llm.generate_structured('Answer {"contents": ["a", "b"]}.', SCENE, Split))
+    rows = list(LanguageModelCall.objects.order_by("created_at"))
+    assert {row.mode for row in rows} == {"json"}
+    assert rows[-1].ok or [row.error for row in rows] == ["InvalidAnswer"] * 3
+
+
+def test_text_streams_before_it_is_complete(llm: LanguageModel) -> None:
+    started = time.monotonic()
+    pieces = llm.stream_text("You tell stories.", "Tell of a ferry at low tide.")
+    first = next(pieces)
+    until_first = time.monotonic() - started
+    text = first + "".join(pieces)
+    assert len(text.split()) > 5
+    assert until_first < (time.monotonic() - started) / 2
+    assert LanguageModelCall.objects.get().tokens_out > 5
+
+
+def test_a_turn_of_a_conversation(llm: LanguageModel) -> None:
+    reply = llm.converse([{"role": "user", "content": "Greet Mira."}])
+    assert reply.text
+    assert reply.tool_calls == ()
+
+
+def test_a_prompt_longer_than_the_model_reads_is_refused_not_repeated(llm: LanguageModel) -> None:
+    with pytest.raises(LanguageModelDown, match="status 400"):
+        llm.generate_structured("Read.", SCENE * 200, Split)
+    assert llm.generate_structured("Read.", SCENE, Split)["contents"]
+
+
+def test_a_slow_answer_is_given_up_and_the_server_stays_usable(llm: LanguageModel, settings: Any) -> None:
+    settings.LLM_TIMEOUT = 0.05
+    with pytest.raises(LanguageModelDown, match="no answer in time"):
+        llm.generate_structured("Read.", SCENE, Split)
+    assert [row.error for row in LanguageModelCall.objects.all()] == ["APITimeoutError"] * 3
+    settings.LLM_TIMEOUT = 120.0
+    assert llm.generate_structured("Read.", SCENE, Split)["contents"]
+
+
+def test_a_server_that_makes_no_embeddings_says_so(llama: LlamaServer, settings: Any) -> None:
+    settings.OPENAI_BASE_URL = llama.url
+    with pytest.raises(EmbedderDown, match=r"status \d+"):
+        HostedEmbedder(8).embed_query(["tide"])
+
+
+def test_a_server_that_dies_breaks_off_the_stream(start_llama: Start, settings: Any) -> None:
+    settings.LLM_MAX_TOKENS = 1500
+    server = start_llama()
+    doomed = LanguageModel("smollm2", base_url=server.url)
+    pieces = doomed.stream_text("You tell stories.", "Tell the longest story you know, and do not stop.")
+    next(pieces)
+    server.kill()
+    with pytest.raises(LanguageModelDown, match="broke off"):
+        list(pieces)
+    with pytest.raises(LanguageModelDown, match="no connection"):
+        doomed.converse([{"role": "user", "content": "Are you there?"}])
