@@ -93,9 +93,10 @@ class Rule(Versioned):
     data = models.JSONField(_("data"), default=dict, blank=True, help_text=_("Level, school, challenge rating, …"))
     visibility = models.CharField(_("visibility"), max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     known_to = models.JSONField(_("known to"), default=list, blank=True, editable=False)
+    name_keys = ArrayField(models.CharField(max_length=16), default=list, editable=False)
 
     objects = RuleQuerySet.as_manager()
-    history = HistoricalRecords()
+    history = HistoricalRecords(excluded_fields=["name_keys"])
 
     class Meta:
         verbose_name = _("rule")
@@ -104,7 +105,10 @@ class Rule(Versioned):
             models.UniqueConstraint(fields=["key"], condition=models.Q(world=None), name="rule_shared"),
             models.UniqueConstraint(fields=["world", "key"], name="rule_in_world"),
         ]
-        indexes = [models.Index(fields=["kind"], name="rule_kind")]
+        indexes = [
+            models.Index(fields=["kind"], name="rule_kind"),
+            GinIndex(fields=["name_keys"], name="rule_name_keys"),
+        ]
 
     def __str__(self) -> str:
         return self.title
@@ -150,9 +154,10 @@ class Lore(Versioned, Guarded):
     author = models.CharField(_("author"), max_length=120, blank=True, default="")
     origin = models.CharField(_("origin"), max_length=200, blank=True, default="", help_text=_("What it came from."))
     extra = models.JSONField(_("extra"), default=dict, blank=True, help_text=_("What an import had no field for."))
+    name_keys = ArrayField(models.CharField(max_length=16), default=list, editable=False)
 
     objects = LoreQuerySet.as_manager()
-    history = HistoricalRecords()
+    history = HistoricalRecords(excluded_fields=["name_keys"])
 
     class Meta:
         verbose_name = _("lore entry")
@@ -175,6 +180,7 @@ class Lore(Versioned, Guarded):
         indexes = [
             models.Index(fields=["world", "kind"], name="lore_world_kind"),
             GinIndex(fields=["tags"], name="lore_tags"),
+            GinIndex(fields=["name_keys"], name="lore_name_keys"),
         ]
 
     def __str__(self) -> str:
@@ -290,6 +296,7 @@ class GlossaryTerm(models.Model):
     language = models.CharField(_("language of the names"), max_length=8)
     names = ArrayField(models.CharField(max_length=200), verbose_name=_("names"), default=list)
     kind = models.CharField(_("kind"), max_length=40, blank=True, default="")
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
 
     class Meta:
         verbose_name = _("glossary term")

@@ -9,7 +9,7 @@ from rapidfuzz.fuzz import ratio
 
 from knowledge.guarding import narrowed
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
-from retrieval.ingest.normalise import Entry, chunks_of
+from retrieval.ingest.normalise import Entry, chunks_of, guess_language
 from retrieval.schemas import Chunk
 
 AnyPassage = TypeVar("AnyPassage", LorePassage, RulePassage)
@@ -81,7 +81,7 @@ def _rule_passage(rule: Rule, chunk: Chunk) -> RulePassage:
         known_to=known_to,
         text=chunk.text,
         language=rule.language,
-        context=_context(rule.title, rule.aliases, chunk.payload["headings"], rule.get_kind_display()),
+        context=_context(rule.title, _readable_with(rule), chunk.payload["headings"], rule.get_kind_display()),
         payload=_payload(chunk),
         metadata={"kind": rule.kind, "document": rule.document.slug, "edition": rule.document.edition},
         position=chunk.metadata["position"],
@@ -91,6 +91,11 @@ def _rule_passage(rule: Rule, chunk: Chunk) -> RulePassage:
 def _context(title: str, aliases: Sequence[str], headings: Sequence[str], label: str) -> str:
     lines = [title, ", ".join(aliases), " › ".join(headings), label]
     return "\n".join(line for line in lines if line)
+
+
+def _readable_with(rule: Rule) -> list[str]:
+    """The aliases in the rule's own script. Others would blur its vector, and are found by the glossary anyway."""
+    return [alias for alias in rule.aliases if guess_language(alias) == guess_language(rule.title)]
 
 
 def _payload(chunk: Chunk) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from simple_history.utils import bulk_create_with_history, bulk_update_with_hist
 
 from knowledge.models import Lore, Rule
 from knowledge.passages import rewrite_lore, rewrite_rules
+from retrieval.names import name_keys
 from retrieval.problems import Conflict, Invalid
 
 Outcome = Literal["created", "changed", "unchanged"]
@@ -75,7 +76,9 @@ def _store(model: type[AnyEntry], entries: Sequence[AnyEntry], outcomes: Sequenc
     changed: list[Any] = [entry for entry, outcome in zip(entries, outcomes, strict=True) if outcome == "changed"]
     for entry in changed:
         entry.updated_at = timezone.now()
-    fields = [*CONTENT[model], "version", "updated_at"]
+    for entry in (*fresh, *changed):
+        entry.name_keys = name_keys(entry.title, *entry.aliases)
+    fields = [*CONTENT[model], "name_keys", "version", "updated_at"]
     bulk_create_with_history(fresh, model, batch_size=BATCH, default_change_reason=reason or None)
     bulk_update_with_history(changed, model, fields, batch_size=BATCH, default_change_reason=reason or None)
     rewrite: Any = rewrite_lore if model is Lore else rewrite_rules

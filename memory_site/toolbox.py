@@ -20,6 +20,7 @@ from pydantic import BaseModel
 
 from art.tools import art_suggest
 from episodes.tools import session_fetch
+from knowledge.tools import lore_search, rules_lookup
 from memory_site.errors import problem_of
 from memory_site.request_ids import calling
 from npcs.tools import npc_profile
@@ -81,6 +82,8 @@ class Tool:
 
 
 TOOLS: tuple[Tool, ...] = (
+    Tool(rules_lookup, "Look up rules", frozenset({Profile.SCENE, Profile.COMBAT})),
+    Tool(lore_search, "Search lore", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
     Tool(session_fetch, "What happened to a party", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
     Tool(npc_profile, "Who an NPC is and what they think"),
     Tool(art_suggest, "Pictures for a scene", frozenset({Profile.SCENE, Profile.EPILOGUE})),

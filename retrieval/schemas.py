@@ -33,8 +33,8 @@ class Chunk(Closed):
 class Leg(Closed):
     """The place of a hit in one leg of the search."""
 
-    rank: int
-    score: float
+    rank: int | None = Field(description="Empty: this leg alone would not have brought it.")
+    score: float | None
 
 
 class ChunkScore(Chunk):
@@ -83,6 +83,7 @@ class GmHit(Hit):
     secret: bool = False
     status: str | None = None
     campaign: str | None = None
+    row: str | None = Field(None, description="Id of the row in the database, for reveals.")
     passage: str | None = None
 
 

@@ -1,5 +1,6 @@
 """The search statement: compiled for a queryset, run under a time limit."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,6 +18,7 @@ from retrieval.models import Passage
 from retrieval.presets import Preset
 from retrieval.problems import Problem
 
+JSONB = 3802  # its type's number in every PostgreSQL
 COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model")
 
 EXACT = "passage.embedding <=> %(vector)s::halfvec"
@@ -104,8 +106,12 @@ class Statement:
 
 
 def _dictionaries(cursor: Any) -> list[dict[str, Any]]:
-    names = [column.name for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    """Django leaves JSON as text outside the ORM: it is decoded here."""
+    columns = [(column.name, column.type_code == JSONB) for column in cursor.description]
+    return [
+        {name: json.loads(value) if is_json and isinstance(value, str) else value for (name, is_json), value in pairs}
+        for pairs in (zip(columns, row, strict=True) for row in cursor.fetchall())
+    ]
 
 
 @cache

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable
 
+from django.utils import timezone
+
 from knowledge.glossary.reading import Term, read_terms
 from knowledge.models import GlossaryTerm
 from worlds.models import GameSystem
@@ -21,10 +23,10 @@ def load_glossary(system: GameSystem) -> int:
                     GlossaryTerm(system=system, term=term.term, kind=term.kind, language=language, names=list(names))
                 )
             elif missing := [name for name in names if name not in row.names]:
-                row.names += missing
+                row.names, row.updated_at = [*row.names, *missing], timezone.now()
                 changed.append(row)
     GlossaryTerm.objects.bulk_create(fresh, batch_size=500)
-    GlossaryTerm.objects.bulk_update(changed, ["names"], batch_size=500)
+    GlossaryTerm.objects.bulk_update(changed, ["names", "updated_at"], batch_size=500)
     return len(fresh) + len(changed)
 
 

@@ -1,0 +1,174 @@
+"""Find rules and lore for somebody: what they may not know of is never fetched."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from rapidfuzz import fuzz, process
+
+from knowledge.glossary.expanding import Found, glossary_of
+from knowledge.models import Lore, LorePassage, Rule, RulePassage
+from knowledge.naming import NamedRow, index_of, named_rows
+from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
+from knowledge.showing import answer_of, shown_lore, shown_rule
+from retrieval.hits import Hit
+from retrieval.ingest.normalise import guess_language
+from retrieval.problems import Ambiguous, Forbidden, NotFound
+from retrieval.schemas import Answer
+from retrieval.search import Expansion, Named, search
+from worlds.callers import Caller
+
+MENTIONED_RULE, MENTIONED_LORE = 0.15, 0.3
+"""What a row gains whose name stands in a longer question; 1 is what both legs together can give."""
+MOST_EXPANSIONS = 12
+CANDIDATES = 5
+
+
+class OnlyForGMs(Forbidden):
+    code, title = "for_gm_only", "Only a game master may ask for this"
+
+
+# --- rules
+
+
+def find_rules(question: RulesQuestion, caller: Caller) -> Answer:
+    rules = Rule.objects.in_world(caller.world).visible_to(caller.audience)
+    if question.kind:
+        rules = rules.filter(kind=question.kind)
+    if question.rule_id and (rule := _rule_called(rules, question.rule_id)):
+        return answer_of([shown_rule(rule, caller, whole=_whole(rule, caller))], question, caller)
+    return _searched_rules(question, caller, rules)
+
+
+def _rule_called(rules: "QuerySet[Rule]", reference: str) -> Rule | None:
+    """Return the rule with this id, with or without its document, or with this name; raises `NotFound`, `Ambiguous`."""
+    rules = rules.select_related("document")
+    found = list(rules.filter(Q(key__iexact=reference) | Q(key__iendswith=f"/{reference}"))[: CANDIDATES + 1])
+    exact = [rule for rule in found if rule.key.lower() == reference.lower()] or found
+    if len(exact) == 1:
+        return exact[0]
+    if exact:
+        keys = [rule.key for rule in exact[:CANDIDATES]]
+        raise Ambiguous(f"{reference!r} fits several rules: name one of them in full.", candidates=keys)
+    named = [match for match in index_of(rules, reference).find(reference) if match.how in ("exact", "alias", "ending")]
+    if len(named) == 1:
+        return rules.get(pk=str(named[0].key))
+    raise NotFound(f"There is no rule {reference!r}. Look it up by `term`.", candidates=_similar_keys(rules, reference))
+
+
+def _whole(rule: Rule, caller: Caller) -> list[RulePassage]:
+    passages = RulePassage.objects.visible_to(caller.audience).filter(rule=rule).order_by("position")
+    return list(passages.only("text", "updated_at"))
+
+
+def _similar_keys(rules: "QuerySet[Any]", reference: str) -> list[str]:
+    tail = reference.rsplit("/", 1)[-1]
+    keys = {key: key.rsplit("/", 1)[-1] for key in rules.values_list("key", flat=True)}
+    near = process.extract(tail, keys, scorer=fuzz.ratio, limit=CANDIDATES, score_cutoff=60)
+    return [key for _name, _score, key in near]
+
+
+def _searched_rules(question: RulesQuestion, caller: Caller, rules: "QuerySet[Any]") -> Answer:
+    term = question.term or ""
+    passages = RulePassage.objects.in_world(caller.world).visible_to(caller.audience)
+    if question.kind:
+        passages = passages.filter(metadata__contains={"kind": question.kind})
+    terms = terms_in(term, caller)
+    result = search(
+        passages,
+        term,
+        scopes=_rule_scopes(caller),
+        hidden=caller.audience.is_gm,
+        limit=question.k + 2,
+        language=guess_language(term),
+        expansions=[Expansion(found.term, found.weight) for found in terms],
+        vector_query=" ".join(found.term for found in terms) or None,
+        named=_named(passages, "rule", named_rows(rules, term, within=MENTIONED_RULE)),
+        fields=("rule_id",),
+        explain=question.explain,
+    )
+    rows = Rule.objects.with_source().in_bulk([hit.fields["rule_id"] for hit in result.hits])
+    hits = [shown_rule(rows[hit.fields["rule_id"]], caller, hit=hit) for hit in _first_of_each(result.hits, "rule_id")]
+    return answer_of(hits[: question.k], question, caller, result=result, terms=terms, rest=hits[question.k :])
+
+
+def terms_in(text: str, caller: Caller) -> list[Found]:
+    """Return the English game terms behind a Russian or Korean question."""
+    if guess_language(text) == "en":
+        return []
+    return glossary_of(caller.world.system_id).find(text[:2000])[:MOST_EXPANSIONS]
+
+
+def _rule_scopes(caller: Caller) -> list[UUID]:
+    return [scope for scope in (caller.world.system_id, caller.world.pk) if scope]
+
+
+# --- lore
+
+
+def find_lore(question: LoreQuestion, caller: Caller) -> Answer:
+    filters = question.filters
+    if filters.status and not caller.audience.is_gm:
+        raise OnlyForGMs("Leave out the filter `status`: this audience sees what is published.")
+    passages = filtered(LorePassage.objects.in_world(caller.world).visible_to(caller.audience), filters)
+    passages = passages.known_in(caller.campaign, caller.audience)
+    entries = Lore.objects.in_world(caller.world).visible_to(caller.audience).known_in(caller.campaign, caller.audience)
+    result = search(
+        passages,
+        question.query,
+        scopes=[caller.world.pk],
+        hidden=caller.audience.is_gm,
+        limit=2 * question.k,
+        language=guess_language(question.query),
+        named=_named(passages, "lore", named_rows(entries, question.query, within=MENTIONED_LORE)),
+        fields=("lore_id", "secret", "visibility", "known_to"),
+        explain=question.explain,
+    )
+    rows = Lore.objects.select_related("campaign").in_bulk([hit.fields["lore_id"] for hit in result.hits])
+    hits = [shown_lore(rows[hit.fields["lore_id"]], caller, hit=hit) for hit in _first_of_each(result.hits, "lore_id")]
+    return answer_of(hits[: question.k], question, caller, result=result, rest=hits[question.k :])
+
+
+def filtered(passages: Any, filters: LoreFilters) -> Any:
+    """Narrow lore passages by what was asked for; drafts are left out unless a game master asks for them."""
+    passages = passages.filter(published=filters.status != "draft")
+    holds: dict[str, Any] = {"kind": filters.kind} if filters.kind else {}
+    if filters.tags:
+        holds["tags"] = filters.tags
+    if holds:
+        passages = passages.filter(metadata__contains=holds)
+    if filters.language:
+        passages = passages.filter(language=filters.language)
+    if filters.in_world_to is not None:
+        passages = passages.filter(lore__in_world_at__lte=filters.in_world_to)
+    if filters.in_world_from is not None:
+        begins, ends = (
+            Q(lore__in_world_at__gte=filters.in_world_from),
+            Q(lore__in_world_until__gte=filters.in_world_from),
+        )
+        passages = passages.filter(begins | ends)
+    return passages
+
+
+# --- both
+
+
+def _named(passages: "QuerySet[Any]", owner: str, rows: Sequence[NamedRow]) -> list[Named]:
+    """The first passage that may be seen of each named row."""
+    if not rows:
+        return []
+    by_row = {row.id: row for row in rows}
+    first = (
+        passages.filter(**{f"{owner}__in": list(by_row)}).order_by(f"{owner}_id", "position").distinct(f"{owner}_id")
+    )
+    ids: Mapping[UUID, UUID] = dict(first.values_list("pk", f"{owner}_id"))
+    return [Named(id=pk, kind=by_row[row].kind, score=by_row[row].score) for pk, row in ids.items()]
+
+
+def _first_of_each(hits: Sequence[Hit], owner: str) -> list[Hit]:
+    """The best passage of each rule or entry: a second one of the same would say less than another entry."""
+    seen: dict[Any, Hit] = {}
+    for hit in hits:
+        seen.setdefault(hit.fields[owner], hit)
+    return list(seen.values())
