@@ -129,3 +129,18 @@ class LanguageModelCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} {self.purpose}"
+
+
+class StagedVector(models.Model):
+    """A vector of the next model, waiting until all passages of its domain have one (`manage.py switch_model`)."""
+
+    pk = models.CompositePrimaryKey("domain", "model", "passage_id")
+    domain = models.CharField(max_length=40)
+    model = models.CharField(max_length=120)
+    passage_id = models.UUIDField()
+    rev = models.PositiveIntegerField()
+    vector = HalfVectorField()
+
+    class Meta:
+        verbose_name = _("staged vector")
+        verbose_name_plural = _("staged vectors")

@@ -7,10 +7,12 @@ from django.db import connection
 
 from retrieval import indexes, installing
 from retrieval.domains import model_of, passage_models, searched
+from retrieval.embedders import get_embedder
 from retrieval.ingest.embed import embed_pending, parked, pending
 from retrieval.ingest.index import index_vectors, rebuild_words, try_parked_again
 from retrieval.models import Passage
 from retrieval.problems import Problem
+from retrieval.switching import forget_foreign
 
 
 class Command(BaseCommand):
@@ -47,6 +49,7 @@ class Command(BaseCommand):
     def _vectors(self, model: type[Passage]) -> None:
         name = searched(model).domain
         try_parked_again(model)
+        forget_foreign(model, get_embedder(name))
         total = pending(model).count()
         embed_pending(model, on_batch=lambda done: self._progress(f"{name}: vectors {done}/{total}"))
         if built := index_vectors(model):

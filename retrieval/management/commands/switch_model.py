@@ -1,0 +1,48 @@
+"""Change the embedding model of a live system."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from retrieval.domains import model_of, passage_models, searched
+from retrieval.embedders import get_embedder
+from retrieval.models import Passage
+from retrieval.problems import Problem
+from retrieval.switching import foreign, stage, swap, unstaged
+
+
+class Command(BaseCommand):
+    help = (
+        "Run with the settings of the new model (EMBEDDER, EMBEDDING_MODEL). Computes all vectors while the old ones "
+        "serve, then swaps them in one transaction. Restart web and worker with the new settings right after."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--domain", help="Only this domain: srd, lore, episode, art, …")
+        parser.add_argument("--stage-only", action="store_true", help="Compute the vectors, swap later.")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        try:
+            models = [model_of(options["domain"])] if options["domain"] else passage_models()
+            for model in models:
+                self._switch(model, stage_only=options["stage_only"])
+        except Problem as problem:
+            raise CommandError(f"{problem} What was computed is kept: run the command again.") from problem
+
+    def _switch(self, model: type[Passage], *, stage_only: bool) -> None:
+        domain = searched(model).domain
+        embedder = get_embedder(domain)
+        wanted = unstaged(model, embedder).count()
+        if not wanted and not foreign(model, embedder).exists():
+            self.stdout.write(f"{domain}: every vector is of {embedder.name}")
+            return
+        self.stdout.write(f"{domain}: {wanted} vectors to compute with {embedder.name}")
+        stage(model, embedder, on_batch=lambda done: self._progress(f"{domain}: {done}/{wanted}"))
+        if stage_only:
+            self.stdout.write(f"{domain}: staged; run again without --stage-only to swap")
+        else:
+            self.stdout.write(f"{domain}: {swap(model, embedder)} vectors swapped; restart web and worker now")
+
+    def _progress(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

@@ -1,0 +1,65 @@
+"""Another embedding model while people search."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from bench.passages import BenchPassage
+from retrieval.embedders import Vectors, get_embedder
+from retrieval.ingest.embed import embed_pending, pending
+from retrieval.switching import foreign, stage, swap, unstaged
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class NextModel:
+    """As if a new model: other vectors, another width."""
+
+    name, dims = "next", 8
+
+    def embed_document(self, texts: list[str]) -> Vectors:
+        rows = get_embedder().embed_document(texts)[:, :8] + 0.01
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+    embed_query = embed_document
+
+
+@pytest.fixture(autouse=True)
+def _shelf(transactional_db: None) -> Iterator[None]:
+    BenchPassage.objects.bulk_create([BenchPassage(key=str(n), text=f"Passage number {n}") for n in range(5)])
+    embed_pending(BenchPassage)
+    yield
+    BenchPassage.objects.all().delete()
+
+
+def models_in_use() -> set[str]:
+    return set(BenchPassage.objects.values_list("embedding_model", flat=True))
+
+
+def test_the_old_vectors_serve_until_the_new_ones_are_complete() -> None:
+    assert stage(BenchPassage, NextModel()) == 5
+    assert models_in_use() == {get_embedder().name}
+    assert swap(BenchPassage, NextModel()) == 5
+    assert models_in_use() == {"next"}
+    assert not pending(BenchPassage).exists()
+
+
+def test_an_interrupted_staging_goes_on_where_it_stopped() -> None:
+    def stop(_done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stage(BenchPassage, NextModel(), on_batch=stop)
+    BenchPassage.objects.create(key="late", text="Written meanwhile")
+    assert stage(BenchPassage, NextModel()) == 1
+
+
+def test_text_that_changed_after_staging_is_embedded_with_the_new_model() -> None:
+    stage(BenchPassage, NextModel())
+    BenchPassage.objects.filter(key="3").update(text="Something else")
+    assert unstaged(BenchPassage, NextModel()).count() == 1
+    assert swap(BenchPassage, NextModel()) == 4
+    embed_pending(BenchPassage, embedder=NextModel())
+    assert models_in_use() == {"next"}
+    assert not foreign(BenchPassage, NextModel()).exists()
