@@ -41,7 +41,7 @@ def _migrations() -> None:
 
 
 def _embedder() -> None:
-    get_embedder("lore")
+    get_embedder("lore").probe()
 
 
 def _broker() -> None:

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from retrieval import statistics
 from retrieval.domains import model_of, passage_models, searched
+from retrieval.embedders import cache
 from retrieval.ingest.embed import embed_pending
 from retrieval.ingest.index import index_vectors, recount_changed
 from retrieval.problems import EmbedderDown
@@ -45,6 +46,12 @@ def sweep() -> dict[str, int]:
         stored[searched(model).domain] = embed(searched(model).domain)
         index_vectors(model)
     return stored
+
+
+@shared_task
+def prune_vectors() -> int:
+    """Delete cached vectors that nobody used for long."""
+    return cache.prune()
 
 
 @shared_task

@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from tests.counters import _metric_reader, counted  # noqa: F401
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
 from worlds import keys
 from worlds.models import Campaign, GameSystem, Party, World

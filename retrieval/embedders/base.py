@@ -24,3 +24,6 @@ class Embedder(Protocol):
     def embed_query(self, texts: list[str]) -> Vectors: ...
 
     def embed_document(self, texts: list[str]) -> Vectors: ...
+
+    def probe(self) -> None:
+        """Raise `EmbedderDown` when it cannot work now. Cheap, embeds nothing: for the health page."""

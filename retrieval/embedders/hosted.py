@@ -23,6 +23,7 @@ MAX_TEXT_TOKENS = 8000
 BYTES_PER_TOKEN = 2.5  # an upper bound on tokens without the model's tokenizer: English has 4 bytes a token, Korean 2.6
 QUERY_TRIES, DOCUMENT_TRIES = 2, 5
 DOCUMENT_PATIENCE = 120.0
+PROBE_TIMEOUT = 2.0
 
 
 def estimated_tokens(text: str) -> int:
@@ -57,6 +58,15 @@ class HostedEmbedder:
 
     def embed_document(self, texts: list[str]) -> Vectors:
         return self._embed(texts, op="document", tries=DOCUMENT_TRIES, within=DOCUMENT_PATIENCE)
+
+    def probe(self) -> None:
+        """Ask for the list of models: free everywhere; a server without that page is there all the same."""
+        try:
+            self._client.with_options(timeout=PROBE_TIMEOUT).models.list()
+        except openai.NotFoundError:
+            return
+        except openai.OpenAIError as error:
+            raise EmbedderDown(f"{self.name}: {described(error)}.") from error
 
     def _embed(self, texts: list[str], *, op: str, tries: int, within: float) -> Vectors:
         rows = [np.zeros((0, self.dims), dtype=np.float32)]

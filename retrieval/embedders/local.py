@@ -19,6 +19,7 @@ from django.conf import settings
 from retrieval.embedders.base import Vectors
 from retrieval.embedders.telemetry import embedding
 from retrieval.embedders.vectors import encodable, unit_rows
+from retrieval.problems import EmbedderDown
 
 MINILM_DIMS, USE_DIMS = 384, 512
 MINILM_SHARE = 0.7
@@ -159,6 +160,12 @@ class LocalEmbedder:
 
     def embed_document(self, texts: list[str]) -> Vectors:
         return self._embed([text[:MAX_CHARACTERS] for text in texts], op="document")
+
+    def probe(self) -> None:
+        try:
+            weights()
+        except FileNotFoundError as error:
+            raise EmbedderDown(str(error)) from error
 
     def _embed(self, texts: list[str], *, op: str) -> Vectors:
         rows = np.zeros((len(texts), self.dims), dtype=np.float32)

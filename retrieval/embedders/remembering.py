@@ -50,5 +50,8 @@ class RememberingEmbedder:
             known |= cache.remember(self.name, dict(zip(chunk, self.inner.embed_document(chunk), strict=True)))
         return self._stacked([known[text] for text in texts])
 
+    def probe(self) -> None:
+        self.inner.probe()
+
     def _stacked(self, rows: list[Vectors]) -> Vectors:
         return cast(Vectors, np.stack(rows)) if rows else np.zeros((0, self.dims), dtype=np.float32)

@@ -169,6 +169,14 @@ def test_a_search_past_our_own_pace_is_told_so(hosted_embedder: Loopback, settin
         embedder.embed_query([DRAGON])
 
 
+def test_a_probe_tells_whether_it_can_be_asked(hosted_embedder: Loopback, settings: Any) -> None:
+    get_embedder("lore").probe()
+    assert hosted_embedder.embeddings.requests == []
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
+    with pytest.raises(EmbedderDown, match="no connection"):
+        get_embedder("lore").probe()
+
+
 def test_nobody_there_is_reported(settings: Any) -> None:
     settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
     settings.EMBEDDING_QUERY_TIMEOUT = 0.2
