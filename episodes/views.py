@@ -1,0 +1,52 @@
+"""Sessions with their recaps, and the episodes that everything rests on."""
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+
+from episodes.models import Episode, Session
+from episodes.reading import told
+from episodes.recaps import recap
+from worlds.audiences import Audience
+from worlds.pages import Looker, page, show
+
+SESSIONS_PER_PAGE = 40
+
+
+@page
+def session_list(request: HttpRequest, looker: Looker) -> HttpResponse:
+    rows = Session.objects.in_world(looker.world).visible_to(looker.audience).select_related("party", "campaign")
+    found = Paginator(rows.latest_first(), SESSIONS_PER_PAGE).get_page(request.GET.get("page"))
+    return show(request, looker, "gm/sessions.html", found=found)
+
+
+@page
+def session_page(request: HttpRequest, looker: Looker, ref: str) -> HttpResponse:
+    """A session: its recap in two cuts for a game master, in one for players, and its episodes in order."""
+    rows = Session.objects.in_world(looker.world).visible_to(looker.audience).select_related("party", "campaign")
+    session = get_object_or_404(rows, external_id=ref)
+    episodes = Episode.objects.filter(session=session).visible_to(looker.audience).standing().with_source().in_order()
+    return show(
+        request,
+        looker,
+        "gm/session.html",
+        session=session,
+        recap=recap(session, looker.audience),
+        players=_players_cut(session) if looker.is_gm else None,
+        episodes=episodes,
+    )
+
+
+def _players_cut(session: Session) -> object:
+    return recap(session, Audience("party", session.party.slug)) if session.party else None
+
+
+@page
+def episode_page(request: HttpRequest, looker: Looker, ref: str) -> HttpResponse:
+    """One episode, and for a game master what followed from it."""
+    rows = Episode.objects.in_world(looker.world).visible_to(looker.audience)
+    episode = get_object_or_404(rows.with_source(), external_id=ref)
+    changes = episode.disposition_changes.select_related("npc", "party").order_by("id") if looker.is_gm else []  # type: ignore[attr-defined]
+    return show(
+        request, looker, "gm/episode.html", episode=episode, told=told(episode, looker.audience), changes=changes
+    )

@@ -1,0 +1,92 @@
+"""The pages that draw on every app: a world at a glance, search over everything, what waits for the game master."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from episodes.models import Episode, Session
+from knowledge.graph.contradictions import open_contradictions
+from knowledge.models import LoreProposal
+from knowledge.schemas import LoreQuestion, RulesQuestion
+from knowledge.tools import lore_search, rules_lookup
+from npcs.models import NPC, DispositionChange
+from npcs.profiles import influence
+from npcs.reading import standings
+from retrieval.problems import Problem
+from retrieval.search import search
+from worlds.callers import Caller
+from worlds.pages import Looker, gm_page, page, show
+
+LATEST = 5
+FOUND = 6
+
+
+@page
+def home(request: HttpRequest, looker: Looker) -> HttpResponse:
+    """A world at a glance: who is in it, what happened last, what waits."""
+    world, audience = looker.world, looker.audience
+    npcs = list(NPC.objects.in_world(world).visible_to(audience).order_by("-updated_at")[:LATEST])
+    return show(
+        request,
+        looker,
+        "gm/home.html",
+        npcs=standings(npcs, looker.parties, audience),
+        sessions=Session.objects.in_world(world).visible_to(audience).latest_first()[:LATEST],
+        episodes=Episode.objects.in_world(world).visible_to(audience).standing().with_source().latest_first()[:LATEST],
+        waiting=_waiting(looker) if looker.is_gm else None,
+    )
+
+
+def _waiting(looker: Looker) -> dict[str, Any]:
+    world = looker.world
+    return {
+        "changes": DispositionChange.objects.in_world(world).pending().count(),
+        "proposals": LoreProposal.objects.filter(world=world, state="open").count(),
+        "contradictions": open_contradictions(world).count(),
+    }
+
+
+@gm_page
+def inbox(request: HttpRequest, looker: Looker) -> HttpResponse:
+    """Everything that a game master should decide, in one place."""
+    held = DispositionChange.objects.in_world(looker.world).pending().select_related("npc", "party")
+    changes = [(entry, influence(entry)) for entry in held.annotate_episode().order_by("-id")]
+    return show(
+        request,
+        looker,
+        "gm/inbox.html",
+        changes=changes,
+        proposals=LoreProposal.objects.filter(world=looker.world, state="open"),
+        contradictions=open_contradictions(looker.world),
+    )
+
+
+@page
+def find(request: HttpRequest, looker: Looker) -> HttpResponse:
+    """One box over everything: what the tools answer for the looker's audience, and people by their names."""
+    question = request.GET.get("q", "").strip()
+    if not question:
+        return show(request, looker, "gm/find.html", q="", found=None)
+    try:
+        found = _found(looker, question)
+    except Problem as problem:
+        return show(request, looker, "gm/find.html", q=question, found=None, problem=problem)
+    return show(request, looker, "gm/find.html", q=question, found=found)
+
+
+def _found(looker: Looker, question: str) -> dict[str, Any]:
+    caller = Caller(world=looker.world, audience=looker.audience)
+    lore = lore_search(LoreQuestion(query=question, k=FOUND), caller)
+    rules = rules_lookup(RulesQuestion(term=question, k=FOUND), caller)
+    named = NPC.objects.in_world(looker.world).visible_to(looker.audience).filter(name__icontains=question)
+    episodes = Episode.objects.in_world(looker.world).visible_to(looker.audience).standing()
+    scopes = [str(looker.world.pk)]
+    hits = search(episodes, question, scopes=scopes, hidden=looker.is_gm, limit=FOUND, language=looker.world.language)
+    told = episodes.with_source().in_bulk([hit.id for hit in hits])
+    return {
+        "npcs": named[:FOUND],
+        "lore": lore.hits,
+        "rules": rules.hits,
+        "episodes": [told[hit.id] for hit in hits if hit.id in told],
+        "degraded": sorted({*lore.degraded, *rules.degraded, *hits.degraded}),
+    }

@@ -1,0 +1,48 @@
+"""Template words that show a disposition the same way everywhere: word, number, direction, colour."""
+
+from typing import Any
+
+from django import template
+from django.utils.translation import gettext_lazy as _
+
+from npcs.drawing import bar
+
+register = template.Library()
+
+WORDS = {
+    "hostile": _("hostile"),
+    "unfriendly": _("unfriendly"),
+    "wary": _("wary"),
+    "neutral": _("neutral"),
+    "warm": _("warm"),
+    "friendly": _("friendly"),
+    "devoted": _("devoted"),
+}
+ARROWS = {"rising": ("▲", _("rising")), "falling": ("▼", _("falling")), "steady": ("■", _("steady"))}
+
+
+@register.filter
+def word(label: str) -> Any:
+    return WORDS.get(str(label), label)
+
+
+@register.inclusion_tag("gm/parts/regard.html")
+def regard(standing: Any, size: str = "") -> dict[str, Any]:
+    """Show a `DispositionOut` (or an `Apparent`, which has no number)."""
+    arrow, direction = ARROWS[standing.direction]
+    return {
+        "label": standing.label,
+        "word": word(standing.label),
+        "score": getattr(standing, "score", None),
+        "pending": getattr(standing, "pending", 0),
+        "arrow": arrow,
+        "direction": direction,
+        "size": size,
+    }
+
+
+@register.inclusion_tag("gm/parts/scale.html")
+def scale(standing: Any) -> dict[str, Any]:
+    """Show where a score lies between -100 and 100."""
+    x, width = bar(standing.score)
+    return {"x": x, "width": width, "score": standing.score, "label": standing.label, "word": word(standing.label)}

@@ -1,0 +1,116 @@
+"""What every page for people shares: which world, who looks, and through whose eyes.
+
+A page never decides what may be seen: it takes `looker.audience` and hands it to the querysets.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import Any, Concatenate
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from worlds.audiences import GM, PUBLIC, Audience
+from worlds.models import Membership, Party, World
+
+SESSION_KEY = "viewing_as"
+MASTERS = (Membership.Role.DESIGNER, Membership.Role.GM)
+
+
+@dataclass(frozen=True)
+class Looker:
+    """A signed-in person in front of a page of `world`."""
+
+    world: World
+    name: str
+    may_see_all: bool
+    own: Audience
+    audience: Audience
+
+    @property
+    def is_gm(self) -> bool:
+        """Whether the page is shown through the game master's eyes (a GM who views as a party is not one there)."""
+        return self.audience.is_gm
+
+    @property
+    def views_as(self) -> Audience | None:
+        return self.audience if self.audience != self.own else None
+
+    @cached_property
+    def parties(self) -> list[Party]:
+        """The parties that the looker may know of: all for a game master, else the own one."""
+        parties = Party.objects.filter(world=self.world).select_related("campaign").order_by("name")
+        return list(parties if self.is_gm else parties.filter(slug=self.audience.slug or None))
+
+    @cached_property
+    def every_party(self) -> list[Party]:
+        """What the view-as switch offers to a game master."""
+        return list(Party.objects.filter(world=self.world).order_by("name")) if self.may_see_all else []
+
+    def party(self, slug: str | None) -> Party | None:
+        """Return the party of that slug among `parties`, or None; raises Http404 for one that may not be known."""
+        if not slug:
+            return None
+        found = next((party for party in self.parties if party.slug == slug), None)
+        if found is None:
+            raise Http404
+        return found
+
+
+def worlds_of(user: Any) -> Any:
+    """The worlds that `user` belongs to."""
+    worlds = World.objects.order_by("name")
+    return worlds if user.is_superuser else worlds.filter(memberships__user=user)
+
+
+def look(request: HttpRequest, slug: str) -> Looker:
+    """Find out who looks; a world that the person does not belong to does not exist for them."""
+    world = get_object_or_404(worlds_of(request.user).select_related("system"), slug=slug)
+    own = _own_audience(request.user, world)
+    chosen = request.session.get(SESSION_KEY, {}).get(world.slug)
+    audience = Audience.parse(chosen) if chosen and own.is_gm else own
+    return Looker(world, request.user.get_username(), own.is_gm, own, audience)
+
+
+def _own_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> Audience:
+    if getattr(user, "is_superuser", False):
+        return GM
+    membership = Membership.objects.select_related("party").get(user=user, world=world)  # type: ignore[misc]
+    if membership.role in MASTERS:
+        return GM
+    return Audience("party", membership.party.slug) if membership.party else PUBLIC
+
+
+View = Callable[Concatenate[HttpRequest, Looker, ...], HttpResponse]
+
+
+def page(view: View) -> Callable[..., HttpResponse]:
+    """A page of a world, for its members: the view gets a `Looker` for the slug in the address."""
+
+    @login_required
+    @wraps(view)
+    def wrapped(request: HttpRequest, world: str, **kwargs: Any) -> HttpResponse:
+        looker = look(request, world)
+        request.looker = looker  # type: ignore[attr-defined]
+        return view(request, looker, **kwargs)
+
+    return wrapped
+
+
+def gm_page(view: View) -> Callable[..., HttpResponse]:
+    """A page that only a game master, looking as one, may know of."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, looker: Looker, **kwargs: Any) -> HttpResponse:
+        if not looker.is_gm:
+            raise Http404
+        return view(request, looker, **kwargs)
+
+    return page(checked)
+
+
+def show(request: HttpRequest, looker: Looker, template: str, **context: Any) -> HttpResponse:
+    return render(request, template, {"looker": looker, "world": looker.world, "audience": looker.audience, **context})

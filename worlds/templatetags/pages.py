@@ -1,0 +1,21 @@
+"""Template words for the pages: Markdown that is safe to show, and links that keep the place."""
+
+from django import template
+from django.utils.safestring import SafeString
+
+from worlds.showing import safe_html
+
+register = template.Library()
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    """Show Markdown as sanitised HTML."""
+    return safe_html(text or "")
+
+
+@register.simple_tag(takes_context=True)
+def here(context: template.Context, prefix: str) -> SafeString | str:
+    """Mark the part of the navigation that the present page belongs to."""
+    path = context["request"].path
+    return SafeString('aria-current="page"') if path.startswith(prefix) else ""

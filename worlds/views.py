@@ -1,0 +1,77 @@
+"""Choosing a world, through whose eyes, in which look; what programs asked and got."""
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from worlds.audiences import Audience
+from worlds.models import AuditedCall
+from worlds.pages import SESSION_KEY, Looker, gm_page, look, show, worlds_of
+
+LOOKS = ("auto", "light", "dark")
+A_YEAR = 365 * 24 * 3600
+CALLS_PER_PAGE = 50
+
+
+@login_required
+def worlds(request: HttpRequest) -> HttpResponse:
+    """The worlds of this person; straight into the only one."""
+    found = list(worlds_of(request.user))
+    if len(found) == 1:
+        return redirect("world-home", world=found[0].slug)
+    return render(request, "gm/worlds.html", {"worlds": found})
+
+
+@require_POST
+@login_required
+def view_as(request: HttpRequest, world: str) -> HttpResponse:
+    """Look through a party's eyes, or through one's own again."""
+    looker = look(request, world)
+    if not looker.may_see_all:
+        raise Http404
+    chosen = request.session.setdefault(SESSION_KEY, {})
+    if wanted := request.POST.get("as", ""):
+        chosen[world] = str(_known_audience(looker, wanted))
+    else:
+        chosen.pop(world, None)
+    request.session.modified = True
+    return _back(request, world)
+
+
+def _known_audience(looker: Looker, text: str) -> Audience:
+    audience = Audience.parse(text)
+    if audience.kind == "party" and audience.slug not in {party.slug for party in looker.every_party}:
+        raise Http404
+    return audience
+
+
+@require_POST
+def choose_look(request: HttpRequest) -> HttpResponse:
+    """Light, dark, or as the system says; kept in a cookie, so that nothing flashes while loading."""
+    chosen = request.POST.get("look", "auto")
+    response = _back(request, "")
+    response.set_cookie("look", chosen if chosen in LOOKS else "auto", max_age=A_YEAR, samesite="Lax", httponly=True)
+    return response
+
+
+def _back(request: HttpRequest, world: str) -> HttpResponseRedirect:
+    target = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}):
+        target = f"/w/{world}/" if world else "/"
+    return HttpResponseRedirect(target)
+
+
+@gm_page
+def audit(request: HttpRequest, looker: Looker) -> HttpResponse:
+    """What did the model see: every call, latest first."""
+    calls = AuditedCall.objects.filter(world=looker.world).select_related("key").order_by("-at")
+    if tool := request.GET.get("tool", ""):
+        calls = calls.filter(tool=tool)
+    if wanted := request.GET.get("audience", ""):
+        calls = calls.filter(audience=wanted)
+    tools = AuditedCall.objects.filter(world=looker.world).values_list("tool", flat=True).distinct().order_by("tool")
+    found = Paginator(calls, CALLS_PER_PAGE).get_page(request.GET.get("page"))
+    return show(request, looker, "gm/audit.html", calls=found, tools=list(tools), tool=tool, wanted=wanted)
