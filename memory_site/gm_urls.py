@@ -4,6 +4,7 @@ from django.urls import path
 
 from episodes import views as episodes
 from knowledge import views as knowledge
+from knowledge.graph import views as graph
 from memory_site import views as site
 from npcs import views as npcs
 from worlds import views as worlds
@@ -22,6 +23,8 @@ urlpatterns = [
     path("sessions/", episodes.session_list, name="sessions"),
     path("sessions/<str:ref>/", episodes.session_page, name="session"),
     path("episodes/<str:ref>/", episodes.episode_page, name="episode"),
+    path("graph/", graph.graph, name="graph"),
+    path("contradictions/<uuid:contradiction>/", graph.decide, name="decide-contradiction"),
     path("lore/", knowledge.lore_list, name="lore"),
     path("lore/<str:slug>/", knowledge.lore_entry, name="lore-entry"),
 ]

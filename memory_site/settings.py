@@ -209,6 +209,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
 LANGUAGES = [("en", _("English")), ("ru", _("Russian")), ("ko", _("Korean"))]
 LOCALE_PATHS = [BASE_DIR / "memory_site" / "locale"]
+LOGIN_URL, LOGIN_REDIRECT_URL, LOGOUT_REDIRECT_URL = "login", "worlds", "login"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"

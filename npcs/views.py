@@ -91,7 +91,9 @@ RULINGS: dict[str, Callable[..., DispositionChange]] = {
 @gm_page
 def rule(request: HttpRequest, looker: Looker, change: int) -> HttpResponse:
     """Approve, reject, reverse or restore a change."""
-    entry = get_object_or_404(DispositionChange.objects.in_world(looker.world).select_related("npc", "party"), pk=change)
+    entry = get_object_or_404(
+        DispositionChange.objects.in_world(looker.world).select_related("npc", "party"), pk=change
+    )
     verdict = RULINGS.get(request.POST.get("verdict", ""))
     if verdict is None:
         raise Http404

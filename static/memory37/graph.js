@@ -1,0 +1,48 @@
+// Draws the relation graph over the list that says the same. Without this script the page is complete.
+"use strict";
+document.addEventListener("DOMContentLoaded", () => {
+  const box = document.getElementById("graph");
+  const data = JSON.parse(document.getElementById("graph-data").textContent);
+  const look = getComputedStyle(document.documentElement);
+  const colour = (name) => look.getPropertyValue(name).trim();
+  const kinds = {
+    Character: ["ellipse", "--accent"], Location: ["round-rectangle", "--friendly"], Faction: ["hexagon", "--devoted"],
+    Item: ["diamond", "--warn"], Quest: ["star", "--hostile"], Event: ["triangle", "--soft"],
+  };
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const drawing = cytoscape({
+    container: box,
+    elements: [...data.nodes.map((node) => ({ data: node })), ...data.edges.map((edge) => ({ data: edge }))],
+    minZoom: 0.2, maxZoom: 3, wheelSensitivity: 0.3,
+    layout: { name: "cose", animate: false, padding: 24, nodeRepulsion: 12000, idealEdgeLength: 90, randomize: true },
+    style: [
+      { selector: "node", style: {
+        "label": "data(name)", "font-size": 11, "color": colour("--ink"), "text-valign": "bottom", "text-margin-y": 4,
+        "text-wrap": "wrap", "text-max-width": 110, "width": 22, "height": 22,
+        "shape": (node) => (kinds[node.data("kind")] || kinds.Event)[0],
+        "background-color": (node) => colour((kinds[node.data("kind")] || kinds.Event)[1]) } },
+      { selector: "node[?center]", style: { "width": 36, "height": 36, "font-size": 14, "font-weight": "bold" } },
+      { selector: "edge", style: {
+        "width": 1.5, "line-color": colour("--line"), "target-arrow-color": colour("--soft"), "target-arrow-shape": "triangle",
+        "arrow-scale": 0.8, "curve-style": "bezier", "label": data.edges.length < 60 ? "data(words)" : "", "font-size": 9,
+        "color": colour("--soft"), "text-rotation": "autorotate", "text-background-color": colour("--sheet"),
+        "text-background-opacity": 0.85, "text-background-padding": 2 } },
+      { selector: ".faint", style: { "opacity": 0.2 } },
+    ],
+  });
+  drawing.on("mouseover", "node", (event) => {
+    drawing.elements().addClass("faint");
+    event.target.closedNeighborhood().removeClass("faint");
+  });
+  drawing.on("mouseout", "node", () => drawing.elements().removeClass("faint"));
+  drawing.on("tap", "node", (event) => {
+    location.href = `${box.dataset.base}?around=${encodeURIComponent(event.target.data("slug"))}`;
+  });
+  if (!still) drawing.animate({ fit: { padding: 24 } }, { duration: 150 });
+});
+document.addEventListener("DOMContentLoaded", () => {
+  const slider = document.getElementById("slider");
+  if (!slider) return;
+  slider.addEventListener("input", () => { document.getElementById("at").value = slider.value; });
+  slider.addEventListener("change", () => document.getElementById("graph-form").requestSubmit());
+});
