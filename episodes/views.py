@@ -46,7 +46,7 @@ def episode_page(request: HttpRequest, looker: Looker, ref: str) -> HttpResponse
     """One episode, and for a game master what followed from it."""
     rows = Episode.objects.in_world(looker.world).visible_to(looker.audience)
     episode = get_object_or_404(rows.with_source(), external_id=ref)
-    changes = episode.disposition_changes.select_related("npc", "party").order_by("id") if looker.is_gm else []  # type: ignore[attr-defined]
+    changes = episode.disposition_changes.select_related("npc", "party").order_by("id") if looker.is_gm else []
     return show(
         request, looker, "gm/episode.html", episode=episode, told=told(episode, looker.audience), changes=changes
     )

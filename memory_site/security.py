@@ -29,6 +29,7 @@ class ContentSecurityPolicy(CSPMiddleware):
     ) -> PolicyParts:
         parts = super().get_policy_parts(request, response, report_only)
         if not report_only:
-            wider = (update for prefix, update in WIDER.items() if request.path_info.startswith(prefix))
-            parts.update = {**(next(wider, None) or {}), **(parts.update or {})} or None
+            for prefix, wider in WIDER.items():
+                if request.path_info.startswith(prefix):
+                    parts.update = {**wider, **(parts.update or {})}
         return parts

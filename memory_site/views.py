@@ -3,14 +3,14 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from knowledge.schemas import LoreQuestion, RulesQuestion
-from knowledge.tools import lore_search, rules_lookup
-from npcs.profiles import influence
 
 from episodes.models import Episode, Session
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.models import LoreProposal
+from knowledge.schemas import LoreQuestion, RulesQuestion
+from knowledge.tools import lore_search, rules_lookup
 from npcs.models import NPC, DispositionChange
+from npcs.profiles import influence
 from npcs.reading import standings
 from retrieval.problems import Problem
 from retrieval.search import search

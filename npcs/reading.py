@@ -12,8 +12,8 @@ from knowledge.graph.postgres import neighbors
 from npcs.dispositions import stand
 from npcs.drawing import Curve, curve
 from npcs.models import NPC, Disposition, DispositionChange
-from npcs.profiles import Apparent, DispositionOut, Influence, Known, apparent, influence, known_to, told_disposition
-from npcs.profiles import untouched as not_met
+from npcs.profiles import apparent, influence, known_to, told_disposition, untouched
+from npcs.schemas import Apparent, DispositionOut, Influence, Known
 from worlds.audiences import Audience
 from worlds.models import Party, Reveal
 
@@ -31,7 +31,7 @@ def standings(npcs: Sequence[NPC], parties: Sequence[Party], audience: Audience)
         return [(npc, [apparent(npc, party, audience) for party in parties]) for npc in npcs]
     rows = Disposition.objects.filter(npc__in=npcs, party__in=parties).select_related("npc", "party", "last_change")
     told = {(row.npc_id, row.party_id): told_disposition(row) for row in rows}
-    return [(npc, [told.get((npc.pk, party.pk)) or not_met(npc, party) for party in parties]) for npc in npcs]
+    return [(npc, [told.get((npc.pk, party.pk)) or untouched(npc, party) for party in parties]) for npc in npcs]
 
 
 def party_to_show(npc: NPC, parties: Sequence[Party]) -> Party | None:
@@ -63,7 +63,7 @@ def story(npc: NPC, party: Party) -> Story:
         score = after.get(change.change, score)
         scores.append((change.change, score, change.state == "counts"))
     row = Disposition.objects.filter(npc=npc, party=party).select_related("npc", "party", "last_change").first()
-    now = told_disposition(row) if row else not_met(npc, party)
+    now = told_disposition(row) if row else untouched(npc, party)
     changes = [(change, point[1]) for change, point in zip(told, scores, strict=True)]
     return Story(now, curve(scores, base=npc.base), changes[::-1])
 
@@ -82,7 +82,7 @@ def appearances_of(npc: NPC) -> Any:
 
 @dataclass(frozen=True)
 class Relation:
-    """An edge as a sentence about the NPC: `words` says how, `other` is who or what. `to` is false when it points here."""
+    """An edge as words about the NPC: `words` says how, `other` is who or what; `to` is false when it points here."""
 
     words: str
     other: NodeOut
@@ -110,7 +110,7 @@ def _relation(edge: EdgeOut, other: NodeOut, to: bool) -> Relation:
 
 def pictures_of(npc: NPC, audience: Audience) -> Any:
     """The art cards that show the NPC (`art` stands above this app and names them `npc.art`)."""
-    return npc.art.visible_to(audience).with_source()[:MOST_PICTURES]  # type: ignore[attr-defined]
+    return npc.art.visible_to(audience).with_source()[:MOST_PICTURES]
 
 
 def who_thinks_what(party: Party, audience: Audience) -> list[tuple[NPC, DispositionOut | Apparent]]:

@@ -7,6 +7,7 @@ import nh3
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from mdit_py_plugins.container import container_plugin
@@ -19,12 +20,12 @@ ATTRIBUTES = {"a": {"href", "title"}, "div": {"class"}, "span": {"class"}, "ol":
 WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]")
 
 
-def _secret(renderer: RendererHTML, tokens: list[Token], at: int, *_rest: object) -> str:
+def _secret(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest: object) -> str:
     if tokens[at].nesting != 1:
         return "</div>\n"
     who = tokens[at].info.strip().removeprefix("secret").strip()
-    named = renderer.renderText([Token("text", "", 0, content=who)], 0, {}, {}) if who else ""
-    return f'<div class="secret"><span class="tag gm">{_("Secret")}{": " + named if named else ""}</span>\n'
+    named = f"{_('Secret')}: {who}" if who else _("Secret")
+    return f'<div class="secret"><span class="tag gm">{escapeHtml(named)}</span>\n'
 
 
 @cache

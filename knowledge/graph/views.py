@@ -1,4 +1,4 @@
-"""The relation graph for reading: a drawing, the same as a list, at a chosen world day; and contradictions to decide."""
+"""The relation graph for reading: a drawing, and the same as a list, at a chosen day; contradictions to decide."""
 
 from dataclasses import dataclass
 from typing import Any
