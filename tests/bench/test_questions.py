@@ -12,7 +12,9 @@ from memory_site.demo.reading import read_world
 from memory_site.env import BASE_DIR
 
 FOLDER = Path(BASE_DIR) / "bench" / "questions"
-RULE_ID = re.compile(r"srd-5\.1/(conditions|spells|monsters|traits|rules)/[a-z0-9-]+(/[a-z0-9-]+)*")
+RULE_ID = re.compile(
+    r"srd-5\.1/(conditions|spells|monsters|traits|features|equipment|magic-items|magic-schools|rules)/[a-z0-9-]+(/[a-z0-9-]+)*"
+)
 
 
 def questions(pattern: str = "*.jsonl") -> list[dict[str, Any]]:
