@@ -16,11 +16,12 @@ def load_glossary(system: GameSystem) -> int:
     fresh: list[GlossaryTerm] = []
     changed: list[GlossaryTerm] = []
     for term in read_terms():
-        for language, names in term.names.items():
+        for language in term.names:
+            names = term.heard(language)
             row = stored.get((term.term, term.kind, language))
             if row is None:
                 fresh.append(
-                    GlossaryTerm(system=system, term=term.term, kind=term.kind, language=language, names=list(names))
+                    GlossaryTerm(system=system, term=term.term, kind=term.kind, language=language, names=names)
                 )
             elif missing := [name for name in names if name not in row.names]:
                 row.names, row.updated_at = [*row.names, *missing], timezone.now()

@@ -1,4 +1,5 @@
-"""Read `terms.csv`: a term, its names per language (`|` between several, the usual one first), its kind."""
+"""Read `terms.csv`: a term, its names per language (`|` between several, the usual one first), its kind, and how
+players speak of it without naming it."""
 
 import csv
 from dataclasses import dataclass, field
@@ -31,9 +32,14 @@ class Term:
     term: str
     kind: str
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    said: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def may_name(self, rule_kind: str) -> bool:
         return rule_kind in RULE_KINDS.get(self.kind, SECTIONS)
+
+    def heard(self, language: str) -> list[str]:
+        """Everything by which the term is recognised in a question."""
+        return [*self.names.get(language, ()), *self.said.get(language, ())]
 
     @property
     def all_names(self) -> list[str]:
@@ -49,5 +55,10 @@ def read_terms(path: Path = TERMS) -> tuple[Term, ...]:
 
 
 def _term(row: dict[str, str]) -> Term:
-    names = {language: tuple(filter(None, map(str.strip, row[language].split("|")))) for language in LANGUAGES}
-    return Term(row["term_en"].strip(), row["kind"].strip(), {each: found for each, found in names.items() if found})
+    return Term(row["term_en"].strip(), row["kind"].strip(), _by_language(row, "{}"), _by_language(row, "{}_said"))
+
+
+def _by_language(row: dict[str, str], column: str) -> dict[str, tuple[str, ...]]:
+    cells = {language: (row.get(column.format(language)) or "").split("|") for language in LANGUAGES}
+    kept = {language: tuple(filter(None, map(str.strip, cell))) for language, cell in cells.items()}
+    return {language: names for language, names in kept.items() if names}
