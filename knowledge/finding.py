@@ -83,7 +83,6 @@ def _searched_rules(question: RulesQuestion, caller: Caller, rules: "QuerySet[An
         limit=question.k + 2,
         language=guess_language(term),
         expansions=[Expansion(found.term, found.weight) for found in terms],
-        vector_query=" ".join(found.term for found in terms) or None,
         named=_named(passages, "rule", named_rows(rules, term, within=MENTIONED_RULE)),
         fields=("rule_id",),
         explain=question.explain,

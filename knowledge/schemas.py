@@ -1,11 +1,15 @@
 """What may be asked about rules and lore, and how entries travel. Closed types."""
 
-from typing import Annotated, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
+from retrieval.ingest.normalise import clean
 from retrieval.schemas import LARGEST_K, Closed, MaxChars
 from worlds.asking import Ask
+from worlds.audiences import Audience, Visibility
 
 RuleKind = Literal[
     "section", "condition", "spell", "monster", "class", "feature", "ancestry", "background", "feat", "equipment",
@@ -52,3 +56,139 @@ class LoreQuestion(Ask):
     filters: LoreFilters = LoreFilters()
     max_chars: MaxChars = None
     explain: bool = Field(False, description="How it was found; game masters only.")
+
+
+# --- entries as programs send them
+
+
+def _told(audience: str) -> str:
+    """Accept whom something can be revealed to: a party or an NPC."""
+    if Audience.parse(audience).kind not in ("party", "npc"):
+        raise ValueError("must be party:<slug> or npc:<slug>")
+    return audience
+
+
+def _cleaned(value: Any) -> Any:
+    return clean(value) if isinstance(value, str) else value
+
+
+LONGEST_BODY = 500_000
+Cleaned = BeforeValidator(_cleaned)
+Line = Annotated[str, Cleaned, StringConstraints(max_length=200, strip_whitespace=True)]
+Name = Annotated[str, Cleaned, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Label = Annotated[str, Cleaned, StringConstraints(max_length=120, strip_whitespace=True)]
+Body = Annotated[str, Cleaned, StringConstraints(max_length=LONGEST_BODY)]
+Slug = Annotated[str, StringConstraints(pattern=r"^[\w-]+$", max_length=120)]
+Told = Annotated[str, StringConstraints(max_length=120), AfterValidator(_told)]
+Day = Annotated[float | None, Field(allow_inf_nan=False, description="Days since the world's epoch.")]
+
+
+class LoreIn(Closed):
+    """A lore entry. Of an entry that exists, only the fields that are sent change. New ones are GM only and drafts
+    unless told otherwise."""
+
+    title: Name
+    slug: Slug | None = Field(None, description="Stable id; default: made from the title.")
+    kind: LoreKind = "custom"
+    body: Body = Field("", description="Markdown. `:::secret [party:<slug> npc:<slug>]` … `:::` hides a block.")
+    aliases: list[Name] = Field([], max_length=50)
+    tags: list[Annotated[str, Cleaned, StringConstraints(min_length=1, max_length=80)]] = Field([], max_length=50)
+    language: str = Field("", max_length=8, description="Default: told from the text.")
+    status: Status = "draft"
+    visibility: Visibility = Visibility.GM
+    known_to: list[Told] = Field([], max_length=100)
+    in_world_at: Day = None
+    in_world_label: Label = ""
+    in_world_until: Day = None
+    in_world_until_label: Label = ""
+    campaign: str | None = Field(None, max_length=120, description="Slug: an overlay, known in this campaign alone.")
+    overrides: str | None = Field(None, max_length=200, description="The canon entry that it stands in for.")
+    author: Label = ""
+    origin: Line = ""
+    extra: dict[str, Any] = {}
+
+
+class RuleIn(Closed):
+    """A rule of the world's own (house rules)."""
+
+    rule_id: Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)+$", max_length=200)] = Field(
+        examples=["house/conditions/seasick"]
+    )
+    title: Name
+    body: Body
+    kind: RuleKind = "custom"
+    aliases: list[Name] = Field([], max_length=50)
+    breadcrumb: list[Name] = Field([], max_length=10)
+    language: str = Field("", max_length=8)
+    data: dict[str, Any] = {}
+    visibility: Visibility = Visibility.PUBLIC
+    known_to: list[Told] = Field([], max_length=100)
+
+
+class LoreOut(BaseModel):
+    id: UUID
+    slug: str
+    title: str
+    kind: str
+    body: str
+    aliases: list[str]
+    tags: list[str]
+    language: str
+    status: str
+    visibility: str
+    known_to: list[str]
+    in_world_at: float | None
+    in_world_label: str
+    in_world_until: float | None
+    in_world_until_label: str
+    campaign: str | None
+    overrides: str | None
+    author: str
+    origin: str
+    version: int
+    updated_at: datetime
+
+
+class RuleOut(BaseModel):
+    rule_id: str
+    title: str
+    body: str
+    kind: str
+    aliases: list[str]
+    breadcrumb: list[str]
+    language: str
+    document: str
+    edition: str
+    licence: str
+    visibility: str
+    version: int
+    updated_at: datetime
+
+
+class Written(BaseModel):
+    """What became of an entry: created, changed or unchanged, and the version that is stored now."""
+
+    id: str
+    outcome: Literal["created", "changed", "unchanged"]
+    version: int
+
+
+class Entries(Closed):
+    """Up to 500 entries. `atomic`: all or none."""
+
+    entries: list[dict[str, Any]] = Field(min_length=1, max_length=500)
+    atomic: bool = False
+
+
+class ProposalIn(Closed):
+    """An entry that somebody would like to see; an editor decides."""
+
+    entry: LoreIn
+    reason: Annotated[str, Cleaned, StringConstraints(max_length=2000)] = ""
+
+
+class ProposalOut(BaseModel):
+    id: UUID
+    state: str
+    title: str
+    created_at: datetime

@@ -1,0 +1,143 @@
+"""REST for engines: lore and house rules, one by one or in bulk, and proposals for an editor to decide on."""
+
+from typing import Annotated, Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from ninja import Body, Path, Router, Status
+
+from knowledge.entries import (
+    campaign_called,
+    lore_called,
+    lore_out,
+    own_rule,
+    rule_out,
+    upsert_lore,
+    upsert_rule,
+)
+from knowledge.models import Lore, Rule
+from knowledge.proposing import propose
+from knowledge.schemas import Entries, LoreIn, LoreOut, ProposalIn, ProposalOut, RuleIn, RuleOut, Written
+from retrieval.ingest.normalise import slugify
+from retrieval.problems import AudienceAboveCap, Invalid
+from retrieval.tasks import embed_soon
+from worlds.bulk import BulkReport, write_all
+from worlds.callers import Caller
+from worlds.doors import NeedsKey, caller_of, check_match, tag
+from worlds.keys import Scope
+
+router = Router(tags=["knowledge"], auth=NeedsKey(Scope.WORLD_WRITE))
+Reference = Annotated[str, Path(max_length=200)]
+
+
+def keeper_of(request: HttpRequest) -> Caller:
+    """Who writes canon reads secrets in the answers, so only a game master's key may."""
+    caller = caller_of(request)
+    if not caller.audience.is_gm:
+        raise AudienceAboveCap("Writing knowledge needs a key whose audience cap is gm.")
+    return caller
+
+
+@router.put("/lore", operation_id="lore_upsert", summary="Write a lore entry", response=Written)
+def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) -> Written:
+    """Create an entry, or change the one with its slug by the fields that are sent. `If-Match` guards against a stale
+    copy."""
+    caller = keeper_of(request)
+    entry = _bound(caller, entry)
+    check_match(request, _version(caller, entry))
+    written = _write_lore(caller, entry)
+    tag(response, written.version)
+    return written
+
+
+@router.post("/lore/bulk", operation_id="lore_upsert_bulk", summary="Write many lore entries", response=BulkReport)
+def put_lore_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
+    """Up to 500 with a report on each; `atomic` writes all or none."""
+    caller = keeper_of(request)
+
+    def write(item: Any) -> tuple[str, str]:
+        written = _write_lore(caller, _bound(caller, LoreIn.model_validate(item)))
+        return written.id, written.outcome
+
+    return write_all(batch.entries, write, atomic=batch.atomic)
+
+
+@router.post(
+    "/lore/proposals", operation_id="lore_propose", summary="Propose a lore entry", response={201: ProposalOut}
+)
+def propose_lore(request: HttpRequest, proposal: Body[ProposalIn]) -> Status[dict[str, Any]]:
+    """Kept for an editor, who accepts, edits or rejects it in the admin. It is not found before that."""
+    caller = caller_of(request)
+    made = propose(caller.world, proposal, campaign=caller.campaign, by=str(caller.key or ""))
+    return Status(201, {"id": made.pk, "state": made.state, "title": str(made), "created_at": made.created_at})
+
+
+@router.get("/lore/{ref}", operation_id="lore_get", summary="One lore entry", response=LoreOut)
+def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> LoreOut:
+    """By slug, id or name, as a game master sees it: with its secrets."""
+    caller = keeper_of(request)
+    entry = lore_called(caller.world, ref, campaign=caller.campaign)
+    tag(response, entry.version)
+    return lore_out(entry)
+
+
+@router.put("/rules", operation_id="rule_upsert", summary="Write a house rule", response=Written)
+def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) -> Written:
+    """Create or change a rule of the key's world. Shared rules of the game system stay as they are."""
+    caller = keeper_of(request)
+    stored = Rule.objects.filter(world=caller.world, key=entry.rule_id).values_list("version", flat=True)
+    check_match(request, stored.first())
+    written = _write_rule(caller, entry)
+    tag(response, written.version)
+    return written
+
+
+@router.post("/rules/bulk", operation_id="rule_upsert_bulk", summary="Write many house rules", response=BulkReport)
+def put_rules_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
+    """Up to 500 with a report on each; `atomic` writes all or none."""
+    caller = keeper_of(request)
+
+    def write(item: Any) -> tuple[str, str]:
+        written = _write_rule(caller, RuleIn.model_validate(item))
+        return written.id, written.outcome
+
+    return write_all(batch.entries, write, atomic=batch.atomic)
+
+
+@router.get("/rules/{path:ref}", operation_id="rule_get", summary="One house rule", response=RuleOut)
+def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
+    """A rule of the key's own world, by its id; the shared ones are read with `rules_lookup`."""
+    rule = own_rule(keeper_of(request).world, ref)
+    tag(response, rule.version)
+    return rule_out(rule)
+
+
+def _bound(caller: Caller, entry: LoreIn) -> LoreIn:
+    """A key that is bound to a campaign writes that campaign's overlay and nothing else."""
+    if caller.campaign is None:
+        return entry
+    if entry.campaign and campaign_called(caller.world, entry.campaign) != caller.campaign:
+        raise Invalid(f"This key writes for the campaign {caller.campaign.slug} alone: leave out `campaign`.")
+    return entry.model_copy(update={"campaign": caller.campaign.slug})
+
+
+def _version(caller: Caller, entry: LoreIn) -> int | None:
+    slug = entry.slug or slugify(entry.title)
+    rows = Lore.objects.filter(world=caller.world, slug=slug, campaign__slug=entry.campaign)
+    return rows.values_list("version", flat=True).first()
+
+
+def _write_lore(caller: Caller, entry: LoreIn) -> Written:
+    with transaction.atomic():
+        row, outcome = upsert_lore(caller.world, entry, author=str(caller.key or "")[:120])
+        if outcome != "unchanged":
+            embed_soon("lore")
+    return Written(id=row.slug, outcome=outcome, version=row.version)
+
+
+def _write_rule(caller: Caller, entry: RuleIn) -> Written:
+    with transaction.atomic():
+        row, outcome = upsert_rule(caller.world, entry)
+        if outcome != "unchanged":
+            embed_soon("srd")
+    return Written(id=row.key, outcome=outcome, version=row.version)

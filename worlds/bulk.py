@@ -1,0 +1,59 @@
+"""Write many things with a report on each; all or none on request."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db import transaction
+from pydantic import BaseModel, ValidationError
+
+from retrieval.problems import Invalid, Problem
+
+Write = Callable[[Any], tuple[str, str]]
+"""Takes one item; returns its id and what became of it."""
+
+
+class ItemReport(BaseModel):
+    index: int
+    status: str
+    id: str = ""
+    outcome: str = ""
+    code: str = ""
+    detail: str = ""
+    candidates: list[str] = []
+
+
+class BulkReport(BaseModel):
+    stored: int
+    failed: int
+    items: list[ItemReport]
+
+
+def write_all(items: Sequence[Any], write: Write, *, atomic: bool) -> BulkReport:
+    """Write each item in a transaction of its own; with `atomic`, none when one fails."""
+    with transaction.atomic():
+        reports = [_written(index, item, write) for index, item in enumerate(items)]
+        failed = sum(report.status == "failed" for report in reports)
+        if atomic and failed:
+            transaction.set_rollback(True)
+            for report in reports:
+                report.status = "rolled_back" if report.status == "ok" else report.status
+    stored = sum(report.status == "ok" for report in reports)
+    return BulkReport(stored=stored, failed=failed, items=reports)
+
+
+def _written(index: int, item: Any, write: Write) -> ItemReport:
+    try:
+        with transaction.atomic():
+            name, outcome = write(item)
+    except (Problem, ValidationError) as refused:
+        problem = refused if isinstance(refused, Problem) else invalid(refused)
+        return ItemReport(
+            index=index, status="failed", code=problem.code, detail=problem.detail, candidates=list(problem.candidates)
+        )
+    return ItemReport(index=index, status="ok", id=name, outcome=outcome)
+
+
+def invalid(error: ValidationError) -> Invalid:
+    """Say in one line what Pydantic found."""
+    found = [f"{'.'.join(map(str, each['loc'])) or 'item'}: {each['msg']}" for each in error.errors()[:5]]
+    return Invalid("; ".join(found))
