@@ -1,6 +1,8 @@
 """The core memory: the page an agent always sees. Every change is a version; what the policy refuses is a proposal."""
 
 import difflib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -189,6 +191,13 @@ def locked(namespace: Namespace) -> Namespace:
     if found is None:
         raise NotFound("This memory was deleted.")
     return found
+
+
+@contextmanager
+def writing(namespace: Namespace) -> Iterator[Namespace]:
+    """A transaction in which the caller alone writes this memory."""
+    with transaction.atomic():
+        yield locked(namespace)
 
 
 def _add_version(namespace: Namespace, markdown: str, *, reason: str, made_by: Maker, author: str) -> CoreVersion:

@@ -14,6 +14,7 @@ from memories import prompting
 from memories.answers import CoreUpdateResponse, MemoryReconstructionResponse, PreMemorySplitResponse
 from memories.prompting import Prompt, rearm
 from memories.wellformed import required
+from retrieval.problems import LanguageModelDown
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,9 @@ def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer 
         try:
             raw = model.generate_structured(system_prompt=prompt.system, user_prompt=prompt.user, response_model=answer)
             return _well_formed(answer.model_validate(raw))
+        except LanguageModelDown as problem:  # the site's model has had its tries
+            logger.warning("%s: going on without: %s", answer.__name__, problem)
+            return None
         except RETRYABLE as error:
             logger.debug("%s: try %d of %d failed: %s", answer.__name__, attempt, TRIES, error)
     logger.warning("The language model gave no usable %s in %d tries: going on without", answer.__name__, TRIES)

@@ -17,6 +17,7 @@ from memories.reconstruction import StructuredModel
 from memories.vectors import SiteSource, Vectors, VectorSource
 from memories.wellformed import required
 from memories.writing import Overtaken, Written, write
+from retrieval.llm import get_llm
 
 REDOS = 6
 """After so many lost races the contents are stored as they came: nothing is lost, nothing replaced."""
@@ -33,7 +34,7 @@ class Minds:
 
 def site_model() -> StructuredModel | None:
     """The language model of the settings, or None: then rules do."""
-    return None
+    return get_llm()
 
 
 def site_minds() -> Minds:
@@ -75,13 +76,7 @@ class Adding:
         self.documents = self._embedded(self.contents)
 
     def _embedded(self, texts: list[str]) -> Vectors | None:
-        """Embed what will be indexed: the text under its speaker and date."""
-        context = self.about.heading
-        return (
-            self.minds.vectors.of_documents([f"{context}\n{text}" if context else text for text in texts])
-            if texts
-            else None
-        )
+        return self.minds.vectors.of_documents(indexed(texts, self.about)) if texts else None
 
     @property
     def texts(self) -> list[str]:
@@ -112,16 +107,23 @@ def add(
     Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be stored, and
     whatever a model raises beyond retryable errors; then nothing was written.
     """
+    about = about or Particulars()
     raw, normalised = _normalised(contents, minds.model)
     if not normalised:
         return Written()
     adding = Adding(
-        namespace=namespace, minds=minds, raw=raw, contents=normalised, about=about or Particulars(),
-        queries=minds.vectors.of_queries(normalised), k=namespace.merge_top_k, within=namespace.merge_distance_cutoff,
+        namespace=namespace, minds=minds, raw=raw, contents=normalised, about=about,
+        queries=minds.vectors.of_queries(indexed(normalised, about)), k=namespace.merge_top_k,
+        within=namespace.merge_distance_cutoff,
     )  # fmt: skip
     written = _committed(adding)
     word_counts.keep_up(namespace)
     return written
+
+
+def indexed(texts: list[str], about: Particulars) -> list[str]:
+    """What is embedded: each text under its speaker and date."""
+    return [f"{about.heading}\n{text}" if about.heading else text for text in texts]
 
 
 def _committed(adding: Adding) -> Written:

@@ -47,10 +47,14 @@ class ClientSource:
 
 
 class SiteSource:
-    """The embedder of the settings."""
+    """The embedder of the settings.
+
+    What is near a new memory is asked with the vector it will be stored with: so that nothing is embedded twice, and
+    the same text lies at distance nought.
+    """
 
     def of_queries(self, texts: list[str]) -> Vectors | None:
-        return _unless_down(get_embedder("memory").embed_query, texts)
+        return self.of_documents(texts)
 
     def of_documents(self, texts: list[str]) -> Vectors | None:
         return _unless_down(get_embedder("memory").embed_document, texts)

@@ -1,0 +1,68 @@
+"""Derived memories made again from the observations they were made from."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from memories import changing, core, lineage
+from memories.drafting import as_they_came
+from memories.models import Evidence, MemoryItem, Namespace, Observation
+from memories.states import Maker, State
+from memories.storing import store_vectors
+from memories.writing import SHARED, next_timestamps
+
+AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    derived: int
+    replaced: int
+
+
+def derive_again(namespace: Namespace, observations: list[Observation]) -> int:
+    """Make a memory of each observation as it came. The caller holds the namespace's lock. Return how many."""
+    if not observations:
+        return 0
+    drafted = as_they_came([seen.text for seen in observations], Maker.REBUILD).planned
+    stamps = next_timestamps(namespace, len(observations))
+    items = [
+        MemoryItem(
+            namespace=namespace, text=new.text, made_by=new.made_by, timestamp_ms=stamp, language=namespace.language,
+            **{name: getattr(seen, name) for name in SHARED},
+        )
+        for new, stamp, seen in zip(drafted, stamps, observations, strict=True)
+    ]  # fmt: skip
+    store_vectors(namespace, items, None, reason="derived again from its observation")
+    pairs = zip(items, observations, strict=True)
+    Evidence.objects.bulk_create([Evidence(memory=item, observation=seen) for item, seen in pairs])
+    namespace.last_timestamp_ms = stamps[-1]
+    namespace.revision += 1
+    namespace.save(update_fields=["last_timestamp_ms", "revision"])
+    return len(items)
+
+
+def rebuild(namespace: Namespace, *, everything: bool = False, by: str = "") -> Rebuilt:
+    """Derive memories from observations that have none; with `everything`, from all, superseding what was derived.
+
+    What a person wrote or approved by hand has no other source than itself and stays. Erased observations are gone, so
+    nothing that was erased comes back.
+    """
+    with transaction.atomic():
+        locked = core.locked(namespace)
+        replaced = _supersede_derived(locked, by=by) if everything else 0
+        observations = list(namespace.observations.order_by("pk")) if everything else lineage.orphaned(namespace)
+        derived = sum(
+            derive_again(locked, observations[start : start + AT_ONCE])
+            for start in range(0, len(observations), AT_ONCE)
+        )
+    return Rebuilt(derived, replaced)
+
+
+def _supersede_derived(namespace: Namespace, *, by: str) -> int:
+    kept_by_hand = (Maker.PERSON, Maker.TOOL)
+    derived: list[UUID] = list(
+        MemoryItem.objects.of(namespace).active().exclude(made_by__in=kept_by_hand).values_list("pk", flat=True)
+    )
+    return changing.move(derived, to=State.SUPERSEDED, by=by, reason="rebuilt from observations")

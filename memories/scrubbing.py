@@ -1,0 +1,57 @@
+"""Taking erased ids and texts out of what the doors keep: the audit of calls, and answers kept for repetition."""
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db.models import Q
+
+from memories.lineage import SURE_LENGTH
+from memories.models import Namespace
+from worlds.models import ApiKey, AuditedCall, IdempotentWrite
+
+ERASED = b'{"code":"erased","detail":"What this request wrote was deleted for good."}'
+
+
+def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
+    """Take ids out of what calls returned, and texts out of what they asked. Return how many calls were changed."""
+    names, changed = {str(pk) for pk in ids}, []
+    for call in AuditedCall.objects.filter(world=namespace.world).filter(_concerns(namespace)).iterator():
+        returned = [pk for pk in call.returned if pk not in names]
+        asked = {name: _blanked(value, names, texts) for name, value in call.asked.items()}
+        if returned != call.returned or asked != call.asked:
+            call.returned, call.asked = returned, asked
+            changed.append(call)
+    AuditedCall.objects.bulk_update(changed, ["returned", "asked"], batch_size=500)
+    return len(changed)
+
+
+def scrub_answers(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
+    """Replace answers that hold an erased id or text; a repetition of their request hears that it is gone."""
+    needles = [str(pk).encode() for pk in ids]
+    needles += [form for text in texts for form in (text.encode(), orjson.dumps(text)[1:-1]) if len(text) >= 8]
+    changed = 0
+    for write in IdempotentWrite.objects.filter(key__in=_keys(namespace)).iterator():
+        body = bytes(write.body)
+        if any(needle in body for needle in needles):
+            write.status, write.body = 410, ERASED
+            write.save(update_fields=["status", "body"])
+            changed += 1
+    return changed
+
+
+def _concerns(namespace: Namespace) -> Q:
+    """Calls of the namespace's keys, and of keys that may see every namespace (or are gone)."""
+    return Q(key__in=_keys(namespace)) | Q(key=None)
+
+
+def _keys(namespace: Namespace) -> Any:
+    return ApiKey.objects.filter(world=namespace.world).filter(Q(namespace=namespace.name) | Q(namespace=""))
+
+
+def _blanked(value: Any, ids: set[str], texts: list[str]) -> Any:
+    if not isinstance(value, str):
+        return value
+    says = any(text == value or (len(text) >= SURE_LENGTH and text in value) for text in texts)
+    shown = any(len(value) >= SURE_LENGTH and value in text for text in texts)
+    return "" if says or shown or value in ids else value

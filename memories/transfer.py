@@ -1,0 +1,152 @@
+"""A memory as JSONL: every row with its history, written and read without loss.
+
+One object a line, the namespace first. Vectors of the site are derived and left out; those of a client cannot be made
+again and go along. Reading is repeatable: rows that are there stay, and what was erased does not come back.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.core import serializers
+from django.core.serializers.base import DeserializationError
+from django.db import IntegrityError, models, transaction
+
+from memories import word_counts
+from memories.models import (
+    ClientVector,
+    CoreProposal,
+    CoreVersion,
+    Evidence,
+    MemoryItem,
+    Message,
+    Namespace,
+    Observation,
+    StateChange,
+    Succession,
+    Tombstone,
+)
+from retrieval.problems import Conflict, Invalid
+from worlds.models import World
+
+DERIVED = {
+    "embedding", "embedding_model", "search_vector", "word_count", "rev", "embedded_rev", "embed_tries", "embed_after",
+    "embed_error", "observations", "words_counted", "words_uncounted",
+}  # fmt: skip
+KINDS: list[type[models.Model]] = [
+    Observation, MemoryItem, ClientVector, Evidence, Succession, StateChange, CoreVersion, CoreProposal, Message,
+]  # fmt: skip
+NUMBERED = {StateChange, Evidence}
+"""Rows whose number means nothing elsewhere: they get a new one."""
+
+
+def export(namespace: Namespace) -> Iterator[str]:
+    """Yield the lines of the file."""
+    yield _line([Namespace.objects.get(pk=namespace.pk)])
+    for model in KINDS:
+        for row in _rows(model, namespace).order_by("pk").iterator(chunk_size=500):
+            yield _line([row])
+
+
+def bring_in(lines: Iterable[str], world: World, *, name: str = "") -> tuple[Namespace, Counter[str]]:
+    """Read a file into `world`, under another `name` if given. Return the namespace and how many rows are new.
+
+    Raise `Invalid` for a line that cannot be read and `Conflict` when rows of the file live in another namespace;
+    nothing is written then.
+    """
+    counts: Counter[str] = Counter()
+    namespace: Namespace | None = None
+    with transaction.atomic():
+        for number, line in enumerate(filter(str.strip, lines), start=1):
+            row = _read(line, number)
+            if namespace is None:
+                namespace = _namespace(row, world, name, number)
+            elif _store(row, namespace, number):
+                counts[row._meta.model_name or ""] += 1
+    if namespace is None:
+        raise Invalid("The file is empty.")
+    word_counts.recount(namespace)
+    return namespace, counts
+
+
+def _line(rows: list[models.Model]) -> str:
+    """One JSON object. Not Django's own JSON, which cuts times to milliseconds."""
+    fields = [field.name for field in rows[0]._meta.get_fields() if field.concrete and field.name not in DERIVED]
+    (written,) = serializers.serialize("python", rows, fields=fields)
+    if type(rows[0]) in NUMBERED:
+        del written["pk"]
+    return orjson.dumps(written, default=str).decode()
+
+
+def _rows(model: type[models.Model], namespace: Namespace) -> "models.QuerySet[Any]":
+    direct = any(field.name == "namespace" for field in model._meta.get_fields())
+    through = {Evidence: "memory__namespace", Succession: "newer__namespace", StateChange: "memory__namespace"}
+    return model._default_manager.filter(**{"namespace" if direct else through[model]: namespace})
+
+
+def _read(line: str, number: int) -> models.Model:
+    try:
+        (read,) = serializers.deserialize("python", [orjson.loads(line)])
+    except (DeserializationError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Invalid(f"Line {number} cannot be read: {error}") from error
+    row: models.Model = read.object
+    if type(row) not in {Namespace, *KINDS}:
+        raise Invalid(f"Line {number} holds a {row._meta.model_name}, which is no part of a memory.")
+    return row
+
+
+def _namespace(row: models.Model, world: World, name: str, number: int) -> Namespace:
+    if not isinstance(row, Namespace):
+        raise Invalid(f"Line {number} must be the namespace.")
+    known = Namespace.objects.select_for_update().filter(pk=row.pk).first()
+    if known:
+        return known
+    row.world, row.name = world, name or row.name
+    if Namespace.objects.filter(world=world, name=row.name).exists():
+        raise Conflict(f"There is another memory called {row.name!r} here: import it under another name.")
+    row.path = ""
+    row.save(force_insert=True)
+    return row
+
+
+def _store(row: Any, namespace: Namespace, number: int) -> bool:
+    """Insert one row unless it is there or was erased; return whether it is new."""
+    if isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists():
+        return False
+    if _belongs_elsewhere(row, namespace):
+        raise Conflict(f"Line {number}: this row belongs to another memory.")
+    if type(row) in NUMBERED:
+        return _store_numbered(row)
+    if type(row)._default_manager.filter(pk=row.pk).exists():
+        return False
+    try:
+        with transaction.atomic():
+            row.save_base(raw=True, force_insert=True)
+    except IntegrityError as error:
+        if _rests_on_erased(row):
+            return False
+        raise Invalid(f"Line {number} does not fit the lines before it: {error}") from error
+    return True
+
+
+def _store_numbered(row: Any) -> bool:
+    values = {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if field.name != "id"}
+    if type(row)._default_manager.filter(**values).exists() or _rests_on_erased(row):
+        return False
+    row.pk = None
+    row.save_base(raw=True, force_insert=True)
+    return True
+
+
+def _belongs_elsewhere(row: Any, namespace: Namespace) -> bool:
+    own = getattr(row, "namespace_id", None)
+    stored = type(row)._default_manager.filter(pk=row.pk).first() if type(row) not in NUMBERED else None
+    there = getattr(stored, "namespace_id", None)
+    return (own is not None and own != namespace.pk) or (there is not None and there != namespace.pk)
+
+
+def _rests_on_erased(row: Any) -> bool:
+    keys = [getattr(row, name, None) for name in ("memory_id", "observation_id", "older_id", "newer_id")]
+    return Tombstone.objects.filter(pk__in=[key for key in keys if key]).exists()

@@ -1,0 +1,25 @@
+"""Mira's memory in Ferrymark, and another agent's beside it."""
+
+import pytest
+
+from memories import namespaces, remembering
+from memories.drafting import Particulars
+from memories.models import Namespace
+from memories.writing import Written
+from worlds.models import World
+
+
+@pytest.fixture
+def mira(world: World) -> Namespace:
+    return namespaces.named(world, "mira-voss")
+
+
+@pytest.fixture
+def tobin(world: World) -> Namespace:
+    return namespaces.named(world, "tobin")
+
+
+def remember(namespace: Namespace, *contents: str, **about: object) -> Written:
+    """Remember without a language model, with the site's embedder."""
+    minds = remembering.site_minds()
+    return remembering.add(namespace, list(contents), minds=minds, about=Particulars(**about))  # type: ignore[arg-type]
