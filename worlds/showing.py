@@ -42,3 +42,11 @@ def safe_html(markdown: str) -> SafeString:
     text = WIKI_LINK.sub(lambda match: match.group(2) or match.group(1), markdown)
     html = nh3.clean(_parser().render(text), tags=TAGS, attributes=ATTRIBUTES, link_rel="noopener nofollow ugc")
     return SafeString(html)
+
+
+MARKS = re.compile(r"(\*\*|__|`|^#{1,6} |^> |^:::.*$)", re.MULTILINE)
+
+
+def plain(markdown: str) -> str:
+    """Return the words of a Markdown text, for an excerpt."""
+    return MARKS.sub("", WIKI_LINK.sub(lambda match: match.group(2) or match.group(1), markdown))

@@ -3,7 +3,7 @@
 from django import template
 from django.utils.safestring import SafeString
 
-from worlds.showing import safe_html
+from worlds.showing import plain, safe_html
 
 register = template.Library()
 
@@ -12,6 +12,12 @@ register = template.Library()
 def markdown(text: str) -> SafeString:
     """Show Markdown as sanitised HTML."""
     return safe_html(text or "")
+
+
+@register.filter
+def words(text: str) -> str:
+    """Show Markdown as its words, for an excerpt."""
+    return plain(text or "")
 
 
 @register.simple_tag(takes_context=True)
