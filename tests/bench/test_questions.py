@@ -1,13 +1,17 @@
 """The question files keep what their README promises."""
 
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
+from knowledge.srd.rendering import rules_of
+from knowledge.srd.source import EDITIONS, fetch
 from memory_site.demo.reading import read_world
 from memory_site.env import BASE_DIR
 
@@ -50,6 +54,20 @@ def test_half_is_for_tuning_and_half_for_reporting(name: str) -> None:
 def test_questions_about_rules_name_rules() -> None:
     for each in questions("srd_*"):
         assert all(RULE_ID.fullmatch(rule) for rule in each["relevant_ids"]), each
+
+
+@pytest.fixture(scope="module")
+def rule_ids() -> set[str]:
+    """The ids that the importer gives to the rules of the real document; nothing is downloaded on a developer's run."""
+    if not os.environ.get("CI") and not list((Path(settings.VAR_DIR) / "downloads").glob("*.whl")):
+        pytest.skip("the SRD is not here: run `manage.py import_srd` once")
+    edition = EDITIONS["5.1"]
+    return {f"{edition.slug}/{rule.path}" for rule in rules_of(fetch(edition).rows)}
+
+
+def test_questions_about_rules_name_rules_that_exist(rule_ids: set[str]) -> None:
+    asked = {rule for each in questions("srd_*") for rule in each["relevant_ids"]}
+    assert asked - rule_ids == set()
 
 
 def test_questions_about_the_world_name_lore_and_do_not_quote_it() -> None:
