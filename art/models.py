@@ -47,6 +47,7 @@ class ArtCard(Passage, Guarded):
 
     objects = ArtCardQuerySet.as_manager()
 
+    known_to_own_party = True
     searched = Searched("art", public=models.Q(visibility="public", moderation="approved"))
 
     class Meta(Passage.Meta):

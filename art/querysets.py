@@ -2,14 +2,22 @@
 
 from typing import Self
 
+from django.db.models import Q
+
 from worlds.audiences import Audience, GuardedQuerySet
 
 
 class ArtCardQuerySet(GuardedQuerySet):
     def visible_to(self, audience: Audience) -> Self:
-        """Players get approved cards alone, whatever the reveal log says."""
-        seen = super().visible_to(audience)
-        return seen if audience.is_gm else seen.filter(moderation="approved")
+        """Players get approved cards alone, whatever the reveal log says. A party knows the pictures of its scenes."""
+        if audience.is_gm:
+            return self
+        approved = self.filter(moderation="approved")
+        if audience.kind != "party":
+            return super(ArtCardQuerySet, approved).visible_to(audience)
+        own = Q(scene__party__slug=audience.slug, scene__visibility__in=["public", "revealed"])
+        known = Q(known_to__contains=[str(audience)])
+        return approved.filter(Q(visibility="public") | Q(own | known, visibility="revealed"))
 
     def suggestable(self) -> Self:
         return self.exclude(moderation="rejected")

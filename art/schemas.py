@@ -32,7 +32,9 @@ class ArtCardIn(Closed):
     style: Line = ""
     seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
     moderation: Moderation | None = Field(default=None, description="Left out: what stands, or pending for a new card.")
-    visibility: Visibility = Visibility.PUBLIC
+    visibility: Visibility = Field(
+        default=Visibility.REVEALED, description="`revealed`: the party of its scene knows it."
+    )
     embedding: list[float] | None = Field(default=None, max_length=10_000, exclude=True)
 
     @field_validator("scene_id", mode="before")

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from episodes.finding import lore_named
 from episodes.models import Episode, Mention
 from episodes.schemas import EpisodeIn, Recorded, RevealIn
+from knowledge.graph.facts import GraphFact, Provenance
+from knowledge.graph.models import GraphEdge, SourceKind
+from knowledge.graph.writing import replace_source
 from knowledge.models import Lore, LorePassage
 from retrieval.problems import Invalid, NotFound
 from worlds import reveals
@@ -62,6 +65,39 @@ class LoreReveals:
                 reveals.undo(entry)
             except NotFound:  # what it revealed was deleted for good
                 entry.delete()
+
+
+class GraphFacts:
+    """Lasting facts: those that an earlier version told and this one no longer tells are taken back."""
+
+    def read(self, _party: Party, summary: EpisodeIn) -> list[GraphFact]:
+        return summary.facts
+
+    def write(self, episode: Episode, plan: list[GraphFact], _report: Recorded) -> None:
+        said = {"source_kind": SourceKind.EPISODE, "source_ref": episode.external_id}
+        facts = [
+            GraphFact(
+                node=fact.node.model_copy(update=said) if fact.node else None,
+                edge=fact.edge.model_copy(update=said) if fact.edge else None,
+            )
+            for fact in plan
+        ]
+        self._replace(episode, facts)
+
+    def withdraw(self, episode: Episode) -> None:
+        """A new version replaces them by itself, so that what both versions tell goes on being believed."""
+        if episode.retracted_at:
+            self._replace(episode, [])
+
+    def _replace(self, episode: Episode, facts: list[GraphFact]) -> None:
+        source = Provenance(source_kind=SourceKind.EPISODE, source_ref=episode.external_id)
+        told = GraphEdge.objects.filter(world=episode.world, source_kind=source.source_kind)
+        if not facts and not told.filter(source_ref=episode.external_id, believed_until=None).exists():
+            return
+        try:
+            replace_source(episode.world, facts, source=source)
+        except NotFound as unknown:
+            raise Invalid(f"facts: {unknown.detail}", candidates=unknown.candidates) from unknown
 
 
 def log_learned(episode: Episode, learned: Iterable[Learned]) -> None:

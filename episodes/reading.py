@@ -6,6 +6,7 @@ from typing import Any
 
 from episodes.models import Episode, Scene, Session
 from episodes.schemas import EpisodeOut, EpisodePrivate, When, Who
+from retrieval.presets import Mode
 from retrieval.search import search
 from worlds.audiences import Audience, Visibility
 from worlds.models import Party, World
@@ -28,10 +29,15 @@ def latest(rows: Any, *, k: int, audience: Audience) -> list[EpisodeOut]:
 
 def nearest(rows: Any, query: str, *, k: int, world: World, audience: Audience) -> Told:
     """The `k` episodes of `rows` that fit `query` best."""
-    found = search(rows, query, scopes=[str(world.pk)], hidden=audience.is_gm, limit=k, language=world.language)
-    by_id = rows.with_source().in_bulk([hit.id for hit in found])
-    told_hits = [told(by_id[hit.id], audience, score=hit.score) for hit in found if hit.id in by_id]
-    return Told(told_hits, list(found.degraded))
+    asked: dict[str, Any] = {"scopes": [str(world.pk)], "hidden": audience.is_gm, "language": world.language}
+    found = search(rows, query, limit=k, **asked)
+    scores = {hit.id: hit.score for hit in found}
+    if len(scores) < k:  # what has no vector yet is found by its words
+        by_words = search(rows.exclude(pk__in=scores), query, limit=k - len(scores), mode=Mode.KEYWORD, **asked)
+        scores |= {hit.id: hit.score for hit in by_words}
+    by_id = rows.with_source().in_bulk(list(scores))
+    episodes = [told(by_id[pk], audience, score=score) for pk, score in scores.items() if pk in by_id]
+    return Told(episodes, list(found.degraded))
 
 
 def told(episode: Episode, audience: Audience, *, score: float | None = None) -> EpisodeOut:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from episodes.models import EXTERNAL_ID, Scene, Session
+from knowledge.graph.facts import GraphFact
 from worlds.audiences import Visibility
 
 LONGEST_TEXT = 20_000
@@ -158,6 +159,9 @@ class EpisodeIn(EpisodicSummary):
     language: Annotated[str, Field(max_length=8, pattern=r"^[a-z]{2,3}(-[A-Za-z]+)?$")] = ""
     visibility: Visibility = Field(default=Visibility.REVEALED, description="`revealed`: its own party knows it.")
     reveals: list[RevealIn] = Field(default=[], max_length=200)
+    facts: list[GraphFact] = Field(
+        default=[], max_length=200, description="Lasting facts for the graph. Their source is this episode."
+    )
 
 
 class Recorded(BaseModel):

@@ -145,6 +145,7 @@ EPISODE_EFFECTS = [
     "npcs.recording.Appearances",
     "npcs.recording.DispositionChanges",
     "npcs.recording.NPCReveals",
+    "episodes.consequences.GraphFacts",  # last: it locks the world's graph until the transaction ends
 ]
 THREAD_DAYS = env.int("THREAD_DAYS", default=14)  # after the last step a thread expires
 THREAD_KEEP_DAYS = env.int("THREAD_KEEP_DAYS", default=30)  # steps of closed threads are deleted after

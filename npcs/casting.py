@@ -5,6 +5,9 @@ from typing import Any
 from django.db import transaction
 
 from episodes.finding import lore_named
+from knowledge.graph.facts import GraphFact, NodeFact
+from knowledge.graph.models import NodeKind, SourceKind
+from knowledge.graph.writing import record
 from npcs.dispositions import refold
 from npcs.models import NPC, Secret
 from npcs.schemas import NPCIn
@@ -32,6 +35,7 @@ def upsert_npc(world: World, entry: NPCIn) -> tuple[NPC, str]:
         known.version += 0 if npc is None else 1
         known.save(force_insert=npc is None)
         _write_secrets(known, entry)
+        record(world, [GraphFact(node=_node(known))])
     if before and (before["base"], before["half_life"]) != (known.base, known.half_life):
         refold(known)
     return known, "created" if npc is None else "changed"
@@ -49,6 +53,21 @@ def _fill(npc: NPC, world: World, entry: NPCIn) -> None:
     npc.known_to = sorted({*npc.known_to, *(str(checked(text)) for text in entry.known_to)})
     if npc.known_to and npc.visibility == Visibility.GM:
         npc.visibility = Visibility.REVEALED
+
+
+def _node(npc: NPC) -> NodeFact:
+    """An NPC is a character of the relation graph, known to whoever knows the NPC."""
+    return NodeFact(
+        kind=NodeKind.CHARACTER,
+        slug=npc.slug,
+        name=npc.name,
+        aliases=[alias for alias in npc.aliases if alias],
+        lore_id=npc.biography_id,
+        visibility=Visibility(npc.visibility),
+        known_to=npc.known_to,
+        source_kind=SourceKind.EDITOR,
+        source_ref=f"npc:{npc.slug}",
+    )
 
 
 def checked(text: str) -> Audience:

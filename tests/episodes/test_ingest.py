@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from episodes.models import Episode, EpisodeVersion, Scene
+from knowledge.graph.models import GraphEdge
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import Door
@@ -79,6 +80,31 @@ def test_a_new_version_replaces_the_effects_of_the_old_one(engine: Door) -> None
     assert not Episode.objects.get().appearances.exists()
     assert Lore.objects.get(slug="eelskin-map").known_to == []
     assert Secret.objects.get().known_to == ["party:lanternbearers"]
+
+
+def believed() -> set[str]:
+    return {str(edge) for edge in GraphEdge.objects.believed().select_related("src", "dst")}
+
+
+def test_facts_follow_the_version_that_stands(engine: Door) -> None:
+    people = [{"node": {"kind": "Character", "name": name}} for name in ("Mira Voss", "Jory Fenn", "Wat")]
+
+    def edge(dst: str) -> dict[str, Any]:
+        return {"edge": {"src": "Mira Voss", "relation": "KNOWS", "dst": dst}}
+
+    status, report = ingest(engine, facts=[*people, edge("Jory Fenn")])
+    assert status == 200, report
+    assert len(believed()) == 1
+    ingest(engine, version=2, facts=[edge("Jory Fenn"), edge("Wat")])
+    assert len(believed()) == 2
+    ingest(engine, version=3, facts=[edge("Wat")])
+    assert len(believed()) == 1
+    engine.post("world/episodes/ep-s1-01/retract", {})
+    assert believed() == set()
+    engine.post("world/episodes/ep-s1-01/restore")
+    assert len(believed()) == 1
+    status, _problem = ingest(engine, version=4, facts=[edge("Nobody At All")])
+    assert (status, Episode.objects.get().version) == (422, 3)
 
 
 def test_an_older_version_that_comes_late_is_kept_and_does_nothing(engine: Door) -> None:
