@@ -1,0 +1,122 @@
+"""A player who follows every link, and tries every address a game master has, reads no secret of the demo world."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from memory_site.demo.loading import load_demo
+from memory_site.demo.reading import DemoWorld, Secret, read_world
+from worlds.models import Membership, Party, World
+
+AUDIENCE = "party:lanternbearers"
+HREF = re.compile(r'(?:href|action)="(/w/[^"#]*)"')
+
+
+def member(world: World, name: str, **membership: object) -> Client:
+    user = get_user_model().objects.create_user(name)
+    Membership.objects.create(user=user, world=world, **membership)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def demo(db: None) -> World:
+    load_demo()
+    return World.objects.get(slug="ferrymark")
+
+
+@pytest.fixture
+def player(demo: World) -> Client:
+    party = Party.objects.get(world=demo, slug="lanternbearers")
+    return member(demo, "pat", role="player", party=party)
+
+
+@pytest.fixture
+def master(demo: World) -> Client:
+    return member(demo, "anna", role="gm")
+
+
+def crawl(client: Client, *starts: str) -> dict[str, str]:
+    """Follow every link from `starts` within the world's pages; return the text of each page that answered 200."""
+    waiting, seen, texts = list(starts), set(starts), {}
+    while waiting:
+        address = waiting.pop()
+        answer = client.get(address)
+        assert answer.status_code < 500, address
+        if answer.status_code != 200:
+            continue
+        texts[address] = text = answer.content.decode()
+        for link in HREF.findall(text):
+            link = link.replace("&amp;", "&")
+            if link not in seen and "/admin/" not in link:
+                seen.add(link)
+                waiting.append(link)
+    return texts
+
+
+def hidden_texts(world: DemoWorld) -> Iterator[str]:
+    """What the party has not learned: secrets of lore and NPCs, goals, voices, notes; less what a scene revealed to it."""
+    revealed = {
+        (reveal.lore or reveal.npc, reveal.secret)
+        for scene in world.scenes for reveal in scene.reveals if AUDIENCE in reveal.to
+    }  # fmt: skip
+    for slug, entry in world.lore.items():
+        yield from _unknown(slug, entry.secrets, revealed)
+    for slug, npc in world.npcs.items():
+        yield from _unknown(slug, npc.secrets, revealed)
+        yield from (*npc.goals, npc.voice, *npc.play_them_now)
+    yield from (scene.episode.notes for scene in world.scenes if scene.episode.notes)
+
+
+def _unknown(slug: str, secrets: list[Secret], revealed: set[tuple[str, int | None]]) -> Iterator[str]:
+    for number, secret in enumerate(secrets, 1):
+        if AUDIENCE not in secret.known_to and (slug, number) not in revealed:
+            yield secret.text
+
+
+def snippet(text: str) -> str:
+    """A piece of a secret that survives escaping and Markdown."""
+    plain = re.sub(r"\[\[([^|\]]+)(?:\|[^\]]+)?\]\]", r"\1", text.split("\n")[0])
+    return max(re.split(r"['\"&<>*_`#\[\]]", plain), key=len).strip()[:60]
+
+
+def test_no_page_tells_a_player_what_the_party_has_not_learned(player: Client, master: Client) -> None:
+    as_master = crawl(master, "/w/ferrymark/")
+    as_player = crawl(player, "/w/ferrymark/", *as_master)
+    secrets = {snippet(text) for text in hidden_texts(read_world())}
+    secrets = {secret for secret in secrets if len(secret) > 12}
+    everything = "\n".join(as_master.values())
+    assert sum(secret in everything for secret in secrets) > 40, "the game master's pages show most of them"
+    leaks = [(address, secret) for address, text in as_player.items() for secret in secrets if secret in text]
+    assert leaks == []
+
+
+def test_entries_that_are_the_game_masters_do_not_exist_for_a_player(player: Client) -> None:
+    hidden = [slug for slug, entry in read_world().lore.items() if entry.visibility == "gm"]
+    assert hidden
+    assert {player.get(f"/w/ferrymark/lore/{slug}/").status_code for slug in hidden} == {404}
+
+
+def test_a_player_cannot_look_through_other_eyes(player: Client) -> None:
+    assert player.post("/w/ferrymark/as/", {"as": "party:gilded-oath"}).status_code == 404
+    assert player.get("/w/ferrymark/parties/gilded-oath/").status_code == 404
+
+
+def test_a_game_master_who_views_as_a_party_sees_what_its_player_sees(player: Client, master: Client) -> None:
+    master.post("/w/ferrymark/as/", {"as": AUDIENCE})
+    own = set(re.findall(r"/w/ferrymark/lore/[^/\"]+/", player.get("/w/ferrymark/lore/").content.decode()))
+    assert own
+    assert own == set(re.findall(r"/w/ferrymark/lore/[^/\"]+/", master.get("/w/ferrymark/lore/").content.decode()))
+    assert master.get("/w/ferrymark/inbox/").status_code == 404
+
+
+def test_a_world_does_not_exist_for_who_is_no_member(demo: World) -> None:
+    stranger = get_user_model().objects.create_user("stranger")
+    client = Client()
+    assert client.get("/w/ferrymark/").status_code == 302
+    client.force_login(stranger)
+    assert client.get("/w/ferrymark/").status_code == 404
