@@ -59,7 +59,7 @@ def crawl(client: Client, *starts: str) -> dict[str, str]:
 
 
 def hidden_texts(world: DemoWorld) -> Iterator[str]:
-    """What the party has not learned: secrets of lore and NPCs, goals, voices, notes; less what a scene revealed to it."""
+    """What the party has not learned: secrets, goals, voices, notes; less what a scene revealed to it."""
     revealed = {
         (reveal.lore or reveal.npc, reveal.secret)
         for scene in world.scenes for reveal in scene.reveals if AUDIENCE in reveal.to
