@@ -22,7 +22,7 @@ def worlds_of(user: AbstractBaseUser | AnonymousUser) -> models.QuerySet[World]:
     """Return the worlds whose rows `user` may see and edit in the admin."""
     if getattr(user, "is_superuser", False):
         return World.objects.all()
-    return World.objects.filter(memberships__user_id=user.pk, memberships__role__in=KEEPERS)
+    return World.objects.filter(memberships__user__pk=user.pk or 0, memberships__role__in=KEEPERS)
 
 
 class WorldScoped(Base):
@@ -62,7 +62,9 @@ class WorldScoped(Base):
         return bool(type(obj)._default_manager.filter(pk=obj.pk, **within).exists())
 
 
-def _narrowed(rows: models.QuerySet[Any], user: Any) -> models.QuerySet[Any]:
+def _narrowed(rows: models.QuerySet[Any] | None, user: Any) -> models.QuerySet[Any] | None:
+    if rows is None:
+        return None
     if rows.model is World:
         return rows.filter(pk__in=worlds_of(user))
     names = {field.name for field in rows.model._meta.fields}
