@@ -113,6 +113,7 @@ def openai_tools(request: HttpRequest, profile: Profile | None = None, form: For
 @tools.post("/call", operation_id="tools_call", summary="Carry out a model's function call", response=ToolAnswer)
 def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
     """The dispatcher of an LLM tool loop: pass on `name` and `arguments` as the model gave them."""
+    toolbox.find(call.name)
     arguments = _object(call.arguments) if isinstance(call.arguments, str) else call.arguments
     request.audited = True  # type: ignore[attr-defined]
     answered = toolbox.call(call.name, arguments, caller_of(request), door="openai")

@@ -8,6 +8,7 @@ from ninja import Body, Query, Router, Status
 
 from retrieval.problems import AudienceAboveCap, NotFound
 from worlds import reveals
+from worlds.asking import AUDIENCE
 from worlds.callers import Caller
 from worlds.doors import NeedsKey, caller_of
 from worlds.keys import Scope
@@ -34,7 +35,7 @@ def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status[Reveal]
 @router.get("/reveals", operation_id="reveal_list", summary="Who learned what, latest first", response=RevealPage)
 def list_reveals(
     request: HttpRequest,
-    audience: Annotated[str | None, Query(max_length=120)] = None,
+    audience: Annotated[str | None, Query(max_length=120, pattern=AUDIENCE)] = None,
     cursor: UUID | None = None,
     limit: Annotated[int, Query(ge=1, le=PAGE)] = 50,
 ) -> dict[str, Any]:

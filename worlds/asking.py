@@ -4,9 +4,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+AUDIENCE = r"^(gm|public|party:.+|npc:.+)$"
 AsAudience = Annotated[
     str | None,
     Field(
+        pattern=AUDIENCE,
         alias="as",
         max_length=120,
         description="Whose knowledge: gm, party:<id>, npc:<id> or public; default: the key's.",

@@ -13,7 +13,9 @@ class RevealIn(BaseModel):
 
     kind: str = Field(max_length=40, description="Kind of row: lore, npc, episode, …", examples=["lore"])
     id: UUID = Field(description="Id of the row.")
-    audience: str = Field(max_length=120, description="party:<id> or npc:<id>.", examples=["party:lanternbearers"])
+    audience: str = Field(
+        max_length=120, pattern=r"^(party|npc):.+$", description="Who learned it.", examples=["party:lanternbearers"]
+    )
     episode_ref: str = Field(default="", max_length=120, description="The episode in which it was learned.")
     in_world_at: float | None = Field(default=None, description="In-world day.")
     in_world_label: str = Field(default="", max_length=120)

@@ -1,0 +1,143 @@
+"""The Python client: the same answers over HTTP and in process, stubborn on safe calls, clear when it fails."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from memory_site.client import Memory37Client, Memory37Error
+
+
+@pytest.fixture(params=["http", "in process"])
+def memory(request: pytest.FixtureRequest, site: dict[str, Any], django_db_blocker: Any) -> Iterator[Memory37Client]:
+    with django_db_blocker.unblock():
+        if request.param == "http":
+            yield Memory37Client.over_http(site["url"], site["key"])
+        else:
+            yield Memory37Client.in_process(site["key"])
+
+
+async def test_the_tools_a_key_allows_are_listed_alike(memory: Memory37Client) -> None:
+    offered = await memory.openai_tools()
+    assert {"rules_lookup", "lore_search"} <= {tool["name"] for tool in offered}
+    assert all(tool["strict"] for tool in offered)
+
+
+async def test_rules_are_looked_up_with_typed_hits(memory: Memory37Client) -> None:
+    found = await memory.rules_lookup("grappled")
+    assert (found.hits[0].title, found.hits[0].id) == ("Grappled", "house/conditions/grappled")
+
+
+async def test_a_models_tool_call_is_carried_out_as_it_came(memory: Memory37Client) -> None:
+    answer = await memory.call("rules_lookup", '{"term": "grappled", "rule_id": null}')
+    assert answer["hits"][0]["title"] == "Grappled"
+
+
+async def test_a_problem_becomes_an_exception_with_its_fields(memory: Memory37Client) -> None:
+    with pytest.raises(Memory37Error) as wrong:
+        await memory.call("rules_lookup", {"colour": "red"})
+    assert (wrong.value.status, wrong.value.code) == (422, "invalid")
+    assert wrong.value.request_id
+    assert any(error["loc"] == ["colour"] for error in wrong.value.errors)
+
+
+async def test_an_unknown_name_brings_candidates(memory: Memory37Client) -> None:
+    with pytest.raises(Memory37Error) as unknown:
+        await memory.rules_lookup(rule_id="conditions/grapled")
+    assert (unknown.value.status, unknown.value.candidates) == (404, ["house/conditions/grappled"])
+
+
+async def test_a_write_goes_through_and_is_told(memory: Memory37Client) -> None:
+    with pytest.raises(Memory37Error) as missing:
+        await memory.write("POST", "/world/reveals", {"kind": "lore", "id": "0" * 32, "audience": "npc:odo"})
+    assert missing.value.code == "not_found"
+
+
+async def test_a_wrong_key_is_told(site: dict[str, Any]) -> None:
+    async with Memory37Client.over_http(site["url"], "m37_a_b") as memory:
+        with pytest.raises(Memory37Error) as refused:
+            await memory.openai_tools()
+    assert (refused.value.status, refused.value.code) == (401, "unauthorized")
+
+
+async def test_the_environment_says_where_to_ask(site: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY37_URL", site["url"])
+    monkeypatch.setenv("MEMORY37_API_KEY", site["key"])
+    async with Memory37Client.from_env() as memory:
+        assert await memory.openai_tools(profile="scene")
+
+
+def test_an_engine_needs_no_django() -> None:
+    program = (
+        "import sys, memory_site.client; "
+        "print([name for name in sys.modules if name.split('.')[0] in ('django', 'ninja', 'celery')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# --- Weather --------------------------------------------------------------------------------------------------------
+class Moody(BaseHTTPRequestHandler):
+    """Answers with the statuses of `mood`, one after another, then with 200."""
+
+    mood: list[int] = []
+    seen: list[str] = []
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        type(self).seen.append(self.headers.get("Idempotency-Key", ""))
+        status = type(self).mood.pop(0) if type(self).mood else 200
+        if status == 0:
+            time.sleep(1.0)
+        self.send_response(status or 200)
+        self.send_header("Content-Length", "11")
+        self.end_headers()
+        self.wfile.write(b'{"hits":[]}')
+
+    def log_message(self, *_args: Any) -> None:
+        """Keep the test's output clean."""
+
+
+@pytest.fixture
+def moody() -> Iterator[str]:
+    Moody.seen.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Moody)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.mark.parametrize("mood", [[503], [502, 504], [0]])
+async def test_a_safe_call_is_tried_again(moody: str, mood: list[int]) -> None:
+    Moody.mood[:] = mood
+    async with Memory37Client.over_http(moody, "key", timeout=0.5) as memory:
+        assert (await memory.rules_lookup("prone")).hits == []
+    assert len(Moody.seen) == len(mood) + 1
+
+
+async def test_a_write_is_tried_again_under_one_idempotency_key(moody: str) -> None:
+    Moody.mood[:] = [503, 503]
+    async with Memory37Client.over_http(moody, "key") as memory:
+        await memory.write("POST", "/world/reveals", {})
+    assert len(Moody.seen) == 3
+    assert len(set(Moody.seen)) == 1
+
+
+async def test_a_server_that_stays_down_is_told_after_three_tries(moody: str) -> None:
+    Moody.mood[:] = [503] * 5
+    async with Memory37Client.over_http(moody, "key") as memory:
+        with pytest.raises(Memory37Error) as down:
+            await memory.rules_lookup("prone")
+    assert (down.value.status, len(Moody.seen)) == (503, 3)
+
+
+async def test_no_server_at_all_is_told() -> None:
+    async with Memory37Client.over_http("http://127.0.0.1:9", "key") as memory:
+        with pytest.raises(Memory37Error) as nowhere:
+            await memory.rules_lookup("prone")
+    assert nowhere.value.code == "unreachable"

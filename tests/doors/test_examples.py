@@ -1,0 +1,36 @@
+"""The example's tool loop, against a scripted OpenAI-compatible server and the real site."""
+
+import json
+from typing import Any
+
+import pytest
+from openai import AsyncOpenAI
+
+from examples.play_scene import play
+from memory_site.client import Memory37Client
+from tests.loopback import Loopback, calls, say
+
+pytestmark = pytest.mark.timeout(120)
+
+
+async def scene(site: dict[str, Any], server: Loopback, said: str) -> str:
+    model = AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0)
+    async with Memory37Client.over_http(site["url"], site["key"]) as memory:
+        return await play(memory, model, name="scripted", said=said, audience="public")
+
+
+async def test_the_model_looks_a_rule_up_and_answers(site: dict[str, Any], openai_server: Loopback) -> None:
+    openai_server.chat.then(calls("rules_lookup", {"term": "grappled", "rule_id": None}), say("You are held fast."))
+    assert await scene(site, openai_server, "The eel wraps around me!") == "You are held fast."
+    first, second = openai_server.chat.requests
+    assert {tool["function"]["name"] for tool in first["tools"]} >= {"rules_lookup", "lore_search"}
+    told = json.loads(second["messages"][-1]["content"])
+    assert told["hits"][0]["title"] == "Grappled"
+
+
+async def test_a_wrong_call_comes_back_with_advice(site: dict[str, Any], openai_server: Loopback) -> None:
+    openai_server.chat.then(calls("rules_lookup", {"colour": "red"}), calls("open_sesame", {}), say("I see."))
+    assert await scene(site, openai_server, "Hm?") == "I see."
+    wrong, unknown = (json.loads(turn["messages"][-1]["content"]) for turn in openai_server.chat.requests[1:])
+    assert (wrong["error"], unknown["error"]) == ("invalid", "not_found")
+    assert "rules_lookup" in unknown["candidates"]

@@ -1,0 +1,21 @@
+"""The REST contract, against the running site: no 5xx, no undocumented answer, no answer that breaks its schema."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.timeout(280)
+
+
+def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> None:
+    command = [
+        str(Path(sys.executable).parent / "schemathesis"), "run", f"{site['url']}/api/v1/openapi.json",
+        "--header", f"Authorization: Bearer {site['key']}",
+        "--checks", "all", "--phases", "examples,coverage,fuzzing,stateful",
+        "--max-examples", "12", "--max-time", "60", "--continue-on-failure", "--seed", "37", "--no-color",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=270, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-1000:]
