@@ -50,7 +50,7 @@ async def look_up(memory: Memory37Client, call: Any, audience: str) -> str:
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    """Return what the model sent; when it is not JSON, the server's answer to an empty call tells it what is missing."""
+    """Return what the model sent; for what is no JSON, an empty call, whose answer says what is missing."""
     try:
         value = json.loads(text or "{}")
     except ValueError:
