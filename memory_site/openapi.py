@@ -19,10 +19,17 @@ from memory_site.toolbox import TOOLS, Tool
 REFERENCE = "#/components/schemas/{model}"
 ALWAYS = (400, 401, 403, 404, 413, 422, 429, 503)
 WRITES = (409, 412)
-_HEADERS = {
-    "X-Request-ID": "Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.",
-    "Idempotency-Key": "The same key again replays the first answer instead of writing twice (24 hours).",
-    "If-Match": "The ETag last read; answered with 412 when the entity has changed since.",
+WRITE_HEADERS = (
+    "Headers: `Idempotency-Key` (the same again replays the first answer for 24 hours instead of writing twice),"
+    " `If-Match` (the ETag last read; 412 when the entity has changed since)."
+)
+"""Told in words: a tester that sends one key with two bodies, as a parameter would have it, is rightly refused."""
+_REQUEST_ID = {
+    "in": "header",
+    "name": "X-Request-ID",
+    "required": False,
+    "description": "Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.",
+    "schema": {"type": "string"},
 }
 
 
@@ -38,7 +45,10 @@ class Renderer(BaseRenderer):
     media_type = "application/json"
 
     def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:  # noqa: ARG002
-        return orjson.dumps(data, default=str)
+        try:
+            return orjson.dumps(data, default=str)
+        except TypeError:  # an integer of more than 64 bits in somebody's payload
+            return json.dumps(data, default=str).encode()
 
 
 class MemoryApi(NinjaAPI):
@@ -71,8 +81,9 @@ def _complete(method: str, operation: dict[str, Any], schemas: dict[str, Any]) -
         operation["security"] = [{"bearer": []}, {"api_key": []}]
     for status in (*ALWAYS, *(WRITES if writes else ())) if keyed else (400, 404, 503):
         operation["responses"].setdefault(status, _problem_answer(status))
-    names = _HEADERS if writes else ("X-Request-ID",)
-    operation.setdefault("parameters", []).extend(_header(name) for name in names)
+    operation.setdefault("parameters", []).append(_REQUEST_ID)
+    if writes:
+        operation["description"] = f"{operation.get('description', '')}\n\n{WRITE_HEADERS}".strip()
     tool = next((tool for tool in TOOLS if tool.name == operation["operationId"]), None)
     if tool:
         operation["requestBody"] = _tool_body(tool, schemas)
@@ -81,11 +92,6 @@ def _complete(method: str, operation: dict[str, Any], schemas: dict[str, Any]) -
 def _problem_answer(status: int) -> dict[str, Any]:
     reference = {"$ref": REFERENCE.format(model="ProblemOut")}
     return {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": reference}}}
-
-
-def _header(name: str) -> dict[str, Any]:
-    described = {"description": _HEADERS[name], "schema": {"type": "string"}}
-    return {"in": "header", "name": name, "required": False, **described}
 
 
 def _tool_body(tool: Tool, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -116,7 +122,7 @@ def digest(document: dict[str, Any]) -> list[str]:
 
 
 def _inputs(operation: dict[str, Any]) -> Any:
-    own = [parameter for parameter in operation.get("parameters", ()) if parameter["name"] not in _HEADERS]
+    own = [parameter for parameter in operation.get("parameters", ()) if parameter["name"] != "X-Request-ID"]
     return [own, operation.get("requestBody", {}).get("content")] if own or "requestBody" in operation else None
 
 

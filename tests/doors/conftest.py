@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from knowledge.models import Lore
+from knowledge.models import Document, Lore, Rule
+from knowledge.writing import save_rule
 from tests.doors.serving import serve
 from worlds import keys
 from worlds.models import Campaign, GameSystem, Party, World
@@ -52,6 +53,9 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
         world = World.objects.create(slug="ferrymark-live", name="Ferrymark", system=system)
         campaign = Campaign.objects.create(world=world, slug="low-water", name="Low Water")
         Party.objects.create(world=world, campaign=campaign, slug="lanternbearers", name="Lanternbearers")
+        house = Document.objects.create(slug="house", title="House rules", system=system, world=world)
+        body = "A grappled creature's speed becomes 0."
+        save_rule(Rule(key="house/conditions/grappled", document=house, world=world, title="Grappled", body=body))
         _key, text = keys.create_key(
             world, name="live", audience="gm", scopes=list(keys.Scope), calls_per_minute=1_000_000, namespace="live"
         )
