@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from knowledge.models import Document, Lore, Rule
@@ -45,9 +46,13 @@ def mill(world: World) -> Lore:
 
 @pytest.fixture(scope="module")
 def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, Any]]:
-    """A committed world, a key that may do everything, and the running site: `url`, `key`, `world`."""
+    """A committed world, a key that may do everything, and the running site: `url`, `key`, `world`.
+
+    Modules that use it are marked `django_db`, else there is no test database to serve from.
+    """
     from memory_site.asgi import Doors
 
+    assert settings.DATABASES["default"]["NAME"].startswith("test_"), "mark the module django_db"
     with django_db_blocker.unblock():
         system, _ = GameSystem.objects.get_or_create(slug="dnd-5e", defaults={"name": "Fifth edition"})
         world = World.objects.create(slug="ferrymark-live", name="Ferrymark", system=system)

@@ -12,14 +12,14 @@ import pytest
 
 from memory_site.client import Memory37Client, Memory37Error
 
+pytestmark = pytest.mark.django_db
+
 
 @pytest.fixture(params=["http", "in process"])
-def memory(request: pytest.FixtureRequest, site: dict[str, Any], django_db_blocker: Any) -> Iterator[Memory37Client]:
-    with django_db_blocker.unblock():
-        if request.param == "http":
-            yield Memory37Client.over_http(site["url"], site["key"])
-        else:
-            yield Memory37Client.in_process(site["key"])
+def memory(request: pytest.FixtureRequest, site: dict[str, Any]) -> Memory37Client:
+    if request.param == "http":
+        return Memory37Client.over_http(site["url"], site["key"])
+    return Memory37Client.in_process(site["key"])
 
 
 async def test_the_tools_a_key_allows_are_listed_alike(memory: Memory37Client) -> None:

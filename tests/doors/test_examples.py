@@ -10,7 +10,7 @@ from examples.play_scene import play
 from memory_site.client import Memory37Client
 from tests.loopback import Loopback, calls, say
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(120)]
 
 
 async def scene(site: dict[str, Any], server: Loopback, said: str) -> str:

@@ -20,7 +20,7 @@ from memory_site.toolbox import TOOLS
 from tests.doors.serving import serve
 
 READING = [tool.name for tool in TOOLS if tool.reads_only]
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(180)]
 
 
 def http(url: str, key: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.timeout(280)
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(280)]
 
 
 def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> None:
