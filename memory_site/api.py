@@ -124,6 +124,13 @@ def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
     return response
 
 
+@tools.post("/{name}", operation_id="no_such_tool", include_in_schema=False)
+def no_such_tool(request: HttpRequest, name: str) -> HttpResponse:
+    """Any other name: 404 with the names there are."""
+    request.audited = True  # type: ignore[attr-defined]
+    return answer_json(toolbox.call(name, {}, caller_of(request), door="rest"))
+
+
 api.add_router("/tools", tools)
 api.add_router("/world", worlds_router)
 api.add_router("/world", knowledge_router)

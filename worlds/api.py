@@ -13,16 +13,16 @@ from worlds.callers import Caller
 from worlds.doors import NeedsKey, caller_of
 from worlds.keys import Scope
 from worlds.models import Reveal
-from worlds.schemas import RevealIn, RevealOut, RevealPage
+from worlds.schemas import RevealLog, RevealLogged, RevealWritten
 
 router = Router(tags=["world"], auth=NeedsKey(Scope.WORLD_WRITE))
 PAGE = 100
 
 
 @router.post(
-    "/reveals", operation_id="reveal_create", summary="Tell a party or NPC of something", response={201: RevealOut}
+    "/reveals", operation_id="reveal_create", summary="Tell a party or NPC of something", response={201: RevealLogged}
 )
-def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status[Reveal]:
+def create_reveal(request: HttpRequest, entry: Body[RevealWritten]) -> Status[Reveal]:
     """From now on the audience finds the row. Revealing again what stands returns the standing entry."""
     caller = _keeper(request)
     subject = reveals.find_subject(caller.world, entry.kind, entry.id)
@@ -32,7 +32,7 @@ def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status[Reveal]
     return Status(201, made)
 
 
-@router.get("/reveals", operation_id="reveal_list", summary="Who learned what, latest first", response=RevealPage)
+@router.get("/reveals", operation_id="reveal_list", summary="Who learned what, latest first", response=RevealLog)
 def list_reveals(
     request: HttpRequest,
     audience: Annotated[str | None, Query(max_length=120, pattern=AUDIENCE)] = None,
@@ -50,7 +50,9 @@ def list_reveals(
     return {"reveals": page[:limit], "next_cursor": str(page[limit - 1].id) if len(page) > limit else None}
 
 
-@router.delete("/reveals/{uuid:entry_id}", operation_id="reveal_undo", summary="Take a reveal back", response=RevealOut)
+@router.delete(
+    "/reveals/{uuid:entry_id}", operation_id="reveal_undo", summary="Take a reveal back", response=RevealLogged
+)
 def undo_reveal(request: HttpRequest, entry_id: UUID) -> Reveal:
     """The audience no longer finds the row by this reveal; the log keeps the entry, marked as undone."""
     return reveals.undo(_entry(_keeper(request), entry_id))

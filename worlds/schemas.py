@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class RevealIn(BaseModel):
+class RevealWritten(BaseModel):
     """Who learned of what, and from where."""
 
     model_config = ConfigDict(extra="forbid")
@@ -22,7 +22,7 @@ class RevealIn(BaseModel):
     note: str = Field(default="", max_length=2000)
 
 
-class RevealOut(BaseModel):
+class RevealLogged(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     id: UUID
@@ -38,6 +38,6 @@ class RevealOut(BaseModel):
     undone_at: datetime | None
 
 
-class RevealPage(BaseModel):
-    reveals: list[RevealOut]
+class RevealLog(BaseModel):
+    reveals: list[RevealLogged]
     next_cursor: str | None = Field(default=None, description="Send it as `cursor` for the next page.")

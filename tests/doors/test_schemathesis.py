@@ -12,7 +12,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.timeout(280)]
 
 def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> None:
     command = [
-        str(Path(sys.executable).parent / "schemathesis"), "run", f"{site['url']}/api/v1/openapi.json",
+        str(Path(sys.executable).parent / "schemathesis"),
+        "--config-file", str(Path(__file__).with_name("schemathesis.toml")), "run", f"{site['url']}/api/v1/openapi.json",
         "--header", f"Authorization: Bearer {site['key']}",
         "--checks", "all", "--phases", "examples,coverage,fuzzing,stateful",
         "--max-examples", "12", "--max-time", "60", "--continue-on-failure", "--seed", "37", "--no-color",
