@@ -1,0 +1,71 @@
+"""`lore_assert`: is this true here?"""
+
+from opentelemetry import metrics, trace
+
+from knowledge.asserting.evidence import sources
+from knowledge.asserting.judging import UNKNOWN, Court
+from knowledge.asserting.lexicon import ClaimKind, Reading, claim_kinds
+from knowledge.asserting.reading import Claim, Unread, read
+from knowledge.asserting.schemas import Assertion, LoreAssertResult, Triple
+from knowledge.graph.base import View
+from knowledge.graph.linking import Names
+from knowledge.graph.relations import Relations
+from retrieval.names import fold
+from retrieval.problems import Problem
+from worlds.callers import Caller
+
+_tracer = trace.get_tracer("memory37.graph")
+_requests = metrics.get_meter("memory37").create_counter("memory37.graph.requests")
+
+
+def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
+    """Check one statement about who is allied, hostile, related, where, owner or leader against the world's facts: true,
+    false or unknown, with sources. Use before stating a relation as fact; not for open questions (lore_search).
+    Example: {"fact": "Mira is allied with the Ferrymen's Guild"}"""
+    with _tracer.start_as_current_span("graph.assert") as span:
+        view = View(caller.world, caller.audience, ask.at)
+        answer = _answer(ask, view)
+        span.set_attributes({"op": "assert", "result": answer.result})
+    _requests.add(1, {"op": "assert"})
+    return answer
+
+
+def _answer(ask: Assertion, view: View) -> LoreAssertResult:
+    claim = _triple(ask.fact, view) if isinstance(ask.fact, Triple) else _sentence(ask.fact, view)
+    if isinstance(claim, Unread):
+        return LoreAssertResult(result=UNKNOWN, reason=claim.reason, candidates=list(claim.candidates))
+    verdict = Court(view).judge(claim)
+    return LoreAssertResult(
+        result=verdict.result,  # type: ignore[arg-type]
+        reason=verdict.reason,
+        sources=sources(verdict.supporting or ((), verdict.opposing)[not verdict.contested], view),
+        opposing=sources(verdict.opposing, view) if verdict.contested else [],
+        contested=verdict.contested,
+    )
+
+
+def _sentence(text: str, view: View) -> Claim | Unread:
+    return read(text, Names.said_in(view.world, [text], view.audience))
+
+
+def _triple(fact: Triple, view: View) -> Claim | Unread:
+    names = Names.said_in(view.world, [fact.subject, fact.object], view.audience)
+    try:
+        a, b = names.resolve(fact.subject), names.resolve(fact.object)
+    except Problem as problem:
+        return Unread(problem.detail, tuple(problem.candidates))
+    if kind := _kind(fact.relation):
+        return Claim(a, b, (kind,))
+    return Claim(a, b, label=fact.relation)
+
+
+def _kind(relation: str) -> ClaimKind | None:
+    """Return what a relation's code, the name of a claim, or a known label asks."""
+    known = Relations.load().get(relation.strip().upper().replace(" ", "_"))
+    if known:
+        return ClaimKind(known.code, (Reading(known.stored_as or known.code, turned=bool(known.stored_as)),))
+    said = fold(relation)
+    for kind in claim_kinds().values():
+        if said == kind.name or any(said in map(fold, reading.labels) for reading in kind.readings):
+            return kind
+    return None
