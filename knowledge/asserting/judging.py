@@ -1,5 +1,5 @@
-"""Judge a claim by the facts that an audience may know. Support makes it true; a fact that excludes it (an opposite, the
-only one there can be, an end) makes it false; both, undecided by people, or neither: unknown."""
+"""Judge a claim by the facts that an audience may know. Support makes it true; a fact that excludes it (an opposite,
+the only one there can be, an end) makes it false; both, undecided by people, or neither: unknown."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -117,9 +117,9 @@ class Court:
         if dst.kind not in (NodeKind.LOCATION, NodeKind.FACTION, NodeKind.QUEST):
             return []
         came: dict[object, GraphEdge] = {}
-        frontier = {src.pk}
+        frontier, inward = {src.pk}, self._inward(dst)
         for _step in range(DEEPEST_PLACE):
-            steps = self._shown.filter(src__in=frontier, relation__in=self._inward(dst))
+            steps = self._shown.filter(src__in=frontier, relation__in=inward, confidence__gte=SURE_ENOUGH)
             fresh = [edge for edge in steps if self._holds(edge) and edge.dst_id not in came and edge.dst_id != src.pk]
             came |= {edge.dst_id: edge for edge in fresh}
             frontier = {edge.dst_id for edge in fresh}

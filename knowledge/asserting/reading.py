@@ -73,7 +73,8 @@ def _ending(text: str, node: GraphNode) -> str:
         return ""
     last = said.split()[-1]
     if has_hangul(last[-1]):
-        bare = next((form for form in text_forms(last)[1:] if any(form in name for name in written)), last)
+        joined = [name.replace(" ", "") for name in written]
+        bare = next((form for form in text_forms(last)[1:] if any(form in name for name in joined)), last)
         return last[len(bare) :]
     return "s" if last.endswith("s") and last.isascii() else "x"
 

@@ -19,8 +19,8 @@ _requests = metrics.get_meter("memory37").create_counter("memory37.graph.request
 
 
 def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
-    """Check one statement about who is allied, hostile, related, where, owner or leader against the world's facts: true,
-    false or unknown, with sources. Use before stating a relation as fact; not for open questions (lore_search).
+    """Check one statement about who is allied, hostile, related, where, owner or leader against the world's facts:
+    true, false or unknown, with sources. Use before stating a relation as fact; not for open questions (lore_search).
     Example: {"fact": "Mira is allied with the Ferrymen's Guild"}"""
     with _tracer.start_as_current_span("graph.assert") as span:
         view = View(caller.world, caller.audience, ask.at)
@@ -36,7 +36,7 @@ def _answer(ask: Assertion, view: View) -> LoreAssertResult:
         return LoreAssertResult(result=UNKNOWN, reason=claim.reason, candidates=list(claim.candidates))
     verdict = Court(view).judge(claim)
     return LoreAssertResult(
-        result=verdict.result,  # type: ignore[arg-type]
+        result=verdict.result,
         reason=verdict.reason,
         sources=sources(verdict.supporting or ((), verdict.opposing)[not verdict.contested], view),
         opposing=sources(verdict.opposing, view) if verdict.contested else [],

@@ -116,7 +116,9 @@ class NameIndex:
         said = words(text)
         cased = any(word.raw[0].isupper() for word in said[1:])
         spans = [*self._spans(said, cased), *self._slip_spans(said)]
-        spans.sort(key=lambda span: (span[2][0].how == "fuzzy", span[0] - span[1], -span[2][0].score, span[0]))
+        spans.sort(
+            key=lambda span: (span[2][0].how in ("part", "fuzzy"), span[0] - span[1], -span[2][0].score, span[0])
+        )
         taken: set[int] = set()
         chosen = []
         for begin, end, matches in spans:
@@ -203,10 +205,12 @@ def _telling(word: Word) -> bool:
 
 
 def _follows(written: _Written, said: list[Word]) -> bool:
-    """Whether `said` goes on as this name does, each word in some form of its own."""
-    return len(said) >= len(written.words) and all(
-        not forms.isdisjoint(text_forms(word.folded)) for forms, word in zip(written.forms, said, strict=False)
-    )
+    """Whether `said` goes on as this name does, each word in some form of its own; a particle ends the name."""
+    last = len(written.forms) - 1
+    if len(said) <= last:
+        return False
+    within = all(said[n].folded in forms for n, forms in enumerate(written.forms[:last]))
+    return within and not written.forms[last].isdisjoint(text_forms(said[last].folded))
 
 
 def _how(written: _Written, said: list[Word]) -> How:

@@ -80,6 +80,11 @@ def test_a_common_word_is_not_taken_for_a_name():
     assert NameIndex([Entry(1, "Hope")]).mentions("They hope that Ferrymark stands") == []
 
 
+def test_a_korean_particle_ends_a_name():
+    index = NameIndex([Entry("isaura", "이사우라 브랙웬", ("이사우라",)), Entry("house", "브랙웬 가문")])
+    assert [m.matches[0].key for m in index.mentions("이사우라는 브랙웬 가문의 우두머리다")] == ["isaura", "house"]
+
+
 def test_an_ambiguous_mention_says_so():
     (mention,) = CAST.mentions("I met Voss")
     assert mention.ambiguous

@@ -1,0 +1,80 @@
+"""Is `lore_assert` right? Precision of `true` and `false`, recall of `unknown`, on statements about the demo world.
+
+    python -m bench.asserting [--half tuning|reporting|all] [--misses]
+
+Loads the demo world's graph in a transaction that is rolled back. Do not fit on the reporting half.
+"""
+
+import argparse
+import json
+import os
+import time
+from collections import Counter
+from pathlib import Path
+
+import django
+
+STATEMENTS = Path(__file__).parent / "data" / "statements.jsonl"
+LABELS = ("true", "false", "unknown")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=["tuning", "reporting", "all"], default="reporting")
+    parser.add_argument("--misses", action="store_true", help="print every wrong answer (tuning half only)")
+    args = parser.parse_args()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+    django.setup()
+    rows = [json.loads(line) for line in STATEMENTS.read_text(encoding="utf-8").splitlines()]
+    chosen = [row for row in rows if args.half in ("all", row["half"])]
+    report(answered(chosen), misses=args.misses and args.half == "tuning")
+
+
+def answered(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], str, str, float]]:
+    """Return (statement, answer, reason, milliseconds), as the game master of a fresh demo world gets them."""
+    from django.db import transaction
+
+    from knowledge.asserting.schemas import Assertion
+    from knowledge.asserting.tool import lore_assert
+    from memory_site.demo.facts import load_graph
+    from memory_site.demo.reading import read_world
+    from worlds.callers import Caller
+    from worlds.models import World
+
+    found = []
+    with transaction.atomic():
+        world = World.objects.create(slug="bench-asserting", name="Ferrymark")
+        load_graph(world, read_world())
+        for row in rows:
+            begun = time.perf_counter()
+            answer = lore_assert(Assertion(fact=row["text"]), Caller.gm(world))
+            found.append((row, answer.result, answer.reason, 1000 * (time.perf_counter() - begun)))
+        transaction.set_rollback(True)
+    return found
+
+
+def report(found: list[tuple[dict[str, str], str, str, float]], *, misses: bool) -> None:
+    for languages in (("en", "ru", "ko"), ("en",), ("ru",), ("ko",)):
+        some = [one for one in found if one[0]["language"] in languages]
+        print(f"{'+'.join(languages):10}", "  ".join(_score(some, label) for label in LABELS), f"  n {len(some)}")
+    times = sorted(one[3] for one in found)
+    print(f"p50 {times[len(times) // 2]:.1f} ms  p95 {times[int(len(times) * 0.95)]:.1f} ms")
+    for row, answer, reason, _ms in found if misses else ():
+        if answer != row["label"]:
+            print(f"{row['id']} wanted {row['label']} got {answer}: {row['text']}  [{reason}]")
+
+
+def _score(found: list[tuple[dict[str, str], str, str, float]], label: str) -> str:
+    pairs = Counter((row["label"] == label, answer == label) for row, answer, *_rest in found)
+    right, given, there = (
+        pairs[True, True],
+        pairs[True, True] + pairs[False, True],
+        pairs[True, True] + pairs[True, False],
+    )
+    precision = f"{right / given:.3f}" if given else "–"
+    recall = f"{right / there:.3f}" if there else "–"
+    return f"{label}: precision {precision} recall {recall}"
+
+
+if __name__ == "__main__":
+    main()

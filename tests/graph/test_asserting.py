@@ -1,0 +1,117 @@
+"""`lore_assert` on the demo world: true, false or unknown, in three languages, and never a guess."""
+
+import json
+
+import pytest
+
+from bench.asserting import STATEMENTS, answered
+from knowledge.asserting.schemas import Assertion
+from knowledge.asserting.tool import lore_assert
+from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.models import GraphEdge, GraphNode
+from memory_site.demo.facts import load_graph
+from memory_site.demo.reading import read_world
+from worlds.audiences import PUBLIC, Audience
+from worlds.callers import Caller
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ferrymark(world):
+    load_graph(world, read_world())
+    return world
+
+
+def asked(world, fact, audience=None, **more):
+    caller = Caller(world=world, audience=audience) if audience else Caller.gm(world)
+    return lore_assert(Assertion(fact=fact, **more), caller)
+
+
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
+        ("Mira is allied with the Ferrymen's Guild", "true"),
+        ("Is Mira Voss allied with the Ferrymens Guild?", "true"),
+        ("Mira Vos is an ally of the Ferymen's Guild.", "true"),
+        ("Мира враждует с Гильдией", "false"),
+        ("Гильдией паромщиков руководит Мира Восс", "true"),
+        ("미라는 뱃사공 길드의 적이다", "false"),
+        ("미라 보스가 뱃사공길드를 이끈다", "true"),
+        ("Mira Voss is in Ferrymark", "true"),
+        ("Mira Voss is not in Ferrymark", "false"),
+        ("Hask Ondrel was the guildmaster of the Ferrymen's Guild", "true"),
+        ("Mira Voss likes the Lamp Office", "unknown"),
+        ("Mira Voss is allied with the Salt Wardens", "unknown"),
+        ("Mira's brother leads the Ferrymen's Guild", "unknown"),
+        ("Mira Voss", "unknown"),
+    ],
+)
+def test_a_plain_statement_is_judged(ferrymark, statement, result):
+    assert asked(ferrymark, statement).result == result
+
+
+def test_a_triple_is_judged(ferrymark):
+    triple = {"subject": "Matvei Kotelnik", "relation": "OWNS", "object": "Tin Heron"}
+    assert asked(ferrymark, triple).result == "true"
+    assert asked(ferrymark, {**triple, "subject": "Mira Voss"}).result == "false"
+    assert asked(ferrymark, {**triple, "object": "Hall of Oars"}).result == "unknown"
+    assert asked(ferrymark, {"subject": "Mira", "relation": "sister of", "object": "Corin Voss"}).result == "true"
+
+
+def test_an_answer_says_which_fact_and_whose(ferrymark):
+    (source,) = asked(ferrymark, "Orrin Tace lives on the Stumps").sources
+    assert (source.statement, source.source, source.ref) == (
+        "Orrin Tace – LOCATED_IN – The Stumps",
+        "lore",
+        "orrin-tace",
+    )
+
+
+def test_the_day_decides(ferrymark):
+    statement = "Hask Ondrel leads the Ferrymen's Guild"
+    assert asked(ferrymark, statement, at=76000).result == "true"
+    assert asked(ferrymark, statement, at=76565).result == "false"
+
+
+def test_the_planted_contradiction_is_found_and_keeps_the_answer_open(ferrymark):
+    (found,) = [c for c in open_contradictions(ferrymark) if c.first.src.slug == "ninefold-oar"]
+    assert {found.first.dst.slug, found.second.dst.slug} == {"ferrymens-guild", "house-brackwen"}
+    answer = asked(ferrymark, "The Ninefold Oar belongs to the Ferrymen's Guild")
+    assert (answer.result, answer.contested) == ("unknown", True)
+    assert answer.sources
+    assert answer.opposing
+
+
+def test_who_may_not_know_the_rival_claim_hears_of_no_contradiction(ferrymark):
+    answer = asked(ferrymark, "The Ninefold Oar belongs to the Ferrymen's Guild", audience=PUBLIC)
+    assert (answer.result, answer.contested, answer.opposing) == ("true", False, [])
+
+
+def test_a_hidden_fact_is_unknown_to_others(ferrymark):
+    statement = "Jory Fenn is part of Quiet Water"
+    assert asked(ferrymark, statement).result == "true"
+    assert asked(ferrymark, statement, audience=Audience.parse("party:lanternbearers")).result == "unknown"
+
+
+def test_an_unsure_fact_decides_nothing(ferrymark):
+    GraphEdge.objects.filter(src__slug="orrin-tace", relation="LOCATED_IN").update(confidence=0.3)
+    assert asked(ferrymark, "Orrin Tace lives on the Stumps").result == "unknown"
+
+
+def test_a_recorded_death(ferrymark):
+    GraphNode.objects.filter(slug="corin-voss").update(until=73388)
+    assert asked(ferrymark, "Corin Voss is dead").result == "true"
+    assert asked(ferrymark, "Корин Восс жив").result == "false"
+    assert asked(ferrymark, "Mira Voss is dead").result == "unknown"
+
+
+def test_the_statements_of_the_tuning_half_keep_their_bars(db):
+
+    rows = [json.loads(line) for line in STATEMENTS.read_text(encoding="utf-8").splitlines()]
+    found = [(row["label"], answer) for row, answer, *_rest in answered([r for r in rows if r["half"] == "tuning"])]
+    for label in ("true", "false"):
+        given = [truth for truth, answer in found if answer == label]
+        assert given.count(label) >= 0.95 * len(given) > 0
+    unknowable = [answer for truth, answer in found if truth == "unknown"]
+    assert unknowable.count("unknown") >= 0.9 * len(unknowable)

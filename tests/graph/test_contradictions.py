@@ -1,0 +1,171 @@
+"""Contradicting facts are both kept until a person decides; what rested on a wrong one is flagged."""
+
+import pytest
+
+from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.facts import Provenance
+from knowledge.graph.models import Contradiction, GraphEdge
+from knowledge.graph.resolving import resolve
+from knowledge.graph.writing import record, replace_source
+from retrieval.problems import Conflict, Invalid
+from tests.graph.conftest import edge, node
+from worlds.audiences import GM, PUBLIC
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cast(world):
+    told = record(world, [
+        node("Mira Voss"), node("Joss Vale"), node("Ferrymen's Guild", "Faction"), node("Ferrymark", "Location"),
+        node("Harrow", "Location"), node("Docks", "Location"), node("Salt Key", "Item"),
+        edge("Docks", "PART_OF", "Ferrymark"),
+    ])  # fmt: skip
+    return [fact.id for fact in told.nodes]
+
+
+def told(world, *facts):
+    return record(world, facts)
+
+
+def clash(world):
+    """Mira in two places from day 9 on."""
+    told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
+    told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
+    (found,) = open_contradictions(world)
+    return found
+
+
+def where(world, at=None):
+    facts = GraphEdge.objects.believed().filter(src__name="Mira Voss", relation="LOCATED_IN").select_related("dst")
+    held = [f for f in facts if (f.since or 0) <= (at or 1e9) and (f.until is None or f.until > (at or 1e9))]
+    return {fact.dst.name for fact in held}
+
+
+def test_a_contradicting_write_is_kept_and_told(world, cast):
+    told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
+    written = told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
+    assert [conflict.rule for conflict in written.conflicts] == ["one-place"]
+    assert written.edges[0].id in written.contested
+    assert where(world) == {"Ferrymark", "Harrow"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (edge("Mira Voss", "ALLY_WITH", "Joss Vale"), edge("Joss Vale", "ENEMY_OF", "Mira Voss")),
+        (edge("Salt Key", "OWNED_BY", "Mira Voss"), edge("Joss Vale", "OWNS", "Salt Key")),
+    ],
+)
+def test_declared_rules_find_it_in_any_direction(world, cast, first, second):
+    told(world, first)
+    assert len(told(world, second).conflicts) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (edge("Mira Voss", "LOCATED_IN", "Harrow", until=9), edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=9)),
+        (edge("Mira Voss", "LOCATED_IN", "Docks"), edge("Mira Voss", "LOCATED_IN", "Ferrymark")),
+        (edge("Mira Voss", "ALLY_WITH", "Joss Vale", until=3), edge("Mira Voss", "ENEMY_OF", "Joss Vale", since=3)),
+        (edge("Mira Voss", "KNOWS", "Joss Vale"), edge("Mira Voss", "ENEMY_OF", "Joss Vale")),
+    ],
+)
+def test_what_goes_together_is_no_contradiction(world, cast, first, second):
+    told(world, first)
+    assert told(world, second).conflicts == []
+
+
+def test_the_dead_do_not_act(world, cast):
+    told(world, node("Joss Vale", until=20))
+    assert told(world, edge("Joss Vale", "ALLY_WITH", "Ferrymen's Guild", since=10)).conflicts == []
+    (found,) = told(world, edge("Joss Vale", "LOCATED_IN", "Harrow", since=25)).conflicts
+    assert (found.rule, found.ended) == ("dead-located", cast[1])
+
+
+def test_a_death_recorded_later_finds_the_deeds_after_it(world, cast):
+    told(world, edge("Joss Vale", "LOCATED_IN", "Harrow", since=25))
+    assert [c.rule for c in told(world, node("Joss Vale", until=20)).conflicts] == ["dead-located"]
+
+
+def test_succeeding_is_no_contradiction(world, cast):
+    told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
+    assert told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9, succeeds=True)).conflicts == []
+    assert (where(world, 7), where(world, 9)) == ({"Ferrymark"}, {"Harrow"})
+
+
+def test_keeping_the_second_from_its_day_on(world, cast):
+    resolve(clash(world), how="keep_second", reason="She moved in session 2.", by="gm")
+    assert (where(world, 7), where(world, 9)) == ({"Ferrymark"}, {"Harrow"})
+    assert not open_contradictions(world).exists()
+
+
+def test_keeping_the_first_takes_back_what_never_held(world, cast):
+    resolve(clash(world), how="keep_first", reason="A rumour.", by="gm")
+    assert where(world) == {"Ferrymark"}
+
+
+def test_keeping_both_is_final(world, cast):
+    found = clash(world)
+    resolve(found, how="keep_both", reason="She has a double.", by="gm")
+    assert told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)).conflicts == []
+    found.refresh_from_db()
+    assert (found.how, found.reason, found.resolved_by) == ("keep_both", "She has a double.", "gm")
+    with pytest.raises(Conflict):
+        resolve(found, how="retract_first", reason="Changed my mind.", by="gm")
+
+
+def test_what_rested_on_a_retracted_fact_is_listed_and_flagged(world, cast):
+    found = clash(world)
+    knows = told(world, edge("Mira Voss", "KNOWS", "Joss Vale", rests_on=[found.second_id])).edges[0].id
+    allied = told(world, edge("Joss Vale", "ALLY_WITH", "Ferrymen's Guild", rests_on=[knows])).edges[0].id
+    resolution = resolve(found, how="retract_second", reason="A mistake in the notes.", by="gm")
+    assert {fact.pk for fact in resolution.flagged} == {knows, allied}
+    assert all("mistake" in flag for flag in GraphEdge.objects.exclude(flag="").values_list("flag", flat=True))
+
+
+def test_a_decision_covers_every_source_that_said_the_same(world, cast):
+    clash(world)
+    told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9, source_kind="episode", source_ref="ep-1"))
+    assert open_contradictions(world).count() == 2
+    resolve(open_contradictions(world)[0], how="retract_second", reason="No.", by="gm")
+    assert not open_contradictions(world).exists()
+    assert where(world) == {"Ferrymark"}
+
+
+@pytest.mark.parametrize(("how", "reason"), [("keep_second", " "), ("burn_both", "why not")])
+def test_a_decision_wants_a_way_and_a_reason(world, cast, how, reason):
+    with pytest.raises(Invalid):
+        resolve(clash(world), how=how, reason=reason, by="gm")
+
+
+def test_a_superseded_fact_takes_its_contradiction_along(world, cast):
+    found = clash(world)
+    told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5, until=9))
+    found.refresh_from_db()
+    assert (found.state, found.how) == ("resolved", "gone")
+    assert not open_contradictions(world).exists()
+
+
+def test_a_contradiction_with_a_hidden_fact_is_shown_to_game_masters_only(world, cast):
+    told(world, edge("Salt Key", "OWNED_BY", "Mira Voss"))
+    told(world, edge("Salt Key", "OWNED_BY", "Joss Vale", visibility="gm"))
+    assert open_contradictions(world, GM).count() == 1
+    assert open_contradictions(world, PUBLIC).count() == 0
+
+
+def test_a_new_version_of_a_source_takes_back_what_it_says_no_longer(world, cast):
+    source = Provenance(source_kind="episode", source_ref="ep-7")
+    said = {"source_kind": "episode", "source_ref": "ep-7"}
+    replace_source(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", **said)], source=source)
+    told(world, edge("Mira Voss", "KNOWS", "Joss Vale"))
+    replace_source(world, [edge("Mira Voss", "ALLY_WITH", "Joss Vale", **said)], source=source)
+    believed = set(GraphEdge.objects.believed().filter(src__name="Mira Voss").values_list("relation", flat=True))
+    assert believed == {"KNOWS", "ALLY_WITH"}
+
+
+def test_a_rule_switched_off_finds_nothing(world, cast):
+    rule = clash(world).rule
+    Contradiction.objects.all().delete()
+    type(rule).objects.filter(pk=rule.pk).update(active=False)
+    assert told(world, edge("Mira Voss", "LOCATED_IN", "Docks", since=12)).conflicts == []
