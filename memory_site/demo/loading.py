@@ -7,6 +7,7 @@ from django.db import transaction
 from knowledge.models import Lore
 from knowledge.srd.loading import game_system
 from knowledge.writing import save_all
+from memory_site.demo.living import load_living
 from memory_site.demo.reading import DemoWorld, read_world
 from worlds.models import Campaign, Party, World
 
@@ -51,7 +52,7 @@ def load_lore(demo: DemoWorld, world: World) -> Counts:
     return {"lore": len(entries)}
 
 
-STAGES: tuple[Callable[[DemoWorld, World], Counts], ...] = (load_lore,)
+STAGES: tuple[Callable[[DemoWorld, World], Counts], ...] = (load_lore, load_living)
 """In the order in which one needs the other."""
 
 
