@@ -33,6 +33,10 @@ class Document:
         return str(self.meta.get("context") or self.meta.get("title") or "")
 
     @property
+    def surroundings(self) -> str:
+        return str(self.meta.get("surroundings") or "")
+
+    @property
     def language(self) -> str:
         return str(self.meta.get("lang") or language_of(self.text))
 
@@ -65,6 +69,11 @@ class Dataset:
     questions: list[Question]
 
     @property
+    def talk(self) -> bool:
+        """Whether the documents are turns of a conversation."""
+        return any("speaker" in document.meta for document in self.documents)
+
+    @property
     def scopes(self) -> list[str]:
         return sorted({document.scope for document in self.documents})
 
@@ -88,13 +97,13 @@ def datasets_in(folder: Path, only: set[str] | None = None) -> Iterator[Dataset]
 
 
 def with_neighbours(dataset: Dataset, turns: int = 1) -> Dataset:
-    """The same set, where the context of each turn also holds the turns around it (same scope and session)."""
+    """The same set, where each turn is also found by the turns around it (same scope and session)."""
     ordered = sorted(dataset.documents, key=lambda document: (document.scope, document.meta.get("seq", 0)))
     documents = []
     for place, document in enumerate(ordered):
         around = ordered[max(0, place - turns) : place] + ordered[place + 1 : place + 1 + turns]
         same = [other.text for other in around if _talk(other) == _talk(document)]
-        meta = {**document.meta, "neighbours": " ".join(same)}
+        meta = {**document.meta, "surroundings": " ".join(same)}
         documents.append(Document(document.id, document.text, meta))
     return Dataset(f"{dataset.name}+neighbours", documents, dataset.questions)
 

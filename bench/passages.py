@@ -1,6 +1,9 @@
-"""A passage table for measuring and for tests of the retrieval core: all of its machinery, no domain's columns."""
+"""Passage tables for measuring and for tests of the retrieval core: all of its machinery, no domain's columns.
 
-from typing import ClassVar
+Not in INSTALLED_APPS, so no migration makes them: `create_tables` does.
+"""
+
+from typing import Any, ClassVar
 
 from django.db import connection, models
 
@@ -9,23 +12,41 @@ from retrieval.installing import install
 from retrieval.models import Passage
 
 
-class BenchPassage(Passage):
-    """Not in INSTALLED_APPS, so no migration makes its table: `create_table` does."""
-
-    searched = Searched("bench", scope="tenant")
-
+class Shelved(Passage):
     key = models.CharField(max_length=120, db_index=True)
     tenant = models.CharField(max_length=80, default="", db_index=True)
     visibility = models.CharField(max_length=10, default="public")
 
-    objects: ClassVar[models.Manager["BenchPassage"]]
+    objects: ClassVar[models.Manager[Any]]
 
     class Meta(Passage.Meta):
+        abstract = True
         app_label = "bench"
+
+
+class BenchPassage(Shelved):
+    """Texts that are weighed as rules and lore are."""
+
+    searched = Searched("bench", scope="tenant", context_weight=3)
+
+    class Meta(Shelved.Meta):
         db_table = "bench_passage"
 
 
-def create_table() -> None:
-    with connection.schema_editor() as editor:
-        editor.create_model(BenchPassage)
-    install(BenchPassage, connection)
+class BenchTurn(Shelved):
+    """Turns of talk, weighed as agent memory is."""
+
+    searched = Searched("bench talk", scope="tenant", text_weight=3)
+
+    class Meta(Shelved.Meta):
+        db_table = "bench_turn"
+
+
+def create_tables() -> None:
+    """Make those tables that are missing."""
+    there = connection.introspection.table_names()
+    for model in (BenchPassage, BenchTurn):
+        if model._meta.db_table not in there:
+            with connection.schema_editor() as editor:
+                editor.create_model(model)
+        install(model, connection)

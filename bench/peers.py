@@ -8,14 +8,15 @@ import bm25s
 import numpy as np
 from django.db import connection
 
-from bench.passages import BenchPassage
+from bench.passages import Shelved
 from retrieval.embedders import get_embedder
+from retrieval.presets import Preset
 
 DEPTH = 50
 RRF_K = 60
 
 AND_QUERY = """
-SELECT id FROM bench_passage, websearch_to_tsquery(memory37_configuration(%(language)s), %(question)s) AS asked
+SELECT id FROM {table}, websearch_to_tsquery(memory37_configuration(%(language)s), %(question)s) AS asked
 WHERE tenant = %(tenant)s AND search_vector @@ asked ORDER BY ts_rank_cd(search_vector, asked) DESC, id LIMIT %(depth)s
 """
 OR_QUERY = """
@@ -23,12 +24,12 @@ WITH asked AS (
   SELECT string_agg(memory37_quoted(word), '|')::tsquery AS words
   FROM unnest(tsvector_to_array(memory37_words(%(language)s, %(question)s))) AS word
 )
-SELECT id FROM bench_passage, asked
+SELECT id FROM {table}, asked
 WHERE tenant = %(tenant)s AND search_vector @@ words ORDER BY ts_rank_cd(search_vector, words) DESC, id LIMIT %(depth)s
 """
 WORDS_OF_PASSAGES = """
 SELECT id, array(SELECT unnest(array_fill(lexeme, ARRAY[cardinality(positions)])) FROM unnest(search_vector))
-FROM bench_passage WHERE tenant = %s ORDER BY id
+FROM {table} WHERE tenant = %s ORDER BY id
 """
 
 Ranking = list[UUID]
@@ -37,18 +38,16 @@ Ranking = list[UUID]
 class Tenant:
     """The passages of one tenant as the peers see them."""
 
-    def __init__(self, name: str, k1: float, b: float) -> None:
-        self.name = name
+    def __init__(self, model: type[Shelved], name: str, preset: Preset) -> None:
+        self.model, self.name, self.preset = model, name, preset
         with connection.cursor() as cursor:
-            cursor.execute(WORDS_OF_PASSAGES, [name])
+            cursor.execute(self._on_table(WORDS_OF_PASSAGES), [name])
             rows = cursor.fetchall()
         self.ids: list[UUID] = [row[0] for row in rows]
-        self._bm25 = bm25s.BM25(method="lucene", k1=k1, b=b)
+        self._bm25 = bm25s.BM25(method="lucene", k1=preset.k1, b=preset.b)
         self._bm25.index([words or ["∅"] for _id, words in rows], show_progress=False)
         embedder = get_embedder("bench")
-        stored = dict(
-            BenchPassage.objects.filter(tenant=name, embedding_model=embedder.name).values_list("pk", "embedding")
-        )
+        stored = dict(model.objects.filter(tenant=name, embedding_model=embedder.name).values_list("pk", "embedding"))
         missing = np.zeros(embedder.dims, dtype=np.float32)
         self._vectors = np.array([stored.get(pk, missing) for pk in self.ids], dtype=np.float32)
 
@@ -75,6 +74,9 @@ class Tenant:
         with connection.cursor() as cursor:
             cursor.execute(statement, {"tenant": self.name, "question": question, "language": language, "depth": DEPTH})
             return [id_ for (id_,) in cursor.fetchall()]
+
+    def _on_table(self, statement: str) -> str:
+        return statement.format(table=self.model._meta.db_table)
 
 
 PEERS: dict[str, Callable[[Tenant, str, str], Ranking]] = {

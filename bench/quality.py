@@ -9,6 +9,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -19,9 +20,6 @@ from bench.scratch import connect
 
 if TYPE_CHECKING:
     from bench.peers import Tenant
-
-DIALOGUE = {"locomo"}
-"""Sets of talk are measured with the preset of agent memory, all others with that of lore."""
 
 Scores = dict[str, list[tuple[Question, dict[str, float]]]]
 
@@ -55,24 +53,23 @@ def _sets(options: argparse.Namespace) -> Iterator[Dataset]:
     for folder in options.folders:
         for dataset in datasets_in(folder, set(options.only) if options.only else None):
             yield dataset
-            if options.neighbours and dataset.name in DIALOGUE:
+            if options.neighbours and dataset.talk:
                 yield with_neighbours(dataset)
 
 
 def measure(dataset: Dataset) -> Scores:
     """Ask every question in every way; return the measures per way."""
     from bench.peers import PEERS, Tenant
-    from bench.shelves import shelve, tenant
-    from retrieval.presets import preset
+    from bench.shelves import model_for, preset_for, shelve, tenant
 
     keys = shelve(dataset, _say)
-    own = preset("memory" if dataset.name.split("+")[0] in DIALOGUE else "lore")
-    tenants = {scope: Tenant(tenant(dataset, scope), own.k1, own.b) for scope in dataset.scopes}
+    own, model = preset_for(dataset), model_for(dataset)
+    tenants = {scope: Tenant(model, tenant(dataset, scope), own) for scope in dataset.scopes}
     scores: Scores = defaultdict(list)
     started = time.perf_counter()
     for question in dataset.questions:
         where = tenants[question.scope]
-        ways = {**{name: _peer(peer, where) for name, peer in PEERS.items()}, **_ours(where, own)}
+        ways = {**{name: _peer(peer, where) for name, peer in PEERS.items()}, **_ours(where)}
         for name, way in ways.items():
             ranked = [keys[id_] for id_ in way(question)]
             scores[name].append((question, measured(ranked, question.relevant)))
@@ -84,20 +81,15 @@ def _peer(peer: "Callable[[Tenant, str, str], list[UUID]]", where: "Tenant") -> 
     return lambda question: peer(where, question.text, question.language)
 
 
-def _ours(where: "Tenant", own: object) -> dict[str, Callable[[Question], list[UUID]]]:
-    from dataclasses import replace
-
-    from bench.passages import BenchPassage
-    from retrieval.presets import Fusion, Mode, Preset
+def _ours(where: "Tenant") -> dict[str, Callable[[Question], list[UUID]]]:
+    from retrieval.presets import Fusion, Mode
     from retrieval.search import search
 
-    assert isinstance(own, Preset)
-
-    def way(mode: Mode, fusion: Fusion = own.fusion) -> Callable[[Question], list[UUID]]:
-        settings = replace(own, fusion=fusion)
+    def way(mode: Mode, fusion: Fusion = Fusion.SCORE) -> Callable[[Question], list[UUID]]:
+        settings = replace(where.preset, fusion=fusion)
 
         def ask(question: Question) -> list[UUID]:
-            rows = BenchPassage.objects.filter(tenant=where.name)
+            rows = where.model.objects.filter(tenant=where.name)
             found = search(
                 rows, question.text, scopes=[where.name], preset=settings, mode=mode, language=question.language
             )

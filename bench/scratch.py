@@ -12,7 +12,7 @@ def connect(name: str = "memory37_bench") -> None:
     django.setup()
     from django.core.management import call_command
 
-    from bench.passages import BenchPassage, create_table
+    from bench.passages import create_tables
 
     real = connection.settings_dict["NAME"]
     if not _exists(name):
@@ -23,8 +23,7 @@ def connect(name: str = "memory37_bench") -> None:
     connection.settings_dict["NAME"] = name
     assert real != name
     call_command("migrate", verbosity=0)
-    if BenchPassage._meta.db_table not in connection.introspection.table_names():
-        create_table()
+    create_tables()
 
 
 def _exists(name: str) -> bool:

@@ -3,14 +3,28 @@
 from collections.abc import Callable
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from bench.datasets import Dataset, Document
-from bench.passages import BenchPassage
+from bench.passages import BenchPassage, BenchTurn, Shelved
 from retrieval import selectivity, statistics
 from retrieval.embedders import get_embedder
 from retrieval.ingest.embed import embed_pending
 from retrieval.ingest.index import index_vectors
+from retrieval.presets import Preset, preset
+from retrieval.switching import forget_foreign
 
 BATCH = 500
+CONTENT = ("text", "context", "surroundings", "language")
+
+
+def model_for(dataset: Dataset) -> type[Shelved]:
+    return BenchTurn if dataset.talk else BenchPassage
+
+
+def preset_for(dataset: Dataset) -> Preset:
+    """Talk is measured with the preset of agent memory, everything else with that of lore."""
+    return preset("memory" if dataset.talk else "lore")
 
 
 def tenant(dataset: Dataset, scope: str) -> str:
@@ -19,41 +33,35 @@ def tenant(dataset: Dataset, scope: str) -> str:
 
 def shelve(dataset: Dataset, say: Callable[[str], None]) -> dict[UUID, str]:
     """Bring the table in step with `dataset` and embed what is new; return the document id of each passage."""
-    _write(dataset)
-    wanted = BenchPassage.objects.filter(tenant__startswith=f"{dataset.name}/").count()
-    embedder = get_embedder("bench")
-    BenchPassage.objects.exclude(embedding_model__in=["", embedder.name]).update(embedded_rev=0)
-    embed_pending(
-        BenchPassage, embedder=embedder, on_batch=lambda done: say(f"{dataset.name}: embedded {done}/{wanted}")
-    )
-    statistics.refresh(BenchPassage, [tenant(dataset, scope) for scope in dataset.scopes])
-    index_vectors(BenchPassage)
+    model, embedder = model_for(dataset), get_embedder("bench")
+    _write(model, dataset)
+    forget_foreign(model, embedder)
+    embed_pending(model, embedder=embedder, on_batch=lambda done: say(f"{dataset.name}: embedded {done}"))
+    statistics.refresh(model, [tenant(dataset, scope) for scope in dataset.scopes])
+    index_vectors(model)
     selectivity.forget()
-    rows = BenchPassage.objects.filter(tenant__startswith=f"{dataset.name}/")
-    return dict(rows.values_list("pk", "key"))
+    return dict(_rows(model, dataset).values_list("pk", "key"))
 
 
-def _write(dataset: Dataset) -> None:
-    rows = BenchPassage.objects.filter(tenant__startswith=f"{dataset.name}/").defer("embedding", "search_vector")
-    stored = {(row.tenant, row.key): row for row in rows}
+def _rows(model: type[Shelved], dataset: Dataset) -> "QuerySet[Shelved]":
+    return model.objects.filter(tenant__startswith=f"{dataset.name}/")
+
+
+def _write(model: type[Shelved], dataset: Dataset) -> None:
+    stored = {(row.tenant, row.key): row for row in _rows(model, dataset).defer("embedding", "search_vector")}
     fresh, changed = [], []
     for document in dataset.documents:
         row = stored.pop((tenant(dataset, document.scope), document.id), None)
         if row is None:
-            fresh.append(_passage(dataset, document))
-        elif (row.text, row.context, row.language) != (document.text, document.context, document.language):
-            row.text, row.context, row.language = document.text, document.context, document.language
+            fresh.append(model(key=document.id, tenant=tenant(dataset, document.scope), **_content(document)))
+        elif any(getattr(row, name) != value for name, value in _content(document).items()):
+            for name, value in _content(document).items():
+                setattr(row, name, value)
             changed.append(row)
-    BenchPassage.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
-    BenchPassage.objects.bulk_create(fresh, batch_size=BATCH)
-    BenchPassage.objects.bulk_update(changed, ["text", "context", "language"], batch_size=BATCH)
+    model.objects.filter(pk__in=[row.pk for row in stored.values()]).delete()
+    model.objects.bulk_create(fresh, batch_size=BATCH)
+    model.objects.bulk_update(changed, CONTENT, batch_size=BATCH)
 
 
-def _passage(dataset: Dataset, document: Document) -> BenchPassage:
-    return BenchPassage(
-        key=document.id,
-        tenant=tenant(dataset, document.scope),
-        text=document.text,
-        context=document.context,
-        language=document.language,
-    )
+def _content(document: Document) -> dict[str, str]:
+    return {name: getattr(document, name) for name in CONTENT}

@@ -27,7 +27,9 @@ class Searched:
     public: Q = PUBLIC
     """Rows that every audience may know: only these are counted for whoever is not a game master."""
     context_weight: int = 2
-    """How often a word of `context` counts against one of `text`. Changing it needs `manage.py reindex`."""
+    """How often a word of `context` counts against one of `text`. Changing a weight needs `manage.py reindex`."""
+    text_weight: int = 1
+    """How often a word of `text` counts against one of `surroundings`; the preset's k1 grows with it."""
 
 
 def passage_models() -> "list[type[Passage]]":

@@ -20,7 +20,7 @@ FUNCTIONS = Path(__file__).parent / "sql" / "functions.sql"
 
 TRIGGER = """
 CREATE OR REPLACE TRIGGER memory37_passage BEFORE INSERT OR UPDATE ON {table}
-FOR EACH ROW EXECUTE FUNCTION memory37_passage({context_weight})
+FOR EACH ROW EXECUTE FUNCTION memory37_passage({context_times}, {text_times})
 """
 
 STORAGE = """
@@ -58,9 +58,11 @@ def _statements() -> list[str]:
 def install(model: type[Passage], connection: BaseDatabaseWrapper, *, with_indexes: bool = True) -> None:
     """Give the table of `model` its trigger, its storage and its indexes of words; doing it again changes nothing."""
     table = model._meta.db_table
-    names = {"table": connection.ops.quote_name(table), "context_weight": searched(model).context_weight}
+    weights = searched(model)
+    names = {"table": connection.ops.quote_name(table)}
+    times = {"context_times": weights.context_weight * weights.text_weight, "text_times": weights.text_weight}
     with connection.cursor() as cursor:
-        cursor.execute(TRIGGER.format(**names))
+        cursor.execute(TRIGGER.format(**names, **times))
         cursor.execute(STORED_INLINE, [table])
         if not cursor.fetchone()[0]:
             cursor.execute(STORAGE.format(**names))

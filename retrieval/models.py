@@ -31,6 +31,10 @@ class Passage(models.Model):
     metadata = models.JSONField(_("metadata"), default=dict, blank=True)
     language = models.CharField(_("language"), max_length=8, default="en")
     context = models.TextField(_("context"), blank=True, default="", help_text=_("Title, heading path, speaker, date."))
+    surroundings = models.TextField(
+        _("surroundings"), blank=True, default="", db_default="", editable=False,
+        help_text=_("What stands around the text, such as the turns before and after: found by, never shown."),
+    )  # fmt: skip
     embedding = HalfVectorField(null=True, editable=False)
     embedding_model = models.CharField(max_length=120, blank=True, default="", editable=False)
     content_hash = models.CharField(max_length=64, blank=True, default="", editable=False)

@@ -30,7 +30,7 @@ class Preset:
     name_weight: float = 1.0
     """What a passage found by its name gains; 1 is the most that both legs together can give."""
     rrf_k: int = 10
-    k1: float = 1.2
+    k1: float = 1.5
     b: float = 0.75
     candidates: int = 1_000
     """Passages that the keyword leg looks at: the rarest words are taken until they occur in so many."""
@@ -41,13 +41,16 @@ class Preset:
     """Seconds the database may take."""
 
 
+TALK = Preset(dims=1024, k1=2.7, b=0.4)
+"""Short turns: length says little, and k1 is 0.9 for text that counts three times (`Searched.text_weight`)."""
+
 PRESETS = {
     "srd": Preset(dims=1536),
     "lore": Preset(dims=1024),
     "episode": Preset(dims=1024, mode=Mode.VECTOR),
     "art": Preset(dims=1024),
-    "memory": Preset(dims=1024, vector_weight=0.3),
-    "conversation": Preset(dims=1024, vector_weight=0.3),
+    "memory": TALK,
+    "conversation": TALK,
 }
 
 

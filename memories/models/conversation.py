@@ -10,7 +10,7 @@ from retrieval.models import Passage
 
 
 class Message(Passage):
-    searched = Searched("conversation", scope="namespace_id", public=models.Q(namespace__isnull=False))
+    searched = Searched("conversation", scope="namespace_id", public=models.Q(namespace__isnull=False), text_weight=3)
 
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="messages")
     conversation = models.CharField(_("conversation"), max_length=120, blank=True, default="")

@@ -16,7 +16,7 @@ from retrieval.models import Passage
 class MemoryItem(Passage):
     """One memory: the passage that is searched. Its text is never edited in place: a new text is a new memory."""
 
-    searched = Searched("memory", scope="namespace_id", public=models.Q(state=State.ACTIVE))
+    searched = Searched("memory", scope="namespace_id", public=models.Q(state=State.ACTIVE), text_weight=3)
 
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="memories")
     bucket = models.CharField(_("bucket"), max_length=10, choices=Bucket, default=Bucket.FACT)

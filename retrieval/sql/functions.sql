@@ -111,7 +111,8 @@ END
 $$;
 
 -- Before a passage is written: words follow text, and `rev` grows with it, whoever writes. Setting `search_vector` to
--- NULL has the words rebuilt (reindex). TG_ARGV: how often a word of the context counts.
+-- NULL has the words rebuilt (reindex). TG_ARGV: how often a word of the context and of the text counts against one of
+-- the surroundings. New surroundings change the words only; the vector is of context and text.
 CREATE OR REPLACE FUNCTION memory37_passage() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -123,14 +124,16 @@ BEGIN
       NEW.embed_tries := 0;
       NEW.embed_after := NULL;
       NEW.embed_error := '';
-    ELSIF NEW.search_vector IS NOT NULL THEN
+    ELSIF NEW.search_vector IS NOT NULL AND NEW.surroundings = OLD.surroundings THEN
       NEW.search_vector := OLD.search_vector;
       NEW.word_count := OLD.word_count;
       RETURN NEW;
     END IF;
   END IF;
   NEW.search_vector := memory37_words(
-    NEW.language, repeat(NEW.context || E'\n', TG_ARGV[0]::integer) || coalesce(NEW.text, ''));
+    NEW.language,
+    repeat(NEW.context || E'\n', TG_ARGV[0]::integer) || repeat(NEW.text || E'\n', TG_ARGV[1]::integer)
+      || NEW.surroundings);
   NEW.word_count := memory37_word_count(NEW.search_vector);
   RETURN NEW;
 END

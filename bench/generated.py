@@ -1,0 +1,119 @@
+"""A large world made up by a seed: words by Zipf's law, vectors in clusters, written by COPY and indexed afterwards."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+from django.db import connection, models
+from numpy.typing import NDArray
+
+from retrieval.embedders import Vectors
+from retrieval.embedders.vectors import unit_rows
+
+VOCABULARY, CLUSTERS, DIMS = 30_000, 200, 1024
+SHORTEST, LONGEST = 120, 300
+WARDS = 100
+"""Values of the metadata field by which one per cent is filtered."""
+SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "ar", "en", "il")]
+
+
+@dataclass(frozen=True)
+class Made:
+    text: str
+    vector: Vectors
+    ward: int
+
+
+class MadeEmbedder:
+    """The embedder of this bench: it knows the vectors of the questions that were made with the world.
+
+    In another process (the web server) it makes up a vector in some cluster: as much work for the database.
+    """
+
+    name, dims = "made", DIMS
+    vectors: ClassVar[dict[str, Vectors]] = {}
+
+    def __init__(self, **_options: int) -> None: ...
+
+    def embed_query(self, texts: list[str]) -> Vectors:
+        return np.stack([self.vectors[text] if text in self.vectors else _by_text(text) for text in texts])
+
+    embed_document = embed_query
+
+
+@cache
+def _by_text(text: str) -> Vectors:
+    noise = np.random.default_rng(sum(text.encode())).normal(size=DIMS) / np.sqrt(DIMS)
+    return unit_rows((Generator.centres_of_all()[sum(text.encode()) % CLUSTERS] + noise)[None])[0]
+
+
+class Generator:
+    """The same seed makes the same world."""
+
+    def __init__(self, seed: int = 37) -> None:
+        self._random = np.random.default_rng(seed)
+
+    @cached_property
+    def words(self) -> NDArray[np.str_]:
+        draw = np.random.default_rng(1)
+        made = {"".join(draw.choice(SYLLABLES, size=draw.integers(2, 5))) for _try in range(VOCABULARY * 2)}
+        return np.array(sorted(made)[:VOCABULARY])
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        return np.random.default_rng(2).permutation(VOCABULARY)
+
+    @property
+    def centres(self) -> Vectors:
+        return self.centres_of_all()
+
+    @staticmethod
+    @cache
+    def centres_of_all() -> Vectors:
+        return unit_rows(np.random.default_rng(3).normal(size=(CLUSTERS, DIMS)))
+
+    def passages(self, count: int) -> Iterator[Made]:
+        for number in range(count):
+            text = self._sentence(int(self._random.integers(SHORTEST, LONGEST)))
+            yield Made(text, self.near(int(self._random.integers(CLUSTERS))), number % WARDS)
+
+    def near(self, cluster: int) -> Vectors:
+        noise = self._random.normal(size=DIMS) / np.sqrt(DIMS)
+        return unit_rows((self.centres[cluster] + noise)[None])[0]
+
+    def questions(self, made: list[Made]) -> Iterator[tuple[str, Vectors]]:
+        """Ask with 4 rarer and 4 common words of a passage, and a vector of its neighbourhood."""
+        for passage in made:
+            known = sorted(set(passage.text.split()), key=self._rank)
+            picked = [*self._random.choice(known[len(known) // 2 :], 4), *self._random.choice(known[:30], 4)]
+            noise = self._random.normal(size=DIMS) * 0.7 / np.sqrt(DIMS)
+            yield " ".join(picked), unit_rows((passage.vector + noise)[None])[0]
+
+    def _sentence(self, length: int) -> str:
+        ranks = self._random.zipf(1.15, size=length * 3)
+        return " ".join(self.words[self._order[ranks[ranks <= VOCABULARY][:length] - 1]])
+
+    def _rank(self, word: str) -> int:
+        return self._ranks[word]
+
+    @cached_property
+    def _ranks(self) -> dict[str, int]:
+        return {str(self.words[place]): rank for rank, place in enumerate(self._order)}
+
+
+def copy_rows(model: type[models.Model], rows: Iterator[Any], batch: int = 2_000) -> int:
+    """Write unsaved instances by COPY; triggers fire, signals do not."""
+    fields = [field for field in model._meta.concrete_fields if field.name != "search_vector"]
+    names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    statement = f"COPY {connection.ops.quote_name(model._meta.db_table)} ({names}) FROM STDIN"
+    written = 0
+    while part := list(islice(rows, batch)):
+        with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in part:
+                values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+                copy.write_row(values)
+        written += len(part)
+    return written

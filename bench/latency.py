@@ -1,0 +1,202 @@
+"""How long a search takes: `python -m bench.latency [--sizes 10000,100000] [--http]`.
+
+The bare SQL statement, the Python call and the HTTP call answer the same questions in turn, within one run, so that
+their ratios hold on a busy machine. Embedding is left out: the questions' vectors are made with the world.
+"""
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bench.scratch import connect
+
+if TYPE_CHECKING:
+    from retrieval.embedders import Vectors
+
+os.environ["EMBEDDER"] = "bench.generated.MadeEmbedder"
+
+QUESTIONS, ROUNDS, K = 100, 3, 10
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="10000,100000")
+    parser.add_argument("--http", action="store_true", help="Also through the web server.")
+    options = parser.parse_args()
+    for size in map(int, options.sizes.split(",")):
+        connect(f"memory37_latency_{size}")
+        run(size, http=options.http)
+
+
+def run(size: int, *, http: bool) -> None:
+    from bench.generated import MadeEmbedder
+
+    questions = world_of(size)
+    MadeEmbedder.vectors.update(questions)
+    ways: dict[str, Callable[[str], Any]] = {"sql": bare_sql(), "python": in_python()}
+    server = None
+    if http:
+        from bench.served import Served
+
+        server = Served()
+        ways["http"] = server.ask
+    try:
+        times = interleaved(ways, [text for text, _vector in questions])
+    finally:
+        if server:
+            server.stop()
+    report(size, times)
+    narrow_filter(questions)
+
+
+def world_of(size: int) -> "list[tuple[str, Vectors]]":
+    """Fill the database of this size once; return the questions."""
+    from bench.generated import Generator
+
+    generator = Generator()
+    made = list(generator.passages(size))
+    if _passages().count() != size:
+        fill(made)
+    step = max(size // QUESTIONS, 1)
+    return list(generator.questions(made[::step][:QUESTIONS]))
+
+
+def fill(made: list[Any]) -> None:
+    from django.db import connection
+
+    from bench.generated import MadeEmbedder, copy_rows
+    from knowledge.models import Lore, LorePassage
+    from retrieval import indexes, statistics
+    from worlds.models import World
+
+    World.objects.all().delete()
+    world = World.objects.create(slug="made", name="Made up")
+    indexes.drop_word_indexes(LorePassage, connection)
+    indexes.drop_vector_indexes(LorePassage)
+    shared: dict[str, Any] = {"world": world, "visibility": "public", "language": "en"}
+    lore = [
+        Lore(slug=f"entry-{n}", title=f"Entry {n}", body="", status="published", **shared) for n in range(len(made))
+    ]
+    passages = (
+        LorePassage(
+            lore=entry, text=one.text, context=entry.title, published=True,
+            metadata={"kind": "custom", "ward": one.ward},
+            embedding=one.vector, embedding_model=MadeEmbedder.name, embedded_rev=1, **shared,
+        )
+        for entry, one in zip(lore, made, strict=True)
+    )  # fmt: skip
+    steps: dict[str, Callable[[], Any]] = {
+        "entries": lambda: copy_rows(Lore, iter(lore)),
+        "passages": lambda: copy_rows(LorePassage, passages),
+        "word indexes": lambda: indexes.create_word_indexes(LorePassage, connection),
+        "vector index": lambda: indexes.create_vector_index(
+            LorePassage, embedder=MadeEmbedder.name, dims=MadeEmbedder.dims
+        ),
+        "counts": lambda: statistics.refresh(LorePassage),
+        "vacuum": lambda: connection.cursor().execute("VACUUM ANALYZE"),
+    }
+    for name, step in steps.items():
+        started = time.perf_counter()
+        step()
+        print(f"  {name}: {time.perf_counter() - started:.1f} s", flush=True)
+
+
+def _passages() -> Any:
+    from knowledge.models import LorePassage
+    from worlds.audiences import GM
+    from worlds.models import World
+
+    return LorePassage.objects.filter(world=World.objects.first()).visible_to(GM).filter(published=True)
+
+
+def in_python() -> Callable[[str], Any]:
+    from retrieval.search import search
+    from worlds.models import World
+
+    scope = World.objects.get().pk
+    return lambda text: search(_passages(), text, scopes=[scope], hidden=True, limit=K)
+
+
+def bare_sql() -> Callable[[str], Any]:
+    """Return the statement alone, prepared, with its values, on a connection of psycopg itself."""
+    import psycopg
+    from django.db import connection
+
+    from bench.generated import MadeEmbedder
+
+    statements = {text: captured(text) for text in MadeEmbedder.vectors}
+    connection.ensure_connection()
+    raw = psycopg.connect(connection.connection.info.dsn, autocommit=True, prepare_threshold=0)
+    raw.execute("SET hnsw.ef_search = 100")
+    raw.execute("SET hnsw.iterative_scan = strict_order")
+
+    def ask(text: str) -> Any:
+        statement, values = statements[text]
+        return raw.execute(statement, values).fetchall()
+
+    return ask
+
+
+def captured(text: str) -> tuple[str, dict[str, Any]]:
+    """Return the statement that the Python call sends for `text`, and its values."""
+    from django.db import connection
+
+    sent: list[tuple[str, Any]] = []
+
+    def note(execute: Any, statement: str, values: Any, many: bool, context: Any) -> Any:
+        sent.append((statement, values))
+        return execute(statement, values, many, context)
+
+    with connection.execute_wrapper(note):
+        in_python()(text)
+    return max(sent, key=lambda pair: len(pair[0]))
+
+
+def interleaved(ways: dict[str, Callable[[str], Any]], questions: list[str]) -> dict[str, list[float]]:
+    """Ask every question in every way in turn; return milliseconds. The first round warms up and is thrown away."""
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(ROUNDS + 1):
+        for text in questions:
+            for name, way in ways.items():
+                started = time.perf_counter()
+                way(text)
+                if turn:
+                    times[name].append(1000 * (time.perf_counter() - started))
+    return times
+
+
+def report(size: int, times: dict[str, list[float]]) -> None:
+    bare = statistics.median(times["sql"])
+    print(f"\n{size} passages{'p50':>11}{'p95':>9}{'min':>9}{'p50 / sql':>11}{'p50 - sql':>11}")
+    for name, taken in times.items():
+        middle, late = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+        print(f"  {name:14}{middle:9.2f}{late:9.2f}{min(taken):9.2f}{middle / bare:11.2f}{middle - bare:11.2f}  ms")
+
+
+def narrow_filter(questions: "list[tuple[str, Vectors]]") -> None:
+    """Print recall@10 against an exact scan: of everything through the index, and within one per cent."""
+    from retrieval.search import search
+    from worlds.models import World
+
+    scope = World.objects.get().pk
+    for label, rows in (("all", _passages()), ("one per cent", _passages().filter(metadata__contains={"ward": 7}))):
+        found, taken = [], []
+        for text, vector in questions[:50]:
+            started = time.perf_counter()
+            hits = {hit.id for hit in search(rows, text, scopes=[scope], hidden=True, mode="vector", limit=K)}
+            taken.append(1000 * (time.perf_counter() - started))
+            found.append(len(hits & exact(rows, vector)) / K)
+        print(f"  vector leg, {label}: recall@10 {statistics.mean(found):.3f}, p50 {statistics.median(taken):.1f} ms")
+
+
+def exact(rows: Any, vector: "Vectors") -> set[Any]:
+    from pgvector.django import CosineDistance
+
+    return set(rows.order_by(CosineDistance("embedding", vector)).values_list("pk", flat=True)[:K])
+
+
+if __name__ == "__main__":
+    main()
