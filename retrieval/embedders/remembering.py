@@ -13,6 +13,7 @@ from retrieval.embedders.base import Embedder, Vectors
 CHUNK = 256
 """Texts embedded between two writes to the table: what a crash can cost."""
 
+# by model and hash of the text: what was deleted for good must not live on in a cache
 _queries: TTLCache[tuple[str, str], Vectors] = TTLCache(settings.QUERY_CACHE_SIZE, settings.QUERY_CACHE_SECONDS)
 _lock = threading.Lock()
 
@@ -32,14 +33,15 @@ class RememberingEmbedder:
         self.dims = inner.dims
 
     def embed_query(self, texts: list[str]) -> Vectors:
+        keys = {text: (self.name, cache.text_hash(text)) for text in texts}
         with _lock:
-            known = {text: _queries[self.name, text] for text in set(texts) if (self.name, text) in _queries}
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
+            known = {text: _queries[key] for text, key in keys.items() if key in _queries}
+        missing = [text for text in keys if text not in known]
         if missing:
             rows = dict(zip(missing, self.inner.embed_query(missing), strict=True))
             known |= rows
             with _lock:
-                _queries.update({(self.name, text): row for text, row in rows.items()})
+                _queries.update({keys[text]: row for text, row in rows.items()})
         return self._stacked([known[text] for text in texts])
 
     def embed_document(self, texts: list[str]) -> Vectors:
