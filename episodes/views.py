@@ -7,7 +7,9 @@ from django.shortcuts import get_object_or_404
 from episodes.models import Episode, Session
 from episodes.reading import told
 from episodes.recaps import recap
+from episodes.schemas import RecapOut
 from worlds.audiences import Audience
+from worlds.models import Party
 from worlds.pages import Looker, page, show
 
 SESSIONS_PER_PAGE = 40
@@ -32,13 +34,15 @@ def session_page(request: HttpRequest, looker: Looker, ref: str) -> HttpResponse
         "gm/session.html",
         session=session,
         recap=recap(session, looker.audience),
-        players=_players_cut(session) if looker.is_gm else None,
+        cuts=_players_cuts(session) if looker.is_gm else [],
         episodes=episodes,
     )
 
 
-def _players_cut(session: Session) -> object:
-    return recap(session, Audience("party", session.party.slug)) if session.party else None
+def _players_cuts(session: Session) -> list[tuple[Party, RecapOut]]:
+    """What may be read to each party that played in the session."""
+    played = Party.objects.filter(episodes__session=session, episodes__retracted_at=None).distinct().order_by("name")
+    return [(party, recap(session, Audience("party", party.slug))) for party in played]
 
 
 @page
