@@ -10,6 +10,7 @@ from ninja import Body, Path, Query, Router
 
 from episodes import recaps, scenes, threads
 from episodes.bulk import write_all
+from episodes.erasing import erase_episode
 from episodes.finding import find_arc, find_campaign, find_episode, find_party, find_scene, find_session, find_thread
 from episodes.models import Episode, Thread
 from episodes.reading import told
@@ -21,6 +22,7 @@ from episodes.schemas import (
     EpisodeOut,
     EpisodePage,
     EpisodesIn,
+    Erased,
     ExternalId,
     RecapOut,
     Recorded,
@@ -117,6 +119,14 @@ def restore(request: HttpRequest, ref: Reference) -> Recorded:
     """The version that stood stands again, with its effects."""
     caller = keeper_of(request)
     return restore_episode(caller.world, _episode(caller, ref).external_id)
+
+
+@router.delete("/episodes/{ref}", operation_id="episode_erase", summary="Delete it for good", response=Erased)
+def erase(request: HttpRequest, ref: Reference) -> Erased:
+    """Text, vector, versions, effects, history: nothing of it is left. To take back only what it did, retract it."""
+    caller = keeper_of(request)
+    episode = _episode(caller, ref)
+    return Erased(summary_id=episode.external_id, rows=erase_episode(caller.world, episode.external_id))
 
 
 @router.put("/sessions", operation_id="session_upsert", summary="Tell of a session", response=SessionOut)

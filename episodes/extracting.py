@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from retrieval.names import words
 
-_SENTENCE = re.compile(r".+?(?:[.!?…。！？]+[\"'”’»)\]]*(?=\s|$)|\n{2,}|$)", re.DOTALL)
+_SENTENCE = re.compile(r".+?(?:[.!?…。！？]+[\"'”’»)\]]*(?=\s+(?![—–]|[a-zа-яё])|\s*$)|\n{2,}|$)", re.DOTALL)
 SHORTEST_WORD = 3
 LONGEST_SENTENCE = 600
 

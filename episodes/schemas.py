@@ -181,6 +181,13 @@ class Retraction(Closed):
     reason: Annotated[str, Field(max_length=400), AfterValidator(storable)] = ""
 
 
+class Erased(BaseModel):
+    """The receipt of a deletion for good: how many rows of each kind went."""
+
+    summary_id: str
+    rows: dict[str, int]
+
+
 class EpisodesIn(Closed):
     episodes: list[dict[str, Any]] = Field(min_length=1, max_length=500)
     atomic: bool = Field(default=False, description="All or nothing.")

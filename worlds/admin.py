@@ -14,6 +14,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from retrieval.problems import Invalid
 from worlds import keys, reveals
 from worlds.audiences import Audience
+from worlds.erasing import deletion_for_good
 from worlds.models import ApiKey, AuditedCall, Campaign, GameSystem, Membership, Party, Reveal, World
 from worlds.scoping import WorldScoped
 
@@ -23,6 +24,18 @@ class GameSystemAdmin(ModelAdmin):
     list_display = ["name", "slug"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
+
+
+class GoesForGood:
+    """Deleting it takes along what is otherwise append-only: the ledgers that hang on it."""
+
+    def delete_model(self, _request: HttpRequest, obj: Any) -> None:
+        with deletion_for_good():
+            obj.delete()
+
+    def delete_queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        with deletion_for_good():
+            queryset.delete()
 
 
 class MembershipInline(TabularInline):
@@ -41,7 +54,7 @@ class CampaignInline(TabularInline):
 
 
 @admin.register(World)
-class WorldAdmin(WorldScoped, ModelAdmin):
+class WorldAdmin(GoesForGood, WorldScoped, ModelAdmin):
     world_path = "pk"
     list_display = ["name", "slug", "system", "language"]
     list_filter = ["system"]
@@ -52,7 +65,7 @@ class WorldAdmin(WorldScoped, ModelAdmin):
 
 
 @admin.register(Campaign)
-class CampaignAdmin(WorldScoped, ModelAdmin):
+class CampaignAdmin(GoesForGood, WorldScoped, ModelAdmin):
     list_display = ["name", "slug", "world"]
     list_filter = ["world"]
     search_fields = ["name", "slug"]
@@ -61,7 +74,7 @@ class CampaignAdmin(WorldScoped, ModelAdmin):
 
 
 @admin.register(Party)
-class PartyAdmin(WorldScoped, ModelAdmin):
+class PartyAdmin(GoesForGood, WorldScoped, ModelAdmin):
     list_display = ["name", "slug", "campaign", "world"]
     list_filter = ["world", "campaign"]
     search_fields = ["name", "slug"]

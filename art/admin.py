@@ -1,0 +1,72 @@
+"""Admin of art cards and their moderation. Pictures are links; the server fetches none."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin
+
+from art.models import ArtCard
+from art.recording import ingest_art, moderate
+from art.schemas import ArtCardIn
+from retrieval.tasks import embed_soon
+from worlds.scoping import WorldScoped
+
+
+@admin.register(ArtCard)
+class ArtCardAdmin(WorldScoped, ModelAdmin):
+    list_display = ["external_id", "scene", "place", "style", "moderation", "visibility", "embedded", "updated_at"]
+    list_filter = ["world", "moderation", "visibility"]
+    search_fields = ["external_id", "prompt_text", "entities", "visual_tags"]
+    list_select_related = ["scene", "place"]
+    fields = [
+        "world", "external_id", "scene", "cdn_url", "prompt_text", "entities", "visual_tags", "style", "seed",
+        "moderation", "moderation_note", "visibility", "place", "moderated_by", "moderated_at",
+    ]  # fmt: skip
+    readonly_fields = ["place", "moderated_by", "moderated_at"]
+    autocomplete_fields = ["world", "scene"]
+    actions = ["approve", "flag", "reject", "embed_again"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ArtCard]:
+        return super().get_queryset(request).defer("embedding", "search_vector")
+
+    @admin.display(description=_("embedded"), boolean=True)
+    def embedded(self, card: ArtCard) -> bool:
+        return card.embedded_rev == card.rev
+
+    def save_model(self, request: HttpRequest, obj: ArtCard, form: Any, change: bool) -> None:
+        """Record it as if the engine had sent it, so that what is searched and linked follows."""
+        copied = ("cdn_url", "prompt_text", "entities", "visual_tags", "style", "seed", "visibility", "moderation")
+        told = {name: getattr(obj, name) for name in copied}
+        names = {"image_id": obj.external_id, "scene_id": obj.scene.external_id if obj.scene else None}
+        card, _outcome, _unknown = ingest_art(obj.world, ArtCardIn.model_validate({**names, **told}))
+        if "moderation" in form.changed_data:
+            moderate(card, obj.moderation, by=request.user.get_username(), note=obj.moderation_note)
+        obj.pk = card.pk
+        embed_soon("art")
+
+    @admin.action(description=_("Approve: players may see them"), permissions=["change"])
+    def approve(self, request: HttpRequest, chosen: QuerySet[ArtCard]) -> None:
+        self._moderate(request, chosen, ArtCard.Moderation.APPROVED)
+
+    @admin.action(description=_("Flag for another look"), permissions=["change"])
+    def flag(self, request: HttpRequest, chosen: QuerySet[ArtCard]) -> None:
+        self._moderate(request, chosen, ArtCard.Moderation.FLAGGED)
+
+    @admin.action(description=_("Reject"), permissions=["change"])
+    def reject(self, request: HttpRequest, chosen: QuerySet[ArtCard]) -> None:
+        self._moderate(request, chosen, ArtCard.Moderation.REJECTED)
+
+    @admin.action(description=_("Embed again"), permissions=["change"])
+    def embed_again(self, request: HttpRequest, chosen: QuerySet[ArtCard]) -> None:
+        chosen.update(embedded_rev=0, embed_tries=0, embed_after=None)
+        embed_soon("art")
+        messages.success(request, gettext("They are being embedded."))
+
+    def _moderate(self, request: HttpRequest, chosen: QuerySet[ArtCard], verdict: str) -> None:
+        for card in chosen:
+            moderate(card, verdict, by=request.user.get_username())
+        messages.success(request, gettext("Moderated: %(count)s.") % {"count": len(chosen)})

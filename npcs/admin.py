@@ -1,0 +1,158 @@
+"""Admin of NPCs and of the ledger. Entries are added and ruled on, never changed."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from simple_history.admin import SimpleHistoryAdmin
+from unfold.admin import ModelAdmin, TabularInline
+
+from episodes.admin import Looked
+from npcs import dispositions
+from npcs.folding import label_of
+from npcs.models import NPC, Disposition, DispositionChange, Secret
+from retrieval.problems import Problem
+from worlds.erasing import deletion_for_good
+from worlds.scoping import WorldScoped
+
+FOLDED = {"base", "half_life"}
+"""A change of one of these changes every disposition of the NPC."""
+
+
+class SecretInline(TabularInline):
+    model = Secret
+    fields = ["position", "text", "visibility"]
+    extra = 0
+    tab = True
+
+
+@admin.register(NPC)
+class NPCAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
+    list_display = ["name", "role", "faction", "home", "world", "visibility"]
+    list_filter = ["world", "visibility", "faction"]
+    search_fields = ["name", "slug", "aliases", "role"]
+    prepopulated_fields = {"slug": ["name"]}
+    autocomplete_fields = ["world"]
+    raw_id_fields = ["faction_lore", "home_lore", "biography"]
+    inlines = [SecretInline]
+
+    def save_model(self, request: HttpRequest, obj: NPC, form: Any, change: bool) -> None:
+        obj.version += int(change)
+        super().save_model(request, obj, form, change)
+        if change and FOLDED & set(form.changed_data):
+            dispositions.refold(obj)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        for secret in formset.save(commit=False):
+            secret.world_id = form.instance.world_id
+        super().save_formset(request, form, formset, change)
+
+    def delete_model(self, _request: HttpRequest, obj: NPC) -> None:
+        with deletion_for_good():
+            obj.delete()
+
+    def delete_queryset(self, _request: HttpRequest, queryset: QuerySet[NPC]) -> None:
+        with deletion_for_good():
+            queryset.delete()
+
+
+class ReasonForm(ActionForm):
+    """Every ruling has a reason."""
+
+    reason = forms.CharField(label=_("reason"), required=False, max_length=2000)
+
+
+@admin.register(DispositionChange)
+class DispositionChangeAdmin(WorldScoped, ModelAdmin):
+    """Adding an entry is a correction; the actions write rulings."""
+
+    world_path = "npc__world"
+    list_display = [
+        "id",
+        "npc",
+        "party",
+        "kind",
+        "axis",
+        "delta",
+        "reason",
+        "state",
+        "episode",
+        "made_by",
+        "created_at",
+    ]
+    list_filter = ["npc__world", "party", "kind", "axis", "held"]
+    search_fields = ["npc__name", "reason", "episode__external_id"]
+    list_select_related = ["npc", "party", "episode", "about"]
+    autocomplete_fields = ["npc", "party"]
+    fields = ["npc", "party", "axis", "delta", "reason"]
+    action_form = ReasonForm
+    actions = ["approve", "reject", "reverse", "restore"]
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DispositionChange]:
+        rows: Any = super().get_queryset(request)
+        return DispositionChange.objects.filter(pk__in=rows.values("pk")).with_ruling()
+
+    @admin.display(description=_("state"))
+    def state(self, entry: Any) -> str:
+        return "" if entry.about_id else dispositions.state_of(entry)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None and super().has_change_permission(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Not by itself, but along with the NPC."""
+        return obj is not None and f"/{self.opts.model_name}/" not in request.path
+
+    def save_model(self, request: HttpRequest, obj: DispositionChange, form: Any, change: bool) -> None:
+        said = {"reason": obj.reason, "made_by": request.user.get_username()}
+        made = dispositions.correct(obj.npc, obj.party, by=obj.delta, axis=obj.axis, **said)
+        obj.pk = made.pk
+
+    @admin.action(description=_("Approve: let it count"), permissions=["change"])
+    def approve(self, request: HttpRequest, chosen: QuerySet[DispositionChange]) -> None:
+        self._rule(request, chosen, dispositions.approve)
+
+    @admin.action(description=_("Reject: never let it count"), permissions=["change"])
+    def reject(self, request: HttpRequest, chosen: QuerySet[DispositionChange]) -> None:
+        self._rule(request, chosen, dispositions.reject)
+
+    @admin.action(description=_("Reverse: as if it had not been"), permissions=["change"])
+    def reverse(self, request: HttpRequest, chosen: QuerySet[DispositionChange]) -> None:
+        self._rule(request, chosen, dispositions.reverse)
+
+    @admin.action(description=_("Restore what was reversed or rejected"), permissions=["change"])
+    def restore(self, request: HttpRequest, chosen: QuerySet[DispositionChange]) -> None:
+        self._rule(request, chosen, dispositions.restore)
+
+    def _rule(self, request: HttpRequest, chosen: QuerySet[DispositionChange], rule: Any) -> None:
+        done = 0
+        for entry in chosen.select_related("party"):
+            try:
+                rule(entry, reason=request.POST.get("reason", ""), made_by=request.user.get_username())
+                done += 1
+            except Problem as problem:
+                messages.error(request, f"{entry.pk}: {problem.detail}")
+        if done:
+            messages.success(request, gettext("Written into the ledger: %(count)s.") % {"count": done})
+
+
+@admin.register(Disposition)
+class DispositionAdmin(Looked, WorldScoped, ModelAdmin):
+    """Folded from the ledger: to look at."""
+
+    world_path = "npc__world"
+    list_display = ["npc", "party", "score", "label", "trend", "changes", "pending", "updated_at"]
+    list_filter = ["npc__world", "party"]
+    search_fields = ["npc__name", "party__name"]
+    list_select_related = ["npc", "party"]
+    ordering = ["-score"]
+
+    @admin.display(description=_("label"))
+    def label(self, row: Disposition) -> str:
+        return str(label_of(row.score))

@@ -1,0 +1,93 @@
+"""Recaps: grounded, in two cuts, never older than what they sum up."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from episodes.extracting import Sentence, sentences, telling
+from episodes.models import Episode, Recap
+from npcs.models import DispositionChange
+from tests.conftest import Door
+from worlds.models import Party
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def played(engine: Door, lanternbearers: Party) -> Door:
+    for number, words in enumerate(["fog and two boats", "a singer in the reeds", "a bell without a tongue"], 1):
+        body = {
+            "summary_id": f"ep-{number}",
+            "party_id": "lanternbearers",
+            "session_id": "session-1",
+            "scene_id": f"scene-{number}",
+            "when": {"real": f"2026-09-0{number}T18:00:00Z"},
+            "what": f"They met {words}. It was cold. :::secret\nmarker-secret {number}.\n::: Then they rested.",
+            "notes": f"marker-note {number}.",
+        }
+        assert engine.post("world/episodes", body)[0] == 200
+    return engine
+
+
+@pytest.mark.parametrize("path", ["scene/scene-1", "session/session-1", "campaign/low-water"])
+def test_every_sentence_names_the_episodes_it_rests_on(played: Door, path: str) -> None:
+    status, recap = played.get(f"world/recaps/{path}")
+    assert status == 200
+    texts = {episode.external_id: f"{episode.what} {episode.notes}" for episode in Episode.objects.all()}
+    for sentence in recap["sentences"]:
+        assert sentence["episodes"]
+        assert any(sentence["text"].rstrip(".") in texts[name].replace("\n", " ") for name in sentence["episodes"])
+
+
+def test_the_players_cut_holds_nothing_that_players_may_not_read(played: Door) -> None:
+    gm = str(played.get("world/recaps/scene/scene-1")[1])
+    assert "marker" in gm
+    for door in ("world/recaps/campaign/low-water", "world/recaps/session/session-1"):
+        cut = played.get(f"{door}?as=party:lanternbearers")[1]
+        assert cut["sentences"]
+        assert "marker" not in str(cut)
+
+
+def test_a_stored_recap_is_not_shown_once_an_episode_changed(played: Door) -> None:
+    built = played.post("world/recaps/session/session-1")[1]
+    assert played.get("world/recaps/session/session-1")[1] == built
+    played.post("world/episodes/ep-2/retract", {})
+    after = played.get("world/recaps/session/session-1")[1]
+    assert "singer" not in str(after)
+    assert Recap.objects.count() == 1
+
+
+def test_another_party_reads_an_empty_recap(played: Door, gilded_oath: Party) -> None:
+    assert played.get("world/recaps/campaign/low-water?as=party:gilded-oath")[1]["sentences"] == []
+
+
+def test_an_episode_deleted_for_good_leaves_nothing(played: Door) -> None:
+    played.post("world/recaps/session/session-1")
+    status, receipt = played.send("DELETE", "world/episodes/ep-2")
+    assert (status, receipt["rows"]["episodes.Episode"]) == (200, 1)
+    assert not Recap.objects.exists()
+    assert not DispositionChange.objects.filter(episode__external_id="ep-2").exists()
+    assert played.get("world/episodes/ep-2")[0] == 404
+
+
+def test_sentences_are_found_in_three_languages() -> None:
+    text = "Fog came. «Кто там?» — спросила Мира. 종이 울리지 않았다. The end…"
+    assert [each.text for each in sentences(text)] == [
+        "Fog came.", "«Кто там?» — спросила Мира.", "종이 울리지 않았다.", "The end…",
+    ]  # fmt: skip
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.lists(st.text(max_size=60), max_size=12), st.integers(0, 6))
+def test_the_telling_sentences_are_some_of_those_given_in_their_order(texts: list[str], most: int) -> None:
+    given_sentences = [Sentence(text, (number,)) for number, text in enumerate(texts)]
+    chosen = telling(given_sentences, most)
+    assert len(chosen) == min(most, len(texts))
+    assert chosen == [each for each in given_sentences if each in chosen]
+
+
+def test_players_keys_cannot_read_recaps_over_the_world_door(played: Door, open_door: Callable[..., Any]) -> None:
+    assert open_door(audience="party:lanternbearers").get("world/recaps/session/session-1")[0] == 403
