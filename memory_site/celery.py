@@ -3,6 +3,7 @@
 import os
 
 from celery import Celery
+from celery.signals import worker_ready
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 
@@ -17,3 +18,9 @@ app = Celery("memory37")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.add_defaults(_broker)
 app.autodiscover_tasks()
+
+
+@worker_ready.connect
+def catch_up(**_signal: object) -> None:
+    """Sweep as soon as a worker is there: after a crash, a restart or the first import nobody waits for the clock."""
+    app.send_task("retrieval.tasks.sweep")

@@ -1,13 +1,14 @@
 """Shared fixtures. The database is the embedded one (or DATABASE_URL); nothing has to be started by hand."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.test import Client
 
+from memory_site.celery import app as celery_app
 from tests.counters import _metric_reader, counted  # noqa: F401
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
 from worlds import keys
@@ -18,6 +19,13 @@ from worlds.models import Campaign, GameSystem, Party, World
 def _hashing_embedder() -> None:
     """Tests use the deterministic embedder through the real setting; a test that wants another overrides it."""
     settings.EMBEDDER = "hashing"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _close_the_broker(django_db_setup: None) -> Iterator[None]:
+    """The broker's pool holds connections to the test database, which is dropped at the end."""
+    yield
+    celery_app.pool.force_close_all()
 
 
 @pytest.fixture

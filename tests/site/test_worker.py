@@ -1,0 +1,102 @@
+"""A real Celery worker on the real broker (pgmq in the test database)."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+from django.db.models import F
+from django.test import Client
+
+from knowledge.models import Lore, LorePassage
+from knowledge.writing import save_lore
+from retrieval.tasks import embed_soon
+from tests.conftest import Door
+from worlds.models import World
+
+END_POLLS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE query ILIKE '%read_with_poll%' AND pid <> pg_backend_pid()
+"""
+WORKER = "-m celery --quiet -A memory_site worker --pool threads --concurrency 1 --loglevel ERROR --without-mingle"
+
+
+@contextmanager
+def worker() -> Iterator[subprocess.Popen[bytes]]:
+    name = connection.settings_dict["NAME"]
+    environment = {**os.environ, "EMBEDDED_DATABASE": name, "EMBEDDER": "hashing", "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen([sys.executable, *WORKER.split()], env=environment, start_new_session=True)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        with (
+            connection.cursor() as cursor
+        ):  # its poll goes on in the server for a while, and the database is dropped next
+            cursor.execute(END_POLLS)
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.2)
+    return False
+
+
+def waiting() -> int:
+    return LorePassage.objects.filter(embedded_rev__lt=F("rev")).count()
+
+
+def write(world: World, numbers: range) -> None:
+    for number in numbers:
+        save_lore(
+            Lore(world=world, slug=f"pier-{number}", title=f"Pier {number}", body=f"Boats moor at pier {number}.")
+        )
+
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif("DATABASE_URL" in os.environ, reason="the worker is pointed at the embedded test database"),
+]
+
+
+def test_what_is_written_over_the_api_is_embedded_by_the_worker(world: World, engine: Door) -> None:
+    with worker():
+        entry = {
+            "slug": "tin-heron",
+            "title": "Tin Heron",
+            "kind": "place",
+            "body": "An inn with four rooms.",
+            "visibility": "public",
+        }
+        status, _body = engine.put("world/lore", entry)
+        assert status in (200, 201)
+        assert LorePassage.objects.exists()
+        assert wait_for(lambda: waiting() == 0)
+
+
+def test_a_worker_that_is_killed_loses_no_work(world: World) -> None:
+    write(world, range(30))
+    embed_soon("lore")
+    with worker() as first:
+        wait_for(lambda: waiting() < 30, seconds=30)
+        first.kill()
+    write(world, range(30, 40))  # nobody sends a hint for these
+    with worker():
+        LorePassage.objects.filter(embedded_rev__lt=F("rev")).update(embed_after=None)  # as if the leases had run out
+        assert wait_for(lambda: waiting() == 0)
+    assert LorePassage.objects.count() == 40
+
+
+def test_the_site_is_ready_with_its_broker(world: World, client: Client) -> None:
+    answer = client.get("/health/ready").json()
+    assert answer["status"] == "ready"
+    assert answer["parts"]["broker"] == "ok"
