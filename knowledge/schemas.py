@@ -72,12 +72,16 @@ def _cleaned(value: Any) -> Any:
     return clean(value) if isinstance(value, str) else value
 
 
+def _trimmed(value: Any) -> Any:
+    return clean(value).rstrip().lstrip("\n") if isinstance(value, str) else value
+
+
 LONGEST_BODY = 500_000
 Cleaned = BeforeValidator(_cleaned)
 Line = Annotated[str, Cleaned, StringConstraints(max_length=200, strip_whitespace=True)]
 Name = Annotated[str, Cleaned, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 Label = Annotated[str, Cleaned, StringConstraints(max_length=120, strip_whitespace=True)]
-Body = Annotated[str, Cleaned, StringConstraints(max_length=LONGEST_BODY)]
+Body = Annotated[str, BeforeValidator(_trimmed), StringConstraints(max_length=LONGEST_BODY)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[\w-]+$", max_length=120)]
 Told = Annotated[str, StringConstraints(max_length=120), AfterValidator(_told)]
 Day = Annotated[float | None, Field(allow_inf_nan=False, description="Days since the world's epoch.")]

@@ -29,6 +29,15 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufeff]")
 _NO_WORD = re.compile(r"[^\w]+")
 
 
+class _PlainLoader(yaml.SafeLoader):
+    """YAML without aliases: a few lines of them can stand for gigabytes."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not allowed")
+        return super().compose_node(parent, index)
+
+
 @dataclass(frozen=True)
 class Entry:
     """A text with what is known about it, before it is cut."""
@@ -80,9 +89,9 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     if not found:
         return {}, text
     try:
-        fields = yaml.safe_load(found[1] or "")
-    except yaml.YAMLError as problem:
-        raise Invalid(f"The front matter is not YAML: {str(problem).splitlines()[0]}.") from problem
+        fields = yaml.load(found[1] or "", Loader=_PlainLoader)
+    except (yaml.YAMLError, RecursionError, ValueError) as problem:
+        raise Invalid(f"The front matter is not YAML: {(str(problem) or 'too deep').splitlines()[0]}.") from problem
     if not isinstance(fields, dict):
         return {}, text
     return {str(key): value for key, value in fields.items()}, text[found.end() :]

@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, question: str, domain: str | None, k: int, **options: Any) -> None:
         try:
-            caller = Caller.gm(_world(options["world"])).asking_as(options["audience"])
+            caller = Caller.gm(world_called(options["world"])).asking_as(options["audience"])
             explain = options["explain"] and caller.audience.is_gm
             if domain != "lore":
                 answer = rules_lookup(RulesQuestion(term=question, k=k, explain=explain), caller)
@@ -72,7 +72,7 @@ def _legs(hit: Hit) -> str:
     return f"{_('score')} {hit.score:.3f} · {hit.match}" + "".join(f" · {rank}" for rank in ranks)
 
 
-def _world(slug: str | None) -> World:
+def world_called(slug: str | None) -> World:
     worlds = World.objects.order_by("created_at")
     if slug:
         found = worlds.filter(slug=slug).first()

@@ -1,0 +1,32 @@
+"""`manage.py export_lore PATH --format markdown`: all lore of a world, secrets included."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+from knowledge.exporting import as_json, to_markdown
+from knowledge.management.commands.ask import world_called
+from retrieval.problems import Problem
+
+
+class Command(BaseCommand):
+    help = "Export all lore of a world, secrets included, so that it imports again to the same rows."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, help="A new folder (markdown) or file (json).")
+        parser.add_argument("--format", choices=["markdown", "json"], default="markdown")
+        parser.add_argument("--world", help="Slug; default: the first world.")
+
+    def handle(self, *_args: Any, path: Path, **options: Any) -> None:
+        world = world_called(options["world"])
+        try:
+            if options["format"] == "json":
+                path.write_text(as_json(world), encoding="utf-8")
+            else:
+                to_markdown(world, path)
+        except (Problem, OSError) as problem:
+            raise CommandError(str(problem)) from problem
+        self.stdout.write(_("The lore of %(world)s is in %(path)s.") % {"world": world, "path": path})

@@ -1,0 +1,51 @@
+"""`manage.py import_lore PATH --format obsidian`: lore from other tools, with a report first."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from knowledge.importing.running import FORMATS, Report, import_lore
+from knowledge.management.commands.ask import world_called
+from retrieval.problems import Problem
+from retrieval.tasks import embed_soon
+from worlds.audiences import Visibility
+
+SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = "Import lore: all of it or nothing. Importing again changes nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--format", choices=sorted(FORMATS), required=True)
+        parser.add_argument("--world", help="Slug; default: the first world.")
+        parser.add_argument("--dry-run", action="store_true", help="Report, store nothing.")
+        parser.add_argument("--visibility", choices=["gm", "public"], default="gm", help="Of new entries.")
+        parser.add_argument("--publish", action="store_true", help="New entries are published, not drafts.")
+
+    def handle(self, *_args: Any, path: Path, dry_run: bool, visibility: str, publish: bool, **options: Any) -> None:
+        world = world_called(options["world"])
+        try:
+            with transaction.atomic():
+                report = import_lore(
+                    world, path, options["format"],
+                    dry_run=dry_run, visibility=Visibility(visibility), publish=publish,
+                )  # fmt: skip
+                if report.stored:
+                    embed_soon("lore")
+        except Problem as problem:
+            raise CommandError(_("Nothing was imported. %(why)s") % {"why": problem}) from problem
+        self._tell(report)
+
+    def _tell(self, report: Report) -> None:
+        for note in report.notes[:SHOWN]:
+            self.stdout.write(f"  {note}")
+        for where, targets in list(report.unknown_links.items())[:SHOWN]:
+            self.stdout.write(self.style.WARNING(f"  {where}: {_('unknown links')}: {', '.join(targets)}"))
+        told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.counts.items()))
+        self.stdout.write(told if report.stored else _("Dry run, nothing stored: %(told)s") % {"told": told})
