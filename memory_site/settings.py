@@ -173,7 +173,24 @@ UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Memory37",
     "SITE_HEADER": "Memory37",
     "SITE_SYMBOL": "menu_book",
+    "SITE_URL": "/",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "/static/memory37/icon.svg"}],
     "SHOW_VIEW_ON_SITE": False,
+    "COLORS": {  # the browns of static/memory37/site.css
+        "primary": {
+            "50": "#fbf5ef",
+            "100": "#f5e6d6",
+            "200": "#ebcdae",
+            "300": "#e0a36f",
+            "400": "#c97f45",
+            "500": "#a95f28",
+            "600": "#8a4518",
+            "700": "#7a3b12",
+            "800": "#5e2e10",
+            "900": "#48240e",
+            "950": "#2a1407",
+        }
+    },
     "BORDER_RADIUS": "4px",
 }
 
