@@ -117,18 +117,15 @@ class Court:
         if dst.kind not in (NodeKind.LOCATION, NodeKind.FACTION, NodeKind.QUEST):
             return []
         came: dict[object, GraphEdge] = {}
-        frontier, inward = {src.pk}, self._inward(dst)
+        frontier, inward = {src.pk}, _inward(src, dst)
         for _step in range(DEEPEST_PLACE):
-            steps = self._shown.filter(src__in=frontier, relation__in=inward, confidence__gte=SURE_ENOUGH)
+            steps = self._shown.filter(inward, src__in=frontier, confidence__gte=SURE_ENOUGH)
             fresh = [edge for edge in steps if self._holds(edge) and edge.dst_id not in came and edge.dst_id != src.pk]
             came |= {edge.dst_id: edge for edge in fresh}
             frontier = {edge.dst_id for edge in fresh}
             if dst.pk in came or not frontier:
                 break
         return _trail(came, src, dst)
-
-    def _inward(self, dst: GraphNode) -> tuple[str, ...]:
-        return ("LOCATED_IN", "PART_OF") if dst.kind == NodeKind.LOCATION else ("PART_OF",)
 
     def _contested(self, now: list[GraphEdge], against: list[GraphEdge]) -> list[GraphEdge]:
         """Return the other sides of open contradictions about these facts."""
@@ -182,6 +179,14 @@ class Court:
 
 def no_evidence() -> Verdict:
     return Verdict(UNKNOWN, _("No fact speaks for or against it."))
+
+
+def _inward(src: GraphNode, dst: GraphNode) -> Q:
+    """Return the steps that lead further in. Where a group sits says nothing about where its members are."""
+    parts = Q(relation="PART_OF", dst_kind=dst.kind)
+    if dst.kind != NodeKind.LOCATION:
+        return parts
+    return (parts & Q(src_kind=NodeKind.LOCATION)) | Q(src=src, relation="LOCATED_IN")
 
 
 def _trail(came: dict[object, GraphEdge], src: GraphNode, dst: GraphNode) -> list[GraphEdge]:

@@ -12,7 +12,7 @@ from knowledge.graph.linking import Names
 from knowledge.graph.models import GraphNode
 from retrieval.names import Mention, fold, words
 from retrieval.names.endings import text_forms
-from retrieval.names.folding import has_hangul
+from retrieval.names.folding import has_hangul, is_cyrillic
 
 MAX_NAMES = 10
 SPACES = re.compile(r"\s+")
@@ -76,7 +76,9 @@ def _ending(text: str, node: GraphNode) -> str:
         joined = [name.replace(" ", "") for name in written]
         bare = next((form for form in text_forms(last)[1:] if any(form in name for name in joined)), last)
         return last[len(bare) :]
-    return "s" if last.endswith("s") and last.isascii() else "x"
+    if is_cyrillic(last):
+        return "x"
+    return "s" if text.endswith(("'s", "’s")) else ""
 
 
 def _matched(text: str, nodes: list[GraphNode], known: Lexicon) -> Claim | None:

@@ -116,9 +116,7 @@ class NameIndex:
         said = words(text)
         cased = any(word.raw[0].isupper() for word in said[1:])
         spans = [*self._spans(said, cased), *self._slip_spans(said)]
-        spans.sort(
-            key=lambda span: (span[2][0].how in ("part", "fuzzy"), span[0] - span[1], -span[2][0].score, span[0])
-        )
+        spans.sort(key=lambda span: (span[0] - span[1], -span[2][0].score, span[0]))
         taken: set[int] = set()
         chosen = []
         for begin, end, matches in spans:
@@ -155,10 +153,12 @@ class NameIndex:
             for end, matches in by_end.items():
                 yield begin, end, _best_tier(matches)
 
-    def _slips(self, said: list[Word]) -> Iterator[Match]:
-        """Yield the full names that differ from `said` by a slip or two."""
+    def _slips(self, said: list[Word], *, count: int = 0) -> Iterator[Match]:
+        """Yield the full names (of `count` words, if given) that differ from `said` by a slip or two."""
         text = [jamo(form) for form in _whole_forms(said)]
         for written in self._full:
+            if count and len(written.words) != count:
+                continue
             name = jamo(" ".join(word.folded for word in written.words))
             distance = min(OSA.distance(name, form, score_cutoff=2) for form in text) if text else 3
             if 0 < distance <= _allowed_slips(name):
@@ -169,7 +169,7 @@ class NameIndex:
         for begin, count in product(range(len(said)), range(1, min(longest, MAX_PART_WORDS) + 1)):
             window = said[begin : begin + count]
             if len(window) == count and window[0].capital and window[-1].capital:
-                matches = sorted(self._slips(window), key=lambda match: -match.score)
+                matches = sorted(self._slips(window, count=count), key=lambda match: -match.score)
                 if matches:
                     yield begin, begin + count, tuple(m for m in matches if m.score == matches[0].score)
 

@@ -80,6 +80,11 @@ def test_a_common_word_is_not_taken_for_a_name():
     assert NameIndex([Entry(1, "Hope")]).mentions("They hope that Ferrymark stands") == []
 
 
+def test_a_full_name_with_a_slip_goes_before_an_alias_inside_it():
+    index = NameIndex([Entry("mira", "Mira Voss", ("Mira",)), Entry("town", "Ferrymark")])
+    assert [m.text for m in index.mentions("I saw Mira Vos in Ferrymark I think")] == ["Mira Vos", "Ferrymark"]
+
+
 def test_a_korean_particle_ends_a_name():
     index = NameIndex([Entry("isaura", "이사우라 브랙웬", ("이사우라",)), Entry("house", "브랙웬 가문")])
     assert [m.matches[0].key for m in index.mentions("이사우라는 브랙웬 가문의 우두머리다")] == ["isaura", "house"]
