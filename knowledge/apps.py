@@ -8,6 +8,7 @@ class KnowledgeConfig(AppConfig):
     verbose_name = _("Knowledge")
 
     def ready(self) -> None:
+        import knowledge.graph.admin  # noqa: F401
         from knowledge.graph.relations import seed_relations
 
         post_migrate.connect(seed_relations, sender=self, dispatch_uid="seed graph relations")

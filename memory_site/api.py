@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from art.api import router as art_router
 from episodes.api import router as episodes_router
 from knowledge.api import router as knowledge_router
+from knowledge.graph.api import router as graph_router
 from memory_site import toolbox
 from memory_site.errors import Unreadable, tell_problems
 from memory_site.openai_schemas import Form, function_schema
@@ -134,6 +135,7 @@ def no_such_tool(request: HttpRequest, name: str) -> HttpResponse:
 api.add_router("/tools", tools)
 api.add_router("/world", worlds_router)
 api.add_router("/world", knowledge_router)
+api.add_router("/world/graph", graph_router)
 api.add_router("/world", episodes_router)
 api.add_router("/world", npcs_router)
 api.add_router("/world", art_router)

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 
 from art.tools import art_suggest
 from episodes.tools import session_fetch
+from knowledge.asserting.tool import lore_assert
 from knowledge.tools import lore_search, rules_lookup
 from memory_site.errors import problem_of
 from memory_site.request_ids import calling
@@ -86,6 +87,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(lore_search, "Search lore", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
     Tool(session_fetch, "What happened to a party", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
     Tool(npc_profile, "Who an NPC is and what they think"),
+    Tool(lore_assert, "Check a statement", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
     Tool(art_suggest, "Pictures for a scene", frozenset({Profile.SCENE, Profile.EPILOGUE})),
 )
 

@@ -8,6 +8,7 @@ from knowledge.graph.contradictions import settle_gone
 from knowledge.graph.facts import WrittenFact
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.tracing import dependants
+from worlds.audiences import Guarded, Visibility
 
 SHARED = ("source_kind", "source_ref", "source_note", "confidence", "visibility", "known_to", "since", "until")
 
@@ -22,6 +23,8 @@ def believe(wanted: GraphEdge) -> WrittenFact:
         )
         .first()
     )  # fmt: skip
+    if known:
+        keep_revealed(known, wanted)
     if known and all(getattr(known, name) == getattr(wanted, name) for name in SHARED):
         return WrittenFact(id=known.pk, outcome="unchanged")
     if known:
@@ -29,6 +32,13 @@ def believe(wanted: GraphEdge) -> WrittenFact:
         return WrittenFact(id=wanted.pk, outcome="changed")
     wanted.save(force_insert=True)
     return WrittenFact(id=wanted.pk, outcome="created")
+
+
+def keep_revealed(known: Guarded, wanted: Guarded) -> None:
+    """Telling a thing again closes nothing that the reveal log has opened."""
+    wanted.known_to = sorted({*known.known_to, *wanted.known_to})
+    if known.visibility == Visibility.REVEALED and wanted.visibility == Visibility.GM:
+        wanted.visibility = known.visibility
 
 
 def replace(known: GraphEdge, wanted: GraphEdge) -> None:

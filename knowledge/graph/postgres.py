@@ -59,6 +59,13 @@ def shortest_path(view: View, src_id: UUID, dst_id: UUID, max_depth: int = 4) ->
         return _path(view, src_id, hops) if hops is not None else GraphPath()
 
 
+def facts_among(view: View, nodes: Sequence[UUID]) -> list[EdgeOut]:
+    """Return every fact that joins two of `nodes`."""
+    with _in_time():
+        rows = _rows(statements.BETWEEN, view, inner=list(nodes), outer=[], all=list(nodes))
+    return sorted((edge_out(row, view) for row in rows), key=lambda edge: edge.id)
+
+
 def unknown(node_id: UUID) -> NotFound:
     return NotFound(f"There is no entity {node_id} here.")
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.utils.text import slugify
 
-from knowledge.graph.believing import SHARED, believe, retract, until
+from knowledge.graph.believing import SHARED, believe, keep_revealed, retract, until
 from knowledge.graph.contradictions import open_for
 from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact, Provenance, Written, WrittenFact
 from knowledge.graph.linking import Names
@@ -61,6 +61,9 @@ class _Batch:
             slug = fact.slug or free_slug(self.world, fact.name)
             made = GraphNode.objects.create(world=self.world, slug=slug, **_with_id(fact), **values)
             return WrittenFact(id=made.pk, outcome="created")
+        told = GraphNode(visibility=fact.visibility, known_to=fact.known_to)
+        keep_revealed(known, told)
+        values |= {"visibility": told.visibility, "known_to": told.known_to}
         if all(getattr(known, name) == value for name, value in values.items()):
             return WrittenFact(id=known.pk, outcome="unchanged")
         for name, value in values.items():
@@ -71,7 +74,8 @@ class _Batch:
     def _known_node(self, fact: NodeFact) -> GraphNode | None:
         """By id, else by slug, else by kind and exact name."""
         here = GraphNode.objects.filter(world=self.world)
-        if fact.id and (known := GraphNode.objects.filter(pk=fact.id).first()):
+        known: GraphNode | None = GraphNode.objects.filter(pk=fact.id).first() if fact.id else None
+        if known:
             if known.world_id != self.world.pk:
                 raise NotFound(f"There is no entity {fact.id} here.")
             return known

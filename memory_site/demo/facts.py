@@ -1,6 +1,6 @@
 """The demo world's relation graph, as facts of the graph."""
 
-from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact, Written
+from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.models import SourceKind
 from knowledge.graph.writing import record
 from knowledge.models import Lore
@@ -10,13 +10,16 @@ from worlds.models import World
 SOURCES = {"lore": SourceKind.LORE, "episode": SourceKind.EPISODE}
 
 
-def load_graph(world: World, demo: DemoWorld) -> Written:
+def load_graph(demo: DemoWorld, world: World) -> dict[str, int]:
     """Write the demo's entities and facts into `world`; twice changes nothing. Its planted contradiction is opened."""
     lore = dict(Lore.objects.filter(world=world, campaign=None).values_list("slug", "pk"))
-    nodes = [
-        GraphFact(node=_node(node).model_copy(update={"lore_id": lore.get(node.lore)})) for node in demo.nodes.values()
-    ]
-    return record(world, [*nodes, *(GraphFact(edge=_edge(edge)) for edge in demo.graph.facts)])
+    nodes = [_node(node).model_copy(update={"lore_id": lore.get(node.lore)}) for node in demo.nodes.values()]
+    written = record(world, [*_facts(nodes), *(GraphFact(edge=_edge(edge)) for edge in demo.graph.facts)])
+    return {"entities": len(written.nodes), "facts": len(written.edges)}
+
+
+def _facts(nodes: list[NodeFact]) -> list[GraphFact]:
+    return [GraphFact(node=node) for node in nodes]
 
 
 def _node(node: Node) -> NodeFact:

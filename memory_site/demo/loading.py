@@ -7,6 +7,7 @@ from django.db import transaction
 from knowledge.models import Lore
 from knowledge.srd.loading import game_system
 from knowledge.writing import save_all
+from memory_site.demo.facts import load_graph
 from memory_site.demo.living import load_living
 from memory_site.demo.reading import DemoWorld, read_world
 from worlds.models import Campaign, Party, World
@@ -52,7 +53,7 @@ def load_lore(demo: DemoWorld, world: World) -> Counts:
     return {"lore": len(entries)}
 
 
-STAGES: tuple[Callable[[DemoWorld, World], Counts], ...] = (load_lore, load_living)
+STAGES: tuple[Callable[[DemoWorld, World], Counts], ...] = (load_lore, load_graph, load_living)
 """In the order in which one needs the other."""
 
 

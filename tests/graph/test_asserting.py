@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def ferrymark(world):
-    load_graph(world, read_world())
+    load_graph(read_world(), world)
     return world
 
 

@@ -1,0 +1,195 @@
+"""Admin of the graph: entities with their facts, contradictions to decide, relations and rules as data."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin, TabularInline
+
+from knowledge.graph.believing import retract
+from knowledge.graph.contradictions import open_for
+from knowledge.graph.models import ConflictRule, Contradiction, GraphEdge, GraphJoin, GraphNode, GraphRelation
+from knowledge.graph.resolving import DECISIONS, resolve
+from knowledge.graph.writing import lock
+from retrieval.problems import Problem
+from worlds.scoping import WorldScoped
+
+FACT_FIELDS = ["relation", "label", "since", "until", "confidence", "visibility", "source_kind", "source_ref"]
+
+
+class FactForm(forms.ModelForm[GraphEdge]):
+    """Checks what the database would refuse: kinds, worlds, loops."""
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        src, dst = data.get("src") or self._end("src"), data.get("dst") or self._end("dst")
+        relation = data.get("relation")
+        if src and dst and relation:
+            self._check(src, relation, dst)
+        return data
+
+    def _end(self, side: str) -> GraphNode | None:
+        return getattr(self.instance, side) if getattr(self.instance, f"{side}_id") else None
+
+    def _check(self, src: GraphNode, relation: GraphRelation, dst: GraphNode) -> None:
+        if src.world_id != dst.world_id or src.pk == dst.pk:
+            raise forms.ValidationError(gettext("A fact joins two different entities of one world."))
+        if not relation.joins.filter(src_kind=src.kind, dst_kind=dst.kind).exists():
+            kinds = {"relation": relation.code, "src": src.get_kind_display(), "dst": dst.get_kind_display()}
+            raise forms.ValidationError(gettext("%(relation)s may not join %(src)s to %(dst)s.") % kinds)
+        self.instance.world_id, self.instance.src_kind, self.instance.dst_kind = src.world_id, src.kind, dst.kind
+
+
+class FactsFrom(TabularInline):
+    model = GraphEdge
+    form = FactForm
+    fk_name = "src"
+    fields = [*FACT_FIELDS[:1], "dst", *FACT_FIELDS[1:]]
+    autocomplete_fields = ["dst"]
+    verbose_name_plural = _("facts from here")
+    extra = 0
+    tab = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[GraphEdge]:
+        facts: QuerySet[GraphEdge] = super().get_queryset(request)
+        return facts.filter(believed_until=None)
+
+
+class FactsTo(FactsFrom):
+    fk_name = "dst"
+    fields = ["src", *FACT_FIELDS]
+    autocomplete_fields = ["src"]
+    verbose_name_plural = _("facts to here")
+
+
+@admin.register(GraphNode)
+class GraphNodeAdmin(WorldScoped, ModelAdmin):
+    list_display = ["name", "kind", "world", "visibility", "until"]
+    list_filter = ["world", "kind", "visibility"]
+    search_fields = ["name", "slug", "aliases"]
+    autocomplete_fields = ["world"]
+    raw_id_fields = ["lore"]
+    fields = [
+        "world",
+        "kind",
+        "name",
+        "slug",
+        "aliases",
+        "lore",
+        "visibility",
+        "since",
+        "until",
+        "source_kind",
+        "source_ref",
+    ]
+    inlines = [FactsFrom, FactsTo]
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        lock(form.instance.world)
+        super().save_related(request, form, formsets, change)
+        touched = [
+            edge.pk
+            for formset in formsets
+            for edge in (*formset.new_objects, *(o for o, _f in formset.changed_objects))
+        ]
+        _tell(request, form.instance, touched)
+
+
+def _tell(request: HttpRequest, node: GraphNode, edges: list[Any]) -> None:
+    for conflict in open_for(node.world, edges=edges, nodes=[node.pk]):
+        messages.warning(request, gettext("A contradiction was opened: %(says)s") % {"says": conflict.says})
+
+
+@admin.register(GraphEdge)
+class GraphEdgeAdmin(WorldScoped, ModelAdmin):
+    form = FactForm
+    list_display = ["src", "relation", "dst", "label", "since", "until", "source_kind", "visibility", "flag"]
+    list_filter = ["world", "relation", "visibility", "source_kind", ("flag", admin.EmptyFieldListFilter)]
+    list_select_related = ["src", "dst", "relation"]
+    search_fields = ["src__name", "dst__name", "label", "source_ref"]
+    autocomplete_fields = ["src", "dst"]
+    fields = ["src", "relation", "dst", *FACT_FIELDS[1:], "source_note", "flag"]
+    actions = ["take_back", "looked_at"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[GraphEdge]:
+        return super().get_queryset(request).filter(believed_until=None)
+
+    def save_model(self, request: HttpRequest, obj: GraphEdge, form: Any, change: bool) -> None:
+        lock(obj.src.world)
+        super().save_model(request, obj, form, change)
+        _tell(request, obj.src, [obj.pk])
+
+    @admin.action(description=_("Take back the selected facts"))
+    def take_back(self, request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
+        flagged = retract(list(queryset), because=gettext("taken back in the admin"))
+        self.message_user(
+            request, gettext("Taken back. %(n)d facts that rested on them are flagged.") % {"n": len(flagged)}
+        )
+
+    @admin.action(description=_("Mark as looked at"))
+    def looked_at(self, _request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
+        queryset.update(flag="")
+
+
+class DecisionForm(ActionForm):
+    how = forms.ChoiceField(
+        label=_("Decision"), choices=[(how, Contradiction.How(how).label) for how in DECISIONS], required=False
+    )
+    reason = forms.CharField(label=_("Reason"), required=False)
+    at = forms.FloatField(label=_("From world day"), required=False)
+
+
+@admin.register(Contradiction)
+class ContradictionAdmin(WorldScoped, ModelAdmin):
+    list_display = ["rule", "first", "second", "ended", "state", "how", "reason", "resolved_by"]
+    list_filter = ["state", "world", "rule"]
+    list_select_related = ["rule", "first__src", "first__dst", "second__src", "second__dst", "ended"]
+    action_form = DecisionForm
+    actions = ["decide"]
+
+    @admin.action(description=_("Decide"))
+    def decide(self, request: HttpRequest, queryset: QuerySet[Contradiction]) -> None:
+        form = DecisionForm(request.POST)
+        form.fields["action"].choices = [("decide", "")]  # type: ignore[attr-defined]
+        form.is_valid()
+        for found in queryset:
+            self._decide(request, found, form.cleaned_data)
+
+    def _decide(self, request: HttpRequest, found: Contradiction, said: dict[str, Any]) -> None:
+        try:
+            decided = resolve(
+                found, how=said["how"], reason=said["reason"], by=request.user.get_username(), at=said["at"]
+            )
+        except Problem as problem:
+            self.message_user(request, problem.detail, messages.ERROR)
+            return
+        self.message_user(request, gettext("Decided. Flagged for a look: %(n)d.") % {"n": len(decided.flagged)})
+
+    def has_add_permission(self, _request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None and super().has_change_permission(request, obj)
+
+
+class JoinInline(TabularInline):
+    model = GraphJoin
+    extra = 1
+
+
+@admin.register(GraphRelation)
+class GraphRelationAdmin(ModelAdmin):
+    list_display = ["code", "stored_as", "symmetric", "transitive", "acyclic"]
+    search_fields = ["code"]
+    inlines = [JoinInline]
+
+
+@admin.register(ConflictRule)
+class ConflictRuleAdmin(ModelAdmin):
+    list_display = ["says", "form", "relation", "other", "active"]
+    list_editable = ["active"]
