@@ -1,6 +1,6 @@
 """Admin of the graph: entities with their facts, contradictions to decide, relations and rules as data."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -19,10 +19,15 @@ from knowledge.graph.writing import lock
 from retrieval.problems import Problem
 from worlds.scoping import WorldScoped
 
+if TYPE_CHECKING:
+    FactModelForm = forms.ModelForm[GraphEdge]
+else:
+    FactModelForm = forms.ModelForm
+
 FACT_FIELDS = ["relation", "label", "since", "until", "confidence", "visibility", "source_kind", "source_ref"]
 
 
-class FactForm(forms.ModelForm[GraphEdge]):
+class FactForm(FactModelForm):
     """Checks what the database would refuse: kinds, worlds, loops."""
 
     def clean(self) -> dict[str, Any]:

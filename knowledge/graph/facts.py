@@ -77,14 +77,14 @@ class GraphFact(Closed):
 class Source(Closed):
     """`ref` and `note` are for game masters only: they may speak of what others must not know."""
 
-    kind: SourceKind
+    kind: str
     ref: str = ""
     note: str = ""
 
 
 class NodeOut(Closed):
     id: UUID
-    kind: NodeKind
+    kind: str
     slug: str
     name: str
     since: float | None = None
