@@ -5,6 +5,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from worlds.asking import Ask
+
 Text = Annotated[str, Field(min_length=1, max_length=500)]
 
 
@@ -20,7 +22,7 @@ class Triple(Closed):
     object: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Assertion(Closed):
+class Assertion(Ask):
     fact: Annotated[Text | Triple, Field(description="A plain statement, or subject, relation and object.")]
     at: Annotated[float | None, Field(description="World day to judge by; none: the present.")] = None
 

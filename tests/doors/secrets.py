@@ -1,0 +1,255 @@
+"""The demo world with marked secrets, questions about it, and the same world without what an audience may not know."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.apps import apps
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from art.models import ArtCard
+from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
+from knowledge.writing import save_all, save_lore
+from memory_site.demo.facts import load_graph
+from memory_site.demo.loading import load
+from memory_site.demo.reading import DemoWorld, read_world
+from memory_site.toolbox import TOOLS, Tool
+from retrieval import selectivity, statistics
+from retrieval.models import Passage
+from worlds.audiences import Audience, Visibility
+from worlds.models import Campaign, World
+
+MARK = "zqx"
+"""Every hidden text holds a word that begins so and says who may read it: `zqxgm17`, `zqxlan4`, `zqxoath2`."""
+TAGS = {"party:lanternbearers": "lan", "party:gilded-oath": "oath", "npc:mira-voss": "mira"}
+AUDIENCES = ["public", *TAGS]
+LAYERS = {"knowledge", "episodes", "npcs", "art"}
+KINDS = {"subject": "graphnode", "object": "graphnode", "node": "graphnode"}
+RELATIONS = [
+    "is allied with",
+    "is an enemy of",
+    "owns",
+    "leads",
+    "lives in",
+    "is part of",
+    "knows",
+    "союзник",
+    "의 적이다",
+]
+
+
+# --- The world ------------------------------------------------------------------------------------------------------
+def build(slug: str) -> World:
+    """Load the demo under `slug`, add hidden rules, drafts and overlays, and mark every secret."""
+    demo = _marked(read_world())
+    renamed = demo.model_copy(update={"setting": demo.setting.model_copy(update={"slug": slug})})
+    load(renamed)
+    world = World.objects.get(slug=slug)
+    load_graph(world, renamed)
+    _add_lore(world)
+    _add_rules(world)
+    count_words()
+    return world
+
+
+def count_words() -> None:
+    """Bring the word counts of every searched domain up to date, and forget what was measured before."""
+    for model in apps.get_models():
+        if issubclass(model, Passage) and hasattr(model, "searched"):
+            statistics.refresh(model)
+    selectivity.forget()
+
+
+class Marker:
+    """Writes a marked word before every text that not everybody may read."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def secret(self, text: str, known_to: list[str] | None = None) -> str:
+        self.number += 1
+        tag = next((TAGS[each] for each in known_to or () if each in TAGS), "gm")
+        return f"{MARK}{tag}{self.number} {text}"
+
+    def lore(self, entry: Any) -> Any:
+        body = entry.body
+        for each in entry.secrets:
+            body = body.replace(each.text, self.secret(each.text, each.known_to))
+        body = body if entry.visibility == "public" else self.secret(body, entry.known_to)
+        return entry.model_copy(update={"body": body})
+
+    def npc(self, npc: Any) -> Any:
+        secrets = [each.model_copy(update={"text": self.secret(each.text, each.known_to)}) for each in npc.secrets]
+        private = {"voice": self.secret(npc.voice), "goals": [self.secret(goal) for goal in npc.goals]}
+        return npc.model_copy(update={"secrets": secrets, **private})
+
+    def session(self, session: Any) -> Any:
+        return session.model_copy(update={"scenes": [self.scene(scene) for scene in session.scenes]})
+
+    def scene(self, scene: Any) -> Any:
+        noted = scene.episode.model_copy(update={"notes": self.secret(scene.episode.notes)})
+        return scene.model_copy(update={"episode": noted})
+
+
+def _marked(demo: DemoWorld) -> DemoWorld:
+    marker = Marker()
+    marked = {
+        "lore": {slug: marker.lore(entry) for slug, entry in demo.lore.items()},
+        "npcs": {slug: marker.npc(npc) for slug, npc in demo.npcs.items()},
+        "sessions": [marker.session(session) for session in demo.sessions],
+    }
+    return demo.model_copy(update=marked)
+
+
+def _add_lore(world: World) -> None:
+    campaign = Campaign.objects.filter(world=world).first()
+    canon = Lore.objects.filter(world=world, visibility=Visibility.PUBLIC).first()
+    shared = {"world": world, "kind": "place", "status": "published"}
+    hidden = [
+        {"title": f"Vault of {MARK}gm900", "body": f"The ferry toll is kept in {MARK}gm901.", "visibility": "gm"},
+        {"title": "Unwritten Chapter", "body": f"A draft of {MARK}gm902.", "visibility": "public", "status": "draft"},
+        {"title": "Other Bell", "body": f"Overlay {MARK}gm903", "visibility": "gm", "campaign": campaign,
+         "overrides": canon},
+        {"title": "Ferry of Night", "body": f"Open words.\n\n:::secret\nA {MARK}gm904 cargo.\n:::\n\nMore open words.",
+         "visibility": "public"},
+        {"title": "Lantern Oil", "body": f"Made of {MARK}lan905 eels.", "visibility": "revealed",
+         "known_to": ["party:lanternbearers"]},
+    ]  # fmt: skip
+    for number, fields in enumerate(hidden):
+        save_lore(Lore(**{**shared, "slug": f"extra-{number}", **fields}))
+
+
+def _add_rules(world: World) -> None:
+    house = Document.objects.create(slug="house", title="House rules", system=world.system, world=world)
+    rules = [
+        ("grappled", "Grappled", "A grappled creature's speed becomes 0.", "public"),
+        ("prone", "Prone", "A prone creature can only crawl.", "public"),
+        ("drowning", f"Drowning {MARK}gm910", f"A {MARK}gm911 creature drowns; its speed becomes 0.", "gm"),
+        ("grappled-twice", "Grappled twice", f"Grappled creatures are {MARK}gm912.", "gm"),
+    ]
+    save_all(
+        [
+            Rule(key=f"house/{key}", document=house, world=world, title=title, body=body, visibility=visibility)
+            for key, title, body, visibility in rules
+        ]
+    )
+
+
+# --- The same world without what an audience may not know -----------------------------------------------------------
+@contextmanager
+def no_guards() -> Iterator[None]:
+    """Inside a transaction: let rows go that the database's own rules would keep (the ledger is append-only)."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        yield
+        cursor.execute("SET LOCAL session_replication_role = origin")
+
+
+def remove_hidden(world: World, audience: Audience) -> int:
+    """Delete every row of `world` that `audience` may not know of; return how many."""
+    with no_guards():
+        removed = sum(rows.delete()[0] for rows in _hidden(world, audience))
+    count_words()
+    return removed
+
+
+def remove_world(world: World) -> None:
+    with transaction.atomic(), no_guards():
+        world.delete()
+
+
+def _hidden(world: World, audience: Audience) -> Iterator[QuerySet[Any]]:
+    for model in apps.get_models():
+        names = {field.name for field in model._meta.get_fields()}
+        if model._meta.app_label not in LAYERS or not {"visibility", "world"} <= names:
+            continue
+        if model.__name__.startswith("Historical"):
+            continue
+        rows: Any = model._default_manager.filter(world=world)
+        seen = rows.visible_to(audience)
+        seen = seen.published() if hasattr(seen, "published") else seen
+        yield rows.exclude(pk__in=list(seen.values_list("pk", flat=True)))
+    yield ArtCard.objects.filter(world=world).exclude(moderation="approved")
+
+
+# --- Questions ------------------------------------------------------------------------------------------------------
+class Asker:
+    """Makes arguments for any tool from its schema, with words and names that are hidden as often as not."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.names = _names(world)
+        self.any_name = sorted(name for names in self.names.values() for name in names)
+        texts = [*LorePassage.objects.filter(world=world).values_list("text", flat=True)]
+        texts += RulePassage.objects.filter(world=world).values_list("text", flat=True)
+        words = sorted({word.strip(".,;:!?\"'()").lower() for text in texts for word in text.split()})
+        self.words = [word for word in words if len(word) > 2]
+        self.secrets = [word for word in self.words if word.startswith(MARK)]
+
+    def question(self, number: int) -> tuple[Tool, dict[str, Any]]:
+        reading = [tool for tool in TOOLS if tool.reads_only]
+        tool = reading[number % len(reading)]
+        schema = tool.ask.model_json_schema(by_alias=True)
+        return tool, self._object(schema, schema.get("$defs", {}))
+
+    def _object(self, schema: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+        needed = set(schema.get("required", ()))
+        chosen = {}
+        for name, node in schema.get("properties", {}).items():
+            if name in needed or self.random.random() < self._chance(name):
+                chosen[name] = self._value(name, node, defs)
+        return chosen
+
+    @staticmethod
+    def _chance(name: str) -> float:
+        usual = {"as": 0.04, "explain": 0.03, "term": 0.9, "query": 0.7, "party_id": 0.6, "filters": 0.15}
+        return usual.get(name, 0.2)
+
+    def _value(self, name: str, node: dict[str, Any], defs: dict[str, Any]) -> Any:
+        if "$ref" in node:
+            node = {**defs[node["$ref"].rsplit("/", 1)[-1]], **{k: v for k, v in node.items() if k != "$ref"}}
+        for several in ("anyOf", "oneOf", "allOf"):
+            if several in node:
+                return self._value(name, self.random.choice(node[several]), defs)
+        if "enum" in node:
+            return self.random.choice(node["enum"])
+        kinds = {
+            "string": lambda: self._text(name),
+            "integer": lambda: self.random.randint(node.get("minimum", 1), min(node.get("maximum", 60), 60_000)),
+            "number": lambda: self.random.choice([0.0, 70_000.0, 76_000.5, -1.0]),
+            "boolean": lambda: self.random.random() < 0.5,
+            "array": lambda: [self._value(name, node.get("items", {}), defs) for _ in range(self.random.randint(0, 2))],
+            "object": lambda: self._object(node, defs),
+        }
+        return kinds.get(node.get("type", ""), lambda: None)()
+
+    def _text(self, name: str) -> str:
+        if name == "as":
+            return self.random.choice([*AUDIENCES, "gm", "party:nobody", "npc:jory-fenn"])
+        if name in ("fact", "relation"):
+            relation = self.random.choice(RELATIONS)
+            return relation if name == "relation" else f"{self._name('node')} {relation} {self._name('node')}"
+        if name.endswith(("_id", "subject", "object")) or self.random.random() < 0.35:
+            return self._name(name.removesuffix("_id"))
+        pools = self.random.choices([self.words, self.secrets], [4, 1], k=self.random.randint(1, 5))
+        return " ".join(self.random.choice(pool) for pool in pools)
+
+    def _name(self, kind: str) -> str:
+        """A name of that kind of thing, hidden or not; now and then of anything."""
+        fitting = self.names.get(KINDS.get(kind, kind), self.any_name)
+        return self.random.choice(fitting if self.random.random() < 0.85 else self.any_name)
+
+
+def _names(world: World) -> dict[str, list[str]]:
+    """Return ids, slugs and names of the rows of `world`, by the name of their model."""
+    found: dict[str, list[str]] = {}
+    for model in apps.get_models():
+        fields = {field.name for field in model._meta.get_fields() if field.concrete}
+        if model._meta.app_label not in LAYERS | {"worlds"} or "world" not in fields:
+            continue
+        wanted = [name for name in ("slug", "title", "name", "external_id", "key") if name in fields]
+        rows = model._default_manager.filter(world=world).order_by("pk").values_list("pk", *wanted)[:200]
+        found[str(model._meta.model_name)] = [str(value) for row in rows for value in row if value]
+    return {kind: names for kind, names in found.items() if names}

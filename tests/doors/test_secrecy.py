@@ -1,0 +1,93 @@
+"""No spoilers, by construction: what an audience may not know changes nothing that it is answered.
+
+Every tool is asked thousands of generated questions, about half of them after hidden things by name, id or word. The
+same questions are asked again after the rows that the audience may not know of were deleted. The answers must be equal
+to the byte: hits, order, scores, ranks, counts, candidates, errors. Tools that are listed later are asked too.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from memory_site import toolbox
+from memory_site.errors import problem_body
+from retrieval.problems import Problem
+from tests.doors.secrets import AUDIENCES, MARK, TAGS, Asker, build, remove_hidden, remove_world
+from worlds.audiences import Audience
+from worlds.callers import Caller
+from worlds.models import Campaign, World
+
+CALLS = int(os.environ.get("SECRECY_CALLS", "2500" if os.environ.get("CI") else "300"))
+"""For each of the four audiences; in CI ten thousand together."""
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def told_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    from django.conf import settings
+
+    settings.EMBEDDER = "hashing"
+    with django_db_blocker.unblock():
+        world = build("ferrymark-told")
+        yield world
+        remove_world(world)
+
+
+def answer(name: str, arguments: dict[str, Any], caller: Caller) -> str:
+    """Return all that the caller gets to read, as text."""
+    try:
+        told = toolbox.call(name, arguments, caller, door="test").as_json()
+    except Problem as problem:
+        told = problem_body(problem, "")
+    return json.dumps(told, sort_keys=True, ensure_ascii=False)
+
+
+def callers(world: World, audience: str) -> list[Caller]:
+    """The audience outside of any campaign, and in the one that has overlays."""
+    told = {"audience": Audience.parse(audience), "scopes": frozenset(["tools:read"])}
+    return [Caller(world, **told), Caller(world, campaign=Campaign.objects.filter(world=world).first(), **told)]
+
+
+def foreign_marks(text: str, audience: str) -> list[str]:
+    own = TAGS.get(audience, "-")
+    return [mark for mark in re.findall(rf"{MARK}([a-z]+)\d+", text.lower()) if mark != own]
+
+
+def without_echo(text: str, arguments: Any) -> str:
+    """Remove what the caller said from the answer: an error repeats it."""
+    for said in re.findall(rf"{MARK}\w+", json.dumps(arguments)):
+        text = text.replace(said, "")
+    return text
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_what_is_hidden_changes_no_answer(told_world: World, audience: str) -> None:
+    asker = Asker(told_world, seed=AUDIENCES.index(audience))
+    asked = [
+        (*asker.question(number), caller) for number in range(CALLS // 2) for caller in callers(told_world, audience)
+    ]
+    before = [answer(tool.name, arguments, caller) for tool, arguments, caller in asked]
+    for (tool, arguments, _caller), text in zip(asked, before, strict=True):
+        assert not foreign_marks(without_echo(text, arguments), audience), (tool.name, arguments, text)
+    with transaction.atomic():
+        assert remove_hidden(told_world, Audience.parse(audience)) > 20
+        for (tool, arguments, caller), text in zip(asked, before, strict=True):
+            assert answer(tool.name, arguments, caller) == text, (tool.name, arguments)
+        transaction.set_rollback(True)
+
+
+def test_the_questions_do_find_things(told_world: World) -> None:
+    """Else the test above would compare nothing with nothing."""
+    asker = Asker(told_world, seed=99)
+    caller = Caller(told_world, Audience.parse("party:lanternbearers"), scopes=frozenset(["tools:read"]))
+    answers = [answer(tool.name, arguments, caller) for tool, arguments in (asker.question(n) for n in range(300))]
+    assert sum('"id"' in text for text in answers) > 90
+    assert any(f"{MARK}lan" in text for text in answers)
+    gm = Caller(told_world, Audience("gm"), scopes=frozenset(["tools:read"]))
+    asker = Asker(told_world, seed=99)
+    assert any(f"{MARK}gm" in answer(tool.name, ask, gm) for tool, ask in (asker.question(n) for n in range(100)))
