@@ -1,16 +1,22 @@
 """Read what has happened: by time, or by meaning."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from episodes.models import Episode, Scene, Session
 from episodes.schemas import EpisodeOut, EpisodePrivate, When, Who
+from episodes.statements import rows
 from retrieval.presets import Mode
 from retrieval.search import search
 from worlds.audiences import Audience, Visibility
+from worlds.callers import Caller
 from worlds.models import Party, World
 
+LATEST = Path(__file__).parent / "sql" / "latest.sql"
 MARK = "…"
 
 
@@ -23,21 +29,64 @@ class Told:
     truncated: bool = False
 
 
-def latest(rows: Any, *, k: int, audience: Audience) -> list[EpisodeOut]:
-    return [told(episode, audience) for episode in rows.with_source().latest_first()[:k]]
+def latest(caller: Caller, party: str, *, k: int, scene: UUID | None = None) -> list[EpisodeOut] | None:
+    """The latest episodes of the party with this slug, in one statement; None when there is none for this caller."""
+    audience = caller.audience
+    found = rows(
+        LATEST,
+        {
+            "world": caller.world.pk,
+            "party": party,
+            "campaign": caller.campaign.pk if caller.campaign else None,
+            "scene": scene,
+            "gm": audience.is_gm,
+            "own": audience.slug if audience.kind == "party" else "",
+            "audience": json.dumps([str(audience)]),
+            "k": k,
+        },
+    )
+    return [_told_row(row, gm=audience.is_gm) for row in found if row["id"]] if found else None
 
 
-def nearest(rows: Any, query: str, *, k: int, world: World, audience: Audience) -> Told:
-    """The `k` episodes of `rows` that fit `query` best."""
+def _told_row(row: dict[str, Any], *, gm: bool) -> EpisodeOut:
+    return EpisodeOut(
+        id=str(row["id"]),
+        title=row["scene_title"] or row["place"] or row["external_id"],
+        text=row["text"],
+        summary_id=row["external_id"],
+        campaign_id=row["campaign"],
+        party_id=row["party"],
+        scene_id=row["scene"],
+        session_id=row["session"],
+        when=When(in_world_at=row["in_world_at"], in_world_label=row["in_world_label"], real=row["happened_at"]),
+        who=Who(players=row["players"], npcs=row["npcs"] if gm else []),
+        where=row["place"],
+        version=row["version"],
+        source=f"episode {row['external_id']} v{row['version']}",
+        updated_at=row["updated_at"],
+        private=EpisodePrivate(
+            what=row["what"],
+            flags=row["flags"],
+            relations_delta=json.loads(row["relations_delta"]),
+            notes=row["notes"],
+            visibility=row["visibility"],
+        )
+        if gm
+        else None,
+    )
+
+
+def nearest(episodes: Any, query: str, *, k: int, world: World, audience: Audience) -> Told:
+    """The `k` of `episodes` that fit `query` best."""
     asked: dict[str, Any] = {"scopes": [str(world.pk)], "hidden": audience.is_gm, "language": world.language}
-    found = search(rows, query, limit=k, **asked)
+    found = search(episodes, query, limit=k, **asked)
     scores = {hit.id: hit.score for hit in found}
     if len(scores) < k:  # what has no vector yet is found by its words
-        by_words = search(rows.exclude(pk__in=scores), query, limit=k - len(scores), mode=Mode.KEYWORD, **asked)
+        by_words = search(episodes.exclude(pk__in=scores), query, limit=k - len(scores), mode=Mode.KEYWORD, **asked)
         scores |= {hit.id: hit.score for hit in by_words}
-    by_id = rows.with_source().in_bulk(list(scores))
-    episodes = [told(by_id[pk], audience, score=score) for pk, score in scores.items() if pk in by_id]
-    return Told(episodes, list(found.degraded))
+    by_id = episodes.with_source().in_bulk(list(scores))
+    best = [told(by_id[pk], audience, score=score) for pk, score in scores.items() if pk in by_id]
+    return Told(best, list(found.degraded))
 
 
 def told(episode: Episode, audience: Audience, *, score: float | None = None) -> EpisodeOut:

@@ -5,12 +5,14 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from episodes.finding import find_party_for, find_scene
+from episodes.models import Scene
 from episodes.reading import latest, nearest, of_party, within
 from episodes.schemas import EpisodeOut
 from retrieval.problems import NotFound
 from retrieval.schemas import DEFAULT_CHARS, LARGEST_K, MaxChars
 from worlds.asking import Ask
 from worlds.callers import Caller
+from worlds.models import Party
 
 Reference = Annotated[str | None, Field(max_length=200)]
 
@@ -41,17 +43,35 @@ def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
     Use it to recall earlier scenes, promises and events. Not for lasting facts of the world: that is `lore_search`.
     Example: {"party_id": "lanternbearers", "query": "the deal with the smuggler"}
     """
-    party = find_party_for(caller, ask.party_id)
+    scene = find_scene(caller.world, ask.scene_id, caller.audience) if ask.scene_id else None
+    way = _by_meaning if ask.query and ask.query.strip() else _by_time
+    told = way(ask, caller, scene)
+    told.episodes, told.truncated = within(told.episodes, ask.max_chars or DEFAULT_CHARS)
+    return told
+
+
+def _by_time(ask: SessionFetch, caller: Caller, scene: Scene | None) -> SessionFetched:
+    """One statement when the party is named by its id; by another name it is looked up first."""
+    party_id, scene_id = ask.party_id, scene.pk if scene else None
+    found = None if ask.campaign_id else latest(caller, party_id, k=ask.k, scene=scene_id)
+    if found is None:
+        party_id = _party(ask, caller).slug
+        found = latest(caller, party_id, k=ask.k, scene=scene_id) or []
+    return SessionFetched(party_id=party_id, episodes=found)
+
+
+def _by_meaning(ask: SessionFetch, caller: Caller, scene: Scene | None) -> SessionFetched:
+    party = _party(ask, caller)
     rows = of_party(caller.world, party, caller.audience)
-    if ask.campaign_id and ask.campaign_id not in (party.campaign.slug, party.campaign.name, str(party.campaign.pk)):
+    if scene:
+        rows = rows.filter(scene=scene)
+    found = nearest(rows, ask.query or "", k=ask.k, world=caller.world, audience=caller.audience)
+    return SessionFetched(party_id=party.slug, episodes=found.episodes, degraded=found.degraded)
+
+
+def _party(ask: SessionFetch, caller: Caller) -> Party:
+    party = find_party_for(caller, ask.party_id)
+    names = (party.campaign.slug, party.campaign.name, str(party.campaign.pk))
+    if ask.campaign_id and ask.campaign_id not in names:
         raise NotFound(f"{party.name} does not play in {ask.campaign_id!r}.", candidates=[party.campaign.slug])
-    if ask.scene_id:
-        rows = rows.filter(scene=find_scene(caller.world, ask.scene_id, caller.audience))
-    degraded: list[str] = []
-    if ask.query and ask.query.strip():
-        found = nearest(rows, ask.query, k=ask.k, world=caller.world, audience=caller.audience)
-        episodes, degraded = found.episodes, found.degraded
-    else:
-        episodes = latest(rows, k=ask.k, audience=caller.audience)
-    kept, cut = within(episodes, ask.max_chars or DEFAULT_CHARS)
-    return SessionFetched(party_id=party.slug, episodes=kept, truncated=cut, degraded=degraded)
+    return party

@@ -13,8 +13,9 @@ from npcs import dispositions
 from npcs.casting import upsert_npc
 from npcs.models import NPC, DispositionChange
 from npcs.naming import find_npc
-from npcs.profiles import influence, influences_on, profile_for_gm
+from npcs.profiles import influence, influences_on
 from npcs.schemas import CorrectionIn, Influence, InfluenceList, NPCIn, NPCProfile, NPCsIn, NPCWritten, RulingIn
+from npcs.telling import whole_profile
 from retrieval.problems import NotFound
 from worlds.callers import Caller
 from worlds.doors import NeedsKey, check_match, tag
@@ -51,9 +52,12 @@ def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
 @router.get("/npcs/{ref}", operation_id="npc_get", summary="One NPC", response=NPCProfile)
 def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPCProfile:
     """The whole profile, as a game master reads it."""
-    npc = find_npc(keeper_of(request).world, ref)
+    caller = keeper_of(request)
+    npc = find_npc(caller.world, ref)
     tag(response, npc.version)
-    return profile_for_gm(npc, None)
+    profile = whole_profile(caller, npc.slug, None)
+    assert profile
+    return profile
 
 
 @router.get("/npcs/{ref}/changes", operation_id="disposition_list", summary="Its ledger", response=InfluenceList)

@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from episodes.models import Episode
 from knowledge.models import Lore
-from npcs.dispositions import half_life_of, present, state_of
+from npcs.dispositions import present, state_of
 from npcs.folding import Change, Standing, fold, label_of
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.schemas import (
@@ -15,40 +16,17 @@ from npcs.schemas import (
     DispositionOut,
     Influence,
     Known,
-    NPCDynamic,
-    NPCPrivate,
     NPCProfile,
     NPCStatic,
 )
 from worlds.audiences import Audience, Visibility
-from worlds.models import Party, Reveal
+from worlds.models import Party
 from worlds.reveals import guarded_models
 
 MOST_INFLUENCES = 20
 MOST_KNOWN = 30
 STEADY = 0.5
 """A trend of less than half a point is none."""
-
-
-def profile_for_gm(npc: NPC, party: Party | None) -> NPCProfile:
-    found = influences_on(npc, party)
-    profile = _profile(npc, _static(npc, [secret.text for secret in npc.secrets.all()]))
-    profile.dynamic = NPCDynamic(
-        disposition={each.party_id: each for each in dispositions_of(npc, party)},
-        influences=found[:MOST_INFLUENCES],
-        knows=known_by(npc),
-    )
-    profile.private = NPCPrivate(
-        voice=npc.voice,
-        goals=npc.goals,
-        play_now=npc.play_now,
-        milestones=npc.milestones,
-        visibility=npc.visibility,
-        known_to=npc.known_to,
-        base=npc.base,
-    )
-    profile.truncated = len(found) > MOST_INFLUENCES
-    return profile
 
 
 def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NPCProfile:
@@ -68,18 +46,6 @@ def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NP
     profile = _profile(npc, static)
     profile.apparent = apparent(npc, party, audience) if party else None
     return profile
-
-
-def dispositions_of(npc: NPC, party: Party | None = None) -> list[DispositionOut]:
-    """What `npc` thinks now, of one party or of each that it has dealt with."""
-    rows = Disposition.objects.filter(npc=npc).select_related("party", "last_change").order_by("party__name")
-    if party:
-        rows = rows.filter(party=party)
-    days = days_reached([row.party_id for row in rows]) if half_life_of(npc) else {}
-    for row in rows:
-        row.npc = npc
-    told = [told_disposition(row, days.get(row.party_id)) for row in rows]
-    return told if told or party is None else [untouched(npc, party)]
 
 
 def told_disposition(row: Disposition, today: float | None = None) -> DispositionOut:
@@ -153,14 +119,10 @@ def apparent(npc: NPC, party: Party, audience: Audience) -> Apparent:
     )
 
 
-def known_by(npc: NPC, *, most: int = MOST_KNOWN) -> list[Known]:
-    return known_to(Reveal.objects.filter(world_id=npc.world_id, audience=f"npc:{npc.slug}"), most=most)
-
-
 def known_to(log: Any, *, most: int = MOST_KNOWN) -> list[Known]:
     """Tell of the standing entries of a reveal log, latest first, with what each thing is called."""
     entries = list(log.filter(undone_at=None).order_by("-created_at")[:most])
-    titles = _titles(entries)
+    titles = titles_of([(entry.subject_kind, entry.subject_id) for entry in entries])
     return [
         Known(
             kind=entry.subject_kind,
@@ -174,24 +136,17 @@ def known_to(log: Any, *, most: int = MOST_KNOWN) -> list[Known]:
     ]
 
 
-def _titles(entries: Sequence[Reveal]) -> dict[tuple[str, Any], str]:
-    """One statement for each kind of thing that was revealed."""
-    wanted: dict[str, list[Any]] = defaultdict(list)
-    for entry in entries:
-        wanted[entry.subject_kind].append(entry.subject_id)
+def titles_of(subjects: Sequence[tuple[str, UUID]]) -> dict[tuple[str, UUID], str]:
+    """What revealed things are called; one statement for each kind of them."""
+    wanted: dict[str, list[UUID]] = defaultdict(list)
+    for kind, subject in subjects:
+        wanted[kind].append(subject)
     return {
         (kind, row.pk): str(row)
         for kind, ids in wanted.items()
         if kind in guarded_models()
         for row in guarded_models()[kind]._default_manager.filter(pk__in=ids)
     }
-
-
-def days_reached(parties: Sequence[Any]) -> dict[Any, float]:
-    """The in-world day that each party has reached."""
-    rows = Episode.objects.filter(party__in=parties, retracted_at=None, in_world_at__isnull=False)
-    latest = rows.order_by("party_id", "-in_world_at").distinct("party_id")
-    return dict(latest.values_list("party_id", "in_world_at"))
 
 
 def direction_of(trend: float) -> Direction:
@@ -202,18 +157,6 @@ def direction_of(trend: float) -> Direction:
 
 def _profile(npc: NPC, static: NPCStatic) -> NPCProfile:
     return NPCProfile(id=str(npc.pk), npc_id=npc.slug, title=npc.name, static=static, updated_at=npc.updated_at)
-
-
-def _static(npc: NPC, secrets: list[str]) -> NPCStatic:
-    return NPCStatic(
-        name=npc.name,
-        aliases=npc.aliases,
-        role=npc.role,
-        description=npc.summary,
-        faction=npc.faction,
-        home=npc.home,
-        secrets=secrets,
-    )
 
 
 def _shows_faction(npc: NPC, seen: set[Any]) -> bool:

@@ -6,8 +6,9 @@ from pydantic import Field
 
 from episodes.finding import find_party_for
 from npcs.naming import find_npc
-from npcs.profiles import profile_for_gm, profile_for_players
+from npcs.profiles import profile_for_players
 from npcs.schemas import NPCProfile
+from npcs.telling import whole_profile
 from worlds.asking import Ask
 from worlds.callers import Caller
 
@@ -25,8 +26,19 @@ def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
     Use it before an NPC speaks, acts or decides. Not for places, factions or history: that is `lore_search`.
     Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
     """
+    if caller.audience.is_gm:
+        return _whole(ask, caller)
     npc = find_npc(caller.world, ask.npc_id, caller.audience)
     party = find_party_for(caller, ask.party_id) if ask.party_id else None
-    if caller.audience.is_gm:
-        return profile_for_gm(npc, party)
     return profile_for_players(npc, caller.audience, party)
+
+
+def _whole(ask: ProfileAsk, caller: Caller) -> NPCProfile:
+    """One statement when both are named by their ids; by another name they are looked up first."""
+    found = whole_profile(caller, ask.npc_id, ask.party_id)
+    if found is None:
+        npc = find_npc(caller.world, ask.npc_id)
+        party = find_party_for(caller, ask.party_id) if ask.party_id else None
+        found = whole_profile(caller, npc.slug, party.slug if party else None)
+    assert found
+    return found

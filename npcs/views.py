@@ -13,8 +13,10 @@ from django.views.decorators.http import require_POST
 
 from npcs import dispositions, reading
 from npcs.models import NPC, Axis, DispositionChange
-from npcs.profiles import profile_for_gm, profile_for_players
+from npcs.profiles import profile_for_players
+from npcs.telling import whole_profile
 from retrieval.problems import Problem
+from worlds.callers import Caller
 from worlds.models import Party
 from worlds.pages import Looker, gm_page, page, show
 
@@ -44,7 +46,7 @@ def _for_gm(looker: Looker, npc: NPC, party: Party | None) -> dict[str, Any]:
     return {
         "npc": npc,
         "party": party,
-        "profile": profile_for_gm(npc, party),
+        "profile": whole_profile(Caller.gm(npc.world), npc.slug, party.slug if party else None),
         "standings": reading.standings([npc], looker.parties, looker.audience)[0][1],
         "story": reading.story(npc, party) if party else None,
         "secrets": reading.secrets_of(npc, party),

@@ -1,0 +1,61 @@
+-- The whole profile of one NPC as a game master reads it, in one statement. Parameters: world, npc (slug), party (slug or
+-- null: all parties), most_influences, most_known.
+SELECT
+  n.id, n.slug, n.name, n.aliases, n.role, n.summary, n.faction, n.home, n.voice, n.goals, n.play_now, n.milestones::text,
+  n.visibility, n.known_to::text, n.base, n.half_life, n.updated_at, about.slug AS party, about.name AS party_name,
+  (
+    SELECT coalesce(json_agg(s.text ORDER BY s.position), '[]') FROM npcs_secret s WHERE s.npc_id = n.id
+  )::text AS secrets,
+  (
+    SELECT coalesce(json_agg(row_to_json(told)), '[]')
+    FROM (
+      SELECT p.slug AS party_id, p.name AS party, d.score, d.axes, d.trend, d.changes, d.pending, d.in_world_at,
+        last.reason AS last_reason,
+        (
+          SELECT e.in_world_at FROM episodes_episode e
+          WHERE e.party_id = d.party_id AND e.in_world_at IS NOT NULL AND e.retracted_at IS NULL
+          ORDER BY e.in_world_at DESC LIMIT 1
+        ) AS today
+      FROM npcs_disposition d
+      JOIN worlds_party p ON p.id = d.party_id
+      LEFT JOIN npcs_dispositionchange last ON last.id = d.last_change_id
+      WHERE d.npc_id = n.id AND (%(party)s::text IS NULL OR d.party_id = about.id)
+      ORDER BY p.name
+    ) AS told
+  )::text AS dispositions,
+  (
+    SELECT coalesce(json_agg(row_to_json(told)), '[]')
+    FROM (
+      SELECT c.id AS change, p.slug AS party_id, e.external_id AS summary_id, c.delta, c.axis, c.reason, c.made_by,
+        c.in_world_at, c.in_world_label, c.happened_at,
+        CASE
+          WHEN ruling.kind IN ('reversal', 'rejection') THEN ruling.kind
+          WHEN c.held AND ruling.kind IS NULL THEN 'pending'
+          ELSE 'counts'
+        END AS state
+      FROM npcs_dispositionchange c
+      JOIN worlds_party p ON p.id = c.party_id
+      LEFT JOIN episodes_episode e ON e.id = c.episode_id
+      LEFT JOIN LATERAL (
+        SELECT r.kind FROM npcs_dispositionchange r WHERE r.about_id = c.id ORDER BY r.id DESC LIMIT 1
+      ) AS ruling ON true
+      WHERE c.npc_id = n.id AND c.about_id IS NULL AND (%(party)s::text IS NULL OR c.party_id = about.id)
+        AND (c.episode_id IS NULL OR (e.retracted_at IS NULL AND e.version = c.episode_version))
+      ORDER BY c.happened_at DESC, c.id DESC
+      LIMIT %(most_influences)s
+    ) AS told
+  )::text AS influences,
+  (
+    SELECT coalesce(json_agg(row_to_json(told)), '[]')
+    FROM (
+      SELECT r.subject_kind AS kind, r.subject_id AS id, r.note, r.episode_ref AS summary_id, r.in_world_label
+      FROM worlds_reveal r
+      WHERE r.world_id = n.world_id AND r.audience = 'npc:' || n.slug AND r.undone_at IS NULL
+      ORDER BY r.created_at DESC
+      LIMIT %(most_known)s
+    ) AS told
+  )::text AS knows
+FROM npcs_npc n
+LEFT JOIN worlds_party about ON about.world_id = n.world_id AND about.slug = %(party)s
+  AND (%(campaign)s::uuid IS NULL OR about.campaign_id = %(campaign)s)
+WHERE n.world_id = %(world)s AND n.slug = %(npc)s
