@@ -16,9 +16,7 @@ from memory_site.demo.reading import read_world
 from memory_site.env import BASE_DIR
 
 FOLDER = Path(BASE_DIR) / "bench" / "questions"
-RULE_ID = re.compile(
-    r"srd-5\.1/(conditions|spells|monsters|traits|features|equipment|magic-items|magic-schools|rules)/[a-z0-9-]+(/[a-z0-9-]+)*"
-)
+RULE_ID = re.compile(r"srd-5\.1(/[a-z0-9-]+){2,4}")
 
 
 def questions(pattern: str = "*.jsonl") -> list[dict[str, Any]]:
@@ -45,10 +43,10 @@ def test_ids_and_texts_are_unique_and_every_question_has_an_answer() -> None:
 
 
 @pytest.mark.parametrize("name", ["srd_en", "srd_ru", "srd_ko", "lore"])
-def test_half_is_for_tuning_and_half_for_reporting(name: str) -> None:
+def test_each_file_has_enough_for_tuning_and_for_reporting(name: str) -> None:
     halves = Counter(each["meta"]["half"] for each in questions(f"{name}.*"))
     assert set(halves) == {"tuning", "reporting"}
-    assert abs(halves["tuning"] - halves["reporting"]) <= 3
+    assert min(halves.values()) >= 20
 
 
 def test_questions_about_rules_name_rules() -> None:
