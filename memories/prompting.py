@@ -45,6 +45,11 @@ def core_prompt(*, core: str, memories: list[str]) -> Prompt:
     return Prompt(_words("core"), user)
 
 
+def prompt(name: str, texts: list[str]) -> Prompt:
+    """A prompt of one block of input: the words of `name`, with `texts` as its lines."""
+    return Prompt(_words(name), _fill(f"{name}_task", raw_input=_lines(texts)))
+
+
 def disarm(text: str) -> str:
     return TAG.sub(r"‹\1›", text)
 

@@ -75,6 +75,7 @@ def search(
     as_of: datetime | None = None,
     neighbours: float = 0.0,
     sources: bool = True,
+    counted: bool = True,
 ) -> Recollection:
     """Return the memories of `namespace` that fit `query` best.
 
@@ -96,7 +97,8 @@ def search(
     if neighbours:
         hits = lifted_by_neighbours(namespace, hits, share=neighbours)
     memories = _described(hits[:limit], sources=sources)
-    recalls.note(memory.id for memory in memories)
+    if counted:
+        recalls.note(memory.id for memory in memories)
     return Recollection(memories, degraded)
 
 

@@ -4,7 +4,7 @@ Models are called with no transaction open and no row locked. Everything is then
 checks that what the models were shown still stands; if not, the step that saw something else is done again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -58,6 +58,10 @@ class Adding:
     documents: Vectors | None = None
     core_seen: Current | None = None
     core_text: str | None = None
+    each: Sequence[Particulars] = ()
+
+    def about_of(self, position: int) -> Particulars:
+        return self.each[position] if self.each else self.about
 
     def think(self) -> None:
         """Do what is not done yet, or was done on memories or a core that have changed since."""
@@ -66,17 +70,19 @@ class Adding:
         if related != self.related:
             self.related, self.core_seen = related, None
             self.draft = self._drafted(found)
-            self.documents = self._embedded(self.texts)
+            self.documents = self._embedded(self.draft)
         now = core.current(self.namespace)
         if now != self.core_seen:
             self.core_seen, self.core_text = now, self._core_update(now)
 
     def give_up_merging(self) -> None:
         self.draft, self.core_text = drafting.as_they_came(self.contents), None
-        self.documents = self._embedded(self.contents)
+        self.documents = self._embedded(self.draft)
 
-    def _embedded(self, texts: list[str]) -> Vectors | None:
-        return self.minds.vectors.of_documents(indexed(texts, self.about)) if texts else None
+    def _embedded(self, draft: Draft) -> Vectors | None:
+        abouts = [self.about_of(new.evidence[0]) for new in draft.planned]
+        texts = [new.text for new in draft.planned]
+        return self.minds.vectors.of_documents(indexed(texts, abouts)) if texts else None
 
     @property
     def texts(self) -> list[str]:
@@ -100,9 +106,14 @@ class Adding:
 
 
 def add(
-    namespace: Namespace, contents: str | Iterable[str], *, minds: Minds, about: Particulars | None = None
+    namespace: Namespace,
+    contents: str | Iterable[str],
+    *,
+    minds: Minds,
+    about: Particulars | None = None,
+    each: Sequence[Particulars] = (),
 ) -> Written:
-    """Remember `contents`: one raw text, or memories that are apart already.
+    """Remember `contents`: one raw text, or memories that are apart already, with `each` one's own particulars.
 
     Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be stored, and
     whatever a model raises beyond retryable errors; then nothing was written.
@@ -111,19 +122,22 @@ def add(
     raw, normalised = _normalised(contents, minds.model)
     if not normalised:
         return Written()
+    if each and len(each) != len(normalised):
+        raise ValueError(f"{len(each)} particulars for {len(normalised)} contents")
     adding = Adding(
-        namespace=namespace, minds=minds, raw=raw, contents=normalised, about=about,
-        queries=minds.vectors.of_queries(indexed(normalised, about)), k=namespace.merge_top_k,
-        within=namespace.merge_distance_cutoff,
+        namespace=namespace, minds=minds, raw=raw, contents=normalised, about=about, each=each,
+        queries=minds.vectors.of_queries(indexed(normalised, each or [about] * len(normalised))),
+        k=namespace.merge_top_k, within=namespace.merge_distance_cutoff,
     )  # fmt: skip
     written = _committed(adding)
     word_counts.keep_up(namespace)
     return written
 
 
-def indexed(texts: list[str], about: Particulars) -> list[str]:
+def indexed(texts: Sequence[str], abouts: Sequence[Particulars]) -> list[str]:
     """What is embedded: each text under its speaker and date."""
-    return [f"{about.heading}\n{text}" if about.heading else text for text in texts]
+    pairs = zip(texts, abouts, strict=True)
+    return [f"{about.heading}\n{text}" if about.heading else text for text, about in pairs]
 
 
 def _committed(adding: Adding) -> Written:

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import changing, core
-from memories.drafting import Draft, Particulars, Planned
+from memories.drafting import Draft, Particulars
 from memories.models import CoreProposal, CoreVersion, Evidence, MemoryItem, Namespace, Observation, Succession
 from memories.models.namespaces import Review
 from memories.states import Link, Maker, State
@@ -44,10 +44,10 @@ def write(adding: "Adding") -> Written:
     with transaction.atomic():
         namespace = core.locked(adding.namespace)
         _check_still_stands(namespace, adding)
-        observations = observe(namespace, adding.raw, adding.about)
+        observations = observe(namespace, adding.raw, adding.each or [adding.about] * len(adding.raw))
         resting_on = _observations_of_contents(observations, adding)
         state = State.PENDING if namespace.review == Review.ALL else State.ACTIVE
-        items = _create(namespace, adding.draft.planned, adding.about, state)
+        items = _create(namespace, adding, state)
         store_vectors(namespace, items, adding.documents)
         _link_evidence(items, adding.draft, resting_on)
         superseded, formerly = _succeed(items, adding.draft, state)
@@ -69,11 +69,13 @@ def _check_still_stands(namespace: Namespace, adding: "Adding") -> None:
         raise Overtaken
 
 
-def observe(namespace: Namespace, raw: Sequence[str], about: Particulars) -> list[Observation]:
+def observe(namespace: Namespace, raw: Sequence[str], abouts: Sequence[Particulars]) -> list[Observation]:
     """Store the raw contents, first of all."""
     batch = uuid7()
-    shared = {name: getattr(about, name) for name in SHARED}
-    rows = [Observation(namespace=namespace, batch=batch, text=text, **shared) for text in raw]
+    rows = [
+        Observation(namespace=namespace, batch=batch, text=text, **{name: getattr(about, name) for name in SHARED})
+        for text, about in zip(raw, abouts, strict=True)
+    ]
     return Observation.objects.bulk_create(rows)
 
 
@@ -82,16 +84,24 @@ def _observations_of_contents(observations: list[Observation], adding: "Adding")
     return observations if len(observations) == len(adding.contents) else observations * len(adding.contents)
 
 
-def _create(namespace: Namespace, planned: Sequence[Planned], about: Particulars, state: State) -> list[MemoryItem]:
+def _create(namespace: Namespace, adding: "Adding", state: State) -> list[MemoryItem]:
+    planned = adding.draft.planned
     stamps = next_timestamps(namespace, len(planned))
-    shared: dict[str, Any] = {name: getattr(about, name) for name in SHARED} | {
-        "namespace": namespace, "language": namespace.language, "context": about.heading, "bucket": about.bucket,
-        "importance": about.importance, "expires_at": about.expires_at, "metadata": about.metadata, "state": state,
-    }  # fmt: skip
+    shared: dict[str, Any] = {"namespace": namespace, "language": namespace.language, "state": state}
     return [
-        MemoryItem(text=new.text, made_by=new.made_by, timestamp_ms=stamp, **shared)
+        MemoryItem(
+            text=new.text, made_by=new.made_by, timestamp_ms=stamp, **_particulars(adding.about_of(new.evidence[0])),
+            **shared,
+        )
         for new, stamp in zip(planned, stamps, strict=True)
-    ]
+    ]  # fmt: skip
+
+
+def _particulars(about: Particulars) -> dict[str, Any]:
+    return {name: getattr(about, name) for name in SHARED} | {
+        "context": about.heading, "bucket": about.bucket, "importance": about.importance,
+        "expires_at": about.expires_at, "metadata": about.metadata,
+    }  # fmt: skip
 
 
 def next_timestamps(namespace: Namespace, count: int) -> list[int]:

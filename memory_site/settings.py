@@ -149,6 +149,8 @@ EPISODE_EFFECTS = [
 ]
 THREAD_DAYS = env.int("THREAD_DAYS", default=14)  # after the last step a thread expires
 THREAD_KEEP_DAYS = env.int("THREAD_KEEP_DAYS", default=30)  # steps of closed threads are deleted after
+MEMORY_EVENTS_PER_SECOND = env.float("MEMORY_EVENTS_PER_SECOND", default=50.0)  # per namespace, refilled at this rate
+MEMORY_EVENTS_BURST = env.float("MEMORY_EVENTS_BURST", default=5000.0)  # and so many at once
 DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)  # a change this large waits for the GM; 0: none does
 DISPOSITION_HALF_LIFE = env.float("DISPOSITION_HALF_LIFE", default=0.0)  # in-world days; 0: nothing is forgotten
 

@@ -1,5 +1,6 @@
 """Agent memory: what was observed (never changed), what was made of it, and how one became the other."""
 
+from memories.models.allowances import EventAllowance
 from memories.models.conversation import Message
 from memories.models.cores import CoreProposal, CoreVersion
 from memories.models.erasures import ErasureReceipt, Tombstone
@@ -12,6 +13,7 @@ __all__ = [
     "CoreProposal",
     "CoreVersion",
     "ErasureReceipt",
+    "EventAllowance",
     "Evidence",
     "HealthReading",
     "MemoryItem",

@@ -1,0 +1,121 @@
+"""The write pipeline: gate → sort → importance → the same again? → bucket. Every event gets an outcome."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from memories import remembering
+from memories.buckets.admission import Gate, SharedTokenBucket, admitted, dropped
+from memories.buckets.classifiers import Classifier, HybridClassifier, LLMClassifier, classified
+from memories.buckets.events import Classification, MemoryEvent, Outcome, Reason, Result
+from memories.buckets.importance import DROPPED_BELOW, checked, importance_of
+from memories.drafting import Particulars
+from memories.models import Evidence, Namespace
+from memories.remembering import Minds
+from memories.vectors import SiteSource, VectorSource
+from memories.writing import Written
+from retrieval.llm import get_llm
+
+AT_ONCE = 100
+"""Events written in one transaction: what is the same within one is compared word by word, across them by vectors."""
+
+
+def site_classifier() -> Classifier:
+    """Rules, and the language model of the settings where rules are not sure."""
+    model = get_llm()
+    return HybridClassifier(model=LLMClassifier(model) if model else None)
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """An event on its way to its bucket."""
+
+    event: MemoryEvent
+    sorted_as: Classification
+    importance: float
+
+    @property
+    def particulars(self) -> Particulars:
+        event = self.event
+        return Particulars(
+            source=event.source, subject=event.subject, speaker=event.speaker, event_at=event.event_at,
+            bucket=self.sorted_as.bucket, importance=self.importance, metadata=dict(event.metadata),
+        )  # fmt: skip
+
+
+@dataclass
+class WritePipeline:
+    """Takes events into the buckets of `namespace`: the same memories that `Memory.search` finds."""
+
+    namespace: Namespace
+    classifier: Classifier = field(default_factory=site_classifier)
+    gate: Gate | None = None
+    vectors: VectorSource = field(default_factory=SiteSource)
+    dropped_below: float = DROPPED_BELOW
+
+    def process(self, event: MemoryEvent) -> Outcome:
+        return self.process_all([event])[0]
+
+    def process_all(self, events: Sequence[MemoryEvent]) -> list[Outcome]:
+        """Return one outcome per event, in their order. Raise `Invalid` for an importance outside 0–1: then nothing
+        is written."""
+        for event in events:
+            if event.importance is not None:
+                checked(event.importance)
+        outcomes = admitted(events, self.gate or SharedTokenBucket(self.namespace))
+        kept: dict[int, Sorted] = {}
+        for position, event in enumerate(events):
+            if position not in outcomes:
+                sorted_event = self._sorted(event)
+                if sorted_event.importance < self.dropped_below:
+                    outcomes[position] = self._unimportant(sorted_event)
+                else:
+                    kept[position] = sorted_event
+        outcomes |= self._written(kept)
+        return [outcomes[position] for position in range(len(events))]
+
+    def _sorted(self, event: MemoryEvent) -> Sorted:
+        sorted_as = classified(event, self.classifier)
+        return Sorted(event, sorted_as, importance_of(event, sorted_as))
+
+    def _unimportant(self, item: Sorted) -> Outcome:
+        because = f"Importance {item.importance:.2f} is below {self.dropped_below:.2f}."
+        return dropped(item.event, Reason.UNIMPORTANT, because)
+
+    def _written(self, kept: dict[int, Sorted]) -> dict[int, Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        positions = list(kept)
+        for start in range(0, len(positions), AT_ONCE):
+            batch = positions[start : start + AT_ONCE]
+            made = self._batch([kept[position] for position in batch])
+            outcomes |= dict(zip(batch, made, strict=True))
+        return outcomes
+
+    def _batch(self, items: list[Sorted]) -> list[Outcome]:
+        written = remembering.add(
+            self.namespace, [item.event.content for item in items], minds=Minds(self.vectors),
+            each=[item.particulars for item in items],
+        )  # fmt: skip
+        standing = _standing(written)
+        return [_outcome(item, *standing[seen]) for item, seen in zip(items, written.observations, strict=True)]
+
+
+def _standing(written: Written) -> dict[UUID, tuple[UUID | None, bool]]:
+    """By observation: the memory that stands for it, and whether it was stored for it."""
+    rows = Evidence.objects.filter(observation__in=written.observations).order_by("pk")
+    by_observation = dict(rows.values_list("observation_id", "memory_id"))
+    new: set[UUID | None] = set(written.ids)
+    found: dict[UUID, tuple[UUID | None, bool]] = {}
+    for seen in written.observations:
+        memory = by_observation.get(seen)
+        found[seen] = (memory, memory in new)
+        new.discard(memory)
+    return found
+
+
+def _outcome(item: Sorted, memory: UUID | None, is_new: bool) -> Outcome:
+    return Outcome(
+        item.event, Result.STORED if is_new else Result.MERGED, memory_id=memory, bucket=item.sorted_as.bucket,
+        importance=item.importance, classification=item.sorted_as,
+        because="" if is_new else "Says the same as this memory, which has it as evidence now.",
+    )  # fmt: skip

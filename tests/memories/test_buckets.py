@@ -1,0 +1,274 @@
+"""The write and read pipelines: what is kept where, what is dropped and why, and in which order it comes back."""
+
+import threading
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.labelled import DATA, rows
+from memories.buckets import cues
+from memories.buckets.admission import OpenGate, SharedTokenBucket, TokenBucket
+from memories.buckets.classifiers import HybridClassifier, LLMClassifier, RuleBasedClassifier
+from memories.buckets.events import MemoryEvent, Reason, Result, counted
+from memories.buckets.intents import BUCKETS, Intent, QueryClassifier
+from memories.buckets.read import ReadPipeline, within_budget
+from memories.buckets.scoring import RRF, Axes, WeightedFusion, Weights, recency, score
+from memories.buckets.write import WritePipeline
+from memories.models import MemoryItem, Namespace
+from memories.states import Bucket
+from retrieval.problems import Invalid
+
+shares = st.floats(0, 1, allow_nan=False)
+axes = st.builds(Axes, shares, shares, shares)
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def told(namespace: Namespace, *texts: str, **more: object) -> list[object]:
+    pipeline = WritePipeline(namespace, gate=OpenGate())
+    return pipeline.process_all([MemoryEvent(text, **more) for text in texts])
+
+
+# --- Writing ---
+
+
+@pytest.mark.django_db
+def test_every_event_lands_in_its_bucket(mira: Namespace) -> None:
+    outcomes = told(
+        mira, "My name is Ingrid and I run the Thursday table.", "I prefer short answers over long ones.",
+        "Yesterday we found a memory leak in the image cache.", "Whenever money comes first, the party balks.",
+        "The fare over the river is one penny.",
+    )  # fmt: skip
+    assert [outcome.bucket for outcome in outcomes] == list(Bucket)
+    assert all(outcome.result is Result.STORED for outcome in outcomes)
+    stored = dict(MemoryItem.objects.of(mira).values_list("pk", "bucket"))
+    assert [stored[outcome.memory_id] for outcome in outcomes] == list(Bucket)
+
+
+@pytest.mark.django_db
+def test_what_is_dropped_says_why_and_is_not_stored(mira: Namespace) -> None:
+    short, idle, nonsense = told(mira, "too short", "Okay, thanks!", "aaaa aaaa aaaa aaaa aaaa aaaa")
+    assert (short.reason, idle.reason, nonsense.reason) == (Reason.TOO_SHORT, Reason.UNIMPORTANT, Reason.UNIMPORTANT)
+    assert all(outcome.because for outcome in (short, idle, nonsense))
+    assert not mira.memories.exists()
+    assert not mira.observations.exists()
+
+
+@pytest.mark.django_db
+def test_the_same_again_is_merged_into_what_is_known(mira: Namespace) -> None:
+    first, again = told(mira, "The fare over the river is one penny.", "the fare over the RIVER is one penny!")
+    (later,) = told(mira, "The fare over the river is one penny.")
+    assert [first.result, again.result, later.result] == [Result.STORED, Result.MERGED, Result.MERGED]
+    assert first.memory_id == again.memory_id == later.memory_id
+    assert mira.memories.get().evidence.count() == 3
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("wrong", [-0.1, 1.5, float("nan"), float("inf"), True])
+def test_an_importance_outside_its_range_writes_nothing(mira: Namespace, wrong: float) -> None:
+    good = MemoryEvent("The fare over the river is one penny.")
+    with pytest.raises(Invalid, match="importance"):
+        WritePipeline(mira).process_all([good, MemoryEvent("The oar is made of nine woods.", importance=wrong)])
+    assert not mira.memories.exists()
+
+
+@pytest.mark.django_db
+def test_text_that_cannot_be_stored_costs_only_itself(mira: Namespace) -> None:
+    bad, good = told(mira, "a nul\0 in the middle of it", "The oar is made of nine woods.")
+    assert bad.reason is Reason.NOT_TEXT
+    assert good.result is Result.STORED
+
+
+def test_a_token_bucket_empties_and_fills_again() -> None:
+    now = [0.0]
+    bucket = TokenBucket(per_second=2, burst=5, clock=lambda: now[0])
+    assert [bucket.admit(4), bucket.admit(4)] == [4, 1]
+    now[0] = 1.5
+    assert bucket.admit(9) == 3
+    now[0] = 0.5  # a clock set back gives nothing and takes nothing
+    assert bucket.admit(1) == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_writers_share_one_allowance(mira: Namespace, tobin: Namespace) -> None:
+    passed: list[int] = []
+
+    def draw() -> None:
+        passed.append(SharedTokenBucket(mira, per_second=0, burst=10).admit(7))
+        connection.close()
+
+    threads = [threading.Thread(target=draw) for _ in range(3)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert sorted(passed) == [0, 3, 7]
+    assert SharedTokenBucket(tobin, per_second=0, burst=10).admit(7) == 7
+
+
+@pytest.mark.django_db
+def test_too_many_events_are_dropped_with_the_reason(mira: Namespace) -> None:
+    events = [MemoryEvent(f"Lantern number {n} hangs at pier {n}.") for n in range(5)]
+    outcomes = WritePipeline(mira, gate=TokenBucket(per_second=0, burst=2)).process_all(events)
+    assert counted(outcomes) == {"stored": 2, "rate_limited": 3}
+
+
+# --- Sorting ---
+
+
+class Says:
+    """A model with one answer."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer, self.asked = answer, 0
+
+    def generate_structured(self, system_prompt: str, user_prompt: str, response_model: type) -> dict[str, object]:
+        self.asked += 1
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer  # type: ignore[return-value]
+
+
+UNCLEAR = MemoryEvent("The heron over the old mill again.")
+
+
+def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
+    model = Says({"bucket": "semantic", "importance": 0.9, "confidence": 0.8})
+    hybrid = HybridClassifier(model=LLMClassifier(model))
+    sure = hybrid.classify(MemoryEvent("I prefer ripgrep, please always use it."))
+    assert (sure.bucket, sure.by, model.asked) == (Bucket.PREFERENCE, "rules", 0)
+    unsure = HybridClassifier(model=LLMClassifier(model), sure_from=1.1).classify(UNCLEAR)
+    assert (unsure.bucket, unsure.by, unsure.importance) == (Bucket.SEMANTIC, "model", 0.9)
+
+
+@pytest.mark.parametrize("answer", [{"bucket": "nonsense"}, TimeoutError("slow"), {"bucket": "fact", "importance": 7}])
+def test_rules_sort_when_the_model_fails(answer: object) -> None:
+    hybrid = HybridClassifier(model=LLMClassifier(Says(answer)), sure_from=1.1)
+    assert hybrid.classify(UNCLEAR).by == "rules"
+
+
+def macro_f1(pairs: list[tuple[str, str]]) -> float:
+    right = Counter(wanted for wanted, got in pairs if wanted == got)
+    wanted, got = Counter(one for one, _ in pairs), Counter(other for _, other in pairs)
+    return sum(2 * right[label] / (wanted[label] + got[label]) for label in wanted) / len(wanted)
+
+
+def test_rules_sort_events_of_three_languages() -> None:
+    sort = RuleBasedClassifier().classify
+    held_out = rows(DATA / "events.jsonl", half="reporting")
+    assert macro_f1([(row["bucket"].lower(), sort(MemoryEvent(row["text"])).bucket) for row in held_out]) >= 0.8
+
+
+def test_an_intent_of_ones_own_can_be_added() -> None:
+    more = cues.shipped("intents").extended({"dice": [r"9 \broll\b"]})
+    own = QueryClassifier(more, {**BUCKETS, "dice": (Bucket.FACT,)})
+    assert own.classify("Which roll opens the gate?").label == "dice"
+    assert own.buckets_for("dice") == (Bucket.FACT,)
+
+
+# --- Scoring ---
+
+
+@given(axes, st.builds(Weights, shares, shares, st.floats(0.01, 1)))
+def test_the_score_is_the_closed_formula(found: Axes, weights: Weights) -> None:
+    expected = (
+        weights.similarity * found.similarity + weights.recency * found.recency + weights.importance * found.importance
+    )
+    assert WeightedFusion(weights).fuse([found]) == [pytest.approx(expected)]
+    assert score(found) == pytest.approx(0.5 * found.similarity + 0.3 * found.recency + 0.2 * found.importance)
+
+
+@pytest.mark.parametrize("fusion", [WeightedFusion(), RRF()], ids=["weighted", "rrf"])
+@pytest.mark.parametrize("axis", ["similarity", "recency", "importance"])
+@given(st.lists(axes, max_size=6), axes, shares)
+def test_more_of_one_thing_never_ranks_lower(
+    fusion: object, axis: str, others: list[Axes], one: Axes, by: float
+) -> None:
+    more = Axes(**{**one.__dict__, axis: max(getattr(one, axis), by)})
+    better, worse, *_ = fusion.fuse([more, one, *others])  # type: ignore[attr-defined]
+    assert better >= worse
+
+
+@given(st.floats(0, 10_000), st.floats(0, 10_000))
+def test_recency_grows_towards_now(some_hours: float, more_hours: float) -> None:
+    near, far = sorted((some_hours, more_hours))
+    assert recency(NOW - timedelta(hours=near), now=NOW) >= recency(NOW - timedelta(hours=far), now=NOW)
+
+
+def test_recency_halves_in_a_day_and_a_clock_that_runs_ahead_gains_nothing() -> None:
+    assert recency(NOW - timedelta(hours=24), now=NOW) == pytest.approx(0.5)
+    assert recency(NOW - timedelta(hours=6), now=NOW, half_life_hours=3) == pytest.approx(0.25)
+    assert recency(NOW + timedelta(days=400), now=NOW) == 1.0
+
+
+@pytest.mark.parametrize("weights", [(-0.1, 0.5, 0.5), (0, 0, 0), (float("nan"), 1, 1)])
+def test_weights_that_make_no_order_are_refused(weights: tuple[float, float, float]) -> None:
+    with pytest.raises(ValueError, match="weights"):
+        Weights(*weights)
+
+
+# --- Reading ---
+
+
+@pytest.mark.django_db
+def test_a_question_reads_only_the_buckets_of_its_intent(mira: Namespace) -> None:
+    told(mira, "The build failed with KeyError 'user' in the middleware.", bucket=Bucket.EPISODIC)
+    told(mira, "KeyError 'user' means that the session has expired.", bucket=Bucket.FACT)
+    result = ReadPipeline(mira).query("Why do I get KeyError 'user' again?")
+    assert result.intent == Intent.DEBUG
+    assert result.buckets == (Bucket.EPISODIC, Bucket.SEMANTIC)
+    assert [found.memory.bucket for found in result.memories] == [Bucket.EPISODIC]
+    assert "intent debug" in result.explanation()[0]
+
+
+@pytest.mark.django_db
+def test_the_buckets_are_read_in_one_statement(mira: Namespace, django_assert_max_num_queries: object) -> None:
+    told(mira, "The fare over the river is one penny.", "The oar is made of nine woods.")
+    with connection.execute_wrapper(counting := Statements()):
+        ReadPipeline(mira).query("What is the fare over the river?", intent="general")
+    assert counting.searches == 1
+
+
+class Statements:
+    def __init__(self) -> None:
+        self.searches = 0
+
+    def __call__(self, execute: object, sql: object, params: object, many: object, context: object) -> object:
+        self.searches += "halfvec" in str(sql)
+        return execute(sql, params, many, context)  # type: ignore[operator]
+
+
+@pytest.mark.django_db
+def test_what_matters_more_comes_first_all_else_equal(mira: Namespace) -> None:
+    told(mira, "The bell of Ferrymark rings at low water.", importance=0.3, bucket=Bucket.FACT)
+    told(mira, "The bell of Ferrymark rings at high water.", importance=0.9, bucket=Bucket.FACT)
+    result = ReadPipeline(mira).query("When does the bell of Ferrymark ring?", intent="knowledge")
+    assert [found.memory.importance for found in result.memories] == [0.9, 0.3]
+
+
+@pytest.mark.django_db
+def test_it_abstains_when_nothing_answers(mira: Namespace) -> None:
+    told(mira, "The fare over the river is one penny.")
+    result = ReadPipeline(mira).query("What does quantum chromodynamics explain?", intent="general")
+    assert result.abstained
+    assert not result.memories
+    assert "enough" in result.because
+
+
+@pytest.mark.django_db
+def test_a_budget_is_kept_and_what_it_cut_is_named(mira: Namespace) -> None:
+    told(
+        mira, "Lantern one hangs at the old pier.", "Lantern two hangs at the new pier by the mill.", bucket=Bucket.FACT
+    )
+    result = ReadPipeline(mira, abstains=False).query("Where does the lantern hang?", intent="general", max_tokens=13)
+    assert result.tokens <= 13
+    assert len(result.memories) + len(result.cut_by_budget) == 2
+    assert result.cut_by_budget
+    assert within_budget([], 5) == ([], [])
+
+
+@pytest.mark.django_db
+def test_no_question_crosses_a_namespace(mira: Namespace, tobin: Namespace) -> None:
+    told(tobin, "The fare over the river is one penny.")
+    assert ReadPipeline(mira).query("What is the fare over the river?", intent="general").memories == []
