@@ -10,7 +10,7 @@ from typing import Any
 from memory_site.toolbox import Tool
 
 _BOUNDS = {"minimum": "≥ {}", "maximum": "≤ {}", "exclusiveMinimum": "> {}", "exclusiveMaximum": "< {}"}
-_LENGTHS = {"maxLength": "at most {} characters", "maxItems": "at most {}", "minItems": "at least {}"}
+_LENGTHS = {"maxLength": "≤ {} chars", "maxItems": "≤ {}", "minItems": "≥ {}"}
 _REFUSED = {
     "$defs",
     "description",
@@ -83,7 +83,9 @@ def _plain(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
 
 def _told(node: dict[str, Any]) -> str:
     limits = [text.format(node[name]) for name, text in {**_BOUNDS, **_LENGTHS}.items() if name in node]
-    if node.get("default") not in (None, "", [], {}, False):
+    if "minimum" in node and "maximum" in node:
+        limits = [f"{node['minimum']}–{node['maximum']}"]
+    if isinstance(node.get("default"), str | int | float) and node["default"] not in ("", False):
         limits.append(f"default {node['default']}")
     said = str(node.get("description", "")).rstrip(".")
     return ". ".join(part for part in (said, ", ".join(limits)) if part)

@@ -11,7 +11,7 @@ AsAudience = Annotated[
         pattern=AUDIENCE,
         alias="as",
         max_length=120,
-        description="Whose knowledge: gm, party:<id>, npc:<id> or public; default: the key's.",
+        description="For whom: gm, party:<id>, npc:<id>, public; default the key's.",
     ),
 ]
 
