@@ -14,6 +14,7 @@ from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
 from knowledge.showing import answer_of, shown_lore, shown_rule
 from retrieval.hits import Hit
 from retrieval.ingest.normalise import guess_language
+from retrieval.presets import Mode
 from retrieval.problems import Ambiguous, Forbidden, NotFound
 from retrieval.schemas import Answer
 from retrieval.search import Expansion, Named, search
@@ -32,13 +33,14 @@ class OnlyForGMs(Forbidden):
 # --- rules
 
 
-def find_rules(question: RulesQuestion, caller: Caller) -> Answer:
+def find_rules(question: RulesQuestion, caller: Caller, *, mode: Mode | None = None) -> Answer:
+    """Answer `rules_lookup`; `mode` asks one leg alone (the preset decides otherwise)."""
     rules = Rule.objects.in_world(caller.world).visible_to(caller.audience)
     if question.kind:
         rules = rules.filter(kind=question.kind)
     if question.rule_id and (rule := _rule_called(rules, question.rule_id)):
         return answer_of([shown_rule(rule, caller, whole=_whole(rule, caller))], question, caller)
-    return _searched_rules(question, caller, rules)
+    return _searched_rules(question, caller, rules, mode)
 
 
 def _rule_called(rules: "QuerySet[Rule]", reference: str) -> Rule | None:
@@ -69,7 +71,7 @@ def _similar_keys(rules: "QuerySet[Any]", reference: str) -> list[str]:
     return [key for _name, _score, key in near]
 
 
-def _searched_rules(question: RulesQuestion, caller: Caller, rules: "QuerySet[Any]") -> Answer:
+def _searched_rules(question: RulesQuestion, caller: Caller, rules: "QuerySet[Any]", mode: Mode | None) -> Answer:
     term = question.term or ""
     passages = RulePassage.objects.in_world(caller.world).visible_to(caller.audience)
     if question.kind:
@@ -85,6 +87,7 @@ def _searched_rules(question: RulesQuestion, caller: Caller, rules: "QuerySet[An
         expansions=[Expansion(found.term, found.weight) for found in terms],
         named=_named(passages, "rule", named_rows(rules, term, within=MENTIONED_RULE)),
         fields=("rule_id",),
+        mode=mode,
         explain=question.explain,
     )
     rows = Rule.objects.with_source().in_bulk([hit.fields["rule_id"] for hit in result.hits])
@@ -106,7 +109,7 @@ def _rule_scopes(caller: Caller) -> list[UUID]:
 # --- lore
 
 
-def find_lore(question: LoreQuestion, caller: Caller) -> Answer:
+def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = None) -> Answer:
     filters = question.filters
     if filters.status and not caller.audience.is_gm:
         raise OnlyForGMs("Leave out the filter `status`: this audience sees what is published.")
@@ -122,6 +125,7 @@ def find_lore(question: LoreQuestion, caller: Caller) -> Answer:
         language=guess_language(question.query),
         named=_named(passages, "lore", named_rows(entries, question.query, within=MENTIONED_LORE)),
         fields=("lore_id", "secret", "visibility", "known_to"),
+        mode=mode,
         explain=question.explain,
     )
     rows = Lore.objects.select_related("campaign").in_bulk([hit.fields["lore_id"] for hit in result.hits])
