@@ -107,7 +107,7 @@ def _namespace(row: models.Model, world: World, name: str, number: int) -> Names
     if Namespace.objects.filter(world=world, name=row.name).exists():
         raise Conflict(f"There is another memory called {row.name!r} here: import it under another name.")
     row.path = ""
-    row.save(force_insert=True)
+    row.save_base(raw=True, force_insert=True)
     return row
 
 

@@ -1,0 +1,89 @@
+"""How often are memories taken for the same, rightly and wrongly: `python -m bench.dedup`.
+
+Labelled pairs of our own (bench/data/pairs.jsonl). The threshold was fitted on the tuning half; the numbers to quote
+are those of the reporting half. Also prints what vectors alone reach at their best threshold.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+PAIRS = Path(__file__).parent / "data" / "pairs.jsonl"
+
+
+@dataclass(frozen=True)
+class Pair:
+    a: str
+    b: str
+    duplicate: bool
+    kind: str
+    language: str
+    half: str
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Rates:
+    right: int
+    wrong: int
+    missed: int
+
+    @property
+    def precision(self) -> float:
+        return self.right / max(self.right + self.wrong, 1)
+
+    @property
+    def recall(self) -> float:
+        return self.right / max(self.right + self.missed, 1)
+
+    def __str__(self) -> str:
+        return f"precision {self.precision:.3f}  recall {self.recall:.3f}  ({self.wrong} wrong, {self.missed} missed)"
+
+
+def rates(pairs: list[Pair], same: Callable[[Pair], bool]) -> Rates:
+    outcome = Counter((same(pair), pair.duplicate) for pair in pairs)
+    return Rates(outcome[True, True], outcome[True, False], outcome[False, True])
+
+
+def load() -> list[Pair]:
+    from retrieval.embedders import get_embedder
+
+    rows = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
+    texts = sorted({text for row in rows for text in (row["a"], row["b"])})
+    vectors = dict(zip(texts, get_embedder("memory").embed_document(texts), strict=True))
+    keys = ("a", "b", "duplicate", "kind", "language", "half")
+    return [Pair(*(row[key] for key in keys), float(vectors[row["a"]] @ vectors[row["b"]])) for row in rows]
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+    import django
+
+    django.setup()
+    from memories.likeness import SAME_AT, Verdict, compare
+
+    def same(pair: Pair) -> bool:
+        return compare(pair.a, pair.b, similarity=pair.cosine) in (Verdict.EXACT, Verdict.NEAR)
+
+    pairs = load()
+    tuning, reporting = ([pair for pair in pairs if pair.half == half] for half in ("tuning", "reporting"))
+    best = max((n / 100 for n in range(50, 100)), key=lambda t: _f1(rates(tuning, lambda pair: pair.cosine >= t)))
+    print(f"{len(pairs)} pairs, operating point {SAME_AT}")
+    print(f"tuning     {rates(tuning, same)}")
+    print(f"reporting  {rates(reporting, same)}")
+    for language in ("en", "ru", "ko"):
+        print(f"  {language}       {rates([pair for pair in reporting if pair.language == language], same)}")
+    print(f"vectors alone (cosine ≥ {best:.2f}), reporting: {rates(reporting, lambda pair: pair.cosine >= best)}")
+    wrong = Counter(pair.kind for pair in reporting if same(pair) != pair.duplicate)
+    print("errors by kind, reporting:", dict(wrong))
+
+
+def _f1(found: Rates) -> float:
+    return 2 * found.precision * found.recall / max(found.precision + found.recall, 1e-9)
+
+
+if __name__ == "__main__":
+    main()
