@@ -7,12 +7,13 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from memories.tools import MemoryHit
+from memories.wellformed import Storable
 
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 Ids = Annotated[list[UUID], Field(min_length=1, max_length=200)]
 
 
-class Closed(BaseModel):
+class Closed(Storable):
     model_config = ConfigDict(extra="forbid")
 
 
@@ -147,6 +148,8 @@ class DecideIn(Closed):
 
 
 class DecidedOut(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
     done: list[UUID]
     failed: dict[str, str]
 

@@ -10,13 +10,14 @@ from memories.drafting import Particulars
 from memories.models import CoreVersion
 from memories.namespaces import of_caller
 from memories.recall import Recalled
+from memories.wellformed import Storable
 from worlds.callers import Caller
 
 Section = Literal["SOUL", "TOOLS", "RULE", "USER"]
 Limit = Annotated[int, Field(ge=1, le=50, description="At most so many; 1 to 50.")]
 
 
-class MemoryAsk(BaseModel):
+class MemoryAsk(Storable):
     """Closed; an agent's memory has no audience, it is its own."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)

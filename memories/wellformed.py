@@ -1,5 +1,21 @@
 """Text a database can hold: no NUL, no lone surrogate."""
 
+from typing import Any
+
+from pydantic import BaseModel, ValidationInfo, field_validator
+
+
+class Storable(BaseModel):
+    """A model whose texts a database can hold; others are invalid input."""
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _can_be_stored(cls, value: Any, info: ValidationInfo) -> Any:
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                required(text, info.field_name or "text")
+        return value
+
 
 def flaw(text: str) -> str:
     """Say what makes `text` impossible to store, or nothing."""

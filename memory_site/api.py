@@ -12,6 +12,7 @@ from art.api import router as art_router
 from episodes.api import router as episodes_router
 from knowledge.api import router as knowledge_router
 from knowledge.graph.api import router as graph_router
+from memories.api import router as memories_router
 from memory_site import toolbox
 from memory_site.errors import Unreadable, tell_problems
 from memory_site.openai_schemas import Form, function_schema
@@ -139,3 +140,4 @@ api.add_router("/world/graph", graph_router)
 api.add_router("/world", episodes_router)
 api.add_router("/world", npcs_router)
 api.add_router("/world", art_router)
+api.add_router("/memory", memories_router)

@@ -22,6 +22,13 @@ from art.tools import art_suggest
 from episodes.tools import session_fetch
 from knowledge.asserting.tool import lore_assert
 from knowledge.tools import lore_search, rules_lookup
+from memories.tools import (
+    archival_memory_insert,
+    archival_memory_search,
+    conversation_search,
+    core_memory_append,
+    core_memory_replace,
+)
 from memory_site.errors import problem_of
 from memory_site.request_ids import calling
 from npcs.tools import npc_profile
@@ -89,6 +96,11 @@ TOOLS: tuple[Tool, ...] = (
     Tool(npc_profile, "Who an NPC is and what they think"),
     Tool(lore_assert, "Check a statement", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
     Tool(art_suggest, "Pictures for a scene", frozenset({Profile.SCENE, Profile.EPILOGUE})),
+    Tool(core_memory_append, "Add to the core memory", scope=Scope.AGENT_WRITE),
+    Tool(core_memory_replace, "Change the core memory", scope=Scope.AGENT_WRITE),
+    Tool(archival_memory_insert, "Remember", scope=Scope.AGENT_WRITE),
+    Tool(archival_memory_search, "Recall", scope=Scope.AGENT_WRITE),
+    Tool(conversation_search, "Search the conversation log", scope=Scope.AGENT_WRITE),
 )
 
 
