@@ -1,0 +1,160 @@
+"""Admin of agent memory: namespaces with their inbox, core and health; memories with their history; receipts."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import path, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from memories import admin_pages
+from memories.models import ErasureReceipt, MemoryItem, Message, Namespace, Observation
+from memories.reading import links_of
+from memories.states import State
+from worlds.scoping import WorldScoped
+
+STATE_COLOURS = {
+    State.ACTIVE: "success", State.PENDING: "warning", State.SUPERSEDED: "info", State.ARCHIVED: "info",
+    State.EXPIRED: "info", State.REJECTED: "danger",
+}  # fmt: skip
+
+
+class LookedAt:
+    """Written by agents and by the site: looked at here, changed through the inbox and the pages of the namespace."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Namespace)
+class NamespaceAdmin(WorldScoped, ModelAdmin):
+    list_display = ["name", "world", "review", "inbox_link", "core_link", "health_link"]
+    list_filter = ["world", "review"]
+    search_fields = ["name", "path"]
+    fields = ["name", "world", "language", "review", "merge_top_k", "merge_distance_cutoff", "pages"]
+    readonly_fields = ["pages"]
+    autocomplete_fields = ["world"]
+
+    def get_urls(self) -> list[Any]:
+        own = [
+            path(f"<uuid:pk>/{page.slug}/", self.admin_site.admin_view(page.view(self)), name=page.url_name)
+            for page in admin_pages.PAGES
+        ]
+        return [*own, *super().get_urls()]
+
+    def has_delete_permission(self, request: HttpRequest, obj: Namespace | None = None) -> bool:
+        """A namespace is deleted for good, with a receipt, on its own page."""
+        return False
+
+    @display(description=_("inbox"))
+    def inbox_link(self, namespace: Namespace) -> str:
+        waiting = namespace.memories.pending().count()
+        return _link("inbox", namespace, gettext("%(count)d waiting") % {"count": waiting})
+
+    @display(description=_("core memory"))
+    def core_link(self, namespace: Namespace) -> str:
+        return _link("core", namespace, gettext("versions and proposals"))
+
+    @display(description=_("health"))
+    def health_link(self, namespace: Namespace) -> str:
+        return _link("health", namespace, gettext("counts and trend"))
+
+    @display(description=_("pages"))
+    def pages(self, namespace: Namespace) -> str:
+        if namespace._state.adding:
+            return "–"
+        links = ((_link(page.slug, namespace, str(page.title)),) for page in admin_pages.PAGES)
+        return format_html_join(" · ", "{}", links)
+
+
+@admin.register(MemoryItem)
+class MemoryItemAdmin(LookedAt, WorldScoped, ModelAdmin):
+    world_path = "namespace__world"
+    list_display = ["short", "namespace", "bucket", "coloured_state", "made_by", "recalls", "created_at"]
+    list_filter = ["state", "bucket", "made_by", "namespace"]
+    search_fields = ["text", "source", "subject", "speaker"]
+    list_select_related = ["namespace"]
+    show_facets = admin.ShowFacets.ALWAYS
+    fields = [
+        "text", "context", "namespace", "bucket", "importance", "state", "made_by", "source", "subject", "speaker",
+        "event_at", "in_world_label", "expires_at", "created_at", "recalls", "last_recalled_at", "evidence_list",
+        "links_list", "changes_list",
+    ]  # fmt: skip
+    readonly_fields = ["evidence_list", "links_list", "changes_list"]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).defer("embedding", "search_vector")
+
+    @display(description=_("memory"), ordering="text")
+    def short(self, memory: MemoryItem) -> str:
+        return memory.text if len(memory.text) < 90 else f"{memory.text[:88]}…"
+
+    @display(description=_("state"), label=STATE_COLOURS, ordering="state")
+    def coloured_state(self, memory: MemoryItem) -> tuple[str, str]:
+        return memory.state, str(State(memory.state).label)
+
+    @display(description=_("rests on"))
+    def evidence_list(self, memory: MemoryItem) -> str:
+        seen = memory.observations.order_by("recorded_at")
+        rows = ((row.text, row.source or gettext("no source"), row.recorded_at) for row in seen)
+        return _list("{} <em>({}, {:%Y-%m-%d %H:%M})</em>", rows)
+
+    @display(description=_("replaced and was replaced by"))
+    def links_list(self, memory: MemoryItem) -> str:
+        links = links_of(memory).select_related("older", "newer")
+        rows = ((link.get_kind_display(), str(link.older), "→", str(link.newer)) for link in links)
+        return _list("<strong>{}</strong> {} {} {}", rows)
+
+    @display(description=_("states"))
+    def changes_list(self, memory: MemoryItem) -> str:
+        changes = memory.changes.order_by("at", "pk")
+        rows = ((change.at, change.get_state_display(), change.reason, change.by) for change in changes)
+        return _list("{:%Y-%m-%d %H:%M:%S} {} {} {}", rows)
+
+
+@admin.register(Observation)
+class ObservationAdmin(LookedAt, WorldScoped, ModelAdmin):
+    world_path = "namespace__world"
+    list_display = ["__str__", "namespace", "source", "speaker", "recorded_at"]
+    list_filter = ["namespace"]
+    search_fields = ["text", "source", "subject", "speaker"]
+
+
+@admin.register(Message)
+class MessageAdmin(LookedAt, WorldScoped, ModelAdmin):
+    world_path = "namespace__world"
+    list_display = ["__str__", "namespace", "role", "speaker", "said_at"]
+    list_filter = ["namespace", "role"]
+    search_fields = ["text", "speaker"]
+    fields = ["text", "namespace", "conversation", "role", "speaker", "said_at"]
+
+
+@admin.register(ErasureReceipt)
+class ErasureReceiptAdmin(LookedAt, WorldScoped, ModelAdmin):
+    list_display = ["created_at", "scope", "requested_by", "clean", "reason"]
+    list_filter = ["scope"]
+
+    @display(description=_("nothing left"), boolean=True)
+    def clean(self, receipt: ErasureReceipt) -> bool:
+        return receipt.is_clean
+
+
+def _link(page: str, namespace: Namespace, text: str) -> str:
+    return format_html(
+        '<a href="{}" class="m37-link">{}</a>', reverse(f"admin:memories_{page}", args=[namespace.pk]), text
+    )
+
+
+def _list(form: str, rows: Any) -> str:
+    items = format_html_join("", "<li>" + form + "</li>", rows)
+    return format_html("<ul>{}</ul>", items) if items else "–"
