@@ -45,6 +45,7 @@ from worlds.doors import NeedsKey, caller_of, check_match, own_transaction, tag
 from worlds.keys import Scope
 
 router = Router(tags=["memory"], auth=NeedsKey(Scope.AGENT_WRITE))
+NDJSON = "application/x-ndjson"
 Limit = Annotated[int, Query(ge=1, le=100)]
 
 
@@ -129,11 +130,14 @@ def erase(request: HttpRequest, entry: Body[EraseIn]) -> ErasureReceipt:
     return act[entry.scope](namespace, entry.target, by=by, reason=reason)
 
 
-@router.get("/export", operation_id="memory_export", summary="All of it as JSONL", response={200: str})
+@router.get(
+    "/export", operation_id="memory_export", summary="All of it as JSONL",
+    openapi_extra={"responses": {200: {"description": "One object a line", "content": {NDJSON: {}}}}},
+)  # fmt: skip
 def export_memory(request: HttpRequest) -> HttpResponse:
     """Lossless, with history; `manage.py memory import` reads it."""
     lines = "\n".join(transfer.export(mine(request))) + "\n"
-    return HttpResponse(lines, content_type="application/x-ndjson; charset=utf-8")
+    return HttpResponse(lines, content_type=f"{NDJSON}; charset=utf-8")
 
 
 @router.get("/health", operation_id="memory_health", summary="State of the store", response=HealthOut)

@@ -14,6 +14,8 @@ from memories.models import MemoryItem, Namespace, Observation, Succession
 from memories.states import Link, State
 from retrieval.problems import Conflict, Problem
 
+WORTH_SHOWING = 0.2
+
 
 @dataclass(frozen=True)
 class Beside:
@@ -57,7 +59,11 @@ def pending(namespace: Namespace, memory_id: UUID | str) -> Pending:
         memory=memory,
         evidence=list(memory.observations.order_by("recorded_at")),
         replaces=list(MemoryItem.objects.filter(pk__in=replaced).defer("embedding", "search_vector")),
-        beside=[Beside(near.memory, near.similarity, near.verdict, near.differs_in) for near in neighbours_of(memory)],
+        beside=[
+            Beside(near.memory, near.similarity, near.verdict, near.differs_in)
+            for near in neighbours_of(memory)
+            if near.similarity >= WORTH_SHOWING
+        ],
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 
 from knowledge.models import Document, Lore, Rule
@@ -66,5 +67,7 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
         )
         with serve(Doors()) as url:
             yield {"url": url, "key": text, "world": world}
+        with connection.cursor() as cursor:  # ledgers and observations are append-only, short of a deletion for good
+            cursor.execute("SELECT set_config('memory37.deletion', 'for good', false)")
         world.delete()
         system.delete()
