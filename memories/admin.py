@@ -9,7 +9,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.decorators import display
+from unfold.decorators import display as unfold_display
 
 from memories import admin_pages
 from memories.models import ErasureReceipt, MemoryItem, Message, Namespace, Observation
@@ -56,20 +56,20 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
         """A namespace is deleted for good, with a receipt, on its own page."""
         return False
 
-    @display(description=_("inbox"))
+    @admin.display(description=_("inbox"))
     def inbox_link(self, namespace: Namespace) -> str:
         waiting = namespace.memories.pending().count()
         return _link("inbox", namespace, gettext("%(count)d waiting") % {"count": waiting})
 
-    @display(description=_("core memory"))
+    @admin.display(description=_("core memory"))
     def core_link(self, namespace: Namespace) -> str:
         return _link("core", namespace, gettext("versions and proposals"))
 
-    @display(description=_("health"))
+    @admin.display(description=_("health"))
     def health_link(self, namespace: Namespace) -> str:
         return _link("health", namespace, gettext("counts and trend"))
 
-    @display(description=_("pages"))
+    @admin.display(description=_("pages"))
     def pages(self, namespace: Namespace) -> str:
         if namespace._state.adding:
             return "–"
@@ -95,27 +95,27 @@ class MemoryItemAdmin(LookedAt, WorldScoped, ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).defer("embedding", "search_vector")
 
-    @display(description=_("memory"), ordering="text")
+    @admin.display(description=_("memory"), ordering="text")
     def short(self, memory: MemoryItem) -> str:
         return memory.text if len(memory.text) < 90 else f"{memory.text[:88]}…"
 
-    @display(description=_("state"), label=STATE_COLOURS, ordering="state")
+    @unfold_display(description=_("state"), label=STATE_COLOURS, ordering="state")  # type: ignore[untyped-decorator]
     def coloured_state(self, memory: MemoryItem) -> tuple[str, str]:
         return memory.state, str(State(memory.state).label)
 
-    @display(description=_("rests on"))
+    @admin.display(description=_("rests on"))
     def evidence_list(self, memory: MemoryItem) -> str:
         seen = memory.observations.order_by("recorded_at")
         rows = ((row.text, row.source or gettext("no source"), row.recorded_at) for row in seen)
         return _list("{} <em>({}, {:%Y-%m-%d %H:%M})</em>", rows)
 
-    @display(description=_("replaced and was replaced by"))
+    @admin.display(description=_("replaced and was replaced by"))
     def links_list(self, memory: MemoryItem) -> str:
         links = links_of(memory).select_related("older", "newer")
         rows = ((link.get_kind_display(), str(link.older), "→", str(link.newer)) for link in links)
         return _list("<strong>{}</strong> {} {} {}", rows)
 
-    @display(description=_("states"))
+    @admin.display(description=_("states"))
     def changes_list(self, memory: MemoryItem) -> str:
         changes = memory.changes.order_by("at", "pk")
         rows = ((change.at, change.get_state_display(), change.reason, change.by) for change in changes)
@@ -144,7 +144,7 @@ class ErasureReceiptAdmin(LookedAt, WorldScoped, ModelAdmin):
     list_display = ["created_at", "scope", "requested_by", "clean", "reason"]
     list_filter = ["scope"]
 
-    @display(description=_("nothing left"), boolean=True)
+    @admin.display(description=_("nothing left"), boolean=True)
     def clean(self, receipt: ErasureReceipt) -> bool:
         return receipt.is_clean
 
