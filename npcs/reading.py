@@ -9,6 +9,7 @@ from knowledge.graph.base import View
 from knowledge.graph.facts import EdgeOut, NodeOut
 from knowledge.graph.models import GraphNode
 from knowledge.graph.postgres import neighbors
+from knowledge.graph.words import relation_words
 from npcs.dispositions import stand
 from npcs.drawing import Curve, curve
 from npcs.models import NPC, Disposition, DispositionChange
@@ -105,7 +106,7 @@ def relations_of(npc: NPC, audience: Audience) -> list[Relation]:
 
 
 def _relation(edge: EdgeOut, other: NodeOut, to: bool) -> Relation:
-    return Relation(edge.label or edge.relation.replace("_", " ").lower(), other, edge.since, edge.until, to)
+    return Relation(relation_words(edge.relation, edge.label), other, edge.since, edge.until, to)
 
 
 def pictures_of(npc: NPC, audience: Audience) -> Any:

@@ -15,6 +15,7 @@ from knowledge.graph.base import View
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
 from knowledge.graph.postgres import neighbors
 from knowledge.graph.resolving import resolve
+from knowledge.graph.words import relation_words
 from retrieval.problems import Problem
 from worlds.pages import Looker, gm_page, page, show
 
@@ -107,7 +108,7 @@ def _ends(edge: Any) -> tuple[Any, Any]:
 
 def _words(edge: Any) -> str:
     relation = edge.relation_id if isinstance(edge, GraphEdge) else edge.relation
-    return edge.label or str(relation).replace("_", " ").lower()
+    return relation_words(str(relation), edge.label)
 
 
 def _key(node: Any) -> Any:

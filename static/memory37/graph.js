@@ -13,8 +13,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const drawing = cytoscape({
     container: box,
     elements: [...data.nodes.map((node) => ({ data: node })), ...data.edges.map((edge) => ({ data: edge }))],
-    minZoom: 0.2, maxZoom: 3, wheelSensitivity: 0.3,
-    layout: { name: "cose", animate: false, padding: 24, nodeRepulsion: 12000, idealEdgeLength: 90, randomize: true },
+    minZoom: 0.2, maxZoom: 3,
+    layout: { name: "cose", animate: false, padding: 24, nodeRepulsion: 400000, nodeOverlap: 24, idealEdgeLength: 110, gravity: 0.4, numIter: 1500, nodeDimensionsIncludeLabels: true },
     style: [
       { selector: "node", style: {
         "label": "data(name)", "font-size": 11, "color": colour("--ink"), "text-valign": "bottom", "text-margin-y": 4,

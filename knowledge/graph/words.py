@@ -1,0 +1,20 @@
+"""What relations are called where people read them."""
+
+from django.utils.translation import gettext_lazy as _
+
+WORDS = {
+    "KNOWS": _("knows"),
+    "LOCATED_IN": _("is in"),
+    "OWNS": _("owns"),
+    "OWNED_BY": _("belongs to"),
+    "ALLY_WITH": _("is allied with"),
+    "ENEMY_OF": _("is an enemy of"),
+    "PART_OF": _("is part of"),
+    "INVOLVES": _("involves"),
+    "RELATES_TO": _("has to do with"),
+}
+
+
+def relation_words(code: str, label: str = "") -> str:
+    """Return the words of an edge: its own label, else the relation's name, else its code in plain letters."""
+    return label or (str(WORDS[code]) if code in WORDS else code.replace("_", " ").lower())

@@ -1,0 +1,15 @@
+"""Template words for facts."""
+
+from typing import Any
+
+from django import template
+
+from knowledge.graph.words import relation_words
+
+register = template.Library()
+
+
+@register.filter
+def in_words(edge: Any) -> str:
+    """Show the relation of a `GraphEdge`."""
+    return relation_words(edge.relation_id, edge.label)
