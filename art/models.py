@@ -52,6 +52,7 @@ class ArtCard(Passage, Guarded):
 
     class Meta(Passage.Meta):
         verbose_name = _("art card")
+        verbose_name_plural = _("art cards")
         ordering = ["-created_at"]
         constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="art_card_in_world")]
         indexes = [models.Index(fields=["world", "moderation"], name="art_card_moderation")]

@@ -47,6 +47,7 @@ class Arc(Kept):
 
     class Meta:
         verbose_name = _("arc")
+        verbose_name_plural = _("arcs")
         ordering = ["position", "created_at"]
         constraints = [models.UniqueConstraint(fields=["campaign", "external_id"], name="arc_in_campaign")]
 
@@ -73,6 +74,7 @@ class Session(Kept, InWorldTime, Guarded):
 
     class Meta:
         verbose_name = _("session")
+        verbose_name_plural = _("sessions")
         ordering = ["number", "created_at"]
         constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="session_in_world")]
 
@@ -105,6 +107,7 @@ class Scene(Kept, InWorldTime, Guarded):
 
     class Meta:
         verbose_name = _("scene")
+        verbose_name_plural = _("scenes")
         ordering = ["position", "created_at"]
         constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="scene_in_world")]
 
@@ -149,6 +152,7 @@ class Episode(Passage, InWorldTime, Guarded):
 
     class Meta(Passage.Meta):
         verbose_name = _("episode")
+        verbose_name_plural = _("episodes")
         ordering = ["-happened_at"]
         constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="episode_in_world")]
         indexes = [
@@ -174,6 +178,7 @@ class EpisodeVersion(models.Model):
 
     class Meta:
         verbose_name = _("version of an episode")
+        verbose_name_plural = _("versions of an episode")
         ordering = ["-version"]
         constraints = [models.UniqueConstraint(fields=["episode", "version"], name="episode_version")]
 
@@ -194,6 +199,7 @@ class Mention(models.Model):
 
     class Meta:
         verbose_name = _("mention")
+        verbose_name_plural = _("mentions")
         constraints = [models.UniqueConstraint(fields=["episode", "lore"], name="mention_once")]
 
     def __str__(self) -> str:
@@ -222,6 +228,7 @@ class Thread(Kept):
 
     class Meta:
         verbose_name = _("thread")
+        verbose_name_plural = _("threads")
         ordering = ["-updated_at"]
         constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="thread_in_world")]
         indexes = [models.Index(fields=["expires_at"], name="thread_expiry", condition=models.Q(state="open"))]
@@ -245,6 +252,7 @@ class Step(models.Model):
 
     class Meta:
         verbose_name = _("step")
+        verbose_name_plural = _("steps")
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["thread", "number"], name="step_number"),
@@ -297,6 +305,7 @@ class Recap(Kept):
 
     class Meta:
         verbose_name = _("recap")
+        verbose_name_plural = _("recaps")
         constraints = [models.UniqueConstraint(fields=["world", "level", "subject", "audience"], name="recap_once")]
 
     def __str__(self) -> str:
@@ -314,6 +323,7 @@ class RecapSentence(models.Model):
 
     class Meta:
         verbose_name = _("sentence of a recap")
+        verbose_name_plural = _("sentences of a recap")
         ordering = ["position"]
 
     def __str__(self) -> str:

@@ -49,6 +49,7 @@ class Document(Versioned):
 
     class Meta:
         verbose_name = _("document")
+        verbose_name_plural = _("documents")
         ordering = ["slug"]
         constraints = [
             models.UniqueConstraint(fields=["system", "slug"], condition=models.Q(world=None), name="document_shared"),
@@ -100,6 +101,7 @@ class Rule(Versioned):
 
     class Meta:
         verbose_name = _("rule")
+        verbose_name_plural = _("rules")
         ordering = ["key"]
         constraints = [
             models.UniqueConstraint(fields=["key"], condition=models.Q(world=None), name="rule_shared"),
@@ -210,6 +212,7 @@ class RulePassage(Passage):
 
     class Meta(Passage.Meta):
         verbose_name = _("rule passage")
+        verbose_name_plural = _("rule passages")
         ordering = ["rule", "position"]
         constraints = [
             models.UniqueConstraint(
@@ -235,6 +238,7 @@ class LorePassage(Passage, Guarded):
 
     class Meta(Passage.Meta):
         verbose_name = _("lore passage")
+        verbose_name_plural = _("lore passages")
         ordering = ["lore", "position"]
         constraints = [
             models.UniqueConstraint(
@@ -280,6 +284,7 @@ class LoreProposal(models.Model):
 
     class Meta:
         verbose_name = _("lore proposal")
+        verbose_name_plural = _("lore proposals")
         ordering = ["-created_at"]
 
     def __str__(self) -> str:
@@ -300,6 +305,7 @@ class GlossaryTerm(models.Model):
 
     class Meta:
         verbose_name = _("glossary term")
+        verbose_name_plural = _("glossary terms")
         ordering = ["term", "language"]
         constraints = [
             models.UniqueConstraint(fields=["system", "term", "kind", "language"], name="glossary_term_in_language")

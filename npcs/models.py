@@ -69,6 +69,7 @@ class NPC(Kept, Guarded):
 
     class Meta:
         verbose_name = _("NPC")
+        verbose_name_plural = _("NPCs")
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(fields=["world", "slug"], name="npc_in_world"),
@@ -109,6 +110,7 @@ class Appearance(models.Model):
 
     class Meta:
         verbose_name = _("appearance")
+        verbose_name_plural = _("appearances")
         constraints = [models.UniqueConstraint(fields=["npc", "episode"], name="appearance_once")]
 
     def __str__(self) -> str:
@@ -160,6 +162,7 @@ class DispositionChange(InWorldTime):
 
     class Meta:
         verbose_name = _("disposition change")
+        verbose_name_plural = _("disposition changes")
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(condition=models.Q(delta__range=(2 * LOWEST, 2 * HIGHEST)), name="change_in_range"),
@@ -201,6 +204,7 @@ class Disposition(models.Model):
 
     class Meta:
         verbose_name = _("disposition")
+        verbose_name_plural = _("dispositions")
         constraints = [
             models.UniqueConstraint(fields=["npc", "party"], name="disposition_once"),
             models.CheckConstraint(

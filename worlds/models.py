@@ -28,6 +28,7 @@ class GameSystem(Named):
 
     class Meta:
         verbose_name = _("game system")
+        verbose_name_plural = _("game systems")
         constraints = [models.UniqueConstraint(fields=["slug"], name="game_system_slug")]
 
 
@@ -40,6 +41,7 @@ class World(Named):
 
     class Meta:
         verbose_name = _("world")
+        verbose_name_plural = _("worlds")
         constraints = [models.UniqueConstraint(fields=["slug"], name="world_slug")]
 
 
@@ -48,6 +50,7 @@ class Campaign(Named):
 
     class Meta:
         verbose_name = _("campaign")
+        verbose_name_plural = _("campaigns")
         constraints = [models.UniqueConstraint(fields=["world", "slug"], name="campaign_slug_in_world")]
 
 
@@ -77,6 +80,7 @@ class Membership(models.Model):
 
     class Meta:
         verbose_name = _("membership")
+        verbose_name_plural = _("memberships")
         constraints = [
             models.UniqueConstraint(fields=["user", "world"], name="membership_user_world"),
             models.CheckConstraint(
@@ -107,6 +111,7 @@ class ApiKey(models.Model):
 
     class Meta:
         verbose_name = _("API key")
+        verbose_name_plural = _("API keys")
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix})"
@@ -164,6 +169,7 @@ class Reveal(models.Model):
 
     class Meta:
         verbose_name = _("reveal")
+        verbose_name_plural = _("reveals")
         constraints = [
             models.UniqueConstraint(
                 fields=["subject_kind", "subject_id", "audience", "episode_ref"],

@@ -57,7 +57,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'art card',
+                'verbose_name': 'art card', 'verbose_name_plural': 'art cards',
                 'ordering': ['-created_at'],
                 'abstract': False,
                 'indexes': [models.Index(fields=['world', 'moderation'], name='art_card_moderation')],

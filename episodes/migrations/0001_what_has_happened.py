@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                 ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='arcs', to='worlds.campaign', verbose_name='campaign')),
             ],
             options={
-                'verbose_name': 'arc',
+                'verbose_name': 'arc', 'verbose_name_plural': 'arcs',
                 'ordering': ['position', 'created_at'],
             },
         ),
@@ -71,7 +71,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'episode',
+                'verbose_name': 'episode', 'verbose_name_plural': 'episodes',
                 'ordering': ['-happened_at'],
                 'abstract': False,
             },
@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
                 ('episode', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='episodes.episode')),
             ],
             options={
-                'verbose_name': 'version of an episode',
+                'verbose_name': 'version of an episode', 'verbose_name_plural': 'versions of an episode',
                 'ordering': ['-version'],
             },
         ),
@@ -101,7 +101,7 @@ class Migration(migrations.Migration):
                 ('lore', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='mentions', to='knowledge.lore')),
             ],
             options={
-                'verbose_name': 'mention',
+                'verbose_name': 'mention', 'verbose_name_plural': 'mentions',
             },
         ),
         migrations.AddField(
@@ -123,7 +123,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='recaps', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'recap',
+                'verbose_name': 'recap', 'verbose_name_plural': 'recaps',
             },
         ),
         migrations.CreateModel(
@@ -136,7 +136,7 @@ class Migration(migrations.Migration):
                 ('recap', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sentences', to='episodes.recap')),
             ],
             options={
-                'verbose_name': 'sentence of a recap',
+                'verbose_name': 'sentence of a recap', 'verbose_name_plural': 'sentences of a recap',
                 'ordering': ['position'],
             },
         ),
@@ -161,7 +161,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'scene',
+                'verbose_name': 'scene', 'verbose_name_plural': 'scenes',
                 'ordering': ['position', 'created_at'],
             },
         ),
@@ -205,7 +205,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'session',
+                'verbose_name': 'session', 'verbose_name_plural': 'sessions',
                 'ordering': ['number', 'created_at'],
             },
         ),
@@ -231,7 +231,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='threads', to='worlds.world', verbose_name='world')),
             ],
             options={
-                'verbose_name': 'thread',
+                'verbose_name': 'thread', 'verbose_name_plural': 'threads',
                 'ordering': ['-updated_at'],
             },
         ),
@@ -249,7 +249,7 @@ class Migration(migrations.Migration):
                 ('thread', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='episodes.thread')),
             ],
             options={
-                'verbose_name': 'step',
+                'verbose_name': 'step', 'verbose_name_plural': 'steps',
                 'ordering': ['number'],
             },
         ),

@@ -56,6 +56,7 @@ class GraphRelation(models.Model):
 
     class Meta:
         verbose_name = _("relation")
+        verbose_name_plural = _("relations")
         ordering = ["code"]
         constraints = [
             models.CheckConstraint(condition=Q(code__regex=r"^[A-Z][A-Z_]*$"), name="relation_code_is_a_plain_word")
@@ -74,6 +75,7 @@ class GraphJoin(models.Model):
 
     class Meta:
         verbose_name = _("allowed edge")
+        verbose_name_plural = _("allowed edges")
         ordering = ["relation", "src_kind", "dst_kind"]
         constraints = [models.UniqueConstraint(fields=["relation", "src_kind", "dst_kind"], name="join_once")]
 
@@ -184,6 +186,7 @@ class GraphEdge(GraphFactBase):
 
     class Meta(GraphFactBase.Meta):
         verbose_name = _("fact")
+        verbose_name_plural = _("facts")
         ordering = ["-believed_from", "id"]
         constraints = [
             *GraphFactBase.Meta.constraints,
@@ -224,6 +227,7 @@ class ConflictRule(models.Model):
 
     class Meta:
         verbose_name = _("conflict rule")
+        verbose_name_plural = _("conflict rules")
         ordering = ["code"]
         constraints = [
             models.CheckConstraint(
@@ -271,6 +275,7 @@ class Contradiction(models.Model):
 
     class Meta:
         verbose_name = _("contradiction")
+        verbose_name_plural = _("contradictions")
         ordering = ["state", "-opened_at"]
         constraints = [
             models.CheckConstraint(
@@ -297,6 +302,7 @@ class GraphOutbox(models.Model):
 
     class Meta:
         verbose_name = _("change to mirror")
+        verbose_name_plural = _("changes to mirror")
         indexes = [models.Index(fields=["world"], name="outbox_world")]
 
 
@@ -310,3 +316,4 @@ class GraphMirror(models.Model):
 
     class Meta:
         verbose_name = _("projection of the graph")
+        verbose_name_plural = _("projections of the graph")

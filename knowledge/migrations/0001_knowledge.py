@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(blank=True, help_text='Empty: shared by all worlds of the game system.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='worlds.world', verbose_name='world')),
             ],
             options={
-                'verbose_name': 'document',
+                'verbose_name': 'document', 'verbose_name_plural': 'documents',
                 'ordering': ['slug'],
             },
         ),
@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
                 ('system', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='glossary', to='worlds.gamesystem', verbose_name='game system')),
             ],
             options={
-                'verbose_name': 'glossary term',
+                'verbose_name': 'glossary term', 'verbose_name_plural': 'glossary terms',
                 'ordering': ['term', 'language'],
             },
         ),
@@ -195,7 +195,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'lore passage',
+                'verbose_name': 'lore passage', 'verbose_name_plural': 'lore passages',
                 'ordering': ['lore', 'position'],
                 'abstract': False,
             },
@@ -217,7 +217,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lore_proposals', to='worlds.world', verbose_name='world')),
             ],
             options={
-                'verbose_name': 'lore proposal',
+                'verbose_name': 'lore proposal', 'verbose_name_plural': 'lore proposals',
                 'ordering': ['-created_at'],
             },
         ),
@@ -242,7 +242,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(blank=True, help_text='Empty: shared by all worlds of the game system.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='rules', to='worlds.world', verbose_name='world')),
             ],
             options={
-                'verbose_name': 'rule',
+                'verbose_name': 'rule', 'verbose_name_plural': 'rules',
                 'ordering': ['key'],
             },
         ),
@@ -270,7 +270,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'rule passage',
+                'verbose_name': 'rule passage', 'verbose_name_plural': 'rule passages',
                 'ordering': ['rule', 'position'],
                 'abstract': False,
             },

@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                 ('active', models.BooleanField(default=True, verbose_name='active')),
             ],
             options={
-                'verbose_name': 'conflict rule',
+                'verbose_name': 'conflict rule', 'verbose_name_plural': 'conflict rules',
                 'ordering': ['code'],
             },
         ),
@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
                 ('problem', models.TextField(blank=True, default='')),
             ],
             options={
-                'verbose_name': 'projection of the graph',
+                'verbose_name': 'projection of the graph', 'verbose_name_plural': 'projections of the graph',
             },
         ),
         migrations.CreateModel(
@@ -99,7 +99,7 @@ class Migration(migrations.Migration):
                 ('src', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='facts_from', to='knowledge.graphnode', verbose_name='from')),
             ],
             options={
-                'verbose_name': 'fact',
+                'verbose_name': 'fact', 'verbose_name_plural': 'facts',
                 'ordering': ['-believed_from', 'id'],
                 'abstract': False,
             },
@@ -121,7 +121,7 @@ class Migration(migrations.Migration):
                 ('ended', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='knowledge.graphnode', verbose_name='entity that had ended')),
             ],
             options={
-                'verbose_name': 'contradiction',
+                'verbose_name': 'contradiction', 'verbose_name_plural': 'contradictions',
                 'ordering': ['state', '-opened_at'],
             },
         ),
@@ -135,7 +135,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'change to mirror',
+                'verbose_name': 'change to mirror', 'verbose_name_plural': 'changes to mirror',
             },
         ),
         migrations.CreateModel(
@@ -148,7 +148,7 @@ class Migration(migrations.Migration):
                 ('stored_as', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='inverses', to='knowledge.graphrelation', verbose_name='stored as the inverse of')),
             ],
             options={
-                'verbose_name': 'relation',
+                'verbose_name': 'relation', 'verbose_name_plural': 'relations',
                 'ordering': ['code'],
             },
         ),
@@ -161,7 +161,7 @@ class Migration(migrations.Migration):
                 ('relation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='joins', to='knowledge.graphrelation', verbose_name='relation')),
             ],
             options={
-                'verbose_name': 'allowed edge',
+                'verbose_name': 'allowed edge', 'verbose_name_plural': 'allowed edges',
                 'ordering': ['relation', 'src_kind', 'dst_kind'],
             },
         ),

@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'deletion receipt',
+                'verbose_name': 'deletion receipt', 'verbose_name_plural': 'deletion receipts',
             },
         ),
         migrations.CreateModel(
@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                 ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='evidence', to='memories.memoryitem')),
             ],
             options={
-                'verbose_name': 'evidence',
+                'verbose_name': 'evidence', 'verbose_name_plural': 'evidence',
             },
         ),
         migrations.CreateModel(
@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='namespaces', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'namespace',
+                'verbose_name': 'namespace', 'verbose_name_plural': 'namespaces',
             },
         ),
         migrations.CreateModel(
@@ -140,7 +140,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='memories.namespace')),
             ],
             options={
-                'verbose_name': 'message',
+                'verbose_name': 'message', 'verbose_name_plural': 'messages',
                 'abstract': False,
             },
         ),
@@ -158,7 +158,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='health_readings', to='memories.namespace')),
             ],
             options={
-                'verbose_name': 'health reading',
+                'verbose_name': 'health reading', 'verbose_name_plural': 'health readings',
             },
         ),
         migrations.CreateModel(
@@ -174,7 +174,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='core_versions', to='memories.namespace')),
             ],
             options={
-                'verbose_name': 'core version',
+                'verbose_name': 'core version', 'verbose_name_plural': 'core versions',
             },
         ),
         migrations.CreateModel(
@@ -192,7 +192,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='core_proposals', to='memories.namespace')),
             ],
             options={
-                'verbose_name': 'core proposal',
+                'verbose_name': 'core proposal', 'verbose_name_plural': 'core proposals',
             },
         ),
         migrations.CreateModel(
@@ -212,7 +212,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='observations', to='memories.namespace')),
             ],
             options={
-                'verbose_name': 'observation',
+                'verbose_name': 'observation', 'verbose_name_plural': 'observations',
             },
         ),
         migrations.AddField(
@@ -236,7 +236,7 @@ class Migration(migrations.Migration):
                 ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='memories.memoryitem')),
             ],
             options={
-                'verbose_name': 'state change',
+                'verbose_name': 'state change', 'verbose_name_plural': 'state changes',
             },
         ),
         migrations.CreateModel(
@@ -252,7 +252,7 @@ class Migration(migrations.Migration):
                 ('older', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='successors', to='memories.memoryitem')),
             ],
             options={
-                'verbose_name': 'succession',
+                'verbose_name': 'succession', 'verbose_name_plural': 'successions',
             },
         ),
         migrations.CreateModel(
@@ -270,7 +270,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='memories.namespace')),
             ],
             options={
-                'verbose_name': 'client vector',
+                'verbose_name': 'client vector', 'verbose_name_plural': 'client vectors',
             },
         ),
         migrations.AddConstraint(

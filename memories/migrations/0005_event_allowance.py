@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('filled_at', models.DateTimeField(verbose_name='filled')),
             ],
             options={
-                'verbose_name': 'event allowance',
+                'verbose_name': 'event allowance', 'verbose_name_plural': 'event allowances',
             },
         ),
     ]

@@ -16,3 +16,4 @@ class EventAllowance(models.Model):
 
     class Meta:
         verbose_name = _("event allowance")
+        verbose_name_plural = _("event allowances")

@@ -22,6 +22,7 @@ class Message(Passage):
     class Meta(Passage.Meta):
         abstract = False
         verbose_name = _("message")
+        verbose_name_plural = _("messages")
         indexes = [models.Index(fields=["namespace", "said_at"], name="memory_said_at")]
 
     def __str__(self) -> str:

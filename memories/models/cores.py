@@ -24,6 +24,7 @@ class CoreVersion(models.Model):
 
     class Meta:
         verbose_name = _("core version")
+        verbose_name_plural = _("core versions")
         constraints = [models.UniqueConstraint(fields=["namespace", "number"], name="memory_core_number")]
 
     def __str__(self) -> str:
@@ -51,6 +52,7 @@ class CoreProposal(models.Model):
 
     class Meta:
         verbose_name = _("core proposal")
+        verbose_name_plural = _("core proposals")
 
     def __str__(self) -> str:
         return f"{self.namespace}: {self.reason or self.get_verdict_display()}"

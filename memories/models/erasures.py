@@ -31,6 +31,7 @@ class ErasureReceipt(models.Model):
 
     class Meta:
         verbose_name = _("deletion receipt")
+        verbose_name_plural = _("deletion receipts")
 
     @property
     def is_clean(self) -> bool:

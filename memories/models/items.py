@@ -68,6 +68,7 @@ class ClientVector(models.Model):
 
     class Meta:
         verbose_name = _("client vector")
+        verbose_name_plural = _("client vectors")
 
 
 class Evidence(models.Model):
@@ -76,6 +77,7 @@ class Evidence(models.Model):
 
     class Meta:
         verbose_name = _("evidence")
+        verbose_name_plural = _("evidence")
         constraints = [models.UniqueConstraint(fields=["memory", "observation"], name="memory_evidence_once")]
 
 
@@ -93,6 +95,7 @@ class Succession(models.Model):
 
     class Meta:
         verbose_name = _("succession")
+        verbose_name_plural = _("successions")
         constraints = [
             models.UniqueConstraint(fields=["older", "newer", "kind"], name="memory_succession_once"),
             models.CheckConstraint(condition=~models.Q(older=models.F("newer")), name="memory_succeeds_another"),
@@ -111,4 +114,5 @@ class StateChange(models.Model):
 
     class Meta:
         verbose_name = _("state change")
+        verbose_name_plural = _("state changes")
         indexes = [models.Index(fields=["memory", "at"], name="memory_state_at")]

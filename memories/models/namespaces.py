@@ -33,6 +33,7 @@ class Namespace(models.Model):
 
     class Meta:
         verbose_name = _("namespace")
+        verbose_name_plural = _("namespaces")
         constraints = [models.UniqueConstraint(fields=["world", "name"], name="memory_namespace_in_world")]
 
     def __str__(self) -> str:
@@ -52,4 +53,5 @@ class HealthReading(models.Model):
 
     class Meta:
         verbose_name = _("health reading")
+        verbose_name_plural = _("health readings")
         constraints = [models.UniqueConstraint(fields=["namespace", "day"], name="memory_health_once_a_day")]

@@ -27,6 +27,7 @@ class Observation(models.Model):
 
     class Meta:
         verbose_name = _("observation")
+        verbose_name_plural = _("observations")
         indexes = [
             models.Index(fields=["namespace", "recorded_at"], name="memory_observed_at"),
             models.Index(fields=["namespace", "source"], name="memory_observed_from"),

@@ -90,7 +90,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'NPC',
+                'verbose_name': 'NPC', 'verbose_name_plural': 'NPCs',
                 'ordering': ['name'],
             },
         ),
@@ -115,7 +115,7 @@ class Migration(migrations.Migration):
                 ('npc', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='npcs.npc', verbose_name='NPC')),
             ],
             options={
-                'verbose_name': 'disposition change',
+                'verbose_name': 'disposition change', 'verbose_name_plural': 'disposition changes',
                 'ordering': ['-id'],
             },
         ),
@@ -135,7 +135,7 @@ class Migration(migrations.Migration):
                 ('npc', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='dispositions', to='npcs.npc', verbose_name='NPC')),
             ],
             options={
-                'verbose_name': 'disposition',
+                'verbose_name': 'disposition', 'verbose_name_plural': 'dispositions',
             },
         ),
         migrations.CreateModel(
@@ -146,7 +146,7 @@ class Migration(migrations.Migration):
                 ('npc', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='appearances', to='npcs.npc')),
             ],
             options={
-                'verbose_name': 'appearance',
+                'verbose_name': 'appearance', 'verbose_name_plural': 'appearances',
             },
         ),
         migrations.AddConstraint(

@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
             ],
             options={
-                'verbose_name': 'campaign',
+                'verbose_name': 'campaign', 'verbose_name_plural': 'campaigns',
             },
         ),
         migrations.CreateModel(
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
             ],
             options={
-                'verbose_name': 'game system',
+                'verbose_name': 'game system', 'verbose_name_plural': 'game systems',
                 'constraints': [models.UniqueConstraint(fields=('slug',), name='game_system_slug')],
             },
         ),
@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
                 ('system', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='worlds', to='worlds.gamesystem')),
             ],
             options={
-                'verbose_name': 'world',
+                'verbose_name': 'world', 'verbose_name_plural': 'worlds',
             },
         ),
         migrations.CreateModel(
@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'membership',
+                'verbose_name': 'membership', 'verbose_name_plural': 'memberships',
             },
         ),
         migrations.AddField(
@@ -112,7 +112,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'API key',
+                'verbose_name': 'API key', 'verbose_name_plural': 'API keys',
             },
         ),
         migrations.AddConstraint(

@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
                 ('world', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reveals', to='worlds.world')),
             ],
             options={
-                'verbose_name': 'reveal',
+                'verbose_name': 'reveal', 'verbose_name_plural': 'reveals',
                 'constraints': [models.UniqueConstraint(condition=models.Q(('undone_at', None)), fields=('subject_kind', 'subject_id', 'audience'), name='reveal_stands_once')],
             },
         ),
