@@ -44,7 +44,8 @@ class EmbeddingState(admin.SimpleListFilter):
 
     def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         states = {"done": Q(stale=0), "waiting": Q(stale__gt=0, parked=0), "failed": Q(parked__gt=0)}
-        return queryset.filter(states[self.value()]) if self.value() in states else queryset
+        wanted = states.get(self.value() or "")
+        return queryset.filter(wanted) if wanted else queryset
 
 
 class ReasonForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time

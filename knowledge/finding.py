@@ -20,7 +20,7 @@ from retrieval.schemas import Answer
 from retrieval.search import Expansion, Named, search
 from worlds.callers import Caller
 
-MENTIONED_RULE, MENTIONED_LORE = 0.15, 0.3
+MENTIONED_RULE, MENTIONED_LORE = 0.1, 0.3
 """What a row gains whose name stands in a longer question; 1 is what both legs together can give."""
 MOST_EXPANSIONS = 12
 CANDIDATES = 5

@@ -5,6 +5,7 @@ from typing import Any
 
 from knowledge.srd.sections import Written, by_heading
 from knowledge.srd.statblocks import monster
+from retrieval.problems import Invalid
 
 Row = dict[str, Any]
 ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
@@ -29,7 +30,10 @@ def rules_of(tables: dict[str, list[Row]]) -> Iterator[Written]:
     for table, (kind, folder, label, render) in RENDERERS.items():
         for row in tables.get(table, []):
             title = str(row.get("full_name") or row["name"])
-            body = render(row).strip()
+            try:
+                body = render(row).strip()
+            except (KeyError, TypeError, AttributeError) as problem:
+                raise Invalid(f"{table}, {title}: the row is not as expected ({problem!r}).") from problem
             if body:
                 yield Written(
                     path=f"{folder}/{row['index']}", kind=kind, title=title, body=body,
