@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from uuid import UUID
 
 from episodes.finding import lore_named
 from episodes.models import Episode, Mention
@@ -10,10 +11,13 @@ from knowledge.graph.facts import GraphFact, Provenance
 from knowledge.graph.models import GraphEdge, SourceKind
 from knowledge.graph.writing import replace_source
 from knowledge.models import Lore, LorePassage
+from knowledge.naming import index_of
 from retrieval.problems import Invalid, NotFound
 from worlds import reveals
 from worlds.audiences import Audience, Guarded
-from worlds.models import Party, Reveal
+from worlds.models import Party, Reveal, World
+
+SURE = ("exact", "alias", "ending")
 
 
 class UnknownLore(Invalid):
@@ -30,17 +34,25 @@ class Learned:
 
 
 class LoreMentions:
-    """The place where it happened."""
+    """The place where it happened, and the entries that the text names beyond doubt."""
 
-    def read(self, party: Party, summary: EpisodeIn) -> dict[str, Lore]:
-        return lore_named(party.world, [summary.where] if summary.where else [])
+    def read(self, party: Party, summary: EpisodeIn) -> dict[UUID, Mention.Role]:
+        named = dict.fromkeys(_named_in(party.world, summary.what), Mention.Role.NAMED)
+        place = lore_named(party.world, [summary.where] if summary.where else [])
+        return named | {lore.pk: Mention.Role.PLACE for lore in place.values()}
 
-    def write(self, episode: Episode, plan: dict[str, Lore], _report: Recorded) -> None:
-        places = [Mention(episode=episode, lore=lore, role=Mention.Role.PLACE) for lore in plan.values()]
-        Mention.objects.bulk_create(places, ignore_conflicts=True)
+    def write(self, episode: Episode, plan: dict[UUID, Mention.Role], _report: Recorded) -> None:
+        rows = [Mention(episode=episode, lore_id=lore, role=role) for lore, role in plan.items()]
+        Mention.objects.bulk_create(rows, ignore_conflicts=True)
 
     def withdraw(self, episode: Episode) -> None:
         episode.mentions.all().delete()
+
+
+def _named_in(world: World, text: str) -> set[UUID]:
+    entries = Lore.objects.in_world(world).filter(campaign=None).published()
+    found = (mention for mention in index_of(entries, text).mentions(text) if not mention.ambiguous)
+    return {match.key for mention in found for match in mention.matches if match.how in SURE}  # type: ignore[misc]
 
 
 class LoreReveals:
@@ -82,12 +94,17 @@ class GraphFacts:
             )
             for fact in plan
         ]
-        self._replace(episode, facts)
+        if facts or self._told_before(episode):
+            self._replace(episode, facts)
 
     def withdraw(self, episode: Episode) -> None:
         """A new version replaces them by itself, so that what both versions tell goes on being believed."""
         if episode.retracted_at:
             self._replace(episode, [])
+
+    def _told_before(self, episode: Episode) -> bool:
+        """Whether a version carried facts itself. What people wrote with the episode as their source is theirs."""
+        return episode.versions.filter(body__has_key="facts").exists()
 
     def _replace(self, episode: Episode, facts: list[GraphFact]) -> None:
         source = Provenance(source_kind=SourceKind.EPISODE, source_ref=episode.external_id)

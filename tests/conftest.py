@@ -30,7 +30,7 @@ def _close_the_broker(django_db_setup: None) -> Iterator[None]:
 
 @pytest.fixture
 def world(db: None) -> World:
-    system = GameSystem.objects.create(slug="dnd-5e", name="Fifth edition")
+    system, _new = GameSystem.objects.get_or_create(slug="dnd-5e", defaults={"name": "Fifth edition"})
     return World.objects.create(slug="ferrymark", name="Ferrymark", system=system)
 
 

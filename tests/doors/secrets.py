@@ -12,7 +12,6 @@ from django.db.models import QuerySet
 from art.models import ArtCard
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
 from knowledge.writing import save_all, save_lore
-from memory_site.demo.facts import load_graph
 from memory_site.demo.loading import load
 from memory_site.demo.reading import DemoWorld, read_world
 from memory_site.toolbox import TOOLS, Tool
@@ -47,7 +46,6 @@ def build(slug: str) -> World:
     renamed = demo.model_copy(update={"setting": demo.setting.model_copy(update={"slug": slug})})
     load(renamed)
     world = World.objects.get(slug=slug)
-    load_graph(world, renamed)
     _add_lore(world)
     _add_rules(world)
     count_words()

@@ -7,6 +7,7 @@ import pytest
 from episodes.models import Episode, EpisodeVersion, Scene
 from knowledge.graph.models import GraphEdge
 from knowledge.models import Lore
+from knowledge.writing import save_lore
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import Door
 from worlds.models import Campaign, Party, Reveal, World
@@ -62,6 +63,13 @@ def test_one_summary_brings_everything_about(engine: Door) -> None:
     scene = Scene.objects.get(external_id="s1-fog")
     assert scene.session is not None
     assert (scene.session.external_id, scene.place_lore and scene.place_lore.slug) == ("session-1", "lower-landing")
+
+
+def test_lore_that_the_text_names_is_linked(engine: Door, world: World) -> None:
+    save_lore(Lore(world=world, slug="tin-heron", title="Tin Heron", body="An inn.", status="published"))
+    ingest(engine, what="Supper at the Tin Heron. Nobody spoke of herons.")
+    roles = {mention.lore.slug: mention.role for mention in Episode.objects.get().mentions.all()}
+    assert roles == {"lower-landing": "place", "tin-heron": "named"}
 
 
 def test_the_same_summary_twice_changes_nothing(engine: Door) -> None:
