@@ -43,10 +43,18 @@ class BenchTurn(Shelved):
 
 
 def create_tables() -> None:
-    """Make those tables that are missing."""
-    there = connection.introspection.table_names()
+    """Make those tables that are missing or of an older shape; the vectors of their texts are remembered elsewhere."""
     for model in (BenchPassage, BenchTurn):
-        if model._meta.db_table not in there:
+        if _columns(model) != {field.column for field in model._meta.concrete_fields}:
             with connection.schema_editor() as editor:
+                if _columns(model):
+                    editor.delete_model(model)
                 editor.create_model(model)
         install(model, connection)
+
+
+def _columns(model: type[models.Model]) -> set[str]:
+    with connection.cursor() as cursor:
+        if model._meta.db_table not in connection.introspection.table_names(cursor):
+            return set()
+        return {column.name for column in connection.introspection.get_table_description(cursor, model._meta.db_table)}

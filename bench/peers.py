@@ -72,7 +72,10 @@ class Tenant:
 
     def _matching(self, statement: str, question: str, language: str) -> Ranking:
         with connection.cursor() as cursor:
-            cursor.execute(statement, {"tenant": self.name, "question": question, "language": language, "depth": DEPTH})
+            cursor.execute(
+                self._on_table(statement),
+                {"tenant": self.name, "question": question, "language": language, "depth": DEPTH},
+            )
             return [id_ for (id_,) in cursor.fetchall()]
 
     def _on_table(self, statement: str) -> str:

@@ -41,11 +41,11 @@ scored AS (  -- both raw scores for each, whichever leg found it
     CASE WHEN passage.embedding_model = {model} THEN 1 - (passage.embedding <=> %(vector)s::halfvec) END AS vector
   FROM pool JOIN {table} AS passage USING (id), terms, corpus
 ),
-spread AS (
+spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
   SELECT scored.*,
-    coalesce(keyword / nullif(max(keyword) OVER (), 0), 0) AS keyword_share,
-    coalesce((vector - min(vector) OVER ()) / nullif(max(vector) OVER () - min(vector) OVER (), 0), 0) AS vector_share
-  FROM scored
+    keyword / greatest(terms.total, max(keyword) OVER (), 1e-9) AS keyword_share,
+    greatest(coalesce(vector, avg(vector) OVER (), 0) - %(vector_floor)s, 0) / (1 - %(vector_floor)s) AS vector_share
+  FROM scored, terms
 ),
 fused AS (
   SELECT spread.*,

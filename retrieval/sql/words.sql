@@ -27,7 +27,7 @@ corpus AS MATERIALIZED (  -- the size of what is counted: for whoever is no game
   FROM retrieval_scopestatistics WHERE domain = %(domain)s AND scope = ANY(%(scopes)s)
 ),
 counted AS (  -- a word that is not in the statistics is new, or occurs once
-  SELECT word, weight, least(greatest(coalesce(found.rows, 1), 1), greatest(corpus.rows, 1)) AS frequency
+  SELECT word, weight, found.rows > 0 AS known, least(greatest(coalesce(found.rows, 1), 1), greatest(corpus.rows, 1)) AS frequency
   FROM question CROSS JOIN corpus LEFT JOIN LATERAL (
     SELECT sum(CASE WHEN %(hidden)s THEN rows ELSE public_rows END)::float8 AS rows
     FROM retrieval_wordstatistics AS counts
@@ -36,7 +36,7 @@ counted AS (  -- a word that is not in the statistics is new, or occurs once
 ),
 weighed AS (
   SELECT word, weight, weight * ln(1 + (greatest(corpus.rows, frequency) - frequency + 0.5) / (frequency + 0.5)) AS idf,
-    frequency,
+    frequency, known,
     sum(frequency) OVER (ORDER BY frequency / weight, word) AS running,
     row_number() OVER (ORDER BY frequency / weight, word) AS place
   FROM counted CROSS JOIN corpus
@@ -44,6 +44,8 @@ weighed AS (
 terms AS MATERIALIZED (  -- all words score; the rarest, up to a budget of passages to look at, make candidates
   SELECT array_agg(memory37_quoted(word)::tsquery ORDER BY place) AS queries,
     array_agg(idf ORDER BY place) AS idfs,
+    -- the most that BM25 can give; beside a glossary's terms, foreign words that no passage holds do not count
+    coalesce(sum(idf) FILTER (WHERE known OR cardinality(%(expansions)s::text[]) = 0), 0) AS total,
     string_agg(memory37_quoted(word), '|' ORDER BY place) FILTER (
       WHERE place = 1 OR running <= %(budget)s * greatest(1, corpus.rows / %(matching)s::float8)
     )::tsquery AS candidates
