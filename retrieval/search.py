@@ -144,11 +144,12 @@ def _answer(request: Request) -> SearchResult:
     narrow = narrowness(request.queryset, statement.filter_key)
     clock.lap("plan")
     parameters = _parameters(request, meaning, narrow)
-    rows = statement.run(statement.text(exact=narrow.exact), parameters, request.preset)
-    hits = [_hit(row, request.fields) for row in rows]
+    hits = _found(request, statement, parameters, narrow)
+    if meaning and narrow.rows and not any(hit.legs["vector"].score is not None for hit in hits):
+        degraded = ("vector",)  # no passage has a vector of this model (yet): by words, then
+        parameters = _parameters(request, None, narrow)
+        hits = hits or _found(request, statement, parameters, narrow)
     clock.lap("sql")
-    if meaning and hits and not any(hit.legs["vector"].score is not None for hit in hits):
-        degraded = ("vector",)  # no passage has a vector of this model (yet)
     return SearchResult(
         hits=hits[: request.limit],
         degraded=degraded,
@@ -156,6 +157,11 @@ def _answer(request: Request) -> SearchResult:
         timings={**clock.laps, "total": sum(clock.laps.values())},
         explain=_explained(request, statement, parameters, narrow, hits) if request.explain else None,
     )
+
+
+def _found(request: Request, statement: Statement, parameters: Mapping[str, Any], narrow: Narrowness) -> Sequence[Hit]:
+    rows = statement.run(statement.text(exact=narrow.exact), parameters, request.preset)
+    return [_hit(row, request.fields) for row in rows]
 
 
 def _meaning(request: Request) -> tuple[Meaning | None, tuple[str, ...]]:

@@ -154,6 +154,9 @@ def test_vectors_of_another_model_are_not_compared(shelf: object) -> None:
     found = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256))
     assert found.degraded == ("vector",)
     assert found.hits[0].legs["vector"].score is None
+    by_meaning = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), mode="vector")
+    assert by_meaning.degraded == ("vector",)
+    assert by_meaning.hits[0].id == found.hits[0].id
 
 
 def test_a_slow_database_is_an_error_that_says_what_to_do(shelf: object) -> None:
