@@ -1,0 +1,151 @@
+"""The projection follows the authority through crashes; while it is behind or down, PostgreSQL answers."""
+
+import random
+from io import StringIO
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.management import CommandError, call_command
+
+from knowledge.graph import mirror
+from knowledge.graph.base import View
+from knowledge.graph.driving import DOWN, Neo4j
+from knowledge.graph.fallback import MirroredGraph, graph_for
+from knowledge.graph.models import GraphEdge, GraphNode, GraphOutbox
+from knowledge.graph.postgres import PostgresGraph
+from knowledge.graph.writing import record
+from knowledge.tasks import mirror_graph
+from tests.graph.conftest import edge, node
+from tests.graph.neo4j_server import free_port
+from worlds.audiences import GM, PUBLIC
+
+pytestmark = [pytest.mark.django_db, pytest.mark.neo4j]
+WRITES = 10_000
+
+
+def told(world):
+    return record(world, [node("Mira Voss"), node("Joss Vale"), edge("Mira Voss", "KNOWS", "Joss Vale")])
+
+
+def test_every_way_of_writing_leaves_a_trace(world, neo):
+    mira, joss = (fact.id for fact in told(world).nodes)
+    mirror.catch_up(neo)
+    GraphNode.objects.filter(pk=mira).update(name="Mira of the Landing")
+    GraphEdge.objects.filter(src__in=[mira, joss]).delete()
+    assert not mirror.is_level(world)
+    mirror.catch_up(neo)
+    assert mirror.is_level(world)
+    assert mirror.verify(neo) == []
+
+
+def test_a_difference_is_found(world, neo):
+    told(world)
+    mirror.catch_up(neo)
+    neo.run("MATCH (n:Entity {name: 'Joss Vale'}) SET n.visibility = 'gm'")
+    neo.run("MATCH ()-[r:KNOWS]->() DELETE r")
+    assert sorted(difference.split()[0] for difference in mirror.verify(neo)) == ["edge", "node"]
+
+
+def test_a_rebuild_sets_it_right(world, neo):
+    told(world)
+    neo.run("CREATE (:Entity {id: 'stray', world: 'nowhere', known_to: []})")
+    assert mirror.rebuild(neo) == (2, 1)
+    assert mirror.verify(neo) == []
+
+
+def test_while_neo4j_is_behind_the_authority_answers(world, neo):
+    joss = told(world).nodes[1].id
+    store = MirroredGraph(View(world, PUBLIC), neo)
+    mirror.catch_up(neo)
+    GraphEdge.objects.update(visibility="gm")
+    found = async_to_sync(store.neighbors)(joss)
+    assert [n.name for n in found.nodes] == ["Joss Vale"]
+    assert found.degraded == []
+
+
+def test_while_neo4j_is_down_postgresql_answers_and_says_so(world, db):
+    mira, joss = (fact.id for fact in told(world).nodes)
+    mirror.begin()
+    store = MirroredGraph(View(world, GM), Neo4j(f"bolt://127.0.0.1:{free_port()}", "neo4j", "none", "neo4j"))
+    for _once_failing_then_resting in range(2):
+        assert async_to_sync(store.neighbors)(mira).degraded == ["graph"]
+        assert async_to_sync(store.shortest_path)(mira, joss).length == 1
+
+
+def test_without_neo4j_nothing_is_degraded(world, db, settings):
+    settings.NEO4J_URL = ""
+    assert isinstance(graph_for(View(world, GM)), PostgresGraph)
+    with pytest.raises(CommandError, match="NEO4J_URL"):
+        call_command("mirror_graph")
+
+
+def test_the_command_rebuilds_verifies_and_reports(world, neo, neo4j_server, settings):
+    settings.NEO4J_URL, (settings.NEO4J_USER, settings.NEO4J_PASSWORD) = neo4j_server.uri, neo4j_server.auth
+    told(world)
+    out = StringIO()
+    call_command("mirror_graph", "--rebuild", "--verify", stdout=out)
+    assert "Rebuilt: 2 entities, 1 facts." in out.getvalue()
+    assert "No difference." in out.getvalue()
+    record(world, [node("Late Comer")])
+    assert mirror.lag().pending == 1
+    assert mirror_graph() == 1
+    neo.run("MATCH ()-[r:KNOWS]->() DELETE r")
+    with pytest.raises(CommandError, match="1 differences"):
+        call_command("mirror_graph", "--verify", stdout=out)
+
+
+@pytest.mark.timeout(1500)
+def test_ten_thousand_writes_and_two_kills_lose_nothing(world, neo, neo4j_server):
+    rng = random.Random(37)
+    written = 0
+    kills = [WRITES // 3, 2 * WRITES // 3]
+    while written < WRITES:
+        written += WAYS[rng.choices(range(len(WAYS)), WEIGHTS)[0]](world, rng)
+        if kills and written > kills[0]:
+            kills.pop(0)
+            neo4j_server.kill()
+            written += tell_of_people(world, rng)
+            with pytest.raises(DOWN):
+                mirror.catch_up(neo)
+            neo4j_server.start()
+        elif rng.random() < 0.1:
+            mirror.catch_up(neo)
+    mirror.catch_up(neo)
+    assert kills == []
+    assert not GraphOutbox.objects.exists()
+    assert mirror.verify(neo) == []
+
+
+def tell_of_people(world, rng):
+    people = [node(f"Person {rng.getrandbits(40)}") for _ in range(100)]
+    record(world, people)
+    return 100
+
+
+def tell_of_acquaintance(world, rng):
+    """Rows go straight to the table, as an import writes them."""
+    people = list(GraphNode.objects.filter(world=world).order_by("?")[:120])
+    known = [
+        GraphEdge(world=world, src=a, dst=b, relation_id="KNOWS", src_kind=a.kind, dst_kind=b.kind)
+        for a, b in zip(people[::2], people[1::2], strict=False)
+    ]
+    return len(GraphEdge.objects.bulk_create(known, ignore_conflicts=True))
+
+
+def change_what_is_shown(world, rng):
+    ids = list(GraphEdge.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:80])
+    return GraphEdge.objects.filter(pk__in=ids).update(visibility=rng.choice(["public", "gm"]), confidence=rng.random())
+
+
+def rename(world, rng):
+    ids = list(GraphNode.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:60])
+    return GraphNode.objects.filter(pk__in=ids).update(name=f"Renamed {rng.random()}")
+
+
+def forget(world, rng):
+    ids = list(GraphNode.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:5])
+    return GraphNode.objects.filter(pk__in=ids).delete()[0]
+
+
+WAYS = [tell_of_people, tell_of_acquaintance, change_what_is_shown, rename, forget]
+WEIGHTS = [3, 8, 5, 3, 1]

@@ -1,0 +1,105 @@
+"""What is hidden changes nothing: an audience gets the answers of a world in which the hidden things do not exist."""
+
+import random
+
+import pytest
+
+from knowledge.asserting.schemas import Assertion
+from knowledge.asserting.tool import lore_assert
+from knowledge.graph.base import View
+from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.drawing import draw
+from retrieval.problems import NotFound
+from tests.graph.conftest import Graph, edge, node
+from worlds.audiences import PUBLIC, Audience
+from worlds.callers import Caller
+from worlds.models import World
+
+pytestmark = pytest.mark.django_db
+PARTY = Audience.parse("party:lanternbearers")
+KINDS = ["Character"] * 8 + ["Faction"] * 3 + ["Location"] * 4 + ["Item"] * 3
+RELATIONS = {
+    ("Character", "Character"): ["KNOWS", "ALLY_WITH", "ENEMY_OF"],
+    ("Character", "Faction"): ["ALLY_WITH", "ENEMY_OF", "PART_OF"],
+    ("Character", "Location"): ["LOCATED_IN"],
+    ("Item", "Character"): ["OWNED_BY"],
+    ("Item", "Location"): ["LOCATED_IN"],
+}
+HIDDEN = {"visibility": "gm"}
+SHOWN = [{"visibility": "public"}, {"visibility": "revealed", "known_to": ["party:lanternbearers"]}]
+OTHERS = {"visibility": "revealed", "known_to": ["party:gilded-oath"]}
+
+
+def random_world(rng):
+    """Return (nodes, edges) as (facts, whether the party may know it)."""
+    nodes = [(f"{kind} {n}", kind, rng.random() < 0.7) for n, kind in enumerate(KINDS)]
+    edges = []
+    for _ in range(70):
+        (a, kind_a, shown_a), (b, kind_b, shown_b) = rng.sample(nodes, 2)
+        if relations := RELATIONS.get((kind_a, kind_b)):
+            since = rng.choice([None, rng.randint(0, 50)])
+            edges.append((a, rng.choice(relations), b, since, shown_a and shown_b and rng.random() < 0.7))
+    return nodes, edges
+
+
+def tell(graph, nodes, edges, rng, *, only_shown):
+    def way(shown):
+        return rng.choice(SHOWN) if shown else rng.choice([HIDDEN, OTHERS])
+
+    facts = [node(name, kind, slug=name.lower().replace(" ", "-"), **way(shown))
+             for name, kind, shown in nodes if shown or not only_shown]  # fmt: skip
+    facts += [edge(a, relation, b, since=since, **way(shown))
+              for a, relation, b, since, shown in edges if shown or not only_shown]  # fmt: skip
+    return graph.tell(*facts)
+
+
+def answers(graph, slugs, at):
+    """Everything the party can ask, in terms that do not depend on ids."""
+    ids = {n.slug: n.id for n in draw(View(graph.world, PARTY, at), limit=100).nodes}
+    drawn = draw(View(graph.world, PARTY, at), limit=100)
+    found = {"drawn": (sorted(ids), len(drawn.edges), len(drawn.contested), [n.slug for n in drawn.nodes])}
+    for slug in slugs:
+        if slug in ids:
+            near = graph.neighbors(ids[slug], 2, audience=PARTY, at=at)
+            found[slug] = sorted((n.slug, n.depth) for n in near.nodes), len(near.edges)
+            found[slug, "paths"] = [
+                graph.path(ids[slug], ids[other], audience=PARTY, at=at).length for other in sorted(ids)
+            ]
+    caller = Caller(world=graph.world, audience=PARTY)
+    for a in slugs[:6]:
+        for b, relation in ((slugs[9], "ALLY_WITH"), (slugs[12], "LOCATED_IN"), (slugs[3], "ENEMY_OF")):
+            triple = {"subject": a, "relation": relation, "object": b}
+            said = lore_assert(Assertion(fact=triple, at=at), caller)
+            found[a, relation] = said.result, said.reason, said.contested, len(said.sources), said.candidates
+    found["contradictions"] = open_contradictions(graph.world, PARTY).count()
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hidden_entities_and_facts_change_no_answer(graph, seed):
+    rng = random.Random(seed)
+    nodes, edges = random_world(rng)
+    bare = Graph(World.objects.create(slug="bare", name="Bare"), graph.neo)
+    tell(graph, nodes, edges, rng, only_shown=False)
+    tell(bare, nodes, edges, rng, only_shown=True)
+    slugs = [name.lower().replace(" ", "-") for name, _kind, _shown in nodes]
+    for at in (None, 25):
+        assert answers(graph, slugs, at) == answers(bare, slugs, at)
+
+
+def test_a_hidden_name_and_an_unknown_one_get_the_same_answer(graph):
+    graph.tell(node("Quiet Water", "Faction", visibility="gm"), node("Mira Voss"))
+    hidden, unknown = (
+        lore_assert(Assertion(fact=f"Mira Voss is allied with {name}"), Caller(world=graph.world, audience=PUBLIC))
+        for name in ("Quiet Water", "Bright Stone")
+    )
+    assert hidden == unknown
+
+
+def test_a_path_through_a_hidden_fact_is_not_found_by_its_ends(graph):
+    told = graph.tell(node("A Person"), node("B Person"), edge("A Person", "KNOWS", "B Person", visibility="gm"))
+    a, b = (fact.id for fact in told.nodes)
+    assert graph.path(a, b).length == 1
+    assert graph.path(a, b, audience=PUBLIC).length is None
+    with pytest.raises(NotFound):
+        graph.neighbors(told.edges[0].id, audience=PUBLIC)
