@@ -1,6 +1,7 @@
 """Agent memory: what was observed (never changed), what was made of it, and how one became the other."""
 
 from memories.models.allowances import EventAllowance
+from memories.models.code_rules import AgentState, CodeRuleOutcome, StoredCodeRule
 from memories.models.conversation import Message
 from memories.models.cores import CoreProposal, CoreVersion
 from memories.models.erasures import ErasureReceipt, Tombstone
@@ -9,7 +10,9 @@ from memories.models.namespaces import HealthReading, Namespace
 from memories.models.observations import Observation
 
 __all__ = [
+    "AgentState",
     "ClientVector",
+    "CodeRuleOutcome",
     "CoreProposal",
     "CoreVersion",
     "ErasureReceipt",
@@ -21,6 +24,7 @@ __all__ = [
     "Namespace",
     "Observation",
     "StateChange",
+    "StoredCodeRule",
     "Succession",
     "Tombstone",
 ]

@@ -1,0 +1,162 @@
+"""A rule learned from changes of code, and how sure it is. Pure values."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from rapidfuzz import fuzz
+
+from retrieval.ids import uuid7
+from retrieval.problems import Invalid
+
+EMA_ALPHA, MIN_CONFIDENCE, PROMOTED_AT = 0.2, 0.3, 0.8
+SAME_NAME_AT = 85
+GLOBAL = "global"
+
+
+class Category(StrEnum):
+    NULL_SAFETY = "null_safety"
+    ERROR_HANDLING = "error_handling"
+    READABILITY = "readability"
+    PERFORMANCE = "performance"
+    SECURITY = "security"
+
+
+class PatternType(StrEnum):
+    LITERAL = "literal"
+    REGEX = "regex"
+    AST = "ast"
+
+
+@dataclass(frozen=True)
+class CodeRule:
+    """`before_pattern` becomes `after_pattern`. Not applied below the one threshold, trusted from the other on."""
+
+    name: str
+    category: Category
+    before_pattern: str = ""
+    after_pattern: str = ""
+    description: str = ""
+    pattern_type: PatternType = PatternType.LITERAL
+    languages: Sequence[str] = ("python",)
+    confidence: float = 0.5
+    observation_count: int = 1
+    success_count: int = 0
+    failure_count: int = 0
+    min_confidence_threshold: float = MIN_CONFIDENCE
+    promotion_threshold: float = PROMOTED_AT
+    project_id: str = GLOBAL
+    id: UUID = field(default_factory=uuid7)
+    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    updated_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise Invalid("A code rule needs a name.")
+        if not 0 <= self.confidence <= 1:
+            raise Invalid(f"confidence is a number from 0 to 1, not {self.confidence!r}.")
+        object.__setattr__(self, "category", Category(self.category))
+        object.__setattr__(self, "pattern_type", PatternType(self.pattern_type))
+        object.__setattr__(self, "languages", tuple(self.languages))
+
+    @property
+    def is_applicable(self) -> bool:
+        return self.confidence >= self.min_confidence_threshold
+
+    @property
+    def is_trusted(self) -> bool:
+        return self.confidence >= self.promotion_threshold
+
+    def as_dict(self) -> dict[str, Any]:
+        return vars(self) | {
+            "id": str(self.id), "languages": list(self.languages), "created_at": self.created_at.isoformat(),
+            "updated_at": self.updated_at.isoformat(),
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "CodeRule":
+        moments = {name: datetime.fromisoformat(data[name]) for name in ("created_at", "updated_at")}
+        return cls(**{**data, "id": UUID(data["id"]), **moments})
+
+
+def reinforce_rule(rule: CodeRule, success: bool, *, ema_alpha: float = EMA_ALPHA) -> CodeRule:
+    """confidence = α · outcome + (1 − α) · confidence."""
+    if not 0 < ema_alpha <= 1:
+        raise Invalid(f"ema_alpha lies above 0 and up to 1, not {ema_alpha!r}.")
+    return replace(
+        rule, confidence=ema_alpha * float(success) + (1 - ema_alpha) * rule.confidence,
+        observation_count=rule.observation_count + 1, success_count=rule.success_count + bool(success),
+        failure_count=rule.failure_count + (not success), updated_at=datetime.now(UTC),
+    )  # fmt: skip
+
+
+def is_weak(rule: CodeRule, *, min_observations: int = 1) -> bool:
+    return rule.confidence < rule.min_confidence_threshold and rule.observation_count >= min_observations
+
+
+def cleanup_weak_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
+    """Return the rules that are not below their threshold."""
+    return [rule for rule in rules if not is_weak(rule)]
+
+
+def merge_duplicate_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
+    """Return the rules with those that change the same in the same way joined into the one seen most."""
+    kept: list[CodeRule] = []
+    for rule in sorted(rules, key=lambda rule: -rule.observation_count):
+        place = next((n for n, other in enumerate(kept) if are_duplicates(other, rule)), None)
+        if place is None:
+            kept.append(rule)
+        else:
+            kept[place] = joined(kept[place], rule)
+    return kept
+
+
+def are_duplicates(one: CodeRule, other: CodeRule) -> bool:
+    same_place = (one.project_id, one.category, one.pattern_type) == (
+        other.project_id, other.category, other.pattern_type
+    )  # fmt: skip
+    same_change = (_plain(one.before_pattern), _plain(one.after_pattern)) == (
+        _plain(other.before_pattern), _plain(other.after_pattern)
+    )  # fmt: skip
+    return same_place and same_change
+
+
+def joined(one: CodeRule, other: CodeRule) -> CodeRule:
+    """Counts add up; confidences by how often each was seen."""
+    seen = one.observation_count + other.observation_count
+    sure = one.confidence * one.observation_count + other.confidence * other.observation_count
+    return replace(
+        one, confidence=sure / seen if seen else one.confidence, observation_count=seen,
+        success_count=one.success_count + other.success_count, failure_count=one.failure_count + other.failure_count,
+        languages=tuple(dict.fromkeys([*one.languages, *other.languages])),
+        created_at=min(one.created_at, other.created_at), updated_at=max(one.updated_at, other.updated_at),
+    )  # fmt: skip
+
+
+def matching(
+    rules: Iterable[CodeRule], *, project_id: str | None, category: str | None, language: str | None,
+    min_confidence: float, limit: int,
+) -> list[CodeRule]:  # fmt: skip
+    """The rules that fit all that is given, most confident first."""
+    fitting = [
+        rule
+        for rule in rules
+        if project_id in (None, rule.project_id)
+        and category in (None, rule.category)
+        and (language is None or language in rule.languages)
+        and rule.confidence >= min_confidence
+    ]
+    return sorted(fitting, key=lambda rule: (-rule.confidence, str(rule.id)))[:limit]
+
+
+def alike(rules: Iterable[CodeRule], name: str) -> list[CodeRule]:
+    """The rules whose names are like `name`, most alike first."""
+    scored = [(fuzz.token_sort_ratio(rule.name.casefold(), name.casefold()), rule) for rule in rules]
+    return [rule for score, rule in sorted(scored, key=lambda pair: -pair[0]) if score >= SAME_NAME_AT]
+
+
+def _plain(pattern: str) -> str:
+    return " ".join(pattern.split())
