@@ -1,0 +1,78 @@
+"""What key, audience, rate limit and audit add to the bare tool: `python -m bench.overhead [--calls 300]`.
+
+Bare: the tool's function with a caller at hand. Through the door: the key's text verified, the call counted, the
+audience narrowed, the answer audited (`toolbox.call`). Both in one process and one run, alternating, so that the machine's
+load hits both alike. On a busy machine look at the p10: it is the least disturbed.
+"""
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+os.environ.setdefault("EMBEDDER", "hashing")
+
+import django
+
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+
+from knowledge.models import Lore  # noqa: E402
+from knowledge.writing import save_lore  # noqa: E402
+from memory_site import toolbox  # noqa: E402
+from worlds import keys  # noqa: E402
+from worlds.callers import Caller  # noqa: E402
+from worlds.models import World  # noqa: E402
+
+BAR = 2.0
+ASK = {"query": "ferry", "k": 3}
+
+
+def milliseconds(work: Callable[[], Any]) -> float:
+    begun = time.perf_counter()
+    work()
+    return (time.perf_counter() - begun) * 1000
+
+
+def measure(calls: int) -> tuple[list[float], list[float]]:
+    """Return the times of the bare tool and through the door, in milliseconds."""
+    world, _new = World.objects.get_or_create(slug="bench-overhead", defaults={"name": "Bench"})
+    save_lore(Lore(world=world, slug="ferry", title="Ferry", body="A ferry.", status="published", visibility="public"))
+    _key, text = keys.create_key(world, name="bench", audience="gm", calls_per_minute=1_000_000)
+    tool = toolbox.find("lore_search")
+    caller = Caller.holding(keys.verify(text)).asking_as("public")
+
+    def bare() -> Any:
+        return tool.function(tool.ask.model_validate(ASK), caller).model_dump(mode="json", by_alias=True)
+
+    def through() -> Any:
+        asking = Caller.holding(keys.verify(text), request_id="bench")
+        return toolbox.call("lore_search", {**ASK, "as": "public"}, asking, door="bench").as_json()
+
+    try:
+        for _ in range(20):
+            bare(), through()
+        times = [(milliseconds(bare), milliseconds(through)) for _ in range(calls)]
+    finally:
+        world.delete()
+    return [one for one, _other in times], [other for _one, other in times]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--calls", type=int, default=300)
+    call_command("migrate", verbosity=0)
+    bare, through = measure(parser.parse_args().calls)
+    added = statistics.median(through) - statistics.median(bare)
+    print(
+        f"lore_search: bare p50 {statistics.median(bare):.2f} ms, through the door {statistics.median(through):.2f} ms"
+    )
+    print(f"added at p50: {added:.2f} ms (bar {BAR} ms): {'ok' if added <= BAR else 'OVER'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""`manage.py smoke`: call every public function once in a scratch database; print what each returned, and how fast."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+from memory_site.smoke import run
+
+
+class Command(BaseCommand):
+    help = "Make a scratch database, call every public function in it, print results and times, drop it."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *_args: Any, **_options: Any) -> None:
+        own = str(connection.settings_dict["NAME"])
+        connection.settings_dict["TEST"]["NAME"] = f"{own}_smoke"
+        connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        try:
+            failed = sum(self._told(called) for called in run())
+        finally:
+            connection.creation.destroy_test_db(own, verbosity=0)
+        if failed:
+            raise CommandError(f"{failed} calls failed.")
+        self.stdout.write("All calls answered.")
+
+    def _told(self, called: Any) -> bool:
+        mark = "FAIL" if called.failed else "ok"
+        self.stdout.write(f"{mark:4} {called.name:24} {called.milliseconds:8.1f} ms  {called.result}")
+        return bool(called.failed)
