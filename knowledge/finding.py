@@ -1,12 +1,14 @@
 """Find rules and lore for somebody: what they may not know of is never fetched."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from rapidfuzz import fuzz, process
 
+from knowledge.entries import campaign_called
 from knowledge.glossary.expanding import Found, glossary_of
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
 from knowledge.naming import NamedRow, index_of, named_rows
@@ -15,7 +17,7 @@ from knowledge.showing import answer_of, shown_lore, shown_rule
 from retrieval.hits import Hit
 from retrieval.ingest.normalise import guess_language
 from retrieval.presets import Mode
-from retrieval.problems import Ambiguous, Forbidden, NotFound
+from retrieval.problems import Ambiguous, Forbidden, Invalid, NotFound
 from retrieval.schemas import Answer
 from retrieval.search import Expansion, Named, search
 from worlds.callers import Caller
@@ -111,8 +113,10 @@ def _rule_scopes(caller: Caller) -> list[UUID]:
 
 def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = None) -> Answer:
     filters = question.filters
-    if filters.status and not caller.audience.is_gm:
-        raise OnlyForGMs("Leave out the filter `status`: this audience sees what is published.")
+    if (filters.status or filters.campaign) and not caller.audience.is_gm:
+        raise OnlyForGMs("Leave out the filters `status` and `campaign`: this audience sees its own campaign's canon.")
+    if filters.campaign:
+        caller = _in_campaign(caller, filters.campaign)
     passages = filtered(LorePassage.objects.in_world(caller.world).visible_to(caller.audience), filters)
     passages = passages.known_in(caller.campaign, caller.audience)
     entries = Lore.objects.in_world(caller.world).visible_to(caller.audience).known_in(caller.campaign, caller.audience)
@@ -131,6 +135,13 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
     rows = Lore.objects.select_related("campaign").in_bulk([hit.fields["lore_id"] for hit in result.hits])
     hits = [shown_lore(rows[hit.fields["lore_id"]], caller, hit=hit) for hit in _first_of_each(result.hits, "lore_id")]
     return answer_of(hits[: question.k], question, caller, result=result, rest=hits[question.k :])
+
+
+def _in_campaign(caller: Caller, reference: str) -> Caller:
+    campaign = campaign_called(caller.world, reference)
+    if caller.campaign not in (None, campaign):
+        raise Invalid(f"This key asks within the campaign {caller.campaign} alone: leave out the filter `campaign`.")
+    return replace(caller, campaign=campaign)
 
 
 def filtered(passages: Any, filters: LoreFilters) -> Any:

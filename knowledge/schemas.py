@@ -46,6 +46,7 @@ class LoreFilters(Closed):
     in_world_from: float | None = Field(None, description="World day; entries that reach into the range.")
     in_world_to: float | None = None
     status: Status | None = Field(None, description="Game masters only; default: published.")
+    campaign: str | None = Field(None, max_length=120, description="Game masters only: canon with its overlay.")
 
 
 class LoreQuestion(Ask):

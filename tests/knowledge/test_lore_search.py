@@ -66,6 +66,9 @@ def test_a_campaign_overrides_canon_for_itself_alone(world: World, campaign: Cam
     assert set(ids(ask(Caller.gm(world), "bell"))) == {"the-bell"}
     in_campaign = Caller(world, PUBLIC, campaign=campaign)
     assert set(ids(ask(in_campaign, "bell"))) == {"bell-2", "the-toll"}
+    assert set(ids(ask(Caller.gm(world), "bell", filters={"campaign": "low-water"}))) == {"bell-2", "the-toll"}
+    with pytest.raises(Forbidden):
+        ask(Caller(world, PUBLIC), "bell", filters={"campaign": "low-water"})
 
 
 def test_an_override_that_players_may_not_know_leaves_them_the_canon(
