@@ -11,7 +11,7 @@ from memories import changing, core
 from memories.likeness import Verdict, compare, difference
 from memories.models import ClientVector, Evidence, MemoryItem, Namespace, Succession
 from memories.nearness import nearest
-from memories.states import Link, State
+from memories.states import ROWS_AT_ONCE, Link, State
 from memories.vectors import Vectors
 from retrieval.embedders import get_embedder
 
@@ -77,7 +77,7 @@ def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
     found = [pair for pair in pairs(namespace, most=most) if pair.verdict is Verdict.CONTRADICTS]
     rows = [Succession(older_id=pair.older, newer_id=pair.newer, kind=Link.FORMERLY) for pair in found]
     before = Succession.objects.count()
-    Succession.objects.bulk_create(rows, ignore_conflicts=True)
+    Succession.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS_AT_ONCE)
     return Succession.objects.count() - before
 
 
@@ -93,7 +93,7 @@ def _stand_for_both(namespace: Namespace, pair: Pair, *, by: str) -> Succession 
         )  # fmt: skip
         seen = Evidence.objects.filter(memory=pair.older).values_list("observation_id", flat=True)
         rows = [Evidence(memory_id=pair.newer, observation_id=pk) for pk in seen]
-        Evidence.objects.bulk_create(rows, ignore_conflicts=True)
+        Evidence.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS_AT_ONCE)
         changing.move([pair.older], to=State.SUPERSEDED, by=by, reason="says the same as a newer memory")
         Namespace.objects.filter(pk=namespace.pk).update(revision=core.locked(namespace).revision + 1)
     return link

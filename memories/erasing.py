@@ -5,7 +5,7 @@ what it finds on the receipt. Ids of what was erased are kept as tombstones, so 
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import UUID
 
@@ -80,7 +80,8 @@ def _erase(namespace: Namespace, scope: Scope, select: Callable[[], Doomed], *, 
         receipt = ErasureReceipt.objects.create(
             world=locked.world, namespace_id_was=locked.pk, scope=scope, requested_by=by[:150], reason=reason[:300]
         )
-        Tombstone.objects.bulk_create([Tombstone(pk=pk, receipt=receipt) for pk in doomed.ids], ignore_conflicts=True)
+        stones = [Tombstone(pk=pk, receipt=receipt) for pk in doomed.ids]
+        Tombstone.objects.bulk_create(stones, ignore_conflicts=True, batch_size=5000)
         receipt.counts = dict(_delete(locked, doomed, whole=scope == Scope.NAMESPACE))
         receipt.save(update_fields=["counts"])
         cursor.execute("SELECT set_config('memory37.deletion', '', true)")
@@ -92,12 +93,11 @@ def _delete(namespace: Namespace, doomed: Doomed, *, whole: bool) -> Counter[str
     """Delete row by row kind; return how many of each."""
     counts: Counter[str] = Counter()
     back = [] if whole else lineage.revivable(namespace, doomed)
-    indexed = MemoryItem.objects.filter(pk__in=doomed.memories).exclude(context="").values_list("context", "text")
-    headed = [f"{context}\n{text}" for context, text in indexed]
+    headed = _headed(doomed.memories)
     for model, ids in ((MemoryItem, doomed.memories), (Observation, doomed.observations), (Message, doomed.messages)):
-        counts += Counter(
-            {_label(name): n for name, n in model._default_manager.filter(pk__in=ids).delete()[1].items()}
-        )
+        for chunk in _chunks(ids):
+            gone = model._default_manager.filter(pk__in=chunk).delete()[1]
+            counts += Counter({_label(name): count for name, count in gone.items()})
     counts["core lines"] = _scrub_core(namespace, doomed.texts)
     counts["cached vectors"] = forget_texts([*doomed.texts, *headed])
     counts["graph facts"] = _forget_in_graph(doomed.ids)
@@ -110,6 +110,18 @@ def _delete(namespace: Namespace, doomed: Doomed, *, whole: bool) -> Counter[str
         counts["back in use"] = len(back)
         counts["derived again"] = derive_again(namespace, lineage.orphaned(namespace))
     return +counts
+
+
+def _headed(ids: set[UUID]) -> list[str]:
+    """Texts as they were embedded, under their context."""
+    rows = (MemoryItem.objects.filter(pk__in=chunk).exclude(context="") for chunk in _chunks(ids))
+    return [item.indexed_text for found in rows for item in found.only("context", "text")]
+
+
+def _chunks(ids: set[UUID]) -> Iterator[list[UUID]]:
+    """PostgreSQL takes at most 65,535 parameters in a statement."""
+    ordered = sorted(ids)
+    yield from (ordered[start : start + 5000] for start in range(0, len(ordered), 5000))
 
 
 def _delete_namespace(namespace: Namespace) -> Counter[str]:

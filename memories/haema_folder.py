@@ -12,7 +12,7 @@ from django.db import transaction
 
 from memories import changing, core
 from memories.models import Evidence, MemoryItem, Namespace, Observation
-from memories.states import Maker, State
+from memories.states import ROWS_AT_ONCE, Maker, State
 from memories.wellformed import flaw
 from retrieval.ids import uuid7
 
@@ -71,10 +71,12 @@ def _store(namespace: Namespace, rows: list[Row], own: dict[UUID, UUID]) -> None
         )
         for row in rows
     ]  # fmt: skip
-    Observation.objects.bulk_create(seen, batch_size=BATCH)
-    MemoryItem.objects.bulk_create(items, batch_size=BATCH)
+    Observation.objects.bulk_create(seen, batch_size=ROWS_AT_ONCE)
+    MemoryItem.objects.bulk_create(items, batch_size=ROWS_AT_ONCE)
     pairs = zip(items, seen, strict=True)
-    Evidence.objects.bulk_create([Evidence(memory=item, observation=row) for item, row in pairs])
+    Evidence.objects.bulk_create(
+        [Evidence(memory=item, observation=row) for item, row in pairs], batch_size=ROWS_AT_ONCE
+    )
     changing.log(items, reason="imported from HAEMA")
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from memories import changing, core, lineage
 from memories.drafting import as_they_came
 from memories.models import Evidence, MemoryItem, Namespace, Observation
-from memories.states import Maker, State
+from memories.states import ROWS_AT_ONCE, Maker, State
 from memories.storing import store_vectors
 from memories.writing import SHARED, next_timestamps
 
@@ -36,7 +36,9 @@ def derive_again(namespace: Namespace, observations: list[Observation]) -> int:
     ]  # fmt: skip
     store_vectors(namespace, items, None, reason="derived again from its observation")
     pairs = zip(items, observations, strict=True)
-    Evidence.objects.bulk_create([Evidence(memory=item, observation=seen) for item, seen in pairs])
+    Evidence.objects.bulk_create(
+        [Evidence(memory=item, observation=seen) for item, seen in pairs], batch_size=ROWS_AT_ONCE
+    )
     namespace.last_timestamp_ms = stamps[-1]
     namespace.revision += 1
     namespace.save(update_fields=["last_timestamp_ms", "revision"])

@@ -9,7 +9,7 @@ from django.utils import timezone
 from memories import changing, core
 from memories.forgetting import find
 from memories.models import Evidence, MemoryItem, Namespace, Succession
-from memories.states import Link, Maker, State
+from memories.states import ROWS_AT_ONCE, Link, Maker, State
 from memories.storing import store_vectors
 from memories.wellformed import flaw
 from memories.writing import next_timestamps
@@ -95,9 +95,11 @@ def _made(namespace: Namespace, like: MemoryItem, texts: Sequence[str]) -> list[
 def _inherit(made: list[MemoryItem], old: list[MemoryItem], kind: Link, reason: str) -> None:
     """What the old rested on, the new rest on; what spoke against the old speaks against the new."""
     seen = set(Evidence.objects.filter(memory__in=old).values_list("observation_id", flat=True))
-    Evidence.objects.bulk_create([Evidence(memory=item, observation_id=pk) for item in made for pk in sorted(seen)])
+    Evidence.objects.bulk_create(
+        [Evidence(memory=item, observation_id=pk) for item in made for pk in sorted(seen)], batch_size=ROWS_AT_ONCE
+    )
     links = [Succession(older=former, newer=item, kind=kind, reason=reason[:300]) for item in made for former in old]
-    Succession.objects.bulk_create(links)
+    Succession.objects.bulk_create(links, batch_size=ROWS_AT_ONCE)
 
 
 def _checked(text: str) -> str:

@@ -36,3 +36,7 @@ class Link(models.TextChoices):
     FORMERLY = "formerly", _("Formerly")
     MERGED = "merged", _("Merged")
     SPLIT = "split", _("Split")
+
+
+ROWS_AT_ONCE = 500
+"""Rows in one INSERT: PostgreSQL takes at most 65,535 parameters in a statement."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from memories import changing
 from memories.models import ClientVector, MemoryItem, Namespace
+from memories.states import ROWS_AT_ONCE
 from memories.vectors import Vectors, VectorSource
 from retrieval.embedders import get_embedder
 
@@ -14,7 +15,7 @@ def store_vectors(namespace: Namespace, items: list[MemoryItem], vectors: Vector
     """Insert `items`, each with its row of `vectors`; without vectors they are found by words until embedded."""
     if vectors is not None and not namespace.has_own_vectors:
         _carry_site_vectors(items, vectors)
-    MemoryItem.objects.bulk_create(items)
+    MemoryItem.objects.bulk_create(items, batch_size=ROWS_AT_ONCE)
     changing.log(items, reason=reason)
     if vectors is not None and namespace.has_own_vectors:
         keep_client_vectors(namespace, items, vectors)
@@ -25,7 +26,7 @@ def keep_client_vectors(namespace: Namespace, items: list[MemoryItem], vectors: 
         ClientVector(memory=item, namespace=namespace, vector=vector)
         for item, vector in zip(items, vectors, strict=True)
     ]
-    ClientVector.objects.bulk_create(rows)
+    ClientVector.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
 
 
 def embed_missing(namespace: Namespace, vectors: VectorSource) -> int:

@@ -12,7 +12,7 @@ from memories import changing, core
 from memories.drafting import Draft, Particulars
 from memories.models import CoreProposal, CoreVersion, Evidence, MemoryItem, Namespace, Observation, Succession
 from memories.models.namespaces import Review
-from memories.states import Link, Maker, State
+from memories.states import ROWS_AT_ONCE, Link, Maker, State
 from memories.storing import store_vectors
 from retrieval.ids import uuid7
 
@@ -76,7 +76,7 @@ def observe(namespace: Namespace, raw: Sequence[str], abouts: Sequence[Particula
         Observation(namespace=namespace, batch=batch, text=text, **{name: getattr(about, name) for name in SHARED})
         for text, about in zip(raw, abouts, strict=True)
     ]
-    return Observation.objects.bulk_create(rows)
+    return Observation.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
 
 
 def _observations_of_contents(observations: list[Observation], adding: "Adding") -> list[Observation]:
@@ -121,7 +121,7 @@ def _link_evidence(items: list[MemoryItem], draft: Draft, observations: list[Obs
     for known, positions in draft.confirmed.items():
         pairs |= {(known, observations[position].pk): None for position in positions}
     rows = [Evidence(memory_id=memory, observation_id=seen) for memory, seen in pairs]
-    Evidence.objects.bulk_create(rows, ignore_conflicts=True)
+    Evidence.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS_AT_ONCE)
 
 
 def _evidence_of(memories: set[UUID]) -> dict[UUID, list[UUID]]:
@@ -140,7 +140,7 @@ def _succeed(items: list[MemoryItem], draft: Draft, state: State) -> tuple[list[
         for item, new in zip(items, draft.planned, strict=True)
         for old in new.replaces
     ]
-    Succession.objects.bulk_create(rows)
+    Succession.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
     replaced = list(dict.fromkeys(row.older_id for row in rows if row.kind != Link.FORMERLY))
     formerly = list(dict.fromkeys(row.older_id for row in rows if row.kind == Link.FORMERLY))
     if not in_effect:
