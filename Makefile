@@ -5,10 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+CATALOGUES := memory_site/locale/ru/LC_MESSAGES/django.po memory_site/locale/ko/LC_MESSAGES/django.po
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check fix demo ask bench clean
+.PHONY: help up test check fix demo ask bench messages clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -52,6 +53,11 @@ ask: $(RUNTIME)  ## Ask the rules and the lore: make ask Q="can I cast a spell w
 
 bench: $(DEV)  ## Measure quality and speed (DATA=folder of evaluation sets)
 	@$(BIN)/python -m bench $(DATA)
+
+messages: $(DEV)  ## Collect the texts to translate and compile the catalogues (needs gettext)
+	@$(BIN)/python manage.py makemessages -l ru -l ko --no-obsolete --add-location file -i .venv -i var -i tests -i bench
+	@sed -i.old '/^"POT-Creation-Date/d' $(CATALOGUES) && rm -f $(CATALOGUES:=.old)
+	@cd memory_site && ../$(BIN)/python ../manage.py compilemessages --verbosity 0
 
 clean:  ## Remove the environment; the data in var/ stays
 	rm -rf $(VENV)
