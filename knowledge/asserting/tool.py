@@ -5,13 +5,15 @@ from opentelemetry import metrics, trace
 from knowledge.asserting.evidence import sources
 from knowledge.asserting.judging import UNKNOWN, Court
 from knowledge.asserting.lexicon import ClaimKind, Reading, claim_kinds
+from knowledge.asserting.model_reading import read_by_model
 from knowledge.asserting.reading import Claim, Unread, read
 from knowledge.asserting.schemas import Assertion, LoreAssertResult, Triple
 from knowledge.graph.base import View
 from knowledge.graph.linking import Names
 from knowledge.graph.relations import Relations
+from retrieval.llm import get_llm
 from retrieval.names import fold
-from retrieval.problems import Problem
+from retrieval.problems import LanguageModelDown, Problem
 from worlds.callers import Caller
 
 _tracer = trace.get_tracer("memory37.graph")
@@ -31,9 +33,10 @@ def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
 
 
 def _answer(ask: Assertion, view: View) -> LoreAssertResult:
-    claim = _triple(ask.fact, view) if isinstance(ask.fact, Triple) else _sentence(ask.fact, view)
+    claim, degraded = (_triple(ask.fact, view), []) if isinstance(ask.fact, Triple) else _sentence(ask.fact, view)
     if isinstance(claim, Unread):
-        return LoreAssertResult(result=UNKNOWN, reason=claim.reason, candidates=list(claim.candidates))
+        candidates = list(claim.candidates)
+        return LoreAssertResult(result=UNKNOWN, reason=claim.reason, candidates=candidates, degraded=degraded)
     verdict = Court(view).judge(claim)
     return LoreAssertResult(
         result=verdict.result,
@@ -41,11 +44,21 @@ def _answer(ask: Assertion, view: View) -> LoreAssertResult:
         sources=sources(verdict.supporting or ((), verdict.opposing)[not verdict.contested], view),
         opposing=sources(verdict.opposing, view) if verdict.contested else [],
         contested=verdict.contested,
+        degraded=degraded,
     )
 
 
-def _sentence(text: str, view: View) -> Claim | Unread:
-    return read(text, Names.said_in(view.world, [text], view.audience))
+def _sentence(text: str, view: View) -> tuple[Claim | Unread, list[str]]:
+    """Read by the lexicons, else by the language model if there is one; and name what was down."""
+    names = Names.said_in(view.world, [text], view.audience)
+    claim = read(text, names)
+    model = get_llm() if isinstance(claim, Unread) and not claim.candidates else None
+    if model is None:
+        return claim, []
+    try:
+        return read_by_model(text, names, model) or claim, []
+    except LanguageModelDown:
+        return claim, ["llm"]
 
 
 def _triple(fact: Triple, view: View) -> Claim | Unread:

@@ -11,6 +11,7 @@ from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import GraphEdge, GraphNode
 from memory_site.demo.facts import load_graph
 from memory_site.demo.reading import read_world
+from tests.loopback.answers import answer_json, status
 from worlds.audiences import PUBLIC, Audience
 from worlds.callers import Caller
 
@@ -115,3 +116,30 @@ def test_the_statements_of_the_tuning_half_keep_their_bars(db):
         assert given.count(label) >= 0.95 * len(given) > 0
     unknowable = [answer for truth, answer in found if truth == "unknown"]
     assert unknowable.count("unknown") >= 0.9 * len(unknowable)
+
+
+ODD = "When it counts, Mira Voss will always take the part of the Ferrymen's Guild"
+
+
+def test_a_language_model_may_read_what_the_patterns_cannot(ferrymark, scripted_llm):
+    read = {"kind": "allied", "subject": "Mira Voss", "object": "Ferrymen's Guild", "negated": False, "past": False}
+    scripted_llm.chat.then(answer_json(read))
+    assert asked(ferrymark, ODD).result == "true"
+
+
+def test_a_model_that_reads_names_into_a_statement_is_not_believed(ferrymark, scripted_llm):
+    read = {
+        "kind": "enemy",
+        "subject": "Isaura Brackwen",
+        "object": "Ferrymen's Guild",
+        "negated": False,
+        "past": False,
+    }
+    scripted_llm.chat.then(answer_json(read))
+    assert asked(ferrymark, ODD).result == "unknown"
+
+
+def test_a_model_that_is_down_is_named(ferrymark, scripted_llm):
+    scripted_llm.chat.always(status(503, retry_after=0.01))
+    answer = asked(ferrymark, ODD)
+    assert (answer.result, answer.degraded) == ("unknown", ["llm"])

@@ -1,0 +1,94 @@
+"""The graph over REST and in the admin."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
+from knowledge.graph.writing import record
+from tests.doors.conftest import asking, make_key  # noqa: F401
+from tests.graph.conftest import edge, node
+
+pytestmark = pytest.mark.django_db
+FACTS, NEIGHBORS = "/api/v1/world/graph/facts", "/api/v1/world/graph/neighbors"
+
+
+@pytest.fixture
+def cast(world):
+    return record(world, [
+        node("Mira Voss"), node("Ferrymark", "Location"), node("Harrow", "Location"),
+        edge("Mira Voss", "LOCATED_IN", "Ferrymark"),
+    ])  # fmt: skip
+
+
+@pytest.fixture
+def engine(make_key, asking):  # noqa: F811
+    return asking(make_key(scopes=("tools:read", "world:write")))
+
+
+@pytest.fixture
+def designer(db):
+    user = get_user_model().objects.create_superuser("designer", "d@example.org", "secret")
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def post(client, path, body):
+    return client.post(path, body, content_type="application/json")
+
+
+def test_an_engine_that_contradicts_gets_the_conflict_back(engine, cast):
+    fact = {"src": "Mira", "relation": "LOCATED_IN", "dst": "Harrow", "source_kind": "engine"}
+    answer = post(engine, FACTS, {"facts": [{"edge": fact}]}).json()
+    assert [conflict["rule"] for conflict in answer["conflicts"]] == ["one-place"]
+    again = post(engine, FACTS, {"facts": [{"edge": fact}]}).json()
+    assert again["edges"][0]["outcome"] == "unchanged"
+    assert len(again["conflicts"]) == 1
+    decision = {"how": "retract_first", "reason": "She left."}
+    path = f"/api/v1/world/graph/contradictions/{answer['conflicts'][0]['id']}/resolve"
+    assert post(engine, path, decision).status_code == 200
+    found = engine.get(NEIGHBORS, {"entity": "Mira Voss"}).json()
+    assert [each["name"] for each in found["nodes"]] == ["Mira Voss", "Harrow"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [({"entity": "Mira", "depth": 50}, 422), ({"entity": "Nobody Known"}, 404), ({"entity": "x' OR 1=1 --"}, 404)],
+)
+def test_an_impossible_walk_is_a_clear_problem(engine, cast, query, status):
+    answer = engine.get(NEIGHBORS, query)
+    assert (answer.status_code, answer["content-type"]) == (status, "application/problem+json")
+
+
+def test_an_entity_is_edited_with_its_facts(designer, cast):
+    mira = GraphNode.objects.get(name="Mira Voss")
+    page = designer.get(f"/admin/knowledge/graphnode/{mira.pk}/change/")
+    assert page.status_code == 200
+    assert b"facts_from" in page.content
+    assert designer.get("/admin/knowledge/graphnode/?q=mira").status_code == 200
+
+
+def test_a_fact_that_may_not_be_is_refused_in_its_form(designer, cast):
+    mira, town = (GraphNode.objects.get(name=name) for name in ("Mira Voss", "Ferrymark"))
+    form = {"src": town.pk, "relation": "LOCATED_IN", "dst": mira.pk, "visibility": "gm", "confidence": 1,
+            "source_kind": "editor"}  # fmt: skip
+    answer = designer.post("/admin/knowledge/graphedge/add/", form)
+    assert answer.status_code == 200
+    assert "LOCATED_IN may not join Location to Character" in answer.content.decode()
+    designer.post(
+        "/admin/knowledge/graphedge/add/", {**form, "src": mira.pk, "dst": GraphNode.objects.get(name="Harrow").pk}
+    )
+    assert GraphEdge.objects.filter(src=mira, dst__name="Harrow").exists()
+    assert open_contradictions(mira.world).count() == 1
+
+
+def test_a_contradiction_is_decided_in_the_admin(designer, world, cast):
+    record(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)])
+    (found,) = open_contradictions(world)
+    assert designer.get("/admin/knowledge/contradiction/").status_code == 200
+    form = {"action": "decide", "_selected_action": found.pk, "how": "keep_second", "reason": "She moved.", "at": "9"}
+    designer.post("/admin/knowledge/contradiction/", form)
+    assert Contradiction.objects.get().resolved_by == "designer"
+    assert GraphEdge.objects.believed().get(dst__name="Ferrymark").until == 9
