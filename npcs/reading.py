@@ -1,6 +1,6 @@
 """What the pages about NPCs and parties show, read in a fixed number of statements."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ MOST_APPEARANCES = 12
 MOST_EPISODES = 8
 MOST_CHANGES = 200
 MOST_PICTURES = 4
+MOST_UNTOUCHED = 6
 
 Row = tuple[NPC, list[DispositionOut | Apparent]]
 
@@ -33,6 +34,12 @@ def standings(npcs: Sequence[NPC], parties: Sequence[Party], audience: Audience)
     rows = Disposition.objects.filter(npc__in=npcs, party__in=parties).select_related("npc", "party", "last_change")
     told = {(row.npc_id, row.party_id): told_disposition(row) for row in rows}
     return [(npc, [told.get((npc.pk, party.pk)) or untouched(npc, party) for party in parties]) for npc in npcs]
+
+
+def dealt_with(npc: NPC, told: Mapping[str, DispositionOut], parties: Sequence[Party]) -> list[DispositionOut]:
+    """What `npc` thinks of the parties that it has dealt with; when it has with none, of the first few."""
+    met = [each for each in told.values() if each.changes or each.pending]
+    return met or [untouched(npc, party) for party in parties[:MOST_UNTOUCHED]]
 
 
 def party_to_show(npc: NPC, parties: Sequence[Party]) -> Party | None:

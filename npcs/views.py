@@ -43,11 +43,14 @@ def npc_page(request: HttpRequest, looker: Looker, slug: str) -> HttpResponse:
 
 
 def _for_gm(looker: Looker, npc: NPC, party: Party | None) -> dict[str, Any]:
+    profile = whole_profile(Caller.gm(npc.world), npc.slug, None)
+    assert profile
+    assert profile.dynamic
     return {
         "npc": npc,
         "party": party,
-        "profile": whole_profile(Caller.gm(npc.world), npc.slug, party.slug if party else None),
-        "standings": reading.standings([npc], looker.parties, looker.audience)[0][1],
+        "profile": profile,
+        "standings": reading.dealt_with(npc, profile.dynamic.disposition, looker.parties),
         "story": reading.story(npc, party) if party else None,
         "secrets": reading.secrets_of(npc, party),
         "appearances": reading.appearances_of(npc),
