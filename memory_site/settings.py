@@ -169,6 +169,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "count words": {"task": "retrieval.tasks.count_words", "schedule": 86_400.0},
     "mirror graph": {"task": "knowledge.tasks.mirror_graph", "schedule": 10.0},
     "expire threads": {"task": "episodes.tasks.expire_threads", "schedule": 300.0},
+    "reflect on episodes": {"task": "memories.tasks.reflect", "schedule": 300.0},
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
 }
 

@@ -8,6 +8,7 @@ from memories.models.erasures import ErasureReceipt, Tombstone
 from memories.models.items import ClientVector, Evidence, MemoryItem, StateChange, Succession
 from memories.models.namespaces import HealthReading, Namespace
 from memories.models.observations import Observation
+from memories.models.reflections import Insight, InsightSource, Reflection, Trigger
 
 __all__ = [
     "AgentState",
@@ -19,12 +20,16 @@ __all__ = [
     "EventAllowance",
     "Evidence",
     "HealthReading",
+    "Insight",
+    "InsightSource",
     "MemoryItem",
     "Message",
     "Namespace",
     "Observation",
+    "Reflection",
     "StateChange",
     "StoredCodeRule",
     "Succession",
     "Tombstone",
+    "Trigger",
 ]

@@ -1,0 +1,66 @@
+"""Reflections: each trigger once, the insights it led to, and the episodes each insight rests on."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from memories.models.items import MemoryItem
+from memories.models.namespaces import Namespace
+from retrieval.ids import uuid7
+
+
+class Trigger(models.TextChoices):
+    IMPORTANCE = "importance", _("Enough that matters")
+    EPISODES = "episodes", _("Enough episodes")
+    TIME = "time", _("Long ago")
+
+
+class Reflection(models.Model):
+    """One trigger. It covers the episodes recorded after `after_ms` up to `until_ms`; `done_at` is empty until its
+    insights are stored. A worker holds it until `claimed_until`: one that died loses it to the next."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="reflections")
+    number = models.PositiveIntegerField(_("number"))
+    trigger = models.CharField(_("trigger"), max_length=12, choices=Trigger)
+    after_ms = models.BigIntegerField()
+    until_ms = models.BigIntegerField()
+    episodes = models.PositiveIntegerField(_("episodes"))
+    claim = models.UUIDField(null=True, editable=False)
+    claimed_until = models.DateTimeField(null=True, editable=False)
+    tries = models.PositiveIntegerField(_("tries"), default=0)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    done_at = models.DateTimeField(_("done"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("reflection")
+        constraints = [
+            models.UniqueConstraint(fields=["namespace", "number"], name="reflection_number"),
+            models.UniqueConstraint(
+                fields=["namespace"], condition=models.Q(done_at__isnull=True), name="reflection_one_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace} #{self.number}"
+
+
+class Insight(models.Model):
+    """A semantic memory that a reflection made. `rests_on` episodes; flagged when one of them no longer stands."""
+
+    memory = models.OneToOneField(MemoryItem, models.CASCADE, primary_key=True, related_name="insight")
+    reflection = models.ForeignKey(Reflection, models.CASCADE, related_name="insights")
+    rests_on = models.PositiveIntegerField(_("episodes"))
+    flagged_at = models.DateTimeField(_("flagged"), null=True, blank=True)
+    flag = models.CharField(_("because"), max_length=300, blank=True, default="")
+
+    class Meta:
+        verbose_name = _("insight")
+
+
+class InsightSource(models.Model):
+    insight = models.ForeignKey(Insight, models.CASCADE, related_name="sources")
+    episode = models.ForeignKey(MemoryItem, models.CASCADE, related_name="insights")
+
+    class Meta:
+        verbose_name = _("insight's episode")
+        constraints = [models.UniqueConstraint(fields=["insight", "episode"], name="insight_source_once")]

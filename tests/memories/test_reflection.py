@@ -1,0 +1,168 @@
+"""Reflection: when it is due, what it makes, that it happens once, and what becomes of it when its ground goes."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from memories import erasing, forgetting
+from memories.buckets.admission import OpenGate
+from memories.buckets.events import MemoryEvent
+from memories.buckets.write import WritePipeline
+from memories.models import Insight, MemoryItem, Namespace, Reflection, Trigger
+from memories.reflection import EpisodeClusterer, Triggers, due, run, start
+from memories.reflection.flagging import flag_retracted
+from memories.reflection.running import open_reflections
+from memories.remembering import Minds
+from memories.states import Bucket, Maker, State
+from memories.tasks import reflect
+from memories.vectors import SiteSource, Vectors
+
+LEAKS = [f"The memory leak in the image cache of service {name} was found and fixed." for name in ("Elm", "Oak", "Ash")]
+BELLS = [f"Tobin rang the cracked toll bell at the {name} pier." for name in ("upper", "lower", "old")]
+NOW_DUE = Triggers(episodes=3)
+
+
+def happened(namespace: Namespace, *texts: str, importance: float = 0.5) -> None:
+    events = [MemoryEvent(text, bucket=Bucket.EPISODIC, importance=importance) for text in texts]
+    WritePipeline(namespace, gate=OpenGate()).process_all(events)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("triggers", "hours_later", "expected"),
+    [
+        (Triggers(importance=1.5), 0, Trigger.IMPORTANCE), (Triggers(importance=1.6), 0, None),
+        (Triggers(episodes=3), 0, Trigger.EPISODES), (Triggers(episodes=4), 0, None),
+        (Triggers(hours=24), 25, Trigger.TIME), (Triggers(hours=24), 23, None),
+        (Triggers(hours=24, least_episodes=4), 25, None),
+    ],
+)  # fmt: skip
+def test_each_trigger_is_reached_by_itself(
+    mira: Namespace, triggers: Triggers, hours_later: int, expected: Trigger | None
+) -> None:
+    happened(mira, *BELLS)
+    found = due(mira, triggers, now=timezone.now() + timedelta(hours=hours_later))
+    assert (found.trigger if found else None) == expected
+
+
+@pytest.mark.django_db
+def test_alike_episodes_become_an_insight_that_rests_on_each(mira: Namespace) -> None:
+    happened(mira, *BELLS, *LEAKS)
+    made = run(start(mira, NOW_DUE))  # type: ignore[arg-type]
+    insights = list(Insight.objects.filter(pk__in=made or []))
+    assert len(insights) == 2
+    for insight in insights:
+        texts = set(insight.sources.values_list("episode__text", flat=True))
+        assert texts in (set(BELLS), set(LEAKS))
+        assert (insight.memory.bucket, insight.memory.made_by) == (Bucket.SEMANTIC, Maker.RULES)
+        assert insight.memory.evidence.count() == 3
+    assert due(mira, NOW_DUE) is None  # the same episodes are not reflected upon twice
+
+
+@pytest.mark.django_db
+def test_a_model_says_the_lesson_and_its_failure_costs_nothing(mira: Namespace) -> None:
+    class Says:
+        def generate_structured(self, system_prompt: str, user_prompt: str, response_model: type) -> dict[str, object]:
+            if "leak" in user_prompt:
+                raise TimeoutError
+            return {"insight": "Cracked bells are rung at every pier.", "importance": 0.9}
+
+    happened(mira, *BELLS, *LEAKS)
+    made = run(start(mira, NOW_DUE), minds=Minds(SiteSource(), Says()))  # type: ignore[arg-type]
+    by = dict(MemoryItem.objects.filter(pk__in=made or []).values_list("made_by", "importance"))
+    assert by.keys() == {Maker.MODEL, Maker.RULES}
+    assert by[Maker.MODEL] == 0.9
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_and_one_trigger_make_one_set_of_insights(mira: Namespace) -> None:
+    happened(mira, *BELLS)
+    started: list[Reflection | None] = []
+    made: list[object] = []
+    together = threading.Barrier(2)
+
+    def work() -> None:
+        together.wait()
+        started.append(start(mira, NOW_DUE))
+        together.wait()
+        made.append(run(Reflection.objects.get()))
+        connection.close()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert started.count(None) == 1
+    assert made.count(None) == 1
+    assert Insight.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_worker_killed_in_the_middle_loses_nothing(mira: Namespace) -> None:
+    class Killed(SiteSource):
+        def of_documents(self, texts: list[str]) -> Vectors | None:
+            raise KeyboardInterrupt
+
+    happened(mira, *BELLS)
+    reflection = start(mira, NOW_DUE)
+    assert reflection
+    with pytest.raises(KeyboardInterrupt):
+        run(reflection, minds=Minds(Killed()), lease=timedelta(0))
+    assert Insight.objects.count() == 0
+    assert open_reflections() == [reflection]
+    assert len(run(reflection) or []) == 1
+    assert run(reflection) is None
+    assert Insight.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_worker_that_is_late_writes_nothing(mira: Namespace) -> None:
+    happened(mira, *BELLS)
+    reflection = start(mira, NOW_DUE)
+    assert reflection
+
+    class Slow(SiteSource):
+        def of_documents(self, texts: list[str]) -> Vectors | None:
+            if len(texts) > 1:
+                run(reflection)  # another worker takes over meanwhile
+            return super().of_documents(texts)
+
+    assert run(reflection, minds=Minds(Slow()), lease=timedelta(0)) is None
+    assert Insight.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> None:
+    happened(mira, *BELLS)
+    (pk,) = run(start(mira, NOW_DUE)) or []  # type: ignore[arg-type]
+    assert flag_retracted() == 0
+    forgetting.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
+    assert flag_retracted() == 1
+    insight = Insight.objects.get(pk=pk)
+    assert insight.memory.state == State.PENDING
+    assert insight.flag == "1 of the 3 episodes this rests on no longer stand"
+    assert flag_retracted() == 0
+
+
+@pytest.mark.django_db
+def test_deleting_an_episode_for_good_takes_the_insight_with_it_or_flags_it(mira: Namespace) -> None:
+    happened(mira, *BELLS)
+    (pk,) = run(start(mira, NOW_DUE)) or []  # type: ignore[arg-type]
+    erasing.erase_memory(mira, MemoryItem.objects.get(text=BELLS[0]).pk, by="Ingrid")
+    flag_retracted()
+    assert not MemoryItem.objects.filter(pk=pk, state=State.ACTIVE).exists()
+
+
+@pytest.mark.django_db
+def test_the_beat_does_all_of_it(mira: Namespace) -> None:
+    happened(mira, *(text.replace("the", f"the {n}") for n in range(6) for text in BELLS))
+    assert reflect() == 1
+    assert reflect() == 0
+    assert Reflection.objects.get().done_at
+
+
+def test_what_is_like_nothing_is_in_no_cluster() -> None:
+    assert EpisodeClusterer().cluster([], None) == []
+    assert EpisodeClusterer().cluster([MemoryItem(text="alone")], None) == []
