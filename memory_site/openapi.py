@@ -13,6 +13,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
 
+from memory_site.components import Document
 from memory_site.errors import MEDIA_TYPE, ProblemOut
 from memory_site.toolbox import TOOLS, Tool
 
@@ -55,7 +56,7 @@ class MemoryApi(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        document = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        document = Document(self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix)
         components = document["components"]
         components["schemas"]["ProblemOut"] = ProblemOut.model_json_schema(ref_template=REFERENCE)
         components["securitySchemes"] = {
@@ -63,7 +64,7 @@ class MemoryApi(NinjaAPI):
             "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
         }
         for method, _path, operation in operations(document):
-            _complete(method, operation, components["schemas"])
+            _complete(method, operation, document)
         return document
 
 
@@ -74,7 +75,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
             yield method.upper(), path, operation
 
 
-def _complete(method: str, operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+def _complete(method: str, operation: dict[str, Any], document: Document) -> None:
     writes = method != "GET" and "tools" not in operation.get("tags", ())
     keyed = "security" in operation
     if keyed:
@@ -86,7 +87,7 @@ def _complete(method: str, operation: dict[str, Any], schemas: dict[str, Any]) -
         operation["description"] = f"{operation.get('description', '')}\n\n{WRITE_HEADERS}".strip()
     tool = next((tool for tool in TOOLS if tool.name == operation["operationId"]), None)
     if tool:
-        operation["requestBody"] = _tool_body(tool, schemas)
+        operation["requestBody"] = _tool_body(tool, document)
 
 
 def _problem_answer(status: int) -> dict[str, Any]:
@@ -94,11 +95,9 @@ def _problem_answer(status: int) -> dict[str, Any]:
     return {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": reference}}}
 
 
-def _tool_body(tool: Tool, schemas: dict[str, Any]) -> dict[str, Any]:
-    ask = tool.ask.model_json_schema(by_alias=True, ref_template=REFERENCE)
-    schemas.update(ask.pop("$defs", {}))
-    schemas[tool.ask.__name__] = _null_is_default(ask)
-    content = {"schema": {"$ref": REFERENCE.format(model=tool.ask.__name__)}}
+def _tool_body(tool: Tool, document: Document) -> dict[str, Any]:
+    ask = _null_is_default(tool.ask.model_json_schema(by_alias=True, ref_template=REFERENCE))
+    content = {"schema": document.file(tool.ask.__name__, ask)}
     return {"required": bool(ask.get("required")), "content": {"application/json": content}}
 
 
