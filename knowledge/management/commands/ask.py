@@ -44,12 +44,12 @@ class Command(BaseCommand):
     def _tell(self, heading: str, answer: Answer, *, explain: bool) -> None:
         self.stdout.write(self.style.MIGRATE_HEADING(heading))
         if not answer.hits:
-            self.stdout.write(f"  {_('Nothing was found.')}")
+            self.stdout.write("  " + _("Nothing was found."))
         for number, hit in enumerate(answer.hits, 1):
             self._hit(number, hit)
         if answer.degraded:
-            missing = ", ".join(answer.degraded)
-            self.stdout.write(self.style.WARNING(f"  {_('Did not take part: %(legs)s') % {'legs': missing}}"))
+            missing = _("Did not take part: %(legs)s") % {"legs": ", ".join(answer.degraded)}
+            self.stdout.write("  " + self.style.WARNING(missing))
         if explain and answer.explain:
             told = answer.explain.model_dump(exclude_defaults=True, exclude={"near_misses"})
             self.stdout.write("  " + ", ".join(f"{name}: {value}" for name, value in told.items()))

@@ -46,6 +46,7 @@ class Command(BaseCommand):
         for note in report.notes[:SHOWN]:
             self.stdout.write(f"  {note}")
         for where, targets in list(report.unknown_links.items())[:SHOWN]:
-            self.stdout.write(self.style.WARNING(f"  {where}: {_('unknown links')}: {', '.join(targets)}"))
+            missing = {"where": where, "targets": ", ".join(targets)}
+            self.stdout.write("  " + self.style.WARNING(_("%(where)s: unknown links: %(targets)s") % missing))
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.counts.items()))
         self.stdout.write(told if report.stored else _("Dry run, nothing stored: %(told)s") % {"told": told})

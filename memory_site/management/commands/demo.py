@@ -23,7 +23,7 @@ class Command(BaseCommand):
             self._rules()
         counts = load_demo(again=again)
         told = ", ".join(f"{count} {name}" for name, count in counts.items())
-        self.stdout.write(f"  {_('demo world')}: {told or _('already here')}")
+        self.stdout.write("  " + _("Demo world: %(told)s") % {"told": told or _("already here")})
 
     def _rules(self) -> None:
         """The demo world is useful without the rules, so a package index that cannot be reached does not stop it."""

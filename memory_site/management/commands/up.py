@@ -61,7 +61,8 @@ class Command(BaseCommand):
         started = time.monotonic()
         self.stdout.write(f"{title} …")
         yield
-        self.stdout.write(self.style.SUCCESS(f"{title}: {_('ready')} ({time.monotonic() - started:.1f} s)"))
+        told = {"title": title, "seconds": time.monotonic() - started}
+        self.stdout.write(self.style.SUCCESS(_("%(title)s: ready (%(seconds).1f s)") % told))
 
     # --- the `about` process
 
@@ -98,13 +99,16 @@ def _call(site: str, key: str, tool: str, arguments: str) -> str:
 
 
 def _about(site: str) -> str:
-    start = quickstart.prepare(site)
+    start, told = quickstart.prepare(site), {"site": site, "file": settings.VAR_DIR / "quickstart.json"}
     examples = "\n".join(_call(site, start.api_key, *example) for example in EXAMPLES)
-    return (
-        f"\n  Memory37 {_('runs at')} {site}\n"
-        f"  {_('Admin')}:    {site}/admin/   {start.admin_user} / {start.admin_password}\n"
-        f"  {_('API key')}:  {start.api_key}\n"
-        f"  {_('API page')}: {site}/api/v1/docs\n"
-        f"  ({_('also in')} {settings.VAR_DIR / 'quickstart.json'})\n\n"
-        f"  {_('Try')}:\n{examples}\n\n  {_('Ctrl-C stops everything; the data stays.')}\n"
-    )
+    lines = [
+        "\n  " + _("Memory37 runs at %(site)s") % told,
+        "  " + _("Admin") + f":    {site}/admin/   {start.admin_user} / {start.admin_password}",
+        "  " + _("API key") + f":  {start.api_key}",
+        "  " + _("API page") + f": {site}/api/v1/docs",
+        "  " + _("(also in %(file)s)") % told,
+        "\n  " + _("Try:"),
+        examples,
+        "\n  " + _("Ctrl-C stops everything; the data stays.") + "\n",
+    ]
+    return "\n".join(lines)
