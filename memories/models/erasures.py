@@ -33,6 +33,9 @@ class ErasureReceipt(models.Model):
         verbose_name = _("deletion receipt")
         verbose_name_plural = _("deletion receipts")
 
+    def __str__(self) -> str:
+        return f"{self.get_scope_display()}, {self.created_at:%Y-%m-%d %H:%M}"
+
     @property
     def is_clean(self) -> bool:
         return self.verified_at is not None and not self.leftovers
