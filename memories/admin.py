@@ -95,7 +95,7 @@ class MemoryItemAdmin(LookedAt, WorldScoped, ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).defer("embedding", "search_vector")
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:  # type: ignore[override]
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """The page of health links to the memories without a source."""
         return lookup == "observations__isnull" or super().lookup_allowed(lookup, value, request)
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q
-
 from memories import recalls
 from memories.client_search import search_by_client_vectors
 from memories.models import Evidence, MemoryItem, Namespace, Succession
@@ -170,8 +168,3 @@ def _place(memory: Recalled, ordered: list[Recalled], placed: set[UUID], waiting
     placed.add(memory.id)
     for late in waiting.pop(memory.id, []):
         _place(late, ordered, placed, waiting)
-
-
-def about(namespace: Namespace, subject: str) -> MemoryQuerySet:
-    """Memories about or from `subject`."""
-    return MemoryItem.objects.of(namespace).filter(Q(subject=subject) | Q(speaker=subject))
