@@ -8,7 +8,7 @@ talk.
 import gzip
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,12 @@ def datasets_in(folder: Path, only: set[str] | None = None) -> Iterator[Dataset]
             documents = [Document(row["id"], row["text"], row.get("meta") or {}) for row in _rows(path)]
             asked = [_question(row) for row in _rows(path.with_name(path.name.replace(".corpus.", ".queries.")))]
             yield Dataset(name, documents, [question for question in asked if question.relevant])
+
+
+def sampled(dataset: Dataset, most: int) -> Dataset:
+    """The same documents with every n-th question, at most `most` of them (0: all)."""
+    step = -(-len(dataset.questions) // most) if most else 1
+    return replace(dataset, questions=dataset.questions[::step])
 
 
 def with_neighbours(dataset: Dataset, turns: int = 1) -> Dataset:

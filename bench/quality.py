@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from bench.datasets import Dataset, Question, datasets_in, with_neighbours
+from bench.datasets import Dataset, Question, datasets_in, sampled, with_neighbours
 from bench.scoring import MEASURES, averaged, measured
 from bench.scratch import connect
 
@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--questions", action="store_true", help="Also our own, about the SRD and the demo.")
     parser.add_argument("--only", action="append", help="Only these sets.")
     parser.add_argument("--neighbours", action="store_true", help="Also talk with the turns around each turn.")
+    parser.add_argument("--sample", type=int, default=0, help="At most so many questions of each set, evenly spread.")
     parser.add_argument("--json", type=Path, help="Write all numbers here too.")
     options = parser.parse_args()
     connect()
@@ -52,6 +53,7 @@ def main() -> None:
 def _sets(options: argparse.Namespace) -> Iterator[Dataset]:
     for folder in options.folders:
         for dataset in datasets_in(folder, set(options.only) if options.only else None):
+            dataset = sampled(dataset, options.sample)
             yield dataset
             if options.neighbours and dataset.talk:
                 yield with_neighbours(dataset)

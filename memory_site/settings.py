@@ -106,6 +106,7 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Retrieval ------------------------------------------------------------------------------------------------------
+RETRIEVAL_PRESETS: dict[str, dict[str, Any]] = env.json("RETRIEVAL_PRESETS", default={})
 EMBEDDER = env.str("EMBEDDER", default="local")  # local | openai | hashing
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")

@@ -1,6 +1,6 @@
 """How each domain is embedded and searched (spec 1.1): one configuration object, overridable by environment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from django.conf import settings
@@ -59,5 +59,6 @@ PRESETS = {
 
 def preset(domain: str) -> Preset:
     """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied."""
+    known = PRESETS[domain]
     overrides = getattr(settings, "RETRIEVAL_PRESETS", {}).get(domain, {})
-    return Preset(**{**vars(PRESETS[domain]), **overrides})
+    return replace(known, **{name: type(getattr(known, name))(value) for name, value in overrides.items()})
