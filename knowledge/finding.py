@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 from knowledge.entries import campaign_called
 from knowledge.glossary.expanding import Found, glossary_of
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
-from knowledge.naming import NamedRow, index_of, named_rows
+from knowledge.naming import NamedRow, index_of, named_rows, named_rules
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
 from knowledge.showing import answer_of, shown_lore, shown_rule
 from retrieval.hits import Hit
@@ -87,7 +87,7 @@ def _searched_rules(question: RulesQuestion, caller: Caller, rules: "QuerySet[An
         limit=question.k + 2,
         language=guess_language(term),
         expansions=[Expansion(found.term, found.weight) for found in terms],
-        named=_named(passages, "rule", named_rows(rules, term, within=MENTIONED_RULE)),
+        named=_named(passages, "rule", named_rules(rules, caller.world, term, within=MENTIONED_RULE)),
         fields=("rule_id",),
         mode=mode,
         explain=question.explain,

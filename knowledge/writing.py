@@ -12,6 +12,7 @@ from django.utils import timezone
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
 from knowledge.models import Lore, Rule
+from knowledge.naming import forget_shared_names
 from knowledge.passages import rewrite_lore, rewrite_rules
 from retrieval.names import name_keys
 from retrieval.problems import Conflict, Invalid
@@ -83,6 +84,9 @@ def _store(model: type[AnyEntry], entries: Sequence[AnyEntry], outcomes: Sequenc
     bulk_update_with_history(changed, model, fields, batch_size=BATCH, default_change_reason=reason or None)
     rewrite: Any = rewrite_lore if model is Lore else rewrite_rules
     rewrite([*fresh, *changed])
+    if any(entry.world_id is None for entry in (*fresh, *changed)):
+        transaction.on_commit(forget_shared_names)
+        forget_shared_names()
 
 
 def _check(entries: Sequence[AnyEntry]) -> None:
