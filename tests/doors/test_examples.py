@@ -7,6 +7,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from examples.play_scene import play
+from examples.record_scene import record
 from memory_site.client import Memory37Client
 from tests.loopback import Loopback, calls, say
 
@@ -34,3 +35,11 @@ async def test_a_wrong_call_comes_back_with_advice(site: dict[str, Any], openai_
     wrong, unknown = (json.loads(turn["messages"][-1]["content"]) for turn in openai_server.chat.requests[1:])
     assert (wrong["error"], unknown["error"]) == ("invalid", "not_found")
     assert "rules_lookup" in unknown["candidates"]
+
+
+async def test_an_engine_records_a_scene_and_reads_it_back(site: dict[str, Any]) -> None:
+    async with Memory37Client.over_http(site["url"], site["key"]) as memory:
+        told = await record(memory, party="lanternbearers", summary_id="example-1")
+        again = await record(memory, party="lanternbearers", summary_id="example-1")
+    assert len(told) == 1
+    assert again == told

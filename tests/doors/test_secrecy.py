@@ -11,19 +11,27 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 from django.db import transaction
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from memory_site import toolbox
+from memory_site.asgi import Doors
 from memory_site.errors import problem_body
+from memory_site.threads import in_thread
 from retrieval.problems import Problem
 from tests.doors.secrets import AUDIENCES, MARK, TAGS, Asker, build, remove_hidden, remove_world
+from tests.doors.serving import serve
+from worlds import keys
 from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.models import Campaign, World
 
 CALLS = int(os.environ.get("SECRECY_CALLS", "2500" if os.environ.get("CI") else "300"))
 """For each of the four audiences; in CI ten thousand together."""
+SAMPLE = max(30, CALLS // 25)
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
 
 
@@ -91,3 +99,28 @@ def test_the_questions_do_find_things(told_world: World) -> None:
     gm = Caller(told_world, Audience("gm"), scopes=frozenset(["tools:read"]))
     asker = Asker(told_world, seed=99)
     assert any(f"{MARK}gm" in answer(tool.name, ask, gm) for tool, ask in (asker.question(n) for n in range(100)))
+
+
+def _door(world: World, audience: str) -> tuple[str, Asker]:
+    """A committed key, so that the running site knows it too: it is made in another thread than the test's."""
+    _key, text = keys.create_key(world, name="door", audience=audience, calls_per_minute=1_000_000)
+    return text, Asker(world, seed=7)
+
+
+@pytest.mark.parametrize("audience", ["public", "party:lanternbearers"])
+async def test_the_doors_add_nothing_to_what_the_tools_tell(told_world: World, audience: str) -> None:
+    """A sample over HTTP and MCP, with a key of that cap: the same words as in process, so the same silence."""
+    text, asker = await in_thread(lambda: _door(told_world, audience))
+    questions = [asker.question(number) for number in range(SAMPLE)]
+    with serve(Doors()) as url:
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {text}"}, timeout=60) as http:
+            told = [(await http.post(f"{url}/api/v1/tools/{tool.name}", json=ask)).text for tool, ask in questions]
+            for path in ("tools/openai.json", "openapi.json"):
+                told.append((await http.get(f"{url}/api/v1/{path}")).text)
+            async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as mcp:
+                for tool, ask in questions:
+                    told.append((await mcp.call_tool(tool.name, ask)).model_dump_json())
+                told.append((await mcp.list_resources()).model_dump_json())
+    asked = [ask for _tool, ask in questions]
+    for text_told, ask in zip(told, [*asked, {}, {}, *asked, {}], strict=True):
+        assert not foreign_marks(without_echo(text_told, ask), audience), ask

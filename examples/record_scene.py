@@ -1,0 +1,45 @@
+"""An engine looks something up, records what happened, and reads it back. No language model, no Django.
+
+    python examples/record_scene.py --party lanternbearers
+
+Needs MEMORY37_URL and a MEMORY37_API_KEY with the scopes tools:read and world:write and the audience cap gm.
+"""
+
+import argparse
+import asyncio
+from typing import Any
+
+from memory_site.client import Memory37Client, Memory37Error
+
+
+async def record(memory: Memory37Client, *, party: str, summary_id: str) -> list[str]:
+    """Record one scene of `party` and return the texts of its latest episodes as the party knows them."""
+    audience = f"party:{party}"
+    found = await memory.rules_lookup("grappled", k=1, as_=audience)
+    rule = found.hits[0].title if found.hits else "no rule"
+    summary: dict[str, Any] = {
+        "summary_id": summary_id,
+        "party_id": party,
+        "when": {"in_world_label": "the night after the fog"},
+        "what": f"The party wrestled an eel at the landing ({rule}) and let it go.",
+    }
+    await memory.write("POST", "/world/episodes", summary)
+    session = await memory.session_fetch(party, k=3, as_=audience)
+    return [episode["title"] for episode in session.model_dump()["episodes"]]
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--party", required=True)
+    parser.add_argument("--summary-id", default="example-1")
+    options = parser.parse_args()
+    async with Memory37Client.from_env() as memory:
+        try:
+            lines = await record(memory, party=options.party, summary_id=options.summary_id)
+        except Memory37Error as problem:
+            raise SystemExit(f"{problem} {', '.join(problem.candidates)}") from problem
+    print("\n".join(lines))  # noqa: T201
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
