@@ -27,8 +27,8 @@ SCHEMA = (
 )
 FOUND = f"MATCH (n:Entity) WHERE n.id IN $ids AND {node_shown('n')} RETURN properties(n) AS node"
 BETWEEN = f"""
-MATCH (a:Entity)-[r]-(b:Entity) WHERE a.id IN $inner AND b.id IN $all AND {edge_shown("r")}
-RETURN DISTINCT properties(r) AS edge, type(r) AS relation ORDER BY edge.id
+UNWIND $inner AS id MATCH (a:Entity {{id: id}})-[r]-(b:Entity) WHERE b.id IN $all AND {edge_shown("r")}
+RETURN DISTINCT properties(r) AS edge ORDER BY edge.id
 """
 ALL_NODES = "MATCH (n:Entity) RETURN properties(n) AS row, [l IN labels(n) WHERE l <> 'Entity'] AS labels"
 ALL_EDGES = """
