@@ -12,6 +12,7 @@ from art.api import router as art_router
 from episodes.api import router as episodes_router
 from knowledge.api import router as knowledge_router
 from knowledge.graph.api import router as graph_router
+from memories.agent_api import router as agent_router
 from memories.api import router as memories_router
 from memory_site import toolbox
 from memory_site.errors import Unreadable, tell_problems
@@ -141,3 +142,4 @@ api.add_router("/world", episodes_router)
 api.add_router("/world", npcs_router)
 api.add_router("/world", art_router)
 api.add_router("/memory", memories_router)
+api.add_router("/memory", agent_router)

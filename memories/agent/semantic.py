@@ -175,9 +175,11 @@ class SemanticMemoryManager:
     ) -> CodeRule:
         return db_store.update_code_rule_confidence(rule_id, success, ema_alpha)
 
-    def sync_rules_to_db(self, rules: Iterable[CodeRule], db_store: MemoryStore) -> list[CodeRule]:
-        """Merge duplicates, among the rules and with those that are stored, and store what stands."""
-        return [self._synced(one, db_store) for one in rule.merge_duplicate_rules(rules)]
+    def sync_rules_to_db(
+        self, rules: Iterable[CodeRule], db_store: MemoryStore, project_id: str | None = None
+    ) -> list[CodeRule]:
+        """Merge duplicates, store what is new, and return what stands: a rule that is known stays as it is."""
+        return [self._synced(one, db_store, project_id) for one in rule.merge_duplicate_rules(rules)]
 
     def cleanup_weak_rules_in_db(
         self, db_store: MemoryStore, project_id: str | None = None, min_observations: int = 3

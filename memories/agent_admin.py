@@ -1,0 +1,130 @@
+"""Admin of what agents learn: code rules with their confidence over time, reflections, insights, unfinished work."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from memories.admin import LookedAt
+from memories.models import AgentState, CodeRuleOutcome, Insight, Reflection, StoredCodeRule
+from worlds.scoping import WorldScoped
+
+WIDTH, HEIGHT, MOST_POINTS = 320, 60, 100
+STANDING = {"trusted": "success", "applied": "info", "weak": "danger"}
+
+
+@admin.register(StoredCodeRule)
+class CodeRuleAdmin(WorldScoped, ModelAdmin):
+    """Wording, patterns and thresholds can be changed; counts and confidence come from outcomes alone."""
+
+    world_path = "namespace__world"
+    list_display = ["name", "category", "project_id", "namespace", "standing", "percent", "observation_count"]
+    list_filter = ["category", "pattern_type", "project_id", "namespace"]
+    list_select_related = ["namespace"]
+    search_fields = ["name", "description", "before_pattern", "after_pattern"]
+    ordering = ["-confidence"]
+    fields = [
+        "name", "description", "category", "project_id", "namespace", "pattern_type", "languages", "before_pattern",
+        "after_pattern", "min_confidence_threshold", "promotion_threshold", "percent", "observation_count",
+        "success_count", "failure_count", "over_time", "created_at", "updated_at",
+    ]  # fmt: skip
+    readonly_fields = [
+        "namespace", "percent", "observation_count", "success_count", "failure_count", "over_time", "created_at",
+        "updated_at",
+    ]  # fmt: skip
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    @admin.display(description=_("confidence"), ordering="confidence")
+    def percent(self, rule: StoredCodeRule) -> str:
+        return f"{rule.confidence:.0%}"
+
+    @display(description=_("standing"), label=STANDING)  # type: ignore[untyped-decorator]
+    def standing(self, rule: StoredCodeRule) -> tuple[str, str]:
+        if rule.confidence >= rule.promotion_threshold:
+            return "trusted", gettext("trusted")
+        weak = rule.confidence < rule.min_confidence_threshold
+        return ("weak", gettext("weak")) if weak else ("applied", gettext("applied"))
+
+    @admin.display(description=_("confidence over time"))
+    def over_time(self, rule: StoredCodeRule) -> SafeString:
+        latest = list(rule.outcomes.order_by("-at", "-pk")[:MOST_POINTS])[::-1]
+        if not latest:
+            return SafeString(gettext("No outcome yet."))
+        return format_html("{}{}", _curve(latest), _table(latest))
+
+
+@admin.register(Reflection)
+class ReflectionAdmin(LookedAt, WorldScoped, ModelAdmin):
+    world_path = "namespace__world"
+    list_display = ["__str__", "trigger", "episodes", "tries", "created_at", "done_at"]
+    list_filter = ["trigger", "namespace"]
+    list_select_related = ["namespace"]
+
+
+@admin.register(Insight)
+class InsightAdmin(LookedAt, WorldScoped, ModelAdmin):
+    world_path = "memory__namespace__world"
+    list_display = ["text", "namespace", "rests_on", "state", "flag", "flagged_at"]
+    list_filter = ["memory__namespace", ("flagged_at", admin.EmptyFieldListFilter)]
+    search_fields = ["memory__text"]
+    fields = ["text", "namespace", "state", "reflection", "rests_on", "flag", "flagged_at", "episodes"]
+    readonly_fields = ["text", "namespace", "state", "episodes"]
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
+        rows = super().get_queryset(request).select_related("memory__namespace", "reflection__namespace")
+        return rows.defer("memory__embedding", "memory__search_vector")
+
+    @admin.display(description=_("insight"))
+    def text(self, insight: Insight) -> str:
+        return insight.memory.text
+
+    @admin.display(description=_("namespace"))
+    def namespace(self, insight: Insight) -> str:
+        return str(insight.memory.namespace)
+
+    @admin.display(description=_("state"))
+    def state(self, insight: Insight) -> str:
+        return str(insight.memory.get_state_display())
+
+    @admin.display(description=_("rests on"))
+    def episodes(self, insight: Insight) -> SafeString:
+        texts = insight.sources.values_list("episode__text", flat=True)
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", ((text,) for text in texts)))
+
+
+@admin.register(AgentState)
+class AgentStateAdmin(LookedAt, WorldScoped, ModelAdmin):
+    world_path = "namespace__world"
+    list_display = ["name", "namespace", "updated_at"]
+    list_filter = ["namespace"]
+
+
+def _curve(outcomes: list[CodeRuleOutcome]) -> SafeString:
+    """Drawn on the server; the table below says the same."""
+    step = WIDTH / max(len(outcomes) - 1, 1)
+    points = " ".join(
+        f"{place * step:.1f},{HEIGHT - outcome.confidence * HEIGHT:.1f}" for place, outcome in enumerate(outcomes)
+    )
+    return format_html(
+        '<svg viewBox="0 -2 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
+        '<polyline points="{}" fill="none" stroke="currentColor" stroke-width="2"/></svg>',
+        WIDTH, HEIGHT + 4, WIDTH, HEIGHT, gettext("Confidence over time"), points,
+    )  # fmt: skip
+
+
+def _table(outcomes: list[CodeRuleOutcome]) -> SafeString:
+    rows = (
+        (f"{outcome.at:%Y-%m-%d %H:%M}", gettext("worked") if outcome.success else gettext("failed"),
+         f"{outcome.confidence:.0%}")
+        for outcome in reversed(outcomes)
+    )  # fmt: skip
+    return format_html("<table>{}</table>", format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows))
