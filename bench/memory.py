@@ -182,14 +182,18 @@ def _adds(namespace: Any) -> None:
 
 
 def _large(rows: int) -> Any:
+    """One namespace with so many memories, its vectors indexed; made once, in a database of the bench's own."""
+    from django.db import connection
+
     from memories import word_counts
     from memories.models import MemoryItem, Namespace
     from retrieval import indexes, selectivity
 
     embedder, name = _embedder(), f"large-{rows}"
-    namespace, new = Namespace.objects.get_or_create(world=_world(), name=name)
-    if new or namespace.memories.count() < rows:
-        namespace.memories.all().delete()
+    namespace, _new = Namespace.objects.get_or_create(world=_world(), name=name)
+    if namespace.memories.count() < rows:
+        with connection.cursor() as cursor:
+            cursor.execute("TRUNCATE memories_memoryitem CASCADE")
         dice = random.Random(3)
         for start in range(0, rows, 5000):
             texts = [_sentence(dice) for _ in range(min(5000, rows - start))]
