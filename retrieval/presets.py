@@ -28,6 +28,9 @@ class Preset:
     fusion: Fusion = Fusion.SCORE
     vector_weight: float = 0.4
     """The share of meaning in the fused score; the rest is how much of the question's words (by idf) is covered."""
+    evidence: float = 14.0
+    """BM25 that counts as full evidence (about three rare words), however long the question is; a short question that
+    cannot give as much is measured by what it can give."""
     vector_floor: float = 0.0
     """The cosine of unrelated texts: 0 is right for the local model, e5 models want about 0.75."""
     name_weight: float = 0.5

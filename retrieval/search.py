@@ -203,6 +203,7 @@ def _parameters(request: Request, meaning: Meaning | None, narrow: Narrowness) -
         "rrf_k": preset.rrf_k,
         "vector_weight": _vector_weight(request, meaning),
         "vector_floor": preset.vector_floor,
+        "evidence": preset.evidence,
         "name_weight": preset.name_weight,
         "limit": request.limit + (NEAR_MISSES if request.explain else 0),
     }

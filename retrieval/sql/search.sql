@@ -43,7 +43,7 @@ scored AS (  -- both raw scores for each, whichever leg found it
 ),
 spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
   SELECT scored.*,
-    keyword / greatest(terms.total, max(keyword) OVER (), 1e-9) AS keyword_share,
+    keyword / greatest(least(greatest(terms.total, max(keyword) OVER ()), %(evidence)s), 1e-9) AS keyword_share,
     greatest(coalesce(vector, avg(vector) OVER (), 0) - %(vector_floor)s, 0) / (1 - %(vector_floor)s) AS vector_share
   FROM scored, terms
 ),
