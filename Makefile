@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 CATALOGUES := memory_site/locale/ru/LC_MESSAGES/django.po memory_site/locale/ko/LC_MESSAGES/django.po
+PROCESSES ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
@@ -31,7 +32,7 @@ up: $(RUNTIME)  ## Run everything: database, demo world, web, worker (PORT=8000)
 	@exec $(BIN)/python manage.py up
 
 test: $(DEV)  ## Run the tests (ARGS='-k lore' for some of them)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadgroup $(ARGS)
 
 check: $(DEV)  ## Format, lint, types, import contracts, migrations, then the tests
 	@$(BIN)/ruff format --check .

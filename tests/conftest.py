@@ -14,6 +14,25 @@ from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm
 from worlds import keys
 from worlds.models import Campaign, GameSystem, Party, World
 
+ONE_SERVER = {"graph", "llama", "browser"}
+"""Folders whose tests share a server that takes long to start: they run in one process."""
+LONGEST_FIRST = (
+    "test_secrecy.py",
+    "test_schemathesis.py",
+    "test_faults.py",
+    "test_mirror",
+    "test_mcp.py",
+    "test_exactness.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spread files, not single tests, over the processes, the longest first."""
+    for item in items:
+        folder = item.path.parent.name
+        item.add_marker(pytest.mark.xdist_group(folder if folder in ONE_SERVER else str(item.path)))
+    items.sort(key=lambda item: next((n for n, name in enumerate(LONGEST_FIRST) if name in item.path.name), 99))
+
 
 @pytest.fixture(autouse=True)
 def _hashing_embedder() -> None:
