@@ -128,6 +128,8 @@ def summary(table: dict[str, Scores]) -> None:
     titles = ("keyword", "vector", "fused", "- better", "- bm25s", "AND RRF", "OR RRF")
     print(f"\n{'nDCG@10':28}" + "".join(f"{title:>9}" for title in titles))
     for name, scores in table.items():
+        if "keyword leg" not in scores:
+            continue
         mean = {way: averaged(values for _question, values in rows)["nDCG@10"] for way, rows in scores.items()}
         keyword, vector, fused = mean["keyword leg"], mean["vector leg"], mean["fused, score"]
         row = [keyword, vector, fused, fused - max(keyword, vector), keyword - mean["bm25s, same words"]]
