@@ -160,6 +160,12 @@ def test_rules_sort_events_of_three_languages() -> None:
     assert macro_f1([(row["bucket"].lower(), sort(MemoryEvent(row["text"])).bucket) for row in held_out]) >= 0.8
 
 
+def test_rules_tell_the_intent_of_questions_of_three_languages() -> None:
+    ask = QueryClassifier().classify
+    held_out = rows(DATA / "intents.jsonl", half="reporting")
+    assert macro_f1([(row["intent"].lower(), ask(row["text"]).label) for row in held_out]) >= 0.85
+
+
 def test_an_intent_of_ones_own_can_be_added() -> None:
     more = cues.shipped("intents").extended({"dice": [r"9 \broll\b"]})
     own = QueryClassifier(more, {**BUCKETS, "dice": (Bucket.FACT,)})
