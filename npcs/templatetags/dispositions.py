@@ -6,6 +6,7 @@ from django import template
 from django.utils.translation import gettext_lazy as _
 
 from npcs.drawing import bar
+from npcs.models import Axis
 
 register = template.Library()
 
@@ -24,6 +25,11 @@ ARROWS = {"rising": ("▲", _("rising")), "falling": ("▼", _("falling")), "ste
 @register.filter
 def word(label: str) -> Any:
     return WORDS.get(str(label), label)
+
+
+@register.filter
+def axis_name(axis: str) -> Any:
+    return dict(Axis.choices).get(axis, axis)
 
 
 @register.inclusion_tag("gm/parts/regard.html")
