@@ -89,3 +89,4 @@ def test_a_game_master_reads_the_npcs_and_the_admin_in_their_language(master: Cl
         assert "Sessions" not in npcs
         admin = master.get("/admin/", headers=speaking).content.decode()
         assert re.findall(r"[а-яё가-힣]+s\b", admin) == [], "an English plural of a translated name"
+        assert ">World<" not in master.get("/admin/npcs/npc/", headers=speaking).content.decode()
