@@ -19,7 +19,6 @@ from memories.buckets.cues import shipped
 from retrieval.embedders import get_embedder
 
 CANDIDATES = 100
-FALSE_RECALL_AIMED = 0.08
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def _judged(question: dict[str, Any], memories: list[dict[str, Any]], cosines: A
 
 
 def fit(questions: list[Judged]) -> Threshold:
-    """Logistic weights of the signs; then the least support that keeps false recall in the tuning half low."""
+    """Logistic weights of the signs; then the least support that serves the tuning half best."""
     from sklearn.linear_model import LogisticRegression
 
     tuning = [one for one in questions if one.half == "tuning"]
@@ -76,9 +75,18 @@ def fit(questions: list[Judged]) -> Threshold:
     model = LogisticRegression(C=30.0).fit(table, [one.answerable for one in tuning])
     cosine, coverage, lead = (round(float(value), 3) for value in model.coef_[0])
     drawn = Threshold(cosine, coverage, lead, round(float(model.intercept_[0]), 3), 0.0)
-    without = sorted(drawn.support(one.signs) for one in tuning if not one.answerable)
-    least = without[int(len(without) * (1 - FALSE_RECALL_AIMED))] + 1e-3
-    return Threshold(cosine, coverage, lead, drawn.bias, round(least, 3))
+    return Threshold(cosine, coverage, lead, drawn.bias, _best_least(drawn, tuning))
+
+
+def _best_least(drawn: Threshold, tuning: list[Judged]) -> float:
+    """Where the share answered rightly exceeds the share recalled falsely by most."""
+
+    def advantage(least: float) -> float:
+        yes = [drawn.support(one.signs) >= least for one in tuning if one.answerable]
+        no = [drawn.support(one.signs) >= least for one in tuning if not one.answerable]
+        return sum(yes) / len(yes) - sum(no) / len(no)
+
+    return max((round(step * 0.01, 2) for step in range(1, 100)), key=advantage)
 
 
 def abstention(questions: list[Judged], threshold: Threshold) -> None:
