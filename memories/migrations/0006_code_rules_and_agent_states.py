@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='code_rules', to='memories.namespace')),
             ],
             options={
-                'verbose_name': 'code rule',
+                'verbose_name': 'code rule', 'verbose_name_plural': 'code rules',
                 'db_table': 'memory_code_rules',
             },
         ),
@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
                 ('rule', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='outcomes', to='memories.storedcoderule')),
             ],
             options={
-                'verbose_name': 'outcome of a code rule',
+                'verbose_name': 'outcome of a code rule', 'verbose_name_plural': 'outcomes of code rules',
             },
         ),
         migrations.CreateModel(
@@ -65,7 +65,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='agent_states', to='memories.namespace')),
             ],
             options={
-                'verbose_name': "agent's unfinished work",
+                'verbose_name': "agent's unfinished work", 'verbose_name_plural': "agent's unfinished work",
                 'constraints': [models.UniqueConstraint(fields=('namespace', 'name'), name='agent_state_by_name')],
             },
         ),

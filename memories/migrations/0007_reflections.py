@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reflections', to='memories.namespace')),
             ],
             options={
-                'verbose_name': 'reflection',
+                'verbose_name': 'reflection', 'verbose_name_plural': 'reflections',
             },
         ),
         migrations.CreateModel(
@@ -42,7 +42,7 @@ class Migration(migrations.Migration):
                 ('reflection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='insights', to='memories.reflection')),
             ],
             options={
-                'verbose_name': 'insight',
+                'verbose_name': 'insight', 'verbose_name_plural': 'insights',
             },
         ),
         migrations.CreateModel(
@@ -53,7 +53,7 @@ class Migration(migrations.Migration):
                 ('insight', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sources', to='memories.insight')),
             ],
             options={
-                'verbose_name': "insight's episode",
+                'verbose_name': "insight's episode", 'verbose_name_plural': "insight's episodes",
                 'constraints': [models.UniqueConstraint(fields=('insight', 'episode'), name='insight_source_once')],
             },
         ),

@@ -51,6 +51,7 @@ class StoredCodeRule(models.Model):
     class Meta:
         db_table = "memory_code_rules"
         verbose_name = _("code rule")
+        verbose_name_plural = _("code rules")
         indexes = [
             models.Index(fields=["namespace", "project_id"], name="idx_code_rules_project"),
             models.Index(fields=["category"], name="idx_code_rules_category"),
@@ -77,6 +78,7 @@ class CodeRuleOutcome(models.Model):
 
     class Meta:
         verbose_name = _("outcome of a code rule")
+        verbose_name_plural = _("outcomes of code rules")
         indexes = [models.Index(fields=["rule", "at"], name="code_rule_outcome_at")]
 
 
@@ -90,6 +92,7 @@ class AgentState(models.Model):
 
     class Meta:
         verbose_name = _("agent's unfinished work")
+        verbose_name_plural = _("agent's unfinished work")
         constraints = [models.UniqueConstraint(fields=["namespace", "name"], name="agent_state_by_name")]
 
     def __str__(self) -> str:

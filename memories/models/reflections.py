@@ -33,6 +33,7 @@ class Reflection(models.Model):
 
     class Meta:
         verbose_name = _("reflection")
+        verbose_name_plural = _("reflections")
         constraints = [
             models.UniqueConstraint(fields=["namespace", "number"], name="reflection_number"),
             models.UniqueConstraint(
@@ -55,6 +56,7 @@ class Insight(models.Model):
 
     class Meta:
         verbose_name = _("insight")
+        verbose_name_plural = _("insights")
 
 
 class InsightSource(models.Model):
@@ -63,4 +65,5 @@ class InsightSource(models.Model):
 
     class Meta:
         verbose_name = _("insight's episode")
+        verbose_name_plural = _("insight's episodes")
         constraints = [models.UniqueConstraint(fields=["insight", "episode"], name="insight_source_once")]
