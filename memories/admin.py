@@ -103,7 +103,7 @@ class MemoryItemAdmin(LookedAt, WorldScoped, ModelAdmin):
     def short(self, memory: MemoryItem) -> str:
         return memory.text if len(memory.text) < 90 else f"{memory.text[:88]}…"
 
-    @unfold_display(description=_("state"), label=STATE_COLOURS, ordering="state")  # type: ignore[untyped-decorator]
+    @unfold_display(description=_("state"), label=STATE_COLOURS, ordering="state")
     def coloured_state(self, memory: MemoryItem) -> tuple[str, str]:
         return memory.state, str(State(memory.state).label)
 

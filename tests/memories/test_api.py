@@ -2,7 +2,6 @@
 
 import json
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -13,6 +12,7 @@ from worlds import keys
 from worlds.models import World
 
 pytestmark = pytest.mark.django_db
+NOBODYS = "0193a7f2-0000-7000-8000-000000000000"
 CORE = "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- Mira prefers short answers.\n"
 
 
@@ -121,9 +121,9 @@ def test_erasing_gives_a_receipt(mira: Agent) -> None:
         ("POST", "/memory", {"contents": "a", "bucket": "x"}, 422),
         ("POST", "/memory/search", {"query": ""}, 422),
         ("POST", "/memory/search", {"query": "   "}, 422),
-        ("GET", f"/memory/item/{uuid4()}", None, 404),
+        ("GET", f"/memory/item/{NOBODYS}", None, 404),
         ("POST", "/memory/erase", {"scope": "memory", "target": "no-id"}, 404),
-        ("POST", "/memory/merge", {"ids": [str(uuid4())], "text": "x"}, 422),
+        ("POST", "/memory/merge", {"ids": [NOBODYS], "text": "x"}, 422),
         ("POST", "/memory/inbox/decide", {"ids": [], "decision": "approve"}, 422),
     ],
 )
