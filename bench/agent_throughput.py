@@ -61,7 +61,7 @@ def peer(events: list[str]) -> float | None:
 
 
 def _haema(haema: Any, folder: str) -> Any:
-    embedder = HashingEmbedder(dims=896)
+    embedder = HashingEmbedder()
 
     class Embeds(haema.EmbeddingClient):  # type: ignore[misc]
         def embed_query(self, given: Any, output_dimensionality: int) -> Any:  # noqa: ARG002
@@ -74,7 +74,7 @@ def _haema(haema: Any, folder: str) -> Any:
             raise ValueError("no model")
 
     make: Callable[..., Any] = haema.Memory
-    return make(path=folder, output_dimensionality=896, embedding_client=Embeds(), llm_client=Silent())
+    return make(path=folder, output_dimensionality=embedder.dims, embedding_client=Embeds(), llm_client=Silent())
 
 
 def main() -> None:
