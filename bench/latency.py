@@ -8,13 +8,16 @@ import argparse
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from bench.scratch import connect
 
 if TYPE_CHECKING:
+    from bench.served import Served
     from retrieval.embedders import Vectors
+    from worlds.models import World
 
 os.environ["EMBEDDER"] = "bench.generated.MadeEmbedder"
 
@@ -35,30 +38,35 @@ def run(size: int, *, http: bool) -> None:
     from bench.generated import MadeEmbedder
 
     questions = world_of(size)
-    MadeEmbedder.vectors.update(questions)
+    MadeEmbedder.vectors = dict(questions)
     ways: dict[str, Callable[[str], Any]] = {"sql": bare_sql(), "python": in_python()}
-    server = None
-    if http:
-        from bench.served import Served
-
-        server = Served()
-        ways["http"] = server.ask
-    try:
-        times = interleaved(ways, [text for text, _vector in questions])
-    finally:
+    with served(questions) if http else nullcontext() as server:
         if server:
-            server.stop()
+            ways["http"] = server.ask
+        times = interleaved(ways, [text for text, _vector in questions])
     report(size, times)
     narrow_filter(questions)
+
+
+@contextmanager
+def served(questions: "list[tuple[str, Vectors]]") -> "Iterator[Served]":
+    from bench.served import Served
+
+    server = Served(questions, K)
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 def world_of(size: int) -> "list[tuple[str, Vectors]]":
     """Fill the database of this size once; return the questions."""
     from bench.generated import Generator
+    from knowledge.models import LorePassage
 
     generator = Generator()
     made = list(generator.passages(size))
-    if _passages().count() != size:
+    if LorePassage.objects.count() != size:
         fill(made)
     step = max(size // QUESTIONS, 1)
     return list(generator.questions(made[::step][:QUESTIONS]))
@@ -104,20 +112,19 @@ def fill(made: list[Any]) -> None:
         print(f"  {name}: {time.perf_counter() - started:.1f} s", flush=True)
 
 
-def _passages() -> Any:
+def _passages(world: "World") -> Any:
     from knowledge.models import LorePassage
     from worlds.audiences import GM
-    from worlds.models import World
 
-    return LorePassage.objects.filter(world=World.objects.first()).visible_to(GM).filter(published=True)
+    return LorePassage.objects.filter(world=world).visible_to(GM).filter(published=True)
 
 
 def in_python() -> Callable[[str], Any]:
     from retrieval.search import search
     from worlds.models import World
 
-    scope = World.objects.get().pk
-    return lambda text: search(_passages(), text, scopes=[scope], hidden=True, limit=K)
+    world = World.objects.get()
+    return lambda text: search(_passages(world), text, scopes=[world.pk], hidden=True, limit=K)
 
 
 def bare_sql() -> Callable[[str], Any]:
@@ -181,12 +188,13 @@ def narrow_filter(questions: "list[tuple[str, Vectors]]") -> None:
     from retrieval.search import search
     from worlds.models import World
 
-    scope = World.objects.get().pk
-    for label, rows in (("all", _passages()), ("one per cent", _passages().filter(metadata__contains={"ward": 7}))):
+    world = World.objects.get()
+    everything = _passages(world)
+    for label, rows in (("all", everything), ("one per cent", everything.filter(metadata__contains={"ward": 7}))):
         found, taken = [], []
         for text, vector in questions[:50]:
             started = time.perf_counter()
-            hits = {hit.id for hit in search(rows, text, scopes=[scope], hidden=True, mode="vector", limit=K)}
+            hits = {hit.id for hit in search(rows, text, scopes=[world.pk], hidden=True, mode="vector", limit=K)}
             taken.append(1000 * (time.perf_counter() - started))
             found.append(len(hits & exact(rows, vector)) / K)
         print(f"  vector leg, {label}: recall@10 {statistics.mean(found):.3f}, p50 {statistics.median(taken):.1f} ms")

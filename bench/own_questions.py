@@ -1,27 +1,40 @@
-"""Our own questions about the rules and the demo world, asked of the tools themselves: names and glossary take part."""
+"""Our own questions about the rules and the demo world: by search alone, as the sets are asked, and by the tools, where
+names and the glossary take part."""
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.core.management import call_command
 
 from bench.datasets import Question
+from bench.peers import Tenant
 from bench.scoring import measured
+from bench.ways import ways
 from knowledge.finding import find_lore, find_rules
+from knowledge.models import LorePassage, RulePassage
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from retrieval import statistics
 from retrieval.domains import model_of
 from retrieval.ingest.embed import embed_pending
+from retrieval.presets import Mode, preset
+from worlds.audiences import GM
 from worlds.callers import Caller
 from worlds.models import World
 
 FOLDER = Path(__file__).parent / "questions"
+PASSAGES = 20
+"""An entry has several passages: so many are asked for, to have ten entries."""
+TOOLS = {"the tool, by words": Mode.KEYWORD, "the tool, by meaning": Mode.VECTOR, "the tool": None}
+
+Measured = dict[str, list[tuple[Question, dict[str, float]]]]
 
 
-def measure_own() -> Iterator[tuple[str, dict[str, list[tuple[Question, dict[str, float]]]]]]:
+def measure_own() -> Iterator[tuple[str, Measured]]:
     """Yield the measures of each file of questions; loads and embeds the rules and the demo world once."""
     call_command("demo")
     for domain in ("srd", "lore"):
@@ -30,10 +43,11 @@ def measure_own() -> Iterator[tuple[str, dict[str, list[tuple[Question, dict[str
         )
         statistics.refresh(model_of(domain))
     for path in sorted(FOLDER.glob("*.jsonl")):
-        scores: dict[str, list[tuple[Question, dict[str, float]]]] = defaultdict(list)
+        scores: Measured = defaultdict(list)
         for line in path.read_text().splitlines():
             question = _question(json.loads(line))
-            scores["the tool"].append((question, measured(_asked(question), question.relevant)))
+            for name, way in _ways(question.meta["world"], question.meta["domain"]).items():
+                scores[name].append((question, measured(way(question), question.relevant)))
         yield path.name.split(".")[0], scores
 
 
@@ -42,10 +56,36 @@ def _question(row: dict[str, Any]) -> Question:
     return Question(row["id"], row["text"], frozenset(row["relevant_ids"]), meta)
 
 
-def _asked(question: Question) -> list[str]:
-    caller = Caller.gm(World.objects.get(slug=question.meta["world"]))
-    if question.meta["domain"] == "srd":
-        answer = find_rules(RulesQuestion(term=question.text, k=10), caller)
-    else:
-        answer = find_lore(LoreQuestion(query=question.text, k=10), caller)
-    return [hit.id for hit in answer.hits]
+@cache
+def _ways(slug: str, domain: str) -> dict[str, Callable[[Question], list[str]]]:
+    world = World.objects.get(slug=slug)
+    keys, tenant = _rules(world) if domain == "srd" else _lore(world)
+    by_search = {name: _entries(way, keys) for name, way in ways(tenant, limit=PASSAGES).items()}
+    return {**by_search, **{name: _tool(Caller.gm(world), domain, mode) for name, mode in TOOLS.items()}}
+
+
+def _rules(world: World) -> tuple[dict[UUID, str], Tenant]:
+    rows = RulePassage.objects.in_world(world).visible_to(GM)
+    scopes = [scope for scope in (world.system_id, world.pk) if scope]
+    return dict(rows.values_list("pk", "rule__key")), Tenant(rows, scopes, preset("srd"), hidden=True)
+
+
+def _lore(world: World) -> tuple[dict[UUID, str], Tenant]:
+    rows = LorePassage.objects.in_world(world).visible_to(GM).filter(published=True)
+    return dict(rows.values_list("pk", "lore__slug")), Tenant(rows, [world.pk], preset("lore"), hidden=True)
+
+
+def _entries(way: Callable[[Question], list[UUID]], keys: dict[UUID, str]) -> Callable[[Question], list[str]]:
+    """Rank entries by their best passage."""
+    return lambda question: list(dict.fromkeys(keys[id_] for id_ in way(question)))
+
+
+def _tool(caller: Caller, domain: str, mode: Mode | None) -> Callable[[Question], list[str]]:
+    def ask(question: Question) -> list[str]:
+        if domain == "srd":
+            answer = find_rules(RulesQuestion(term=question.text, k=10), caller, mode=mode)
+        else:
+            answer = find_lore(LoreQuestion(query=question.text, k=10), caller, mode=mode)
+        return [hit.id for hit in answer.hits]
+
+    return ask

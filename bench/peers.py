@@ -2,67 +2,83 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 import bm25s
 import numpy as np
 from django.db import connection
+from django.db.models import QuerySet
 
-from bench.passages import Shelved
+from retrieval.compiling import named_parameters
+from retrieval.domains import searched
 from retrieval.embedders import get_embedder
 from retrieval.presets import Preset
+from retrieval.statistics import Scope
 
 DEPTH = 50
 RRF_K = 60
 
 AND_QUERY = """
-SELECT id FROM {table}, websearch_to_tsquery(memory37_configuration(%(language)s), %(question)s) AS asked
-WHERE tenant = %(tenant)s AND search_vector @@ asked ORDER BY ts_rank_cd(search_vector, asked) DESC, id LIMIT %(depth)s
+SELECT id FROM ({rows}) AS passage, websearch_to_tsquery(memory37_configuration(%(language)s), %(question)s) AS asked
+WHERE search_vector @@ asked ORDER BY ts_rank_cd(search_vector, asked) DESC, id LIMIT %(depth)s
 """
 OR_QUERY = """
 WITH asked AS (
   SELECT string_agg(memory37_quoted(word), '|')::tsquery AS words
   FROM unnest(tsvector_to_array(memory37_words(%(language)s, %(question)s))) AS word
 )
-SELECT id FROM {table}, asked
-WHERE tenant = %(tenant)s AND search_vector @@ words ORDER BY ts_rank_cd(search_vector, words) DESC, id LIMIT %(depth)s
+SELECT id FROM ({rows}) AS passage, asked
+WHERE search_vector @@ words ORDER BY ts_rank_cd(search_vector, words) DESC, id LIMIT %(depth)s
 """
 WORDS_OF_PASSAGES = """
 SELECT id, array(SELECT unnest(array_fill(lexeme, ARRAY[cardinality(positions)])) FROM unnest(search_vector))
-FROM {table} WHERE tenant = %s ORDER BY id
+FROM ({rows}) AS passage ORDER BY id
 """
 
 Ranking = list[UUID]
 
 
+@dataclass(frozen=True)
 class Tenant:
-    """The passages of one tenant as the peers see them."""
+    """The passages that one asker searches: by our search as `search` takes them, and as the peers see them."""
 
-    def __init__(self, model: type[Shelved], name: str, preset: Preset) -> None:
-        self.model, self.name, self.preset = model, name, preset
-        with connection.cursor() as cursor:
-            cursor.execute(self._on_table(WORDS_OF_PASSAGES), [name])
-            rows = cursor.fetchall()
-        self.ids: list[UUID] = [row[0] for row in rows]
-        self._bm25 = bm25s.BM25(method="lucene", k1=preset.k1, b=preset.b)
-        self._bm25.index([words or ["∅"] for _id, words in rows], show_progress=False)
-        embedder = get_embedder("bench")
-        stored = dict(model.objects.filter(tenant=name, embedding_model=embedder.name).values_list("pk", "embedding"))
+    rows: "QuerySet[Any, Any]"
+    scopes: Sequence[Scope]
+    preset: Preset
+    hidden: bool = False
+
+    @property
+    def domain(self) -> str:
+        return searched(self.rows.model).domain
+
+    @cached_property
+    def _words(self) -> list[tuple[UUID, list[str]]]:
+        return self._fetched(WORDS_OF_PASSAGES)
+
+    @cached_property
+    def _bm25(self) -> bm25s.BM25:
+        index = bm25s.BM25(method="lucene", k1=self.preset.k1, b=self.preset.b)
+        index.index([words or ["∅"] for _id, words in self._words], show_progress=False)
+        return index
+
+    @cached_property
+    def _vectors(self) -> "np.ndarray[Any, Any]":
+        embedder = get_embedder(self.domain)
+        stored = dict(self.rows.filter(embedding_model=embedder.name).values_list("pk", "embedding"))
         missing = np.zeros(embedder.dims, dtype=np.float32)
-        self._vectors = np.array([stored.get(pk, missing) for pk in self.ids], dtype=np.float32)
+        return np.array([stored.get(pk, missing) for pk, _words in self._words], dtype=np.float32)
 
     def bm25s(self, question: str, language: str) -> Ranking:
         with connection.cursor() as cursor:
             cursor.execute("SELECT tsvector_to_array(memory37_words(%s, %s))", [language, question])
             words = [word for word in cursor.fetchone()[0] if word in self._bm25.vocab_dict]
-        if not words:
-            return []
-        scores = self._bm25.get_scores(words)
-        return [self.ids[place] for place in np.argsort(-scores, kind="stable")[:DEPTH] if scores[place] > 0]
+        return self._best(self._bm25.get_scores(words), above=0.0) if words else []
 
     def dense(self, question: str, _language: str) -> Ranking:
-        scores = self._vectors @ get_embedder("bench").embed_query([question])[0]
-        return [self.ids[place] for place in np.argsort(-scores, kind="stable")[:DEPTH]]
+        return self._best(self._vectors @ get_embedder(self.domain).embed_query([question])[0])
 
     def and_rrf(self, question: str, language: str) -> Ranking:
         return rrf([self._matching(AND_QUERY, question, language), self.dense(question, language)])
@@ -70,16 +86,19 @@ class Tenant:
     def or_rrf(self, question: str, language: str) -> Ranking:
         return rrf([self._matching(OR_QUERY, question, language), self.dense(question, language)])
 
-    def _matching(self, statement: str, question: str, language: str) -> Ranking:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                self._on_table(statement),
-                {"tenant": self.name, "question": question, "language": language, "depth": DEPTH},
-            )
-            return [id_ for (id_,) in cursor.fetchall()]
+    def _best(self, scores: "np.ndarray[Any, Any]", above: float = -np.inf) -> Ranking:
+        best = np.argsort(-scores, kind="stable")[:DEPTH]
+        return [self._words[place][0] for place in best if scores[place] > above]
 
-    def _on_table(self, statement: str) -> str:
-        return statement.format(table=self.model._meta.db_table)
+    def _matching(self, statement: str, question: str, language: str) -> Ranking:
+        found = self._fetched(statement, question=question, language=language, depth=DEPTH)
+        return [id_ for (id_,) in found]
+
+    def _fetched(self, statement: str, **values: Any) -> list[Any]:
+        rows, filters = named_parameters(self.rows, "id", "search_vector")
+        with connection.cursor() as cursor:
+            cursor.execute(statement.format(rows=rows), {**filters, **values})
+            return list(cursor.fetchall())
 
 
 PEERS: dict[str, Callable[[Tenant, str, str], Ranking]] = {

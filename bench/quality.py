@@ -9,17 +9,11 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-from uuid import UUID
 
 from bench.datasets import Dataset, Question, datasets_in, sampled, with_neighbours
 from bench.scoring import MEASURES, averaged, measured
 from bench.scratch import connect
-
-if TYPE_CHECKING:
-    from bench.peers import Tenant
 
 Scores = dict[str, list[tuple[Question, dict[str, float]]]]
 
@@ -61,50 +55,22 @@ def _sets(options: argparse.Namespace) -> Iterator[Dataset]:
 
 def measure(dataset: Dataset) -> Scores:
     """Ask every question in every way; return the measures per way."""
-    from bench.peers import PEERS, Tenant
+    from bench.peers import Tenant
     from bench.shelves import model_for, preset_for, shelve, tenant
+    from bench.ways import ways
 
     keys = shelve(dataset, _say)
-    own, model = preset_for(dataset), model_for(dataset)
-    tenants = {scope: Tenant(model, tenant(dataset, scope), own) for scope in dataset.scopes}
+    own, rows = preset_for(dataset), model_for(dataset).objects
+    names = {scope: tenant(dataset, scope) for scope in dataset.scopes}
+    asked = {scope: ways(Tenant(rows.filter(tenant=name), [name], own)) for scope, name in names.items()}
     scores: Scores = defaultdict(list)
     started = time.perf_counter()
     for question in dataset.questions:
-        where = tenants[question.scope]
-        ways = {**{name: _peer(peer, where) for name, peer in PEERS.items()}, **_ours(where)}
-        for name, way in ways.items():
+        for name, way in asked[question.scope].items():
             ranked = [keys[id_] for id_ in way(question)]
             scores[name].append((question, measured(ranked, question.relevant)))
     _say(f"{dataset.name}: {len(dataset.questions)} questions in {time.perf_counter() - started:.0f} s")
     return scores
-
-
-def _peer(peer: "Callable[[Tenant, str, str], list[UUID]]", where: "Tenant") -> Callable[[Question], list[UUID]]:
-    return lambda question: peer(where, question.text, question.language)
-
-
-def _ours(where: "Tenant") -> dict[str, Callable[[Question], list[UUID]]]:
-    from retrieval.presets import Fusion, Mode
-    from retrieval.search import search
-
-    def way(mode: Mode, fusion: Fusion = Fusion.SCORE) -> Callable[[Question], list[UUID]]:
-        settings = replace(where.preset, fusion=fusion)
-
-        def ask(question: Question) -> list[UUID]:
-            rows = where.model.objects.filter(tenant=where.name)
-            found = search(
-                rows, question.text, scopes=[where.name], preset=settings, mode=mode, language=question.language
-            )
-            return [hit.id for hit in found]
-
-        return ask
-
-    return {
-        "keyword leg": way(Mode.KEYWORD),
-        "vector leg": way(Mode.VECTOR),
-        "fused, rrf": way(Mode.HYBRID, Fusion.RRF),
-        "fused, score": way(Mode.HYBRID, Fusion.SCORE),
-    }
 
 
 def report(name: str, scores: Scores) -> None:
@@ -128,13 +94,18 @@ def summary(table: dict[str, Scores]) -> None:
     titles = ("keyword", "vector", "fused", "- better", "- bm25s", "AND RRF", "OR RRF")
     print(f"\n{'nDCG@10':28}" + "".join(f"{title:>9}" for title in titles))
     for name, scores in table.items():
-        if "keyword leg" not in scores:
-            continue
-        mean = {way: averaged(values for _question, values in rows)["nDCG@10"] for way, rows in scores.items()}
-        keyword, vector, fused = mean["keyword leg"], mean["vector leg"], mean["fused, score"]
-        row = [keyword, vector, fused, fused - max(keyword, vector), keyword - mean["bm25s, same words"]]
-        row += [mean["AND tsquery + dense, RRF"], mean["OR tsquery + dense, RRF"]]
-        print(f"{name:28}" + "".join(f"{value:9.4f}" for value in row))
+        print(f"{name:28}" + _compared(scores))
+        reported = {way: [row for row in rows if row[0].half == "reporting"] for way, rows in scores.items()}
+        if reported["fused, score"]:
+            print(f"{name + ', reporting half':28}" + _compared(reported))
+
+
+def _compared(scores: Scores) -> str:
+    mean = {way: averaged(values for _question, values in rows)["nDCG@10"] for way, rows in scores.items()}
+    keyword, vector, fused = mean["keyword leg"], mean["vector leg"], mean["fused, score"]
+    row = [keyword, vector, fused, fused - max(keyword, vector), keyword - mean["bm25s, same words"]]
+    row += [mean["AND tsquery + dense, RRF"], mean["OR tsquery + dense, RRF"]]
+    return "".join(f"{value:9.4f}" for value in row)
 
 
 def _say(line: str) -> None:

@@ -1,0 +1,38 @@
+"""Measure quality and speed: `make bench DATA=FOLDER` or `python -m bench [FOLDER…]`.
+
+First how good search is, on our own questions and on the evaluation sets of the folders given; then how long it takes,
+by bare SQL, in Python and over HTTP. Everything happens in scratch databases, which are kept: a second run embeds and
+fills nothing. The first run embeds the rules (some minutes). `bench.quality` and `bench.latency` have more options.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", type=Path, help="Folders of evaluation sets (*.corpus.jsonl).")
+    parser.add_argument("--sizes", default="10000", help="Passages to search, as 10000,100000. Default: 10000.")
+    parser.add_argument("--sample", type=int, default=200, help="Questions of each set, 0 for all. Default: 200.")
+    parser.add_argument("--no-quality", action="store_true", help="Speed alone.")
+    parser.add_argument("--no-latency", action="store_true", help="Quality alone.")
+    options = parser.parse_args()
+    if missing := [str(folder) for folder in options.folders if not folder.is_dir()]:
+        parser.error(f"no such folder: {', '.join(missing)}")
+    if not options.no_quality:
+        _run("bench.quality", *map(str, options.folders), "--questions", "--sample", str(options.sample))
+    if not options.no_latency:
+        _run("bench.latency", "--http", "--sizes", options.sizes)
+
+
+def _run(module: str, *arguments: str) -> None:
+    """In a process of its own: each has another embedder and another database."""
+    print(f"\n== python -m {module} {' '.join(arguments)}", flush=True)
+    if code := subprocess.run([sys.executable, "-m", module, *arguments], check=False).returncode:
+        sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""The ways to ask a question that are measured side by side: our legs, their fusion, and the peers."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from uuid import UUID
+
+from bench.datasets import Question
+from bench.peers import PEERS, Ranking, Tenant
+from retrieval.presets import Fusion, Mode
+from retrieval.search import search
+
+Way = Callable[[Question], list[UUID]]
+
+
+def ways(where: Tenant, limit: int = 10) -> dict[str, Way]:
+    """Return every way to ask `where`, by its name."""
+    ours = {
+        "keyword leg": _ours(where, limit, Mode.KEYWORD),
+        "vector leg": _ours(where, limit, Mode.VECTOR),
+        "fused, rrf": _ours(where, limit, Mode.HYBRID, Fusion.RRF),
+        "fused, score": _ours(where, limit, Mode.HYBRID),
+    }
+    return {**{name: _peer(peer, where) for name, peer in PEERS.items()}, **ours}
+
+
+def _peer(peer: Callable[[Tenant, str, str], Ranking], where: Tenant) -> Way:
+    return lambda question: peer(where, question.text, question.language)
+
+
+def _ours(where: Tenant, limit: int, mode: Mode, fusion: Fusion = Fusion.SCORE) -> Way:
+    preset = replace(where.preset, fusion=fusion)
+
+    def ask(question: Question) -> list[UUID]:
+        found = search(
+            where.rows, question.text, scopes=where.scopes, hidden=where.hidden, preset=preset, limit=limit, mode=mode,
+            language=question.language,
+        )  # fmt: skip
+        return [hit.id for hit in found]
+
+    return ask
