@@ -47,7 +47,7 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
     def percent(self, rule: StoredCodeRule) -> str:
         return f"{rule.confidence:.0%}"
 
-    @display(description=_("standing"), label=STANDING)  # type: ignore[untyped-decorator]
+    @display(description=_("standing"), label=STANDING)
     def standing(self, rule: StoredCodeRule) -> tuple[str, str]:
         if rule.confidence >= rule.promotion_threshold:
             return "trusted", gettext("trusted")

@@ -38,7 +38,7 @@ from memories.agent_schemas import (
 )
 from memories.buckets.events import MemoryEvent, Outcome
 from memories.buckets.read import MemoryQueryResult, ReadPipeline, ScoredMemory
-from memories.buckets.scoring import RRF, WeightedFusion
+from memories.buckets.scoring import RRF, Fusion, WeightedFusion
 from memories.buckets.write import WritePipeline
 from memories.code_rules import CodeRule, detect_code_rules_from_patch
 from memories.models import Namespace, Reflection
@@ -49,7 +49,7 @@ from worlds.doors import NeedsKey, caller_of, own_transaction
 from worlds.keys import Scope
 
 router = Router(tags=["agent"], auth=NeedsKey(Scope.AGENT_WRITE))
-FUSIONS = {"weighted": WeightedFusion(), "rrf": RRF()}
+FUSIONS: dict[str, Fusion] = {"weighted": WeightedFusion(), "rrf": RRF()}
 Limit = Annotated[int, Query(ge=1, le=200)]
 
 

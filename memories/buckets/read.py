@@ -139,7 +139,9 @@ def within_budget(
     """Take the best as long as they fit; a smaller one further down may still fit."""
     if max_tokens is None:
         return list(ranked), []
-    kept, cut, left = [], [], max_tokens
+    kept: list[ScoredMemory] = []
+    cut: list[ScoredMemory] = []
+    left = max_tokens
     for memory in ranked:
         fits = memory.tokens <= left
         (kept if fits else cut).append(memory)

@@ -52,7 +52,8 @@ def score(axes: Axes, weights: Weights = Weights()) -> float:
 class Fusion(Protocol):
     """One score per memory out of the axes of all; higher is better."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def fuse(self, found: Sequence[Axes]) -> list[float]: ...
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import HDBSCAN
@@ -38,7 +39,7 @@ class EpisodeClusterer:
         labels: np.ndarray[tuple[int], np.dtype[np.int64]] = model.fit_predict(directions)
         return labels
 
-    def _cluster(self, episodes: Sequence[MemoryItem], vectors: Vectors, chosen: object) -> Cluster:
-        places = np.flatnonzero(chosen)  # type: ignore[call-overload]
+    def _cluster(self, episodes: Sequence[MemoryItem], vectors: Vectors, chosen: Any) -> Cluster:
+        places = np.flatnonzero(chosen)
         nearness = vectors[places] @ vectors[places].mean(axis=0)
         return Cluster([episodes[place] for place in places[np.argsort(-nearness)]])

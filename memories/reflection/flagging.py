@@ -1,5 +1,7 @@
 """Insights whose evidence was retracted: out of use until somebody has looked at them again."""
 
+from typing import Any
+
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -16,7 +18,7 @@ def flag_retracted(namespace: Namespace | None = None) -> int:
 
     A flagged insight waits in the review inbox. An episode that was merged into another one still stands.
     """
-    found = list(shaken(namespace))
+    found: list[Any] = list(shaken(namespace))  # annotated with `standing`
     for insight in found:
         with transaction.atomic():
             because = BECAUSE.format(n=insight.rests_on - insight.standing, all=insight.rests_on)

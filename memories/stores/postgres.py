@@ -10,6 +10,7 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from memories import changing, core, recall
+from memories.buckets.importance import checked
 from memories.code_rules.rule import EMA_ALPHA, CodeRule, alike, reinforce_rule
 from memories.models import (
     AgentState,
@@ -22,7 +23,7 @@ from memories.models import (
     StoredCodeRule,
 )
 from memories.states import Bucket, Maker, State
-from memories.stores.records import Found, MemoryRecord, checked
+from memories.stores.records import Found, MemoryRecord
 from memories.storing import store_vectors
 from memories.vectors import SiteSource, VectorSource
 from memories.writing import next_timestamps

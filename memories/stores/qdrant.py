@@ -139,7 +139,7 @@ class EmbeddingMemoryStore:
         weak = [str(rule.id) for rule in rules if is_weak(rule, min_observations=min_observations)]
         if weak:
             with self._writing():
-                self._client.delete(self._rest, points_selector=weak, wait=True)
+                self._client.delete(self._rest, points_selector=[*weak], wait=True)
         return len(weak)
 
     def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
