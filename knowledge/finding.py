@@ -132,8 +132,9 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         mode=mode,
         explain=question.explain,
     )
-    rows = Lore.objects.select_related("campaign").in_bulk([hit.fields["lore_id"] for hit in result.hits])
-    hits = [shown_lore(rows[hit.fields["lore_id"]], caller, hit=hit) for hit in _first_of_each(result.hits, "lore_id")]
+    found = _first_of_each(result.hits, "lore_id")[: None if question.explain else question.k]
+    rows = Lore.objects.to_show().in_bulk([hit.fields["lore_id"] for hit in found])
+    hits = [shown_lore(rows[hit.fields["lore_id"]], caller, hit=hit) for hit in found]
     return answer_of(hits[: question.k], question, caller, result=result, rest=hits[question.k :])
 
 

@@ -58,6 +58,11 @@ class LoreQuerySet(Overlaid[Any]):
     def published(self) -> Self:
         return self.filter(status="published")
 
+    def to_show(self) -> Self:
+        """Only what a hit shows of its entry: a body may be long, and the hit brings the passage."""
+        shown = ("slug", "kind", "title", "language", "in_world_at", "in_world_label", "author", "status")
+        return self.select_related("campaign").only(*shown, "campaign__slug")
+
 
 class LorePassageQuerySet(Overlaid[Any]):
     path_to_lore = "lore"

@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from pgvector import HalfVector
 
 from retrieval.domains import searched
 from retrieval.embedders import get_embedder
@@ -19,7 +18,7 @@ from retrieval.presets import preset as preset_of
 from retrieval.problems import EmbedderDown, Invalid
 from retrieval.questions import Asked, checked
 from retrieval.selectivity import Narrowness, narrowness
-from retrieval.statement import Meaning, Statement
+from retrieval.statement import Meaning, Statement, vector_text
 from retrieval.statistics import Scope
 from retrieval.telemetry import searching
 
@@ -174,7 +173,7 @@ def _meaning(request: Request) -> tuple[Meaning | None, tuple[str, ...]]:
     except EmbedderDown as problem:
         logger.warning("searching %s by words alone: %s", request.domain, problem)
         return None, ("vector",)
-    return Meaning(embedder.name, embedder.dims, HalfVector(vector).to_text()), ()
+    return Meaning(embedder.name, embedder.dims, vector_text(vector)), ()
 
 
 def _parameters(request: Request, meaning: Meaning | None, narrow: Narrowness) -> dict[str, Any]:

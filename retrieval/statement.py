@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 from django.db import OperationalError, connections, transaction
 from django.db.models import Field, QuerySet
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from psycopg import sql
 from psycopg.errors import QueryCanceled
 
 from retrieval.compiling import named_parameters
+from retrieval.embedders import Vectors
 from retrieval.models import Passage
 from retrieval.presets import Preset
 from retrieval.problems import Problem
@@ -43,6 +45,12 @@ class Meaning:
     model: str
     dims: int
     vector: str
+
+
+def vector_text(vector: Vectors) -> str:
+    """Write a vector as PostgreSQL reads halfvec: five digits are exactly what half precision holds."""
+    halves = vector.astype(np.float16).tolist()
+    return f"[{','.join(['%.5g'] * len(halves))}]" % tuple(halves)
 
 
 @dataclass(frozen=True)
