@@ -1,7 +1,6 @@
 """Work after a write. A hint makes it soon; the sweep makes it certain."""
 
 import logging
-from functools import partial
 
 from celery import shared_task
 from django.db import transaction
@@ -21,7 +20,7 @@ IN_ONE_TASK = 512
 
 def embed_soon(domain: str) -> None:
     """Call within the transaction that writes passages: they are embedded right after it commits."""
-    transaction.on_commit(partial(embed.delay, domain), robust=True)
+    transaction.on_commit(lambda: embed.delay(domain), robust=True)  # a partial has no name for the log
 
 
 @shared_task

@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from memory_site.broker import celery_defaults
 from memory_site.celery import app as celery_app
 from tests.counters import _metric_reader, counted  # noqa: F401
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
@@ -43,7 +44,8 @@ def _hashing_embedder() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _close_the_broker(django_db_setup: None) -> Iterator[None]:
-    """The broker's pool holds connections to the test database, which is dropped at the end."""
+    """The broker is in the test database, whose name is known only now; its pool must not outlive that database."""
+    celery_app.conf.update(celery_defaults())
     yield
     celery_app.pool.force_close_all()
 

@@ -17,7 +17,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop must be gone before asynchronous tests run
 def chromium() -> Iterator[Browser]:
     if not CHROMIUM:
         why = "Chromium is not installed (Debian: apt-get install chromium)"

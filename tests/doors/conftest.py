@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import connection
 from django.test import Client
 
 from knowledge.models import Document, Lore, Rule
 from knowledge.writing import save_rule
 from tests.doors.serving import serve
 from worlds import keys
+from worlds.erasing import deletion_for_good
 from worlds.models import Campaign, GameSystem, Party, World
 
 Keys = Callable[..., str]
@@ -67,7 +67,6 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
         )
         with serve(Doors()) as url:
             yield {"url": url, "key": text, "world": world}
-        with connection.cursor() as cursor:  # ledgers and observations are append-only, short of a deletion for good
-            cursor.execute("SELECT set_config('memory37.deletion', 'for good', false)")
-        world.delete()
-        system.delete()
+        with deletion_for_good():  # ledgers and observations are append-only, short of that
+            world.delete()
+            system.delete()
