@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from episodes.models import EXTERNAL_ID, Scene, Session
 from knowledge.graph.facts import GraphFact
+from retrieval.schemas import Day, Moment
 from worlds.audiences import Visibility
 
 LONGEST_TEXT = 20_000
@@ -36,9 +37,9 @@ class Closed(BaseModel):
 class When(Closed):
     """In-world time, and the real time at the table. A bare date-time means `real`, other words `in_world_label`."""
 
-    in_world_at: float | None = Field(default=None, allow_inf_nan=False, description="Day since the world's epoch.")
+    in_world_at: Day | None = None
     in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
-    real: datetime | None = None
+    real: Moment | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -133,8 +134,8 @@ class SessionIn(Closed):
     arc_title: Line = ""
     number: int = Field(default=0, ge=0, le=100_000)
     title: Line = ""
-    played_at: datetime | None = None
-    in_world_at: float | None = Field(default=None, allow_inf_nan=False)
+    played_at: Moment | None = None
+    in_world_at: Day | None = None
     in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
     visibility: Visibility = Visibility.REVEALED
 
@@ -147,7 +148,7 @@ class SceneIn(Closed):
     title: Line = ""
     place: Line = ""
     position: int = Field(default=0, ge=0, le=100_000)
-    in_world_at: float | None = Field(default=None, allow_inf_nan=False)
+    in_world_at: Day | None = None
     in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
     visibility: Visibility = Visibility.REVEALED
 

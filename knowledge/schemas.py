@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
 from retrieval.ingest.normalise import clean
-from retrieval.schemas import LARGEST_K, Closed, MaxChars
+from retrieval.schemas import LARGEST_K, Closed, Day, MaxChars
 from worlds.asking import Ask
 from worlds.audiences import Audience, Visibility
 
@@ -85,7 +85,6 @@ Label = Annotated[str, Cleaned, StringConstraints(max_length=120, strip_whitespa
 Body = Annotated[str, BeforeValidator(_trimmed), StringConstraints(max_length=LONGEST_BODY)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[\w-]+$", max_length=120)]
 Told = Annotated[str, StringConstraints(max_length=120), AfterValidator(_told)]
-Day = Annotated[float | None, Field(allow_inf_nan=False, description="Days since the world's epoch.")]
 
 
 class LoreIn(Closed):
@@ -102,9 +101,9 @@ class LoreIn(Closed):
     status: Status = "draft"
     visibility: Visibility = Visibility.GM
     known_to: list[Told] = Field([], max_length=100)
-    in_world_at: Day = None
+    in_world_at: Day | None = None
     in_world_label: Label = ""
-    in_world_until: Day = None
+    in_world_until: Day | None = None
     in_world_until_label: Label = ""
     campaign: str | None = Field(None, max_length=120, description="Slug: an overlay, known in this campaign alone.")
     overrides: str | None = Field(None, max_length=200, description="The canon entry that it stands in for.")

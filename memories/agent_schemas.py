@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memories.schemas import Closed
 from memories.states import Bucket
+from retrieval.schemas import Moment, Share
 
-Share = Annotated[float, Field(ge=0, le=1)]
 Code = Annotated[str, Field(max_length=20_000)]
 
 
@@ -24,7 +24,7 @@ class EventIn(Closed):
     source: str = Field("", max_length=200)
     subject: str = Field("", max_length=200)
     speaker: str = Field("", max_length=120)
-    event_at: datetime | None = None
+    event_at: Moment | None = None
     bucket: Bucket | None = None
     importance: Share | None = None
 
@@ -48,7 +48,7 @@ class QueryIn(Closed):
     limit: int = Field(10, ge=1, le=100)
     max_tokens: int | None = Field(None, ge=1, le=100_000)
     fusion: Literal["weighted", "rrf"] = "weighted"
-    half_life_hours: float = Field(24.0, gt=0, le=100_000)
+    half_life_hours: float = Field(24.0, gt=0, le=100_000, strict=True)
     abstain: bool = True
 
 

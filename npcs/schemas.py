@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, Field, field_validator
 
 from episodes.schemas import Closed, Line, Prose, Reason, Ref, storable
+from retrieval.schemas import Day
 from worlds.audiences import Visibility
 
 Slug = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[\w\-]+$")]
@@ -18,7 +19,7 @@ class SecretIn(Closed):
 
 
 class Milestone(Closed):
-    at: float | None = Field(default=None, allow_inf_nan=False)
+    at: Day | None = None
     label: Line = ""
     text: Reason
 
@@ -42,7 +43,7 @@ class NPCIn(Closed):
     milestones: list[Milestone] = Field(default=[], max_length=200)
     language: Annotated[str, Field(max_length=8, pattern=r"^[a-z]{2,3}(-[A-Za-z]+)?$")] = "en"
     base: int = Field(default=0, ge=-100, le=100)
-    half_life: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    half_life: float | None = Field(default=None, gt=0, allow_inf_nan=False, strict=True)
     visibility: Visibility = Visibility.GM
     known_to: list[Annotated[str, Field(max_length=120)]] = Field(default=[], max_length=100)
 

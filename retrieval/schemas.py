@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Domain = Literal["srd", "lore", "episode", "art"]
 Match = Literal["exact", "alias", "fuzzy", "keyword", "vector"]
@@ -14,6 +14,20 @@ LARGEST_K = 50
 MaxChars = Annotated[
     int | None, Field(ge=200, le=MOST_CHARS, description="At most this many characters of text in the answer.")
 ]
+
+
+def _worded(value: Any) -> Any:
+    """Refuse what is a number of seconds somewhere: whether since 1970 or the world's epoch, nobody can tell."""
+    if isinstance(value, bool | int | float) or (isinstance(value, str) and value.strip().lstrip("-").isdecimal()):
+        raise ValueError("must be a date-time such as 2026-05-04T19:30:00Z")
+    return value
+
+
+Moment = Annotated[datetime, BeforeValidator(_worded)]
+"""Real time in a request: ISO 8601 in words, as the schema says."""
+Day = Annotated[float, Field(allow_inf_nan=False, strict=True, description="Days since the world's epoch.")]
+"""In-world time in a request: a number, neither `true` nor "12"."""
+Share = Annotated[float, Field(ge=0, le=1, strict=True)]
 
 
 class Closed(BaseModel):

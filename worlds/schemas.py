@@ -5,6 +5,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from retrieval.schemas import Day
+
 
 class RevealWritten(BaseModel):
     """Who learned of what, and from where."""
@@ -17,7 +19,7 @@ class RevealWritten(BaseModel):
         max_length=120, pattern=r"^(party|npc):.+$", description="Who learned it.", examples=["party:lanternbearers"]
     )
     episode_ref: str = Field(default="", max_length=120, description="The episode in which it was learned.")
-    in_world_at: float | None = Field(default=None, description="In-world day.")
+    in_world_at: Day | None = None
     in_world_label: str = Field(default="", max_length=120)
     note: str = Field(default="", max_length=2000)
 

@@ -18,6 +18,12 @@ MIRA = "Mira Voss keeps the ledgers of the Ferrymen's Guild."
 DRAGON = "A dragon sleeps below the salt mine."
 
 
+@pytest.fixture
+def _nothing_remembered(db: None) -> None:
+    """Worlds that a whole module shares are committed, and so are the vectors of their texts."""
+    CachedVector.objects.all().delete()
+
+
 @pytest.mark.django_db
 def test_a_document_is_embedded_once(hosted_embedder: Loopback) -> None:
     first = get_embedder("lore").embed_document([MIRA, DRAGON, MIRA])
@@ -68,6 +74,7 @@ def test_many_threads_may_ask_at_once(hosted_embedder: Loopback) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("_nothing_remembered")
 def test_what_was_embedded_before_a_failure_is_kept(hosted_embedder: Loopback) -> None:
     texts = [f"Day {day} on the river" for day in range(300)]
     hosted_embedder.embeddings.then(lambda body: status(401) if len(body["input"]) < 256 else wrong_width(1024)(body))
@@ -92,6 +99,7 @@ def test_deletion_for_good_takes_the_vectors_along() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("_nothing_remembered")
 def test_vectors_nobody_used_for_long_are_pruned(settings: Any) -> None:
     get_embedder().embed_document([MIRA, DRAGON])
     CachedVector.objects.update(used_at=timezone.now() - timedelta(days=settings.VECTOR_CACHE_DAYS + 1))
