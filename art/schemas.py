@@ -10,7 +10,7 @@ from worlds.audiences import Visibility
 
 Moderation = Literal["pending", "approved", "flagged", "rejected"]
 Tag = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(storable)]
-Why = Literal["scene", "place", "entities", "words"]
+Why = Literal["scene", "place", "entities", "neighbours", "words"]
 
 
 def web_address(url: str) -> str:
@@ -91,7 +91,8 @@ class ArtCardOut(BaseModel):
 
 
 class ArtSuggestion(BaseModel):
-    """Cards for a scene, best first. `basis`: the scene's own, the nearest by place, by who is shown, or by words."""
+    """Cards for a scene, best first. `basis`: the scene's own, the nearest by place, by who is shown, by what
+    those have to do with in the relation graph, or by words."""
 
     scene_id: str
     basis: Why | None

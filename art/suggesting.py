@@ -1,17 +1,25 @@
-"""Which pictures fit a scene: its own, else the nearest by place, by who is in it, by its words."""
+"""Which pictures fit a scene: its own, else the nearest by place, by who is in it, by their neighbours in the relation
+graph, by its words."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Count, Q
 
 from art.models import ArtCard
 from art.schemas import ArtCardOut, ArtPrivate, ArtSuggestion, Why
 from episodes.models import Episode, Scene
+from knowledge.graph.base import View
+from knowledge.graph.expanding import neighbours_of
+from knowledge.graph.models import GraphNode, NodeKind
+from knowledge.graph.words import fact_words
 from knowledge.models import Lore
 from npcs.models import NPC
 from retrieval.search import search
 from worlds.audiences import Audience
+
+MOST_NEIGHBOURS = 10
 
 Found = tuple[list[ArtCardOut], list[str]]
 
@@ -45,13 +53,27 @@ def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
 
 def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
     """Cards that show those who were in the scene, most of them first."""
-    episodes = Episode.objects.filter(scene=scene).visible_to(audience).standing()
-    cast = NPC.objects.in_world(scene.world).visible_to(audience).filter(appearances__episode__in=episodes).distinct()
-    people = {npc.pk: npc.name for npc in cast}
+    people = {npc.pk: npc.name for npc in _cast(scene, audience)}
     shown = cards.filter(npcs__in=list(people)).annotate(fits=Count("npcs", filter=Q(npcs__in=list(people))))
     rows = list(shown.with_source().order_by("-fits", "-created_at")[:k])
     names = {card.pk: [people[npc.pk] for npc in card.npcs.all() if npc.pk in people] for card in rows}
     return [told(card, audience, why="entities", because=", ".join(names[card.pk])) for card in rows], []
+
+
+def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
+    """Cards that show what the place and the cast have to do with in the relation graph, the nearest first."""
+    near = neighbours_of(_entities_of(scene, audience), View(scene.world, audience))[:MOST_NEIGHBOURS]
+    people = NPC.objects.in_world(scene.world).visible_to(audience).filter(slug__in=[tie.node.slug for tie in near])
+    entries = Lore.objects.in_world(scene.world).visible_to(audience).filter(nodes__in=[tie.node.pk for tie in near])
+    by_slug, by_pk = {npc.slug: npc.pk for npc in people}, set(entries.values_list("pk", flat=True))
+    found: dict[Any, str] = {}
+    for tie in near if by_slug or by_pk else ():
+        npc, lore = by_slug.get(tie.node.slug), tie.node.lore_id if tie.node.lore_id in by_pk else None
+        shows = Q(npcs=npc) if npc else Q()
+        shows = shows | Q(lore=lore) | Q(place=lore) if lore else shows
+        for card in cards.filter(shows).with_source().order_by("-created_at").distinct()[:k] if shows else ():
+            found.setdefault(card, fact_words(tie.facts[0]))
+    return [told(card, audience, why="neighbours", because=why) for card, why in list(found.items())[:k]], []
 
 
 def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
@@ -73,6 +95,7 @@ LOOKS: Sequence[tuple[Why, Callable[[Any, Scene, Audience, int], Found]]] = (
     ("scene", of_scene),
     ("place", by_place),
     ("entities", by_entities),
+    ("neighbours", by_neighbours),
     ("words", by_words),
 )
 
@@ -113,6 +136,20 @@ def _visible_place(scene: Scene, audience: Audience) -> Lore | None:
         return None
     place: Lore | None = Lore.objects.filter(pk=scene.place_lore_id).visible_to(audience).first()
     return place
+
+
+def _cast(scene: Scene, audience: Audience) -> Any:
+    episodes = Episode.objects.filter(scene=scene).visible_to(audience).standing()
+    return NPC.objects.in_world(scene.world).visible_to(audience).filter(appearances__episode__in=episodes).distinct()
+
+
+def _entities_of(scene: Scene, audience: Audience) -> set[UUID]:
+    """The scene's place and cast as entities of the relation graph."""
+    place = _visible_place(scene, audience)
+    slugs = list(_cast(scene, audience).values_list("slug", flat=True))
+    meant = Q(slug__in=slugs, kind=NodeKind.CHARACTER) | (Q(lore=place) if place else Q(pk=None))
+    shown = GraphNode.objects.in_world(scene.world).visible_to(audience).filter(meant, believed_until=None)
+    return set(shown.values_list("pk", flat=True))
 
 
 def _words_of(scene: Scene, audience: Audience) -> str:

@@ -10,8 +10,10 @@ from rapidfuzz import fuzz, process
 
 from knowledge.entries import campaign_called
 from knowledge.glossary.expanding import Found, glossary_of
+from knowledge.graph.base import View
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
 from knowledge.naming import NamedRow, index_of, named_rows, named_rules
+from knowledge.neighbouring import LORE_FIELDS, joined_by_neighbours
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
 from knowledge.showing import answer_of, shown_lore, shown_rule
 from retrieval.hits import Hit
@@ -128,10 +130,12 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         limit=2 * question.k,
         language=guess_language(question.query),
         named=_named(passages, "lore", named_rows(entries, question.query, within=MENTIONED_LORE)),
-        fields=("lore_id", "secret", "visibility", "known_to"),
+        fields=LORE_FIELDS,
         mode=mode,
         explain=question.explain,
     )
+    if question.expand:
+        result = joined_by_neighbours(result, question.query, passages, View(caller.world, caller.audience))
     found = _first_of_each(result.hits, "lore_id")[: None if question.explain else question.k]
     rows = Lore.objects.to_show().in_bulk([hit.fields["lore_id"] for hit in found])
     hits = [shown_lore(rows[hit.fields["lore_id"]], caller, hit=hit) for hit in found]

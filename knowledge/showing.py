@@ -97,7 +97,7 @@ def _explanation(
 ) -> Explanation:
     domain = "srd" if isinstance(question, RulesQuestion) else "lore"
     settings = preset(domain)
-    filters = question.model_dump(exclude_defaults=True, include={"kind", "filters", "rule_id"})
+    filters = question.model_dump(exclude_defaults=True, include={"kind", "filters", "rule_id", "expand"})
     missed = [NearMiss(id=hit.id, title=hit.title, score=hit.score, legs=hit.legs) for hit in rest]
     return Explanation(
         query=(question.term or question.rule_id or "") if isinstance(question, RulesQuestion) else question.query,

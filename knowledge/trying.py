@@ -30,6 +30,7 @@ class TryForm(forms.Form):
     domain = forms.ChoiceField(label=_("Search in"), choices=[("rules", _("Rules")), ("lore", _("Lore"))])
     world = forms.ModelChoiceField(World.objects.none(), label=_("World"), empty_label=None, to_field_name="slug")
     audience = forms.ChoiceField(label=_("As"), required=False)
+    expand = forms.BooleanField(label=_("With neighbours (lore)"), required=False)
 
     def __init__(self, data: Any, *, worlds: Any) -> None:
         super().__init__(data)
@@ -81,19 +82,8 @@ def _searched(form: TryForm) -> dict[str, Any]:
     except (Problem, forms.ValidationError) as problem:
         return {"problem": problem.messages[0] if isinstance(problem, forms.ValidationError) else str(problem)}
     fused = answers[Mode.HYBRID]
-    legs = [
-        Column(
-            gettext("By words"),
-            gettext("BM25: rare words of the question count most."),
-            _found_by("keyword", answers[Mode.KEYWORD]),
-            "keyword",
-        ),
-        Column(
-            gettext("By meaning"), gettext("Nearness of vectors."), _found_by("vector", answers[Mode.VECTOR]), "vector"
-        ),
-    ]
     return {
-        "legs": legs,
+        "legs": _legs(answers, expanded=form.cleaned_data["expand"]),
         "fused": fused,
         "best": max((hit.score for hit in fused.hits), default=1.0) or 1.0,
         "audience": caller.audience,
@@ -101,12 +91,25 @@ def _searched(form: TryForm) -> dict[str, Any]:
     }
 
 
+def _legs(answers: dict[Mode, Answer], *, expanded: bool) -> list[Column]:
+    legs = [
+        ("keyword", Mode.KEYWORD, gettext("By words"), gettext("BM25: rare words of the question count most.")),
+        ("vector", Mode.VECTOR, gettext("By meaning"), gettext("Nearness of vectors.")),
+    ]
+    if expanded:
+        about = gettext("Lore one step along the graph from what the question names.")
+        legs.append(("graph", Mode.HYBRID, gettext("By the graph"), about))
+    return [Column(title, about, _found_by(key, answers[mode]), key) for key, mode, title, about in legs]
+
+
 def _asked(form: TryForm, caller: Caller, mode: Mode) -> Answer:
     told, explain = form.cleaned_data, caller.audience.is_gm
     if told["domain"] == "rules":
         answer = find_rules(RulesQuestion(term=told["q"], k=SHOWN, explain=explain), caller, mode=mode)
     else:
-        answer = find_lore(LoreQuestion(query=told["q"], k=SHOWN, explain=explain), caller, mode=mode)
+        expand = told["expand"] and mode == Mode.HYBRID
+        question = LoreQuestion(query=told["q"], k=SHOWN, explain=explain, expand=expand)
+        answer = find_lore(question, caller, mode=mode)
     for hit in answer.hits:
         hit.text = plain(hit.text)
     return answer

@@ -115,9 +115,15 @@ class Memory37Client:
         return await self._ask(Hits, "rules_lookup", term=term, rule_id=rule_id, **more)
 
     async def lore_search(
-        self, query: str, *, k: int | None = None, filters: Mapping[str, Any] | None = None, **more: Any
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        filters: Mapping[str, Any] | None = None,
+        expand: bool | None = None,
+        **more: Any,
     ) -> Hits:
-        return await self._ask(Hits, "lore_search", query=query, k=k, filters=filters, **more)
+        return await self._ask(Hits, "lore_search", query=query, k=k, filters=filters, expand=expand, **more)
 
     async def session_fetch(self, party_id: str, *, k: int | None = None, **more: Any) -> Answer:
         return await self._ask(Answer, "session_fetch", party_id=party_id, k=k, **more)

@@ -6,6 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from episodes.models import Episode
+from knowledge.graph.base import View
+from knowledge.graph.expanding import Neighbour, neighbours_of
+from knowledge.graph.models import GraphNode
+from knowledge.graph.words import fact_words
 from knowledge.models import Lore
 from npcs.dispositions import present, state_of
 from npcs.folding import Change, Standing, fold, label_of
@@ -18,13 +22,15 @@ from npcs.schemas import (
     Known,
     NPCProfile,
     NPCStatic,
+    Related,
 )
 from worlds.audiences import Audience, Visibility
-from worlds.models import Party
+from worlds.models import Party, World
 from worlds.reveals import guarded_models
 
 MOST_INFLUENCES = 20
 MOST_KNOWN = 30
+MOST_RELATIONS = 8
 STEADY = 0.5
 """A trend of less than half a point is none."""
 
@@ -46,6 +52,18 @@ def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NP
     profile = _profile(npc, static)
     profile.apparent = apparent(npc, party, audience) if party else None
     return profile
+
+
+def strongest_relations(world: World, slug: str, audience: Audience) -> list[Related]:
+    """What the NPC has to do with whom now, as far as `audience` may know."""
+    shown = GraphNode.objects.in_world(world).visible_to(audience).filter(slug=slug, believed_until=None)
+    near = neighbours_of(set(shown.values_list("pk", flat=True)), View(world, audience))
+    return [_related(tie) for tie in near[:MOST_RELATIONS]]
+
+
+def _related(tie: Neighbour) -> Related:
+    fact = tie.facts[0]
+    return Related(says=fact_words(fact), other=tie.node.slug, since=fact.since)
 
 
 def told_disposition(row: Disposition, today: float | None = None) -> DispositionOut:

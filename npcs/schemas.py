@@ -168,6 +168,14 @@ class NPCDynamic(BaseModel):
     knows: list[Known] = []
 
 
+class Related(BaseModel):
+    """What an NPC has to do with another entity now: the surest fact between the two, as words."""
+
+    says: str
+    other: str = Field(description="Id of the other entity.")
+    since: float | None = None
+
+
 class NPCProfile(BaseModel):
     """An NPC (spec 1.3). `dynamic` and `private` are for game masters, `apparent` is for players."""
 
@@ -176,6 +184,7 @@ class NPCProfile(BaseModel):
     npc_id: str
     title: str
     static: NPCStatic
+    relations: list[Related] = Field(default=[], description="To whom most facts lead first; those that are known.")
     apparent: Apparent | None = None
     dynamic: NPCDynamic | None = None
     private: NPCPrivate | None = None

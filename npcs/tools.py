@@ -6,7 +6,7 @@ from pydantic import Field
 
 from episodes.finding import find_party_for
 from npcs.naming import find_npc
-from npcs.profiles import profile_for_players
+from npcs.profiles import profile_for_players, strongest_relations
 from npcs.schemas import NPCProfile
 from npcs.telling import whole_profile
 from worlds.asking import Ask
@@ -26,8 +26,12 @@ def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
     Use it before an NPC speaks, acts or decides. Not for places, factions or history: that is `lore_search`.
     Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
     """
-    if caller.audience.is_gm:
-        return _whole(ask, caller)
+    profile = _whole(ask, caller) if caller.audience.is_gm else _for_players(ask, caller)
+    profile.relations = strongest_relations(caller.world, profile.npc_id, caller.audience)
+    return profile
+
+
+def _for_players(ask: ProfileAsk, caller: Caller) -> NPCProfile:
     npc = find_npc(caller.world, ask.npc_id, caller.audience)
     party = find_party_for(caller, ask.party_id) if ask.party_id else None
     return profile_for_players(npc, caller.audience, party)

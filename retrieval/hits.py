@@ -29,7 +29,7 @@ class Hit:
     score: float
     legs: Mapping[str, Leg]
     match: str
-    """exact, alias or fuzzy (found by name), else the leg that ranks it higher: keyword or vector."""
+    """exact, alias or fuzzy (found by name), else the leg that ranks it higher: keyword, vector, or graph."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The extra columns that the caller asked for."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 Domain = Literal["srd", "lore", "episode", "art"]
-Match = Literal["exact", "alias", "fuzzy", "keyword", "vector"]
+Match = Literal["exact", "alias", "fuzzy", "keyword", "vector", "graph"]
 
 DEFAULT_CHARS, MOST_CHARS = 8_000, 60_000
 LARGEST_K = 50

@@ -2,6 +2,8 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.graph.models import GraphEdge
+
 WORDS = {
     "KNOWS": _("knows"),
     "LOCATED_IN": _("is in"),
@@ -18,3 +20,8 @@ WORDS = {
 def relation_words(code: str, label: str = "") -> str:
     """Return the words of an edge: its own label, else the relation's name, else its code in plain letters."""
     return label or (str(WORDS[code]) if code in WORDS else code.replace("_", " ").lower())
+
+
+def fact_words(fact: GraphEdge) -> str:
+    """Return a fact as a short sentence: *Mira Voss knows Jory Fenn*."""
+    return f"{fact.src} {relation_words(fact.relation_id, fact.label)} {fact.dst}"

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from art.models import ArtCard
+from knowledge.graph.facts import EdgeFact, GraphFact
+from knowledge.graph.writing import record
 from knowledge.models import Lore
 from npcs.models import NPC
 from tests.conftest import Door
@@ -84,6 +86,26 @@ def test_without_its_own_the_nearest_by_place_then_by_cast_then_by_words(engine:
     engine.post("world/episodes", {**body, "version": 2, "what": "Ferries in the river fog."})
     found = engine.tool("art_suggest", scene_id="s-inn")[1]
     assert (found["basis"], found["cards"][0]["image_id"]) == ("words", "art-fog")
+
+
+def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
+    engine: Door, world: World, open_door: Callable[..., Door]
+) -> None:
+    put(engine, moderation="approved", visibility="public", scene_id=None)
+    body = {"summary_id": "ep-1", "party_id": "lanternbearers", "scene_id": "s-inn", "what": "Soup.", "who": {}}
+    engine.put("world/npcs", {"npc_id": "jory-fenn", "name": "Jory Fenn", "role": "cook", "visibility": "public"})
+    engine.put("world/npcs", {"npc_id": "mira-voss", "name": "Mira Voss", "role": "ferrier", "visibility": "public"})
+    engine.post("world/episodes", {**body, "who": {"npcs": ["jory-fenn"]}})
+    asked = {"scene_id": "s-inn"}
+    assert engine.tool("art_suggest", **asked)[1]["basis"] != "neighbours"
+    known = {"src": "jory-fenn", "relation": "KNOWS", "dst": "mira-voss"}
+    record(world, [GraphFact(edge=EdgeFact(**known, visibility="gm"))])
+    found = engine.tool("art_suggest", **asked)[1]
+    assert (found["basis"], found["cards"][0]["because"]) == ("neighbours", "Jory Fenn knows Mira Voss")
+    party = open_door(audience="party:lanternbearers")
+    assert party.tool("art_suggest", **asked)[1]["basis"] != "neighbours"
+    record(world, [GraphFact(edge=EdgeFact(**known, visibility="public", source_ref="told"))])
+    assert party.tool("art_suggest", **asked)[1]["basis"] == "neighbours"
 
 
 @pytest.mark.parametrize(

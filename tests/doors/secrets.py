@@ -202,7 +202,15 @@ class Asker:
 
     @staticmethod
     def _chance(name: str) -> float:
-        usual = {"as": 0.04, "explain": 0.03, "term": 0.9, "query": 0.7, "party_id": 0.6, "filters": 0.15}
+        usual = {
+            "as": 0.04,
+            "explain": 0.03,
+            "term": 0.9,
+            "query": 0.7,
+            "party_id": 0.6,
+            "filters": 0.15,
+            "expand": 0.5,
+        }
         return usual.get(name, 0.2)
 
     def _value(self, name: str, node: dict[str, Any], defs: dict[str, Any]) -> Any:

@@ -7,6 +7,8 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact
+from knowledge.graph.writing import record
 from knowledge.models import GlossaryTerm, Lore, LorePassage, LoreProposal, Rule
 from knowledge.proposing import propose
 from knowledge.schemas import LoreIn, ProposalIn
@@ -132,3 +134,14 @@ class TestTrying:
     def test_it_is_for_those_who_may_see_lore(self, db: None, client: Client) -> None:
         client.force_login(User.objects.create_user("cyd", is_staff=True), backend=BACKEND)
         assert client.get(reverse(TRY)).status_code == 403
+
+
+def test_the_try_page_shows_the_leg_of_the_graph_when_it_is_asked_for(ana: Client, world: World, write: Write) -> None:
+    for kind, entry in (("Character", write("Mira Voss", "A ledger.")), ("Location", write("Hall", "Wet benches."))):
+        node = NodeFact(kind=kind, name=entry.title, lore_id=entry.pk)
+        record(world, [GraphFact(node=node)])
+    record(world, [GraphFact(edge=EdgeFact(src="Mira Voss", relation="LOCATED_IN", dst="Hall"))])
+    asked = {"q": "Mira Voss", "domain": "lore", "world": world.slug}
+    assert [leg.key for leg in ana.get(reverse(TRY), asked).context["legs"]] == ["keyword", "vector"]
+    graph = ana.get(reverse(TRY), {**asked, "expand": "on"}).context["legs"][-1]
+    assert (graph.key, [hit.id for hit in graph.hits]) == ("graph", ["hall"])

@@ -7,6 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from knowledge.graph.facts import EdgeFact, GraphFact
+from knowledge.graph.writing import record
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import Door
@@ -181,3 +183,26 @@ def test_an_npc_sent_twice_is_one_and_keeps_what_was_revealed(engine: Door) -> N
     assert (changed["outcome"], changed["version"]) == ("changed", 2)
     assert Secret.objects.get(npc__slug="orrin-tace").known_to == ["party:gilded-oath"]
     assert engine.put("world/npcs", entry, **{"If-Match": '"1"'})[0] == 412
+
+
+def test_a_profile_tells_of_the_strongest_relations_that_the_asker_may_know(
+    engine: Door, open_door: Callable[..., Door], world: World
+) -> None:
+    for npc in ("mira-voss", "jory-fenn", "ninth-oarsman"):
+        engine.put(
+            "world/npcs", {"npc_id": npc, "name": npc.title().replace("-", " "), "role": "x", "visibility": "public"}
+        )
+    public = {"src": "jory-fenn", "dst": "mira-voss", "visibility": "public"}
+    record(
+        world,
+        [
+            GraphFact(edge=EdgeFact(src="mira-voss", relation="ALLY_WITH", dst="ninth-oarsman")),
+            GraphFact(edge=EdgeFact(**public, relation="KNOWS", since=3)),
+            GraphFact(edge=EdgeFact(**public, relation="ENEMY_OF", confidence=0.4)),
+        ],
+    )
+    told = asked(engine)["relations"]
+    assert [(each["other"], each["since"]) for each in told] == [("jory-fenn", 3), ("ninth-oarsman", None)]
+    assert told[1]["says"] in ("Mira Voss is allied with Ninth Oarsman", "Ninth Oarsman is allied with Mira Voss")
+    player = open_door(audience="party:lanternbearers")
+    assert [each["other"] for each in asked(player)["relations"]] == ["jory-fenn"]

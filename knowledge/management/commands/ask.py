@@ -26,6 +26,9 @@ class Command(BaseCommand):
         parser.add_argument("--as", dest="audience", default="gm", help="gm, party:<id>, npc:<id> or public.")
         parser.add_argument("--in", dest="domain", choices=["rules", "lore"], help="Ask only there.")
         parser.add_argument("-k", type=int, default=3, help="Hits of each kind.")
+        parser.add_argument(
+            "--expand", action="store_true", help="Also lore one step along the graph from what is named."
+        )
         parser.add_argument("--explain", action="store_true", help="Tell how each hit was found.")
 
     def handle(self, *_args: Any, question: str, domain: str | None, k: int, **options: Any) -> None:
@@ -36,7 +39,9 @@ class Command(BaseCommand):
                 answer = rules_lookup(RulesQuestion(term=question, k=k, explain=explain), caller)
                 self._tell(_("Rules"), answer, explain=explain)
             if domain != "rules":
-                answer = lore_search(LoreQuestion(query=question, k=k, explain=explain), caller)
+                answer = lore_search(
+                    LoreQuestion(query=question, k=k, explain=explain, expand=options["expand"]), caller
+                )
                 self._tell(_("Lore of %(world)s") % {"world": caller.world}, answer, explain=explain)
         except (Problem, ValueError) as problem:
             raise CommandError(str(problem)) from problem
