@@ -8,7 +8,8 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
-import knowledge.graph.models  # noqa: F401  (the graph's tables belong to this app)
+import knowledge.graph.models
+import knowledge.graph.projection_models  # noqa: F401  (the graph's tables belong to this app)
 from knowledge.guarding import narrowed
 from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
 from retrieval.domains import Searched

@@ -85,6 +85,12 @@ def undo(entry: Reveal) -> Reveal:
     return entry
 
 
+def carry_over(old: Guarded, new: Guarded) -> int:
+    """Let the standing entries about `old` speak of `new`, which has taken its place; return how many there were."""
+    standing = Reveal.objects.filter(subject_kind=old._meta.model_name, subject_id=old.pk, undone_at=None)
+    return standing.update(subject_kind=new._meta.model_name, subject_id=new.pk)
+
+
 def _stands(entry: Reveal) -> bool:
     same = Reveal.objects.filter(subject_kind=entry.subject_kind, subject_id=entry.subject_id, audience=entry.audience)
     return same.filter(undone_at=None).exists()

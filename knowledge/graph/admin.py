@@ -6,7 +6,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
@@ -15,7 +16,7 @@ from knowledge.graph.believing import retract
 from knowledge.graph.contradictions import open_for
 from knowledge.graph.models import ConflictRule, Contradiction, GraphEdge, GraphJoin, GraphNode, GraphRelation
 from knowledge.graph.resolving import DECISIONS, resolve
-from knowledge.graph.writing import lock
+from knowledge.graph.revising import write_by_hand
 from retrieval.problems import Problem
 from worlds.scoping import WorldScoped
 
@@ -25,10 +26,15 @@ else:
     FactModelForm = forms.ModelForm
 
 FACT_FIELDS = ["relation", "label", "since", "until", "confidence", "visibility", "source_kind", "source_ref"]
+EDITED = ["edited_by", "edited_because"]
 
 
 class FactForm(FactModelForm):
     """Checks what the database would refuse: kinds, worlds, loops."""
+
+    reason = forms.CharField(
+        label=_("reason"), required=False, max_length=400, help_text=_("Why you changed it; kept with the new version.")
+    )
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -54,7 +60,7 @@ class FactsFrom(TabularInline):
     model = GraphEdge
     form = FactForm
     fk_name = "src"
-    fields = [*FACT_FIELDS[:1], "dst", *FACT_FIELDS[1:]]
+    fields = [*FACT_FIELDS[:1], "dst", *FACT_FIELDS[1:], "reason"]
     autocomplete_fields = ["dst"]
     verbose_name_plural = _("facts from here")
     extra = 0
@@ -67,7 +73,7 @@ class FactsFrom(TabularInline):
 
 class FactsTo(FactsFrom):
     fk_name = "dst"
-    fields = ["src", *FACT_FIELDS]
+    fields = ["src", *FACT_FIELDS, "reason"]
     autocomplete_fields = ["src"]
     verbose_name_plural = _("facts to here")
 
@@ -94,14 +100,16 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
     ]
     inlines = [FactsFrom, FactsTo]
 
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Nothing is overwritten: a changed fact becomes a new row, a removed one is no longer believed."""
+        formset.save(commit=False)
+        for fact in formset.saved_forms:
+            write_by_hand(fact.instance, by=request.user.get_username(), because=fact.cleaned_data["reason"])
+        retract(formset.deleted_objects, because=gettext("taken back in the admin"))
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        lock(form.instance.world)
         super().save_related(request, form, formsets, change)
-        touched = [
-            edge.pk
-            for formset in formsets
-            for edge in (*formset.new_objects, *(o for o, _f in formset.changed_objects))
-        ]
+        touched = [fact.instance.pk for formset in formsets for fact in formset.saved_forms]
         _tell(request, form.instance, touched)
 
 
@@ -118,16 +126,20 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
     list_select_related = ["src", "dst", "relation"]
     search_fields = ["src__name", "dst__name", "label", "source_ref"]
     autocomplete_fields = ["src", "dst"]
-    fields = ["src", "relation", "dst", *FACT_FIELDS[1:], "source_note", "flag"]
+    fields = ["src", "relation", "dst", *FACT_FIELDS[1:], "source_note", "flag", "reason", *EDITED]
+    readonly_fields = EDITED
     actions = ["take_back", "looked_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GraphEdge]:
         return super().get_queryset(request).filter(believed_until=None)
 
-    def save_model(self, request: HttpRequest, obj: GraphEdge, form: Any, change: bool) -> None:
-        lock(obj.src.world)
-        super().save_model(request, obj, form, change)
+    def save_model(self, request: HttpRequest, obj: GraphEdge, form: Any, _change: bool) -> None:
+        write_by_hand(obj, by=request.user.get_username(), because=form.cleaned_data["reason"])
         _tell(request, obj.src, [obj.pk])
+
+    def response_change(self, request: HttpRequest, obj: GraphEdge) -> HttpResponse:
+        request.path = reverse("admin:knowledge_graphedge_change", args=[obj.pk])  # the new version's own
+        return super().response_change(request, obj)
 
     @admin.action(description=_("Take back the selected facts"))
     def take_back(self, request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:

@@ -9,6 +9,7 @@ from knowledge.graph.facts import WrittenFact
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.tracing import dependants
 from worlds.audiences import Guarded, Visibility
+from worlds.reveals import carry_over
 
 SHARED = ("source_kind", "source_ref", "source_note", "confidence", "visibility", "known_to", "since", "until")
 
@@ -48,6 +49,9 @@ def replace(known: GraphEdge, wanted: GraphEdge) -> None:
     wanted.believed_from, wanted.replaces = now, known
     wanted.save(force_insert=True)
     wanted.rests_on.set(known.rests_on.all())
+    wanted.dependants.add(*known.dependants.all())
+    carry_over(known, wanted)
+    wanted.visibility_changed()
     settle_gone([known.pk])
 
 

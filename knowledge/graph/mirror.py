@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from knowledge.graph import cypher
 from knowledge.graph.driving import DOWN, Neo4j
-from knowledge.graph.models import GraphEdge, GraphMirror, GraphNode, GraphOutbox
+from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.projecting import edge_row, forget, node_row, prepare, project
+from knowledge.graph.projection_models import GraphMirror, GraphOutbox
 from worlds.models import World
 
 BATCH = 500

@@ -8,13 +8,13 @@ from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Now
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from retrieval.ids import uuid7
 from retrieval.names import name_keys
-from worlds.audiences import Guarded, GuardedQuerySet
+from worlds.audiences import Guarded, GuardedQuerySet, Visibility
 from worlds.models import World
 
 
@@ -182,7 +182,29 @@ class GraphEdge(GraphFactBase):
         _("to be checked"), max_length=200, blank=True, default="", help_text=_("Why a person should look at it again.")
     )
 
+    edited_by = models.CharField(_("written by"), max_length=150, blank=True, default="", editable=False)
+    edited_because = models.CharField(_("why it was changed"), max_length=400, blank=True, default="", editable=False)
+
     objects = FactQuerySet.as_manager()
+
+    def visibility_changed(self) -> None:
+        """What this fact replaced is shown to nobody to whom the fact itself is not."""
+        older = self.replaces
+        while older:
+            older.narrow_to(self.visibility, self.known_to)
+            older = older.replaces
+
+    def narrow_to(self, visibility: str, known_to: list[str]) -> None:
+        """Show this to no more audiences than are named."""
+        if Visibility.PUBLIC in (visibility, self.visibility):
+            narrower = (visibility, known_to) if visibility != Visibility.PUBLIC else (self.visibility, self.known_to)
+        elif Visibility.GM in (visibility, self.visibility):
+            narrower = (Visibility.GM, [])
+        else:
+            narrower = (Visibility.REVEALED, sorted({*known_to} & {*self.known_to}))
+        if narrower != (self.visibility, self.known_to):
+            self.visibility, self.known_to = narrower
+            self.save(update_fields=["visibility", "known_to"])
 
     class Meta(GraphFactBase.Meta):
         verbose_name = _("fact")
@@ -289,31 +311,3 @@ class Contradiction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.first} / {self.second or self.ended}"
-
-
-class GraphOutbox(models.Model):
-    """What the projection has yet to copy. Filled by triggers, so that no way of writing goes past it."""
-
-    id = models.BigAutoField(primary_key=True)
-    world = models.ForeignKey(World, models.CASCADE, related_name="+", db_constraint=False)
-    node_id = models.UUIDField(null=True)
-    edge_id = models.UUIDField(null=True)
-    written_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        verbose_name = _("change to mirror")
-        verbose_name_plural = _("changes to mirror")
-        indexes = [models.Index(fields=["world"], name="outbox_world")]
-
-
-class GraphMirror(models.Model):
-    """One row while a projection exists. Without it the triggers fill no outbox, since nobody would empty it."""
-
-    name = models.CharField(max_length=40, primary_key=True, default="neo4j")
-    since = models.DateTimeField(auto_now_add=True)
-    copied_at = models.DateTimeField(null=True)
-    problem = models.TextField(blank=True, default="")
-
-    class Meta:
-        verbose_name = _("projection of the graph")
-        verbose_name_plural = _("projections of the graph")

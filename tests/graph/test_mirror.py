@@ -11,8 +11,9 @@ from knowledge.graph import mirror
 from knowledge.graph.base import View
 from knowledge.graph.driving import DOWN, Neo4j
 from knowledge.graph.fallback import MirroredGraph, graph_for
-from knowledge.graph.models import GraphEdge, GraphNode, GraphOutbox
+from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.postgres import PostgresGraph
+from knowledge.graph.projection_models import GraphOutbox
 from knowledge.graph.writing import record
 from knowledge.tasks import mirror_graph
 from tests.graph.conftest import edge, node

@@ -3,7 +3,8 @@
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from knowledge.graph.models import GraphEdge, GraphJoin, GraphNode, GraphOutbox, GraphRelation
+from knowledge.graph.models import GraphEdge, GraphJoin, GraphNode, GraphRelation
+from knowledge.graph.projection_models import GraphOutbox
 from worlds.models import World
 
 pytestmark = pytest.mark.django_db

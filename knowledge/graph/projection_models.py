@@ -1,0 +1,35 @@
+"""The rows behind the projection: what it has yet to copy, and whether there is one."""
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from worlds.models import World
+
+
+class GraphOutbox(models.Model):
+    """What the projection has yet to copy. Filled by triggers, so that no way of writing goes past it."""
+
+    id = models.BigAutoField(primary_key=True)
+    world = models.ForeignKey(World, models.CASCADE, related_name="+", db_constraint=False)
+    node_id = models.UUIDField(null=True)
+    edge_id = models.UUIDField(null=True)
+    written_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = _("change to mirror")
+        verbose_name_plural = _("changes to mirror")
+        indexes = [models.Index(fields=["world"], name="outbox_world")]
+
+
+class GraphMirror(models.Model):
+    """One row while a projection exists. Without it the triggers fill no outbox, since nobody would empty it."""
+
+    name = models.CharField(max_length=40, primary_key=True, default="neo4j")
+    since = models.DateTimeField(auto_now_add=True)
+    copied_at = models.DateTimeField(null=True)
+    problem = models.TextField(blank=True, default="")
+
+    class Meta:
+        verbose_name = _("projection of the graph")
+        verbose_name_plural = _("projections of the graph")
