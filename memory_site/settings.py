@@ -123,6 +123,7 @@ QUERY_CACHE_SECONDS = env.int("QUERY_CACHE_SECONDS", default=600)
 VECTOR_CACHE_DAYS = env.int("VECTOR_CACHE_DAYS", default=90)
 
 # --- Relation graph -------------------------------------------------------------------------------------------------
+GRAPH_TIMEOUT = env.float("GRAPH_TIMEOUT", default=3.0)
 NEO4J_URL = env.str("NEO4J_URL", default="")  # bolt://… or neo4j://…; empty: PostgreSQL answers alone
 NEO4J_USER = env.str("NEO4J_USER", default="neo4j")
 NEO4J_PASSWORD = env.str("NEO4J_PASSWORD", default="")

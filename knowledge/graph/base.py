@@ -13,7 +13,6 @@ from worlds.models import World
 
 MAX_DEPTH = 6
 MAX_NODES = 500
-TIMEOUT_SECONDS = 3.0
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,12 @@ T = TypeVar("T")
 Work = Callable[[neo4j.AsyncManagedTransaction], Awaitable[T]]
 DOWN = (DriverError, Neo4jError, OSError, TimeoutError)
 REST_SECONDS = 5.0
+TOO_LONG = "Neo.ClientError.Transaction.TransactionTimedOut"
+
+
+def too_long(error: BaseException) -> bool:
+    """Whether the server gave up this one query: it is well, and others need not wait."""
+    return isinstance(error, Neo4jError) and (error.code or "").startswith(TOO_LONG)
 
 
 class Neo4j:
@@ -55,8 +61,9 @@ class Neo4j:
     async def _guarded(self, task: Coroutine[Any, Any, T]) -> T:
         try:
             return await task
-        except DOWN:
-            self._rest_until = time.monotonic() + REST_SECONDS
+        except DOWN as error:
+            if not too_long(error):
+                self._rest_until = time.monotonic() + REST_SECONDS
             raise
 
     async def _session(self, work: "Work[T]", *, write: bool) -> T:

@@ -7,17 +7,16 @@ from uuid import UUID
 
 import neo4j
 from asgiref.sync import sync_to_async
-from neo4j.exceptions import ClientError
+from neo4j.exceptions import Neo4jError
 
 from knowledge.graph import cypher
 from knowledge.graph.base import MAX_NODES, TooBroad, View, checked_depth
-from knowledge.graph.driving import Neo4j
+from knowledge.graph.driving import Neo4j, too_long
 from knowledge.graph.facts import EdgeOut, GraphFact, GraphNeighborhood, GraphPath, NodeOut, Source, Written
 from knowledge.graph.mirror import catch_up
 from knowledge.graph.postgres import PostgresGraph, unknown
 from knowledge.graph.projecting import FOREVER, microseconds
 
-TOO_LONG = "Neo.ClientError.Transaction.TransactionTimedOut"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Row = dict[str, Any]
 
@@ -77,8 +76,8 @@ class Neo4jGraph:
     async def _read(self, walk: Any) -> Any:
         try:
             return await self._neo.read(walk)
-        except ClientError as error:
-            if error.code and error.code.startswith(TOO_LONG):
+        except Neo4jError as error:
+            if too_long(error):
                 raise TooBroad("That walk took too long. Ask with a smaller depth.") from None
             raise
 

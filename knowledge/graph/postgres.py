@@ -7,11 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
 from knowledge.graph import statements
-from knowledge.graph.base import MAX_NODES, TIMEOUT_SECONDS, TooBroad, View, checked_depth
+from knowledge.graph.base import MAX_NODES, TooBroad, View, checked_depth
 from knowledge.graph.facts import EdgeOut, GraphFact, GraphNeighborhood, GraphPath, NodeOut, Source, Written
 from knowledge.graph.walking import Hop, shortest
 from knowledge.graph.writing import record
@@ -129,13 +130,13 @@ def _rows(statement: str, view: View, **wanted: Any) -> list[tuple[Any, ...]]:
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Give up after TIMEOUT_SECONDS, in the database."""
+    """Give up a statement after `GRAPH_TIMEOUT` seconds, in the database."""
     within = connection.in_atomic_block
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT current_setting('statement_timeout')") if within else None
             before = cursor.fetchone()[0] if within else ""
-            cursor.execute(SET_TIMEOUT, [f"{int(TIMEOUT_SECONDS * 1000)}ms"])
+            cursor.execute(SET_TIMEOUT, [f"{max(1, int(settings.GRAPH_TIMEOUT * 1000))}ms"])
             yield
             if within:
                 cursor.execute(SET_TIMEOUT, [before])

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from knowledge.graph.base import View
+from knowledge.graph.base import TooBroad, View
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
 from knowledge.graph.postgres import neighbors
 from knowledge.graph.resolving import resolve
@@ -40,7 +40,11 @@ def graph(request: HttpRequest, looker: Looker) -> HttpResponse:
     at, depth = _number(request.GET.get("at")), int(_number(request.GET.get("depth")) or 1)
     view = View(looker.world, looker.audience, at=at)
     around = _entity(looker, request.GET.get("around", ""))
-    nodes, edges = _around(view, around, min(depth, max(DEPTHS))) if around else _best_connected(looker, at)
+    try:
+        nodes, edges = _around(view, around, min(depth, max(DEPTHS))) if around else _best_connected(looker, at)
+    except TooBroad:
+        messages.error(request, _("There is too much around here to draw in time: choose fewer steps."), "bad")
+        nodes, edges = [], []
     return show(
         request,
         looker,

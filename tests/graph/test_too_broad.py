@@ -1,0 +1,88 @@
+"""A walk that takes too long ends in a clear problem, in both stores and over every door; nothing hangs or breaks."""
+
+import time
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import connection
+from django.test import Client
+from django.urls import reverse
+
+from knowledge.graph import fallback
+from knowledge.graph.base import TooBroad, View
+from knowledge.graph.models import GraphEdge, GraphNode
+from retrieval.ids import uuid7
+from tests.conftest import Door
+from tests.graph.conftest import Graph
+
+CLIQUE = 180
+FAST = 0.02
+"""Seconds: the walk below takes ten times as long, a look at one entity a tenth."""
+
+
+@pytest.fixture
+def dense(graph: Graph) -> GraphNode:
+    """Everybody knows everybody: 16,110 facts among 180 people."""
+    people = [
+        GraphNode(id=uuid7(), world=graph.world, kind="Character", slug=f"p{n}", name=f"P {n}", visibility="public")
+        for n in range(CLIQUE)
+    ]
+    GraphNode.objects.bulk_create(people)
+    pairs = ((a, b) for n, a in enumerate(people) for b in people[:n])
+    GraphEdge.objects.bulk_create(
+        GraphEdge(
+            id=uuid7(), world=graph.world, src=a, dst=b, relation_id="KNOWS", src_kind="Character",
+            dst_kind="Character", visibility="public",
+        )
+        for a, b in pairs
+    )  # fmt: skip
+    graph.reset()
+    return people[0]
+
+
+@pytest.mark.django_db
+def test_a_walk_that_takes_too_long_is_too_broad_and_the_next_one_is_answered(graph, dense, settings):
+    settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = FAST
+    started = time.monotonic()
+    with pytest.raises(TooBroad):
+        graph.neighbors(dense.pk, 6)
+    assert time.monotonic() - started < 5
+    settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = 60
+    assert len(graph.neighbors(dense.pk, 1).nodes) == CLIQUE
+    assert graph.neo is None or not graph.neo.resting
+
+
+@pytest.mark.django_db
+def test_over_rest_it_is_a_problem_that_says_what_to_do(graph, dense, settings):
+    if graph.neo:
+        settings.NEO4J_URL, (settings.NEO4J_USER, settings.NEO4J_PASSWORD) = graph.neo.url, graph.neo.auth
+    door = Door(graph.world, audience="public", scopes=["tools:read"])
+    settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = FAST
+    status, problem = door.get("world/graph/neighbors?entity=p0&depth=6")
+    assert (status, problem["code"]) == (422, "too_broad")
+    assert "smaller depth" in problem["detail"]
+    settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = 60
+    status, near = door.get("world/graph/neighbors?entity=p0&depth=1")
+    assert (status, len(near["nodes"]), near["degraded"]) == (200, CLIQUE, [])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("graph", ["postgres"], indirect=True)
+def test_the_page_says_so_too(graph, dense, settings, admin_user):
+    client = Client()
+    client.force_login(admin_user, backend="django.contrib.auth.backends.ModelBackend")
+    settings.GRAPH_TIMEOUT = 0.001
+    page = client.get(reverse("graph", args=[graph.world.slug]) + "?around=p0&depth=3")
+    assert page.status_code == 200
+    assert "choose fewer steps" in page.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("graph", ["postgres"], indirect=True)
+def test_the_timeout_does_not_outlive_the_walk(graph, dense, settings):
+    settings.GRAPH_TIMEOUT = FAST
+    with pytest.raises(TooBroad):
+        async_to_sync(fallback.graph_for(View(graph.world)).neighbors)(dense.pk, 6)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM generate_series(1, 2000000)")
+        assert cursor.fetchone() == (2000000,)
