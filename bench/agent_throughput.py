@@ -1,66 +1,71 @@
 """1,000 events through the whole write pipeline without a model, embedding included, beside HAEMA's `add`.
 
-    python -m bench.agent_throughput [--events 1000] [--peer-events 40]
+    python -m bench.agent_throughput [--events 1000] [--repeats 5] [--peer-repeats 3]
 
-The peer is `haema` 0.4.0, if it can be imported (PYTHONPATH); it gets the same vectors from the same embedder, and no
-language model (one that fails at once: it then stores contents as they came).
+The peer is `haema` 0.4.0, if it can be imported (PYTHONPATH). It gets the same texts, vectors from the same embedder, and
+no language model (one that fails at once: it then stores contents as they came). It is measured in two ways: one `add` an
+event, as events come in, and all contents in one `add`. Every repeat has texts and a memory of its own, so that no cache
+of ours is warm; medians are printed.
 """
 
 import argparse
+import logging
+import os
+import statistics
 import time
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from django.conf import settings
 
-import memories.standalone as standalone  # sets Django up, before any model is imported
 from bench.labelled import DATA, rows
-from memories import namespaces
-from memories.buckets.admission import OpenGate
-from memories.buckets.events import MemoryEvent, counted
-from memories.buckets.write import WritePipeline
-from retrieval.embedders.hashing import HashingEmbedder
-from worlds.models import GameSystem, World
+from bench.scratch import connect
 
 
-def texts(count: int) -> list[str]:
+def texts(count: int, repeat: int = 0) -> list[str]:
+    """The labelled events, each some times over with other numbers: near one another, and not the same."""
     told = [row["text"] for row in rows(DATA / "events.jsonl")]
-    return [f"{told[n % len(told)]} (entry {n} of ledger {n * 7919 % 1000})" for n in range(count)]
+    numbers = range(repeat * count, (repeat + 1) * count)
+    return [f"{told[n % len(told)]} (entry {n} of ledger {n * 7919 % 1000})" for n in numbers]
 
 
 def ours(events: list[str]) -> float:
-    """Events a second; the namespace is new and stays (the bench runs in a scratch database)."""
-    settings.EMBEDDER = "hashing"
-    system, _ = GameSystem.objects.get_or_create(slug="bench", defaults={"name": "Bench"})
-    world, _ = World.objects.get_or_create(slug="bench", defaults={"name": "Bench", "system": system})
+    """Events a second, into a new memory."""
+    from memories import namespaces
+    from memories.buckets.admission import OpenGate
+    from memories.buckets.events import MemoryEvent, counted
+    from memories.buckets.write import WritePipeline
+    from worlds.models import World
+
+    world, _ = World.objects.get_or_create(slug="bench", defaults={"name": "Bench"})
     pipeline = WritePipeline(namespaces.named(world, f"bench-{time.time_ns()}"), gate=OpenGate())
     begun = time.perf_counter()
     outcomes = pipeline.process_all([MemoryEvent(text) for text in events])
     spent = time.perf_counter() - begun
-    print(f"ours   {len(events)} events in {spent:.1f} s: {len(events) / spent:.1f}/s  {counted(outcomes)}")
+    print(f"ours              {len(events)} events in {spent:.2f} s: {len(events) / spent:.0f}/s  {counted(outcomes)}")
     return len(events) / spent
 
 
-def peer(events: list[str]) -> float | None:
-    """HAEMA's adds a second, one event a call as its callers do; None when it is not installed."""
-    try:
-        import haema
-    except ImportError:
-        print("haema is not installed: no peer")
-        return None
+def peer(events: list[str], *, at_once: bool) -> float:
+    """HAEMA's events a second, one a call as they come, or all in one call."""
     with TemporaryDirectory() as folder:
-        memory = _haema(haema, folder)
+        memory = _haema(folder)
         begun = time.perf_counter()
-        for text in events:
-            memory.add([text])
+        for contents in [events] if at_once else [[text] for text in events]:
+            memory.add(contents)
         spent = time.perf_counter() - begun
-    print(f"haema  {len(events)} events in {spent:.1f} s: {len(events) / spent:.1f}/s")
+        kept = len(memory.get_latest(1, len(events)))
+    name = "haema, all in one" if at_once else "haema, one by one"
+    print(f"{name} {len(events)} events in {spent:.1f} s: {len(events) / spent:.0f}/s  kept {kept}")
     return len(events) / spent
 
 
-def _haema(haema: Any, folder: str) -> Any:
+def _haema(folder: str) -> Any:
+    import haema
+
+    from retrieval.embedders.hashing import HashingEmbedder
+
     embedder = HashingEmbedder()
 
     class Embeds(haema.EmbeddingClient):  # type: ignore[misc]
@@ -80,12 +85,24 @@ def _haema(haema: Any, folder: str) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=1000)
-    parser.add_argument("--peer-events", type=int, default=40)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--peer-repeats", type=int, default=3)
     options = parser.parse_args()
-    standalone.ensure_tables()
-    mine, theirs = ours(texts(options.events)), peer(texts(options.peer_events))
-    if theirs:
-        print(f"ratio  {mine / theirs:.1f}")
+    os.environ["EMBEDDER"] = "hashing"
+    connect("memory37_throughput_bench")
+    logging.getLogger("haema").setLevel(logging.CRITICAL)
+    ours(texts(50, repeat=1000))  # the first connection and the first words are nobody's measure
+    mine = statistics.median(ours(texts(options.events, n)) for n in range(options.repeats))
+    print(f"median of ours: {mine:.0f}/s")
+    try:
+        import haema  # noqa: F401
+    except ImportError:
+        print("haema is not installed: no peer")
+        return
+    for at_once in (False, True):
+        runs = [peer(texts(options.events, n), at_once=at_once) for n in range(options.peer_repeats)]
+        theirs = statistics.median(runs)
+        print(f"median {theirs:.0f}/s, ratio {mine / theirs:.1f}")
 
 
 if __name__ == "__main__":

@@ -89,26 +89,28 @@ def by_rules(contents: list[str], found: Sequence[Near]) -> Draft:
     confirmed: dict[UUID, tuple[int, ...]] = {}
     taken: set[UUID] = set()
     for position, text in _distinct(contents):
-        alike = _judged(text, [near for near in found if near.position == position and near.id not in taken])
+        alike = judged(text, [near for near in found if near.position == position and near.id not in taken])
         if alike[Verdict.EXACT]:
             same = alike[Verdict.EXACT][0].id
             confirmed[same] = (*confirmed.get(same, ()), *_repeats(text, contents))
             continue
         merged = [Replaced(near.id, Link.MERGED, "says the same") for near in alike[Verdict.NEAR]]
         taken |= {old.id for old in merged}
-        formerly = [_formerly(text, near) for near in alike[Verdict.CONTRADICTS]]
-        planned.append(Planned(text, Maker.RULES, _repeats(text, contents), (*merged, *formerly)))
+        against = [formerly(text, near) for near in alike[Verdict.CONTRADICTS]]
+        planned.append(Planned(text, Maker.RULES, _repeats(text, contents), (*merged, *against)))
     return Draft(planned, {pk: positions for pk, positions in confirmed.items() if pk not in taken})
 
 
-def _judged(text: str, candidates: list[Near]) -> dict[Verdict, list[Near]]:
+def judged(text: str, candidates: Sequence[Near]) -> dict[Verdict, list[Near]]:
+    """Sort the candidates by what they are to `text`, nearest first."""
     found: dict[Verdict, list[Near]] = {verdict: [] for verdict in Verdict}
     for near in candidates:
         found[compare(text, near.text, similarity=1 - near.distance)].append(near)
     return found
 
 
-def _formerly(text: str, near: Near) -> Replaced:
+def formerly(text: str, near: Near) -> Replaced:
+    """The link to a memory that `text` speaks against."""
     return Replaced(near.id, Link.FORMERLY, f"another {difference(text, near.text)}")
 
 

@@ -7,6 +7,7 @@ opposite. A pair that is alike in everything but one of these may be a contradic
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -43,6 +44,8 @@ SAME_AT = 0.8
 ALIKE_AT = 0.72
 """Likeness from which a pair that fails the guard contradicts."""
 VECTOR_SHARE = 0.8
+HOPELESS_BELOW = (ALIKE_AT - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
+"""Cosine below which not even the same words make two texts alike."""
 
 
 class Verdict(StrEnum):
@@ -62,6 +65,7 @@ class Meaning:
     times: frozenset[str]
     words: frozenset[str]
     raw: frozenset[str]
+    stems: frozenset[str]
     passive: bool
 
 
@@ -69,15 +73,24 @@ def compare(one: str, other: str, *, similarity: float) -> Verdict:
     """Judge two texts whose vectors have the cosine `similarity`."""
     if fingerprint(one) == fingerprint(other):
         return Verdict.EXACT
+    if similarity < HOPELESS_BELOW:
+        return Verdict.DIFFERENT
     alike, differing = likeness(one, other, similarity=similarity), difference(one, other)
     if not differing and alike >= SAME_AT:
         return Verdict.NEAR
     return Verdict.CONTRADICTS if differing and alike >= ALIKE_AT else Verdict.DIFFERENT
 
 
+@lru_cache(maxsize=16_384)
 def fingerprint(text: str) -> str:
     """The text without case, punctuation and spacing: equal for exact duplicates."""
     return " ".join(WORD.findall(plain(text).casefold()))
+
+
+def forget_texts() -> None:
+    """Empty this process's caches of texts: what was deleted for good must not live on in one."""
+    for remembering in (fingerprint, meaning, stem):
+        remembering.cache_clear()
 
 
 def likeness(one: str, other: str, *, similarity: float) -> float:
@@ -90,26 +103,18 @@ def overlap(one: str, other: str) -> float:
     mine, yours = meaning(one).words, meaning(other).words
     if not mine or not yours:
         return 0.0
-    shared = sum(_softly_in(word, yours) for word in mine) + sum(_softly_in(word, mine) for word in yours)
-    return shared / (len(mine) + len(yours))
+    both = mine & yours
+    soft = sum(_softly_in(word, yours) for word in mine - both) + sum(_softly_in(word, mine) for word in yours - both)
+    return (2 * len(both) + soft) / (len(mine) + len(yours))
 
 
 def difference(one: str, other: str) -> str:
     """Name what differs in meaning (number, name, negation, time, opposite, order, one word), or nothing."""
     mine, yours = meaning(one), meaning(other)
-    checks = {
-        "number": mine.numbers != yours.numbers,
-        "negation": mine.negated != yours.negated,
-        "time": mine.times != yours.times,
-        "name": not _same_names(mine, yours),
-        "opposite": _are_opposed(mine.raw, yours.raw),
-        "order": _swapped(mine, yours),
-        "word": _one_word_apart(mine.words, yours.words),
-    }
-    return next((name for name, differs in checks.items() if differs), "")
+    return next((name for name, differs in DIFFERENCES.items() if differs(mine, yours)), "")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def meaning(text: str) -> Meaning:
     tokens = WORD.findall(plain(text))
     lower = [token.casefold() for token in tokens]
@@ -122,6 +127,7 @@ def meaning(text: str) -> Meaning:
         times=frozenset(word for word in lower if word in TIME_WORDS),
         words=frozenset(stem(UNITED.get(word, word)) for word in content),
         raw=frozenset(lower),
+        stems=frozenset(stem(word.removesuffix("'s")) for word in lower),
         passive=bool(PASSIVE & set(lower)),
     )
 
@@ -136,6 +142,7 @@ def _negates(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't") or bool(KOREAN_NEGATION.search(word))
 
 
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """A rough stem that works in three languages: enough to match forms, too little to join different words."""
     if HANGUL.search(word):
@@ -167,11 +174,10 @@ def _names(text: str, tokens: list[str]) -> tuple[str, ...]:
 
 def _same_names(mine: Meaning, yours: Meaning) -> bool:
     """Every name of one is a word of the other: so a name that starts one sentence and not the other still matches."""
-    stems_of = [{stem(word.removesuffix("'s")) for word in side.raw} for side in (mine, yours)]
-    return _all_in(mine.names, stems_of[1]) and _all_in(yours.names, stems_of[0])
+    return _all_in(mine.names, yours.stems) and _all_in(yours.names, mine.stems)
 
 
-def _all_in(names: tuple[str, ...], words: set[str]) -> bool:
+def _all_in(names: tuple[str, ...], words: frozenset[str]) -> bool:
     return all(name in words or any(_one_name(name, word) for word in words) for name in names)
 
 
@@ -197,6 +203,18 @@ def _one_word_apart(mine: frozenset[str], yours: frozenset[str]) -> bool:
     """The same sentence about another thing: all words shared but one on each side."""
     apart = [[word for word in side if not _softly_in(word, other)] for side, other in ((mine, yours), (yours, mine))]
     return len(apart[0]) == len(apart[1]) == 1 and len(mine) > 2
+
+
+DIFFERENCES: dict[str, Callable[[Meaning, Meaning], bool]] = {
+    "number": lambda mine, yours: mine.numbers != yours.numbers,
+    "negation": lambda mine, yours: mine.negated != yours.negated,
+    "time": lambda mine, yours: mine.times != yours.times,
+    "name": lambda mine, yours: not _same_names(mine, yours),
+    "opposite": lambda mine, yours: _are_opposed(mine.raw, yours.raw),
+    "order": lambda mine, yours: _swapped(mine, yours),
+    "word": lambda mine, yours: _one_word_apart(mine.words, yours.words),
+}
+"""What may differ in meaning, the quickest to see first."""
 
 
 def _number(word: str) -> str:

@@ -31,6 +31,8 @@ class VectorSource(Protocol):
 
     def of_documents(self, texts: list[str]) -> Vectors | None: ...
 
+    def of_both(self, texts: list[str]) -> "tuple[Vectors | None, Vectors | None]": ...
+
 
 @dataclass(frozen=True)
 class ClientSource:
@@ -45,6 +47,9 @@ class ClientSource:
     def of_documents(self, texts: list[str]) -> Vectors:
         return checked(self.client.embed_document(texts, self.dims), count=len(texts), dims=self.dims)
 
+    def of_both(self, texts: list[str]) -> tuple[Vectors, Vectors]:
+        return self.of_queries(texts), self.of_documents(texts)
+
 
 class SiteSource:
     """The embedder of the settings.
@@ -58,6 +63,10 @@ class SiteSource:
 
     def of_documents(self, texts: list[str]) -> Vectors | None:
         return _unless_down(get_embedder("memory").embed_document, texts)
+
+    def of_both(self, texts: list[str]) -> tuple[Vectors | None, Vectors | None]:
+        made = self.of_documents(texts)
+        return made, made
 
 
 def _unless_down(embed: Callable[[list[str]], Vectors], texts: list[str]) -> Vectors | None:

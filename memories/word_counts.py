@@ -1,6 +1,7 @@
 """Keep the word statistics of a namespace near the truth: BM25 has to know which words are rare."""
 
 from django.db.models import F
+from django.db.models.functions import Greatest
 
 from memories.models import MemoryItem, Namespace
 from retrieval import statistics
@@ -20,4 +21,5 @@ def recount(namespace: Namespace) -> None:
     waiting = Namespace.objects.filter(pk=namespace.pk)
     before = waiting.values_list("words_uncounted", flat=True).get()
     counted = statistics.refresh(MemoryItem, [namespace.pk])
-    waiting.update(words_counted=counted, words_uncounted=F("words_uncounted") - before)
+    left = Greatest(F("words_uncounted") - before, 0)  # two who counted at once subtract the same twice
+    waiting.update(words_counted=counted, words_uncounted=left)

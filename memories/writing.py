@@ -52,7 +52,7 @@ def write(adding: "Adding") -> Written:
         _link_evidence(items, adding.draft, resting_on)
         superseded, formerly = _succeed(items, adding.draft, state)
         changed = _core(namespace, adding)
-        _note_write(namespace, items)
+        note_write(namespace, len(items), items[-1].timestamp_ms if items else None)
     return Written(
         ids=[item.pk for item in items], superseded=superseded, formerly=formerly,
         confirmed=list(adding.draft.confirmed), observations=[seen.pk for seen in observations], core=changed,
@@ -61,11 +61,15 @@ def write(adding: "Adding") -> Written:
 
 
 def _check_still_stands(namespace: Namespace, adding: "Adding") -> None:
-    touched = adding.draft.touched
+    check_active(namespace, adding.draft.touched)
+    if adding.core_text is not None and core.current(namespace) != adding.core_seen:
+        raise Overtaken
+
+
+def check_active(namespace: Namespace, touched: set[UUID]) -> None:
+    """Lock the memories `touched`; raise `Overtaken` unless all of them are still in use."""
     standing = MemoryItem.objects.filter(pk__in=touched, namespace=namespace).active().select_for_update()
     if touched and len(standing.order_by("pk").values_list("pk", flat=True)) != len(touched):
-        raise Overtaken
-    if adding.core_text is not None and core.current(namespace) != adding.core_seen:
         raise Overtaken
 
 
@@ -112,7 +116,7 @@ def next_timestamps(namespace: Namespace, count: int) -> list[int]:
 
 def _link_evidence(items: list[MemoryItem], draft: Draft, observations: list[Observation]) -> None:
     """A memory rests on its contents, and on what the memories rested on that it takes the place of."""
-    inherited = _evidence_of({old.id for new in draft.planned for old in new.replaces if old.kind != Link.FORMERLY})
+    inherited = evidence_of({old.id for new in draft.planned for old in new.replaces if old.kind != Link.FORMERLY})
     pairs: dict[tuple[UUID, UUID], None] = {}
     for item, new in zip(items, draft.planned, strict=True):
         pairs |= {(item.pk, observations[position].pk): None for position in new.evidence}
@@ -124,7 +128,8 @@ def _link_evidence(items: list[MemoryItem], draft: Draft, observations: list[Obs
     Evidence.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS_AT_ONCE)
 
 
-def _evidence_of(memories: set[UUID]) -> dict[UUID, list[UUID]]:
+def evidence_of(memories: set[UUID]) -> dict[UUID, list[UUID]]:
+    """The observations that each of `memories` rests on."""
     found: dict[UUID, list[UUID]] = {}
     if memories:
         for memory, seen in Evidence.objects.filter(memory__in=memories).values_list("memory_id", "observation_id"):
@@ -155,9 +160,9 @@ def _core(namespace: Namespace, adding: "Adding") -> CoreVersion | CoreProposal 
     return core.offer(namespace, adding.core_text, reason="After new memories", made_by=Maker.MODEL)
 
 
-def _note_write(namespace: Namespace, items: list[MemoryItem]) -> None:
+def note_write(namespace: Namespace, count: int, last_timestamp_ms: int | None) -> None:
+    """Note on the locked namespace that `count` memories came."""
     namespace.revision += 1
-    namespace.words_uncounted += len(items)
-    if items:
-        namespace.last_timestamp_ms = items[-1].timestamp_ms
+    namespace.words_uncounted += count
+    namespace.last_timestamp_ms = last_timestamp_ms or namespace.last_timestamp_ms
     namespace.save(update_fields=["revision", "last_timestamp_ms", "words_uncounted"])

@@ -2,22 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from uuid import UUID
 
-from memories import remembering
 from memories.buckets.admission import Gate, SharedTokenBucket, admitted, dropped
 from memories.buckets.classifiers import Classifier, HybridClassifier, LLMClassifier, classified
 from memories.buckets.events import Classification, MemoryEvent, Outcome, Reason, Result
 from memories.buckets.importance import DROPPED_BELOW, checked, importance_of
 from memories.drafting import Particulars
-from memories.models import Evidence, Namespace
-from memories.remembering import Minds
+from memories.models import Namespace
+from memories.taking_in import Taken, take_in
 from memories.vectors import SiteSource, VectorSource
-from memories.writing import Written
 from retrieval.llm import get_llm
-
-AT_ONCE = 100
-"""Events written in one transaction: what is the same within one is compared word by word, across them by vectors."""
 
 
 def site_classifier() -> Classifier:
@@ -57,8 +51,8 @@ class WritePipeline:
         return self.process_all([event])[0]
 
     def process_all(self, events: Sequence[MemoryEvent]) -> list[Outcome]:
-        """Return one outcome per event, in their order. Raise `Invalid` for an importance outside 0–1: then nothing
-        is written."""
+        """Return one outcome per event, in their order: what each would have had alone. All are written together.
+        Raise `Invalid` for an importance outside 0–1: then nothing is written."""
         for event in events:
             if event.importance is not None:
                 checked(event.importance)
@@ -83,39 +77,17 @@ class WritePipeline:
         return dropped(item.event, Reason.UNIMPORTANT, because)
 
     def _written(self, kept: dict[int, Sorted]) -> dict[int, Outcome]:
-        outcomes: dict[int, Outcome] = {}
-        positions = list(kept)
-        for start in range(0, len(positions), AT_ONCE):
-            batch = positions[start : start + AT_ONCE]
-            made = self._batch([kept[position] for position in batch])
-            outcomes |= dict(zip(batch, made, strict=True))
-        return outcomes
-
-    def _batch(self, items: list[Sorted]) -> list[Outcome]:
-        written = remembering.add(
-            self.namespace, [item.event.content for item in items], minds=Minds(self.vectors),
-            each=[item.particulars for item in items],
+        items = list(kept.values())
+        taken = take_in(
+            self.namespace, [item.event.content.strip() for item in items], [item.particulars for item in items],
+            vectors=self.vectors,
         )  # fmt: skip
-        standing = _standing(written)
-        return [_outcome(item, *standing[seen]) for item, seen in zip(items, written.observations, strict=True)]
+        return {place: _outcome(item, made) for (place, item), made in zip(kept.items(), taken, strict=True)}
 
 
-def _standing(written: Written) -> dict[UUID, tuple[UUID | None, bool]]:
-    """By observation: the memory that stands for it, and whether it was stored for it."""
-    rows = Evidence.objects.filter(observation__in=written.observations).order_by("pk")
-    by_observation = dict(rows.values_list("observation_id", "memory_id"))
-    new: set[UUID | None] = set(written.ids)
-    found: dict[UUID, tuple[UUID | None, bool]] = {}
-    for seen in written.observations:
-        memory = by_observation.get(seen)
-        found[seen] = (memory, memory in new)
-        new.discard(memory)
-    return found
-
-
-def _outcome(item: Sorted, memory: UUID | None, is_new: bool) -> Outcome:
+def _outcome(item: Sorted, taken: Taken) -> Outcome:
     return Outcome(
-        item.event, Result.STORED if is_new else Result.MERGED, memory_id=memory, bucket=item.sorted_as.bucket,
-        importance=item.importance, classification=item.sorted_as,
-        because="" if is_new else "Says the same as this memory, which has it as evidence now.",
+        item.event, Result.STORED if taken.is_new else Result.MERGED, memory_id=taken.memory,
+        bucket=item.sorted_as.bucket, importance=item.importance, classification=item.sorted_as,
+        because="" if taken.is_new else "Says the same as this memory, which has it as evidence now.",
     )  # fmt: skip

@@ -10,6 +10,7 @@ from hashlib import sha256
 
 import numpy as np
 from django.conf import settings
+from django.db import connection, transaction
 from django.utils import timezone
 
 from retrieval.embedders.base import Vectors
@@ -18,6 +19,14 @@ from retrieval.models import CachedVector
 STORED = np.dtype("<f2")  # what the index keeps (halfvec); half the size of float32
 LOOKUP = 1000
 TOUCH_AFTER = timedelta(days=1)
+
+REMEMBER = """
+INSERT INTO retrieval_cachedvector (model, text_hash, vector, used_at)
+SELECT %(model)s, fresh.text_hash, fresh.vector, %(now)s
+FROM unnest(%(hashes)s::text[], %(vectors)s::bytea[]) AS fresh(text_hash, vector)
+ORDER BY fresh.text_hash
+ON CONFLICT DO NOTHING
+"""
 
 
 def text_hash(text: str) -> str:
@@ -31,16 +40,26 @@ def recall(model: str, texts: Iterable[str]) -> dict[str, Vectors]:
     found: dict[str, Vectors] = {}
     for start in range(0, len(hashes), LOOKUP):
         rows = CachedVector.objects.filter(model=model, text_hash__in=hashes[start : start + LOOKUP])
-        found |= {by_hash[row.text_hash]: _unpacked(row.vector) for row in rows}
-        rows.filter(used_at__lt=timezone.now() - TOUCH_AFTER).update(used_at=timezone.now())
+        seen, horizon = rows.values_list("text_hash", "vector", "used_at"), timezone.now() - TOUCH_AFTER
+        found |= {by_hash[text]: _unpacked(vector) for text, vector, _used in seen}
+        if any(used < horizon for _text, _vector, used in seen):
+            rows.filter(used_at__lt=horizon).update(used_at=timezone.now())
     return found
 
 
 def remember(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]:
-    """Store `vectors` by text and return them as they will be recalled (rounded to half precision)."""
-    rows = [CachedVector(model=model, text_hash=text_hash(text), vector=_packed(row)) for text, row in vectors.items()]
-    CachedVector.objects.bulk_create(rows, ignore_conflicts=True, batch_size=LOOKUP)
-    return {text: _unpacked(row.vector) for text, row in zip(vectors, rows, strict=True)}
+    """Store `vectors` by text and return them as they will be recalled (rounded to half precision).
+
+    The disk is not waited for: a vector lost with the power is embedded again.
+    """
+    packed = [_packed(row) for row in vectors.values()]
+    values = {"model": model, "hashes": [text_hash(text) for text in vectors], "vectors": packed, "now": timezone.now()}
+    is_outermost = not connection.in_atomic_block  # a caller's own transaction is to be as durable as it asked
+    with transaction.atomic(), connection.cursor() as cursor:
+        if is_outermost:
+            cursor.execute("SET LOCAL synchronous_commit = off")
+        cursor.execute(REMEMBER, values)
+    return {text: _unpacked(row) for text, row in zip(vectors, packed, strict=True)}
 
 
 def forget_texts(texts: Iterable[str]) -> int:

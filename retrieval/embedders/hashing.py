@@ -1,6 +1,7 @@
 """A deterministic embedder without a model, for tests: texts that share words are near, others are not."""
 
 import re
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -40,8 +41,18 @@ class HashingEmbedder:
         row = np.zeros(self.dims, dtype=np.float32)
         row[0] = 0.01  # a text without words still has a direction
         for word in words:
-            whole = 1.0 if len(word) > 3 else 0.2  # the little words say little
-            for feature, weight in ((word, whole), (word[:4] + "…", whole / 2)):
-                digest = int.from_bytes(blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest())
-                row[1 + digest % (self.dims - 1)] += weight if digest >> 63 else -weight
+            for place, weight in _features(word):
+                row[place] += weight
         return row
+
+
+@lru_cache(maxsize=50_000)
+def _features(word: str) -> tuple[tuple[int, float], ...]:
+    """The columns a word counts in, and by how much: for the word and for its beginning."""
+    whole = 1.0 if len(word) > 3 else 0.2  # the little words say little
+    return _column(word, whole), _column(word[:4] + "…", whole / 2)
+
+
+def _column(feature: str, weight: float) -> tuple[int, float]:
+    digest = int.from_bytes(blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest())
+    return 1 + digest % (HashingEmbedder.dims - 1), weight if digest >> 63 else -weight
