@@ -2,10 +2,10 @@
 
     python -m bench.agent_throughput [--events 1000] [--repeats 5] [--peer-repeats 3]
 
-The peer is `haema` 0.4.0, if it can be imported (PYTHONPATH). It gets the same texts, vectors from the same embedder, and
-no language model (one that fails at once: it then stores contents as they came). It is measured in two ways: one `add` an
-event, as events come in, and all contents in one `add`. Every repeat has texts and a memory of its own, so that no cache
-of ours is warm; medians are printed.
+The peer is `haema` 0.4.0, if it can be imported (PYTHONPATH). It gets the same texts, vectors from the same embedder,
+and no language model (one that fails at once: it then stores contents as they came). It is measured in two ways: one
+`add` an event, as events come in, and all contents in one `add`. Every repeat has texts and a memory of its own, so
+that no cache of ours is warm; medians are printed.
 """
 
 import argparse
