@@ -50,7 +50,11 @@ class EmbeddingState(admin.SimpleListFilter):
 
 class ReasonForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
     reason = forms.CharField(
-        label=_("reason"), required=False, max_length=100, help_text=_("Why you changed it; kept in the history.")
+        label=_("reason"),
+        required=False,
+        max_length=100,
+        help_text=_("Why you changed it; kept in the history."),
+        widget=UnfoldAdminTextInputWidget,
     )
 
 

@@ -24,6 +24,7 @@ urlpatterns = [
     path("sessions/<str:ref>/", episodes.session_page, name="session"),
     path("episodes/<str:ref>/", episodes.episode_page, name="episode"),
     path("graph/", graph.graph, name="graph"),
+    path("facts/<uuid:fact>/looked-at/", graph.looked_at, name="fact-looked-at"),
     path("contradictions/<uuid:contradiction>/", graph.decide, name="decide-contradiction"),
     path("lore/", knowledge.lore_list, name="lore"),
     path("lore/<str:slug>/", knowledge.lore_entry, name="lore-entry"),

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from episodes.models import Episode, Session
-from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.contradictions import days_of, flagged_facts, open_contradictions
 from knowledge.models import LoreProposal
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.tools import lore_search, rules_lookup
@@ -15,6 +15,7 @@ from npcs.reading import standings
 from retrieval.problems import Problem
 from retrieval.search import search
 from worlds.callers import Caller
+from worlds.days import names_of_days
 from worlds.pages import Looker, gm_page, page, show
 
 LATEST = 5
@@ -51,13 +52,16 @@ def inbox(request: HttpRequest, looker: Looker) -> HttpResponse:
     """Everything that a game master should decide, in one place."""
     held = DispositionChange.objects.in_world(looker.world).pending().select_related("npc", "party")
     changes = [(entry, influence(entry)) for entry in held.annotate_episode().order_by("-id")]
+    clashes, flagged = list(open_contradictions(looker.world)), flagged_facts(looker.world)
     return show(
         request,
         looker,
         "gm/inbox.html",
         changes=changes,
         proposals=LoreProposal.objects.filter(world=looker.world, state="open"),
-        contradictions=open_contradictions(looker.world),
+        contradictions=clashes,
+        flagged=flagged,
+        dates=names_of_days(looker.world, looker.audience, days_of(clashes, flagged)),
     )
 
 

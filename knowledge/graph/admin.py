@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from knowledge.graph.believing import retract
 from knowledge.graph.contradictions import open_for
@@ -33,7 +34,11 @@ class FactForm(FactModelForm):
     """Checks what the database would refuse: kinds, worlds, loops."""
 
     reason = forms.CharField(
-        label=_("reason"), required=False, max_length=400, help_text=_("Why you changed it; kept with the new version.")
+        label=_("reason"),
+        required=False,
+        max_length=400,
+        help_text=_("Why you changed it; kept with the new version."),
+        widget=UnfoldAdminTextInputWidget,
     )
 
     def clean(self) -> dict[str, Any]:

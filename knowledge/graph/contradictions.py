@@ -16,6 +16,7 @@ from worlds.audiences import Audience
 from worlds.models import World
 
 ALWAYS = float("inf")
+MOST_FLAGGED = 50
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,17 @@ def settle_gone(edges: Sequence[UUID]) -> None:
     """Close what was open about facts that are no longer believed."""
     about = Contradiction.objects.filter(Q(first__in=edges) | Q(second__in=edges), state=Contradiction.State.OPEN)
     about.update(state=Contradiction.State.RESOLVED, how=Contradiction.How.GONE, resolved_at=timezone.now())
+
+
+def flagged_facts(world: World) -> list[GraphEdge]:
+    """Return the facts that a person should look at again, the newest first."""
+    return list(_believed(world).exclude(flag="").order_by("-believed_from")[:MOST_FLAGGED])
+
+
+def days_of(clashes: Iterable[Contradiction], facts: Iterable[GraphEdge]) -> list[float | None]:
+    """Return every world day that a page about these names."""
+    sides = [side for clash in clashes for side in (clash.first, clash.second, clash.ended) if side]
+    return [day for each in (*sides, *facts) for day in (each.since, each.until)]
 
 
 def open_contradictions(world: World, audience: Audience | None = None) -> models.QuerySet[Contradiction]:

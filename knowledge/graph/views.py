@@ -17,6 +17,7 @@ from knowledge.graph.postgres import neighbors
 from knowledge.graph.resolving import resolve
 from knowledge.graph.words import relation_words
 from retrieval.problems import Problem
+from worlds.days import names_of_days
 from worlds.pages import Looker, gm_page, page, show
 
 MOST_DRAWN = 150
@@ -56,6 +57,7 @@ def graph(request: HttpRequest, looker: Looker) -> HttpResponse:
         span=_span(looker),
         drawing=_drawing(nodes, edges, around),
         sentences=_sentences(nodes, edges),
+        dates=names_of_days(looker.world, looker.audience, (day for edge in edges for day in (edge.since, edge.until))),
         entities=_visible(looker).order_by("name").values_list("slug", "name")[:1000],
     )
 
@@ -167,6 +169,15 @@ def decide(request: HttpRequest, looker: Looker, contradiction: str) -> HttpResp
         messages.error(request, problem.detail, extra_tags="bad")
     else:
         messages.success(request, _decided(decided.flagged), extra_tags="good")
+    return HttpResponseRedirect(reverse("inbox", args=[looker.world.slug]))
+
+
+@require_POST
+@gm_page
+def looked_at(request: HttpRequest, looker: Looker, fact: str) -> HttpResponse:
+    """A game master has looked at a flagged fact again: it still holds."""
+    GraphEdge.objects.in_world(looker.world).filter(pk=fact).update(flag="")
+    messages.success(request, _("It is no longer flagged."), extra_tags="good")
     return HttpResponseRedirect(reverse("inbox", args=[looker.world.slug]))
 
 

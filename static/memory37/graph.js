@@ -9,7 +9,6 @@ document.addEventListener("DOMContentLoaded", () => {
     Character: ["ellipse", "--accent"], Location: ["round-rectangle", "--friendly"], Faction: ["hexagon", "--devoted"],
     Item: ["diamond", "--warn"], Quest: ["star", "--hostile"], Event: ["triangle", "--soft"],
   };
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const drawing = cytoscape({
     container: box,
     elements: [...data.nodes.map((node) => ({ data: node })), ...data.edges.map((edge) => ({ data: edge }))],
@@ -38,7 +37,21 @@ document.addEventListener("DOMContentLoaded", () => {
   drawing.on("tap", "node", (event) => {
     location.href = `${box.dataset.base}?around=${encodeURIComponent(event.target.data("slug"))}`;
   });
-  if (!still) drawing.animate({ fit: { padding: 24 } }, { duration: 150 });
+  fill();
+  // Stretch the layout to the shape of the box, then draw names and marks as large as if nothing had been zoomed out.
+  function fill() {
+    const taken = drawing.nodes().boundingBox({ includeLabels: false });
+    const stretch = (box.clientWidth / box.clientHeight) / (taken.w / taken.h || 1);
+    const [across, down] = stretch > 1 ? [stretch, 1] : [1, 1 / stretch];
+    drawing.nodes().positions((node) => ({ x: node.position("x") * across, y: node.position("y") * down }));
+    drawing.fit(undefined, 24);
+    const size = 1 / drawing.zoom();
+    if (size > 1.2) {
+      drawing.nodes().style({ "font-size": 10 * size, "width": 14 * size, "height": 14 * size, "text-max-width": 90 * size, "text-margin-y": 3 * size });
+      drawing.edges().style({ "width": size, "arrow-scale": 0.7 * size });
+      drawing.fit(undefined, 16);
+    }
+  }
 });
 document.addEventListener("DOMContentLoaded", () => {
   const slider = document.getElementById("slider");

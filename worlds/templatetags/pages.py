@@ -3,6 +3,7 @@
 from django import template
 from django.utils.safestring import SafeString
 
+from worlds.days import day_name
 from worlds.showing import plain, safe_html
 
 register = template.Library()
@@ -18,6 +19,12 @@ def markdown(text: str) -> SafeString:
 def words(text: str) -> str:
     """Show Markdown as its words, for an excerpt."""
     return plain(text or "")
+
+
+@register.filter
+def day(number: float | None, names: dict[float, str]) -> str:
+    """Show a world day by its date, where it has one (`worlds.days.names_of_days`)."""
+    return day_name(number, names or {})
 
 
 @register.simple_tag(takes_context=True)
