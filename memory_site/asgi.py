@@ -4,12 +4,15 @@ import os
 from contextlib import AsyncExitStack
 from typing import Any
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
-django = get_asgi_application()
+django.setup(set_prefix=False)
 
-from memory_site.mcp import McpDoor, Receive, Scope, Send  # noqa: E402 - needs the apps that the line above loads
+from memory_site.handler import OneThreadHandler  # noqa: E402 - needs the apps that the line above loads
+from memory_site.mcp import McpDoor, Receive, Scope, Send  # noqa: E402
+
+site = OneThreadHandler()
 
 
 class Doors:
@@ -24,7 +27,7 @@ class Doors:
         elif self.mcp and scope["type"] == "http" and scope["path"].rstrip("/") == "/mcp":
             await self.mcp(scope, receive, send)
         else:
-            await django(scope, receive, send)  # type: ignore[arg-type]
+            await site(scope, receive, send)
 
     async def live(self, receive: Receive, send: Send) -> None:
         """Follow the ASGI lifespan: start, wait for the end, stop."""

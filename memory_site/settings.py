@@ -63,6 +63,7 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "memory_site.urls"
 ASGI_APPLICATION = "memory_site.asgi.application"
+WEB_THREADS = env.int("WEB_THREADS", default=32)  # requests answered at once; the database pool is smaller
 WSGI_APPLICATION = "memory_site.wsgi.application"
 
 TEMPLATES = [
