@@ -9,10 +9,10 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from retrieval.compiling import Rows
 from retrieval.domains import searched
 from retrieval.embedders import get_embedder
 from retrieval.hits import Hit, Leg, SearchResult
-from retrieval.models import Passage
 from retrieval.presets import Mode, Preset
 from retrieval.presets import preset as preset_of
 from retrieval.problems import EmbedderDown, Invalid
@@ -47,7 +47,7 @@ class Named:
 
 
 def search(
-    queryset: "QuerySet[Any, Any]",
+    rows: "QuerySet[Any, Any] | Rows",
     query: str,
     *,
     scopes: Sequence[Scope],
@@ -62,18 +62,19 @@ def search(
     vector_query: str | None = None,
     explain: bool = False,
 ) -> SearchResult:
-    """Return the passages of `queryset` that answer `query` best.
+    """Return the passages of `rows` that answer `query` best.
 
-    `queryset` is already narrowed by world, audience and filters. `scopes` are the tenants whose word counts apply
+    `rows` is a queryset, already narrowed by world, audience and filters. `scopes` are the tenants whose word counts apply
     (`Searched.scope`): the world, its game system, a namespace. `hidden=True` counts hidden rows too, for a game master
     only: else a hidden row would change another audience's ranking. `named` are passages found by name, `fields` more
-    columns to return with each hit; `vector_query` is embedded in place of `query`. Raise `Invalid` for a question that
+    columns to return with each hit, also of related rows (`lore__title`); `vector_query` is embedded in place of `query`. Raise `Invalid` for a question that
     cannot be asked, `SearchTimeout` when the database is too slow.
     """
+    rows = rows if isinstance(rows, Rows) else Rows(rows)
     request = Request(
-        queryset=queryset,
+        rows=rows,
         asked=checked(query),
-        preset=preset or preset_of(searched(queryset.model).domain),
+        preset=preset or preset_of(searched(rows.model).domain),
         scopes=[str(scope) for scope in scopes],
         hidden=hidden,
         limit=_checked_limit(limit),
@@ -97,7 +98,7 @@ def search(
 class Request:
     """What `search` was asked, checked."""
 
-    queryset: "QuerySet[Any, Any]"
+    rows: Rows
     asked: Asked
     preset: Preset
     scopes: Sequence[str]
@@ -112,13 +113,8 @@ class Request:
     explain: bool
 
     @property
-    def model(self) -> type[Passage]:
-        model: type[Passage] = self.queryset.model
-        return model
-
-    @property
     def domain(self) -> str:
-        return searched(self.model).domain
+        return searched(self.rows.model).domain
 
     @property
     def way(self) -> Mode:
@@ -139,8 +135,8 @@ def _answer(request: Request) -> SearchResult:
     clock = Clock()
     meaning, degraded = _meaning(request)
     clock.lap("embed")
-    statement = Statement(request.queryset, meaning, request.fields)
-    narrow = narrowness(request.queryset, statement.filter_key)
+    statement = Statement(request.rows, meaning, request.fields)
+    narrow = narrowness(request.rows.queryset, request.rows.key)
     clock.lap("plan")
     parameters = _parameters(request, meaning, narrow)
     hits = _found(request, statement, parameters, narrow)

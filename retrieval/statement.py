@@ -3,33 +3,35 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from django.db import OperationalError, connections, transaction
-from django.db.models import Field, QuerySet
 from django.utils.translation import gettext as _
 from psycopg import sql
 from psycopg.errors import QueryCanceled
 
-from retrieval.compiling import named_parameters
+from retrieval.compiling import SEARCHED, Rows, named_parameters
 from retrieval.embedders import Vectors
 from retrieval.models import Passage
 from retrieval.presets import Preset
 from retrieval.problems import Problem
 
 JSONB = 3802  # its type's number in every PostgreSQL
-COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model")
+SHOWN = ("id", "text", "context", "metadata", "payload", "language", "updated_at")
+"""The columns that a hit brings, whatever it is asked for."""
 
 EXACT = "passage.embedding <=> %(vector)s::halfvec"
 INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
 
 LIMITS = """
 SELECT set_config('statement_timeout', %s, true), set_config('hnsw.ef_search', %s, true),
-  set_config('hnsw.iterative_scan', 'strict_order', true)
+  set_config('hnsw.iterative_scan', 'strict_order', true), set_config('plan_cache_mode', 'force_generic_plan', true)
 """
+"""What holds for the search alone. Planning such a statement anew takes two milliseconds and changes nothing: whether the
+vector index is used is decided here, and the rest does not hang on the values."""
 
 
 class SearchTimeout(Problem):
@@ -55,39 +57,30 @@ def vector_text(vector: Vectors) -> str:
 
 @dataclass(frozen=True)
 class Statement:
-    """Search within `queryset`. Values are parameters; only names, the model and its width stand in the text, because
+    """Search within `rows`. Values are parameters; only names, the model and its width stand in the text, because
     the planner must see those to use the partial vector index."""
 
-    queryset: "QuerySet[Any, Any]"
+    rows: Rows
     meaning: Meaning | None
     fields: tuple[str, ...] = ()
-
-    @cached_property
-    def rows(self) -> tuple[str, dict[str, Any]]:
-        return named_parameters(self.queryset, *COLUMNS)
-
-    @cached_property
-    def filter_key(self) -> tuple[Any, ...]:
-        text, values = self.rows
-        return (self.queryset.db, text, *(str(value) for value in values.values()))
 
     def text(self, *, exact: bool) -> str:
         meaning = self.meaning or Meaning("", 1, "")
         return source("search").format(
             words=source("words"),
-            rows=self.rows[0],
-            table=self._quoted(self._model._meta.db_table),
+            rows=self.rows.sql(*SEARCHED)[0],
+            table=self._quoted(self.rows.model._meta.db_table),
             model=sql.Literal(meaning.model).as_string(None).replace("%", "%%"),
             nearest=EXACT if exact else INDEXED.format(dims=int(meaning.dims)),
-            columns="".join(f", passage.{self._column(name)}" for name in self.fields),
+            shown=_shown(self.rows.model, self.fields),
         )
 
     def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
         """Return the rows found, as dictionaries."""
         try:
-            with transaction.atomic(self.queryset.db), connections[self.queryset.db].cursor() as cursor:
+            with transaction.atomic(self._db), connections[self._db].cursor() as cursor:
                 cursor.execute(LIMITS, [f"{int(preset.timeout * 1000)}ms", str(preset.ef_search)])
-                cursor.execute(text, {**self.rows[1], **parameters})
+                cursor.execute(text, {**self.rows.sql(*SEARCHED)[1], **parameters})
                 return _dictionaries(cursor)
         except OperationalError as error:
             if not isinstance(error.__cause__, QueryCanceled):
@@ -98,19 +91,23 @@ class Statement:
 
     def words(self, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return what each word of the question was worth."""
-        with connections[self.queryset.db].cursor() as cursor:
+        with connections[self._db].cursor() as cursor:
             cursor.execute(source("explain").format(words=source("words")), parameters)
             return _dictionaries(cursor)
 
     @property
-    def _model(self) -> type[Passage]:
-        return self.queryset.model
-
-    def _column(self, name: str) -> str:
-        return self._quoted(cast("Field[Any, Any]", self._model._meta.get_field(name)).column or name)
+    def _db(self) -> str:
+        return self.rows.queryset.db
 
     def _quoted(self, name: str) -> str:
-        return str(connections[self.queryset.db].ops.quote_name(name))
+        return str(connections[self._db].ops.quote_name(name))
+
+
+@cache
+def _shown(model: type[Passage], fields: tuple[str, ...]) -> str:
+    """The rows to show: what a hit brings, and `fields`, which may lead to other tables (`rule__title`)."""
+    wanted = dict.fromkeys((*SHOWN, *fields))
+    return named_parameters(model._base_manager.all(), *wanted)[0]
 
 
 def _dictionaries(cursor: Any) -> list[dict[str, Any]]:

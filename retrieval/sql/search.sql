@@ -55,9 +55,8 @@ fused AS (
     END + %(name_weight)s * coalesce(named_score, 0) AS score
   FROM spread
 )
-SELECT passage.id, passage.text, passage.context, passage.metadata, passage.payload, passage.language,
-  passage.updated_at, fused.score::float8, fused.keyword_rank, fused.keyword, fused.vector_rank, fused.vector,
-  fused.kind, fused.named_score {columns}
-FROM fused JOIN {table} AS passage USING (id)
+SELECT passage.*, fused.score::float8, fused.keyword_rank, fused.keyword, fused.vector_rank, fused.vector, fused.kind,
+  fused.named_score
+FROM fused JOIN ({shown}) AS passage USING (id)
 ORDER BY fused.score DESC, id
 LIMIT %(limit)s
