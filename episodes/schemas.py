@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from episodes.models import EXTERNAL_ID, Scene, Session
 from knowledge.graph.facts import GraphFact
-from retrieval.schemas import Day, Moment
+from retrieval.schemas import Asked, Day, Moment
 from worlds.audiences import Visibility
 
 LONGEST_TEXT = 20_000
@@ -30,7 +30,7 @@ ExternalId = Annotated[
 ]
 
 
-class Closed(BaseModel):
+class Closed(Asked):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)
 
 

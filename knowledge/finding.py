@@ -1,6 +1,6 @@
 """Find rules and lore for somebody: what they may not know of is never fetched."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -12,10 +12,11 @@ from knowledge.entries import campaign_called
 from knowledge.glossary.expanding import Found, glossary_of
 from knowledge.graph.base import View
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
-from knowledge.naming import NamedRow, index_of, named_rows, named_rules
-from knowledge.neighbouring import LORE_FIELDS, joined_by_neighbours
+from knowledge.naming import NamedRow, index_of, named_rows, named_rules, not_shared
+from knowledge.neighbouring import joined_by_neighbours
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
-from knowledge.showing import answer_of, shown_lore, shown_rule
+from knowledge.showing import LORE_FIELDS, RULE_FIELDS, answer_of, found_lore, found_rule, whole_rule
+from retrieval.compiling import Rows, kept
 from retrieval.hits import Hit
 from retrieval.ingest.normalise import guess_language
 from retrieval.presets import Mode
@@ -39,12 +40,19 @@ class OnlyForGMs(Forbidden):
 
 def find_rules(question: RulesQuestion, caller: Caller, *, mode: Mode | None = None) -> Answer:
     """Answer `rules_lookup`; `mode` asks one leg alone (the preset decides otherwise)."""
+    if question.rule_id and (rule := _rule_called(_rules(question, caller), question.rule_id)):
+        return answer_of([whole_rule(rule, caller, _whole(rule, caller))], question, caller)
+    return _searched_rules(question, caller, mode)
+
+
+def _rules(question: RulesQuestion, caller: Caller) -> "QuerySet[Rule]":
     rules = Rule.objects.in_world(caller.world).visible_to(caller.audience)
-    if question.kind:
-        rules = rules.filter(kind=question.kind)
-    if question.rule_id and (rule := _rule_called(rules, question.rule_id)):
-        return answer_of([shown_rule(rule, caller, whole=_whole(rule, caller))], question, caller)
-    return _searched_rules(question, caller, rules, mode)
+    return rules.filter(kind=question.kind) if question.kind else rules
+
+
+def _rule_passages(question: RulesQuestion, caller: Caller) -> "QuerySet[RulePassage]":
+    passages = RulePassage.objects.in_world(caller.world).visible_to(caller.audience)
+    return passages.filter(metadata__contains={"kind": question.kind}) if question.kind else passages
 
 
 def _rule_called(rules: "QuerySet[Rule]", reference: str) -> Rule | None:
@@ -75,12 +83,13 @@ def _similar_keys(rules: "QuerySet[Any]", reference: str) -> list[str]:
     return [key for _name, _score, key in near]
 
 
-def _searched_rules(question: RulesQuestion, caller: Caller, rules: "QuerySet[Any]", mode: Mode | None) -> Answer:
+def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) -> Answer:
     term = question.term or ""
-    passages = RulePassage.objects.in_world(caller.world).visible_to(caller.audience)
-    if question.kind:
-        passages = passages.filter(metadata__contains={"kind": question.kind})
     terms = terms_in(term, caller)
+    rows = _shelf(caller, question.kind)
+    passages = rows("rule passages", lambda: _rule_passages(question, caller))
+    rules = rows("rules", lambda: _rules(question, caller))
+    own = rows("own rules", lambda: not_shared(_rules(question, caller)))
     result = search(
         passages,
         term,
@@ -89,13 +98,12 @@ def _searched_rules(question: RulesQuestion, caller: Caller, rules: "QuerySet[An
         limit=question.k + 2,
         language=guess_language(term),
         expansions=[Expansion(found.term, found.weight) for found in terms],
-        named=_named(passages, "rule", named_rules(rules, caller.world, term, within=MENTIONED_RULE)),
-        fields=("rule_id",),
+        named=_named(passages, "rule_id", named_rules(rules, own, caller.world, term, within=MENTIONED_RULE)),
+        fields=RULE_FIELDS,
         mode=mode,
         explain=question.explain,
     )
-    rows = Rule.objects.with_source().in_bulk([hit.fields["rule_id"] for hit in result.hits])
-    hits = [shown_rule(rows[hit.fields["rule_id"]], caller, hit=hit) for hit in _first_of_each(result.hits, "rule_id")]
+    hits = [found_rule(hit, caller) for hit in _first_of_each(result.hits, "rule__id")]
     return answer_of(hits[: question.k], question, caller, result=result, terms=terms, rest=hits[question.k :])
 
 
@@ -119,9 +127,9 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         raise OnlyForGMs("Leave out the filters `status` and `campaign`: this audience sees its own campaign's canon.")
     if filters.campaign:
         caller = _in_campaign(caller, filters.campaign)
-    passages = filtered(LorePassage.objects.in_world(caller.world).visible_to(caller.audience), filters)
-    passages = passages.known_in(caller.campaign, caller.audience)
-    entries = Lore.objects.in_world(caller.world).visible_to(caller.audience).known_in(caller.campaign, caller.audience)
+    rows = _shelf(caller, filters.model_dump_json())
+    passages = rows("lore passages", lambda: filtered(_known_lore(LorePassage, caller), filters))
+    entries = rows("lore", lambda: _known_lore(Lore, caller))
     result = search(
         passages,
         question.query,
@@ -129,17 +137,22 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         hidden=caller.audience.is_gm,
         limit=2 * question.k,
         language=guess_language(question.query),
-        named=_named(passages, "lore", named_rows(entries, question.query, within=MENTIONED_LORE)),
+        named=_named(passages, "lore_id", named_rows(entries, question.query, within=MENTIONED_LORE)),
         fields=LORE_FIELDS,
         mode=mode,
         explain=question.explain,
     )
     if question.expand:
-        result = joined_by_neighbours(result, question.query, passages, View(caller.world, caller.audience))
-    found = _first_of_each(result.hits, "lore_id")[: None if question.explain else question.k]
-    rows = Lore.objects.to_show().in_bulk([hit.fields["lore_id"] for hit in found])
-    hits = [shown_lore(rows[hit.fields["lore_id"]], caller, hit=hit) for hit in found]
+        result = joined_by_neighbours(result, question.query, passages.queryset, View(caller.world, caller.audience))
+    found = _first_of_each(result.hits, "lore__id")[: None if question.explain else question.k]
+    hits = [found_lore(hit, caller) for hit in found]
     return answer_of(hits[: question.k], question, caller, result=result, rest=hits[question.k :])
+
+
+def _known_lore(model: Any, caller: Caller) -> Any:
+    """The lore of `model` (entries or their passages) that the caller may know of."""
+    rows = model.objects.in_world(caller.world).visible_to(caller.audience)
+    return rows.known_in(caller.campaign, caller.audience)
 
 
 def _in_campaign(caller: Caller, reference: str) -> Caller:
@@ -173,16 +186,27 @@ def filtered(passages: Any, filters: LoreFilters) -> Any:
 # --- both
 
 
-def _named(passages: "QuerySet[Any]", owner: str, rows: Sequence[NamedRow]) -> list[Named]:
+def _shelf(caller: Caller, *filters: str | None) -> "Callable[[str, Callable[[], QuerySet[Any]]], Rows]":
+    """Return a function that keeps the rows of a name for whoever asks like this caller: who they are and what they
+    filter by is all that decides which rows there are to search."""
+    world, campaign = caller.world, caller.campaign
+    who = (world.pk, world.system_id, campaign.pk if campaign else None, caller.audience, *filters)
+    return lambda name, make: kept((name, *who), make)
+
+
+FIRST_OF_EACH = """
+SELECT DISTINCT ON ({{owner}}) id, {{owner}} FROM ({rows}) AS row WHERE {{owner}} = ANY(%(named)s)
+ORDER BY {{owner}}, position
+"""
+
+
+def _named(passages: Rows, owner: str, rows: Sequence[NamedRow]) -> list[Named]:
     """The first passage that may be seen of each named row."""
     if not rows:
         return []
     by_row = {row.id: row for row in rows}
-    first = (
-        passages.filter(**{f"{owner}__in": list(by_row)}).order_by(f"{owner}_id", "position").distinct(f"{owner}_id")
-    )
-    ids: Mapping[UUID, UUID] = dict(first.values_list("pk", f"{owner}_id"))
-    return [Named(id=pk, kind=by_row[row].kind, score=by_row[row].score) for pk, row in ids.items()]
+    ids = passages.read(FIRST_OF_EACH.replace("{{owner}}", owner), ("id", "position", owner), named=list(by_row))
+    return [Named(id=pk, kind=by_row[row].kind, score=by_row[row].score) for pk, row in ids]
 
 
 def _first_of_each(hits: Sequence[Hit], owner: str) -> list[Hit]:

@@ -1,6 +1,6 @@
 """Which rules and lore entries a question names: whole, by an alias, in an inflected form, or with a slip."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Count, Max, QuerySet
 
 from knowledge.models import Rule
+from retrieval.compiling import Rows
 from retrieval.names import Entry, Match, Mention, NameIndex, query_keys
 from worlds.audiences import Visibility
 from worlds.models import World
@@ -21,6 +22,10 @@ LOOK_AGAIN = 30
 """Seconds after which another process's changes to shared rules are noticed."""
 MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "part": "fuzzy", "fuzzy": "fuzzy"}
 SURE = ("exact", "alias", "ending")
+NEAR = """
+SELECT id, title, aliases FROM ({rows}) AS row WHERE name_keys && %(keys)s::varchar(16)[]
+ORDER BY title, id LIMIT %(most)s
+"""
 
 
 @dataclass(frozen=True)
@@ -45,21 +50,29 @@ class SharedNames:
 _shared: dict[UUID, SharedNames] = {}
 
 
-def named_rules(rules: "QuerySet[Any]", world: World, question: str, *, within: float) -> list[NamedRow]:
-    """Return the rules of `rules` that `question` is the name of, or that it mentions (scored `within`)."""
-    kept = [shared_names(world.system_id)] if world.system_id else []
-    rest = rules.exclude(world=None, visibility=Visibility.PUBLIC)
-    return _named([*kept, index_of(rest, question)], rules, question, within)
+def named_rules(rules: Rows, own: Rows, world: World, question: str, *, within: float) -> list[NamedRow]:
+    """Return the rules of `rules` that `question` is the name of, or that it mentions (scored `within`). `own` are
+    those among them that are not shared by all worlds."""
+    shared = [shared_names(world.system_id)] if world.system_id else []
+    return _named([*shared, index_of(own, question)], lambda: index_of(rules, question), question, within)
 
 
-def named_rows(rows: "QuerySet[Any]", question: str, *, within: float) -> list[NamedRow]:
-    """The same for any queryset of rules or lore. Nothing outside the queryset is looked at."""
-    return _named([index_of(rows, question)], rows, question, within)
+def named_rows(rows: Rows, question: str, *, within: float) -> list[NamedRow]:
+    """The same for any rows of rules or lore. Nothing outside them is looked at."""
+    index = index_of(rows, question)
+    return _named([index], lambda: index, question, within)
 
 
-def index_of(rows: "QuerySet[Any]", text: str) -> NameIndex:
-    near = rows.filter(name_keys__overlap=query_keys(text[:2000])).values_list("pk", "title", "aliases")
-    return NameIndex(Entry(*row) for row in near[:MOST_NAMES])
+def not_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
+    return rules.exclude(world=None, visibility=Visibility.PUBLIC)
+
+
+def index_of(rows: "QuerySet[Any] | Rows", text: str) -> NameIndex:
+    """Return an index of the names of `rows` that may stand in `text`."""
+    rows = rows if isinstance(rows, Rows) else Rows(rows)
+    columns = ("id", "title", "aliases", "name_keys")
+    near = rows.read(NEAR, columns, keys=query_keys(text[:2000]), most=MOST_NAMES)
+    return NameIndex(Entry(*row) for row in near)
 
 
 def shared_names(system_id: UUID) -> NameIndex:
@@ -81,13 +94,15 @@ def forget_shared_names() -> None:
     _shared.clear()
 
 
-def _named(indexes: Sequence[NameIndex], rows: "QuerySet[Any]", question: str, within: float) -> list[NamedRow]:
+def _named(
+    indexes: Sequence[NameIndex], all_names: Callable[[], NameIndex], question: str, within: float
+) -> list[NamedRow]:
     mentions = [mention for index in indexes for mention in index.mentions(question[:2000])]
     whole = [match for mention in mentions if _covers(mention, question) for match in mention.matches]
     if whole:
         return list(_rows(whole))
     if not mentions and len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS:
-        return list(_rows(index_of(rows, question).find(question)))
+        return list(_rows(all_names().find(question)))
     return [
         replace(row, score=row.score * within / len(mention.matches), kind="alias")
         for mention in mentions

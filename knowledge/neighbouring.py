@@ -10,9 +10,10 @@ from django.db.models import QuerySet
 from knowledge.graph.base import View
 from knowledge.graph.expanding import lore_near
 from knowledge.models import LorePassage
+from knowledge.showing import LORE_FIELDS
 from retrieval.hits import Hit, Leg, SearchResult
+from retrieval.statement import SHOWN
 
-LORE_FIELDS = ("lore_id", "secret", "visibility", "known_to")
 MOST_NEIGHBOURS = 10
 WEIGHT, RANK_K = 0.05, 10
 """The first neighbour gains a twentieth of what both other legs together can give, the others less, by rank. More than
@@ -30,10 +31,10 @@ def joined_by_neighbours(
 
 def fused(hits: Sequence[Hit], near: Sequence[Hit]) -> list[Hit]:
     """Return `hits` and, where no hit is of the same entry, `near`, best first. `near` is in the order of its ranks."""
-    legs = {hit.fields["lore_id"]: Leg(rank, gain(rank)) for rank, hit in enumerate(near, 1)}
-    known = {hit.fields["lore_id"] for hit in hits}
-    both = [*hits, *(hit for hit in near if hit.fields["lore_id"] not in known)]
-    return sorted((_with(hit, legs.get(hit.fields["lore_id"])) for hit in both), key=lambda hit: -hit.score)
+    legs = {hit.fields["lore__id"]: Leg(rank, gain(rank)) for rank, hit in enumerate(near, 1)}
+    known = {hit.fields["lore__id"] for hit in hits}
+    both = [*hits, *(hit for hit in near if hit.fields["lore__id"] not in known)]
+    return sorted((_with(hit, legs.get(hit.fields["lore__id"])) for hit in both), key=lambda hit: -hit.score)
 
 
 def gain(rank: int) -> float:
@@ -49,21 +50,10 @@ def _with(hit: Hit, leg: Leg | None) -> Hit:
 def _first_passages(passages: "QuerySet[LorePassage]", entries: Sequence[UUID]) -> list[Hit]:
     """The first passage that may be seen of each of `entries`, in their order."""
     of_each = passages.filter(lore__in=entries).order_by("lore_id", "position").distinct("lore_id")
-    rows: Mapping[UUID, Any] = {row.lore_id: row for row in of_each.defer("embedding", "search_vector")}
+    rows = {row["lore__id"]: row for row in of_each.values(*SHOWN, *LORE_FIELDS)}
     return [_hit(rows[pk]) for pk in dict.fromkeys(entries) if pk in rows][:MOST_NEIGHBOURS]
 
 
-def _hit(row: Any) -> Hit:
-    return Hit(
-        id=row.pk,
-        text=row.text,
-        context=row.context,
-        metadata=row.metadata,
-        payload=row.payload,
-        language=row.language,
-        updated_at=row.updated_at,
-        score=0.0,
-        legs={},
-        match="graph",
-        fields={name: getattr(row, name) for name in LORE_FIELDS},
-    )
+def _hit(row: Mapping[str, Any]) -> Hit:
+    shown = {name: row[name] for name in SHOWN}
+    return Hit(**shown, score=0.0, legs={}, match="graph", fields={name: row[name] for name in LORE_FIELDS})

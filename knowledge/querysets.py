@@ -26,13 +26,9 @@ class RulesOfWorld(GuardedQuerySet[Row]):
 class RuleQuerySet(RulesOfWorld[Any]):
     path_to_system = "document__system"
 
-    def with_source(self) -> Self:
-        return self.select_related("document")
-
 
 class RulePassageQuerySet(RulesOfWorld[Any]):
-    def with_source(self) -> Self:
-        return self.select_related("rule__document").defer("embedding", "search_vector")
+    pass
 
 
 class Overlaid(GuardedQuerySet[Row]):
@@ -58,20 +54,12 @@ class LoreQuerySet(Overlaid[Any]):
     def published(self) -> Self:
         return self.filter(status="published")
 
-    def to_show(self) -> Self:
-        """Only what a hit shows of its entry: a body may be long, and the hit brings the passage."""
-        shown = ("slug", "kind", "title", "language", "in_world_at", "in_world_label", "author", "status")
-        return self.select_related("campaign").only(*shown, "campaign__slug")
-
 
 class LorePassageQuerySet(Overlaid[Any]):
     path_to_lore = "lore"
 
     def published(self) -> Self:
         return self.filter(published=True)
-
-    def with_source(self) -> Self:
-        return self.select_related("lore__campaign").defer("embedding", "search_vector")
 
     def _lore(self) -> Any:
         return self.model._meta.get_field("lore").related_model

@@ -43,8 +43,8 @@ class LoreFilters(Closed):
     kind: LoreKind | None = None
     tags: list[str] = Field([], max_length=20, description="All of these.")
     language: str | None = Field(None, max_length=8)
-    in_world_from: float | None = Field(None, description="World day; entries that reach into the range.")
-    in_world_to: float | None = None
+    in_world_from: Day | None = Field(None, description="World day; entries that reach into the range.")
+    in_world_to: Day | None = None
     status: Status | None = Field(None, description="Game masters only; default: published.")
     campaign: str | None = Field(None, max_length=120, description="Game masters only: canon with its overlay.")
 

@@ -1,10 +1,11 @@
 """What of a rule or an entry is shown, and to whom: players get the fields of `Hit` and no others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from knowledge.glossary.expanding import Found
-from knowledge.models import Lore, Rule, RulePassage
+from knowledge.models import Rule, RulePassage
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from retrieval import hits
 from retrieval.budgets import shortened, within
@@ -15,55 +16,80 @@ from worlds.callers import Caller
 ONLY_HIT = 1.0
 """The score of a row that was asked for by its id."""
 
+OF_RULES = ("id", "key", "kind", "title", "breadcrumb", "language", "visibility", "known_to")
+OF_DOCUMENTS = ("title", "publisher", "edition", "licence", "attribution")
+RULE_FIELDS = (*(f"rule__{name}" for name in OF_RULES), *(f"rule__document__{name}" for name in OF_DOCUMENTS))
+"""What the search must bring of a rule so that it can be shown."""
 
-def shown_rule(rule: Rule, caller: Caller, *, hit: hits.Hit | None = None, whole: Sequence[RulePassage] = ()) -> Hit:
-    """Show a rule as the search found it, or as a whole: of all its passages that this caller may see."""
-    document = rule.document
-    text = "\n\n".join(passage.text for passage in whole)
+OF_LORE = ("id", "slug", "kind", "title", "language", "in_world_at", "in_world_label", "author", "status")
+LORE_FIELDS = (*(f"lore__{name}" for name in OF_LORE), "lore__campaign__slug", "secret", "visibility", "known_to")
+"""What it must bring of a lore entry: not its body, which may be long; the hit is the passage."""
+
+
+def found_rule(hit: hits.Hit, caller: Caller) -> Hit:
+    """Show a rule by the passage that the search found."""
+    return _shown_rule(hit.fields, caller, hit.updated_at, _found(hit), _passage(hit))
+
+
+def whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassage]) -> Hit:
+    """Show a rule that was asked for by its id: all its passages that this caller may see."""
+    text = "\n\n".join(passage.text for passage in passages)
+    fields = {f"rule__{name}": getattr(rule, name) for name in OF_RULES}
+    fields |= {f"rule__document__{name}": getattr(rule.document, name) for name in OF_DOCUMENTS}
+    updated_at = max((each.updated_at for each in passages), default=None)
+    return _shown_rule(fields, caller, updated_at, {"text": text, "score": ONLY_HIT, "match": "exact"}, None)
+
+
+def _shown_rule(
+    rule: Mapping[str, Any], caller: Caller, updated_at: datetime | None, found: Mapping[str, Any], passage: str | None
+) -> Hit:
     shown: dict[str, Any] = {
-        "id": rule.key,
-        "kind": rule.kind,
-        "title": rule.title,
-        "headings": rule.breadcrumb,
-        "language": rule.language,
-        "updated_at": hit.updated_at if hit else max((each.updated_at for each in whole), default=None),
+        "id": rule["rule__key"],
+        "kind": rule["rule__kind"],
+        "title": rule["rule__title"],
+        "headings": rule["rule__breadcrumb"],
+        "language": rule["rule__language"],
+        "updated_at": updated_at,
         "source": Source(
-            document=document.title,
-            publisher=document.publisher or None,
-            edition=document.edition or None,
-            licence=document.licence or None,
-            attribution=document.attribution or None,
+            document=rule["rule__document__title"],
+            publisher=rule["rule__document__publisher"] or None,
+            edition=rule["rule__document__edition"] or None,
+            licence=rule["rule__document__licence"] or None,
+            attribution=rule["rule__document__attribution"] or None,
         ),
-        **_found(hit, text),
+        **found,
     }
     if not caller.audience.is_gm:
         return Hit(**shown)
-    return GmHit(**shown, visibility=rule.visibility, known_to=rule.known_to, row=str(rule.pk), passage=_passage(hit))
+    guarded = {"visibility": rule["rule__visibility"], "known_to": rule["rule__known_to"]}
+    return GmHit(**shown, **guarded, row=str(rule["rule__id"]), passage=passage)
 
 
-def shown_lore(entry: Lore, caller: Caller, *, hit: hits.Hit) -> Hit:
+def found_lore(hit: hits.Hit, caller: Caller) -> Hit:
+    """Show a lore entry by the passage that the search found."""
+    entry = hit.fields
     shown: dict[str, Any] = {
-        "id": entry.slug,
-        "kind": entry.kind,
-        "title": entry.title,
+        "id": entry["lore__slug"],
+        "kind": entry["lore__kind"],
+        "title": entry["lore__title"],
         "headings": hit.payload.get("headings", []),
-        "language": entry.language,
-        "in_world_at": entry.in_world_at,
-        "in_world_label": entry.in_world_label,
+        "language": entry["lore__language"],
+        "in_world_at": entry["lore__in_world_at"],
+        "in_world_label": entry["lore__in_world_label"],
         "updated_at": hit.updated_at,
-        "source": Source(document=entry.title, author=entry.author or None),
-        **_found(hit, ""),
+        "source": Source(document=entry["lore__title"], author=entry["lore__author"] or None),
+        **_found(hit),
     }
     if not caller.audience.is_gm:
         return Hit(**shown)
     return GmHit(
         **shown,
-        visibility=hit.fields["visibility"],
-        known_to=hit.fields["known_to"],
-        secret=hit.fields["secret"],
-        status=entry.status,
-        campaign=entry.campaign.slug if entry.campaign else None,
-        row=str(entry.pk),
+        visibility=entry["visibility"],
+        known_to=entry["known_to"],
+        secret=entry["secret"],
+        status=entry["lore__status"],
+        campaign=entry["lore__campaign__slug"],
+        row=str(entry["lore__id"]),
         passage=_passage(hit),
     )
 
@@ -112,12 +138,10 @@ def _explanation(
     )
 
 
-def _found(hit: hits.Hit | None, text: str) -> dict[str, Any]:
-    if hit is None:
-        return {"text": text, "score": ONLY_HIT, "match": "exact"}
+def _found(hit: hits.Hit) -> dict[str, Any]:
     legs = {name: Leg(rank=leg.rank, score=leg.score) for name, leg in hit.legs.items() if leg.score is not None}
     return {"text": hit.text, "score": round(hit.score, 4), "match": hit.match, "legs": legs}
 
 
-def _passage(hit: hits.Hit | None) -> str | None:
-    return str(hit.id) if hit else None
+def _passage(hit: hits.Hit) -> str:
+    return str(hit.id)

@@ -48,7 +48,7 @@ class QueryIn(Closed):
     limit: int = Field(10, ge=1, le=100)
     max_tokens: int | None = Field(None, ge=1, le=100_000)
     fusion: Literal["weighted", "rrf"] = "weighted"
-    half_life_hours: float = Field(24.0, gt=0, le=100_000, strict=True)
+    half_life_hours: float = Field(24.0, gt=0, le=100_000)
     abstain: bool = True
 
 

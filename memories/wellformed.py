@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator
+
+from retrieval.schemas import Asked
 
 
-class Storable(BaseModel):
+class Storable(Asked):
     """A model whose texts a database can hold; others are invalid input."""
 
     @field_validator("*", mode="after")

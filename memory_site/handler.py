@@ -1,8 +1,8 @@
 """Django under ASGI, a whole request in one thread.
 
 Django's own ASGI handler runs each middleware and each signal in a thread of its own turn, which costs more than a
-search's whole way through Python (docs/decisions/0021). All our views are synchronous, so one hop to a thread is enough:
-there the request is read, answered and closed, and its database connection goes back to the pool.
+search's whole way through Python (docs/decisions/0033). All our views are synchronous, so one hop to a thread is
+enough: there the request is read, answered and closed, and its database connection goes back to the pool.
 """
 
 import asyncio
@@ -44,12 +44,11 @@ class OneThreadHandler(ASGIHandler):
 
     def answer(self, scope: dict[str, Any], body: Any) -> tuple[HttpResponseBase, list[bytes]]:
         """Return the response, closed, and its body. Runs in a thread of the pool."""
-        set_script_prefix(get_script_prefix(scope))  # type: ignore[no-untyped-call]
+        set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         try:
-            request, response = self.create_request(scope, body)
-            if request is not None:
-                response = self.get_response(request)
+            request, refusal = self.create_request(scope, body)
+            response: Any = refusal if request is None else self.get_response(request)
             response._handler_class = self.__class__
             if isinstance(response, FileResponse):
                 response.block_size = self.chunk_size

@@ -4,9 +4,9 @@ from functools import partial
 from typing import Any
 
 import httpx2
+from django.core.asgi import get_asgi_application
 
 from memory_site import toolbox
-from memory_site.asgi import django
 from memory_site.client import HttpTransport, Memory37Error
 from memory_site.errors import problem_body
 from memory_site.request_ids import accepted
@@ -20,7 +20,9 @@ class InProcessTransport(HttpTransport):
     """Asks with a key like any other program, so that its audience and limits are the same."""
 
     def __init__(self, key: str) -> None:
-        super().__init__("http://localhost", key, transport=httpx2.ASGITransport(django))  # type: ignore[arg-type]
+        # Django's own handler, not the server's: it works in the caller's thread, within the caller's transaction.
+        django: Any = get_asgi_application()
+        super().__init__("http://localhost", key, transport=httpx2.ASGITransport(django))
         self._key = key
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:

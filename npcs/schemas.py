@@ -43,7 +43,7 @@ class NPCIn(Closed):
     milestones: list[Milestone] = Field(default=[], max_length=200)
     language: Annotated[str, Field(max_length=8, pattern=r"^[a-z]{2,3}(-[A-Za-z]+)?$")] = "en"
     base: int = Field(default=0, ge=-100, le=100)
-    half_life: float | None = Field(default=None, gt=0, allow_inf_nan=False, strict=True)
+    half_life: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     visibility: Visibility = Visibility.GM
     known_to: list[Annotated[str, Field(max_length=120)]] = Field(default=[], max_length=100)
 

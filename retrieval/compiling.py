@@ -20,8 +20,8 @@ SEARCHED = ("id", "search_vector", "word_count", "embedding", "embedding_model")
 
 
 class Rows:
-    """The rows of a queryset, for statements that Django's ORM cannot write. It is compiled at the first use of each set
-    of columns; whoever asks the same again and again keeps it by `kept`, because building and compiling a queryset
+    """The rows of a queryset, for statements that Django's ORM cannot write. It is compiled at the first use of each
+    set of columns; whoever asks the same again and again keeps it by `kept`, because building and compiling a queryset
     takes as long as a fast search."""
 
     def __init__(self, queryset: "QuerySet[Any, Any]") -> None:

@@ -1,9 +1,11 @@
 """What travels between the pipeline, the tools and their doors. Closed types: an unknown field is an error."""
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 Domain = Literal["srd", "lore", "episode", "art"]
 Match = Literal["exact", "alias", "fuzzy", "keyword", "vector", "graph"]
@@ -25,12 +27,34 @@ def _worded(value: Any) -> Any:
 
 Moment = Annotated[datetime, BeforeValidator(_worded)]
 """Real time in a request: ISO 8601 in words, as the schema says."""
-Day = Annotated[float, Field(allow_inf_nan=False, strict=True, description="Days since the world's epoch.")]
-"""In-world time in a request: a number, neither `true` nor "12"."""
-Share = Annotated[float, Field(ge=0, le=1, strict=True)]
+Day = Annotated[float, Field(allow_inf_nan=False, description="Days since the world's epoch.")]
+"""In-world time in a request; in a table of text it stands as "12.5"."""
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Closed(BaseModel):
+class Asked(BaseModel):
+    """Base of what programs send. A language model may write "5" for 5, but `true` is no number."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_boolean_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool) and not _takes_booleans(cls, info.field_name or ""):
+            raise ValueError("must not be true or false")
+        return value
+
+
+@cache
+def _takes_booleans(model: type[BaseModel], field: str) -> bool:
+    return bool({bool, Any} & set(_parts(model.model_fields[field].annotation)))
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for part in get_args(annotation):
+        yield from _parts(part)
+
+
+class Closed(Asked):
     model_config = ConfigDict(extra="forbid")
 
 

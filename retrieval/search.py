@@ -64,11 +64,11 @@ def search(
 ) -> SearchResult:
     """Return the passages of `rows` that answer `query` best.
 
-    `rows` is a queryset, already narrowed by world, audience and filters. `scopes` are the tenants whose word counts apply
-    (`Searched.scope`): the world, its game system, a namespace. `hidden=True` counts hidden rows too, for a game master
-    only: else a hidden row would change another audience's ranking. `named` are passages found by name, `fields` more
-    columns to return with each hit, also of related rows (`lore__title`); `vector_query` is embedded in place of `query`. Raise `Invalid` for a question that
-    cannot be asked, `SearchTimeout` when the database is too slow.
+    `rows` is a queryset, already narrowed by world, audience and filters. `scopes` are the tenants whose word counts
+    apply (`Searched.scope`): the world, its game system, a namespace. `hidden=True` counts hidden rows too, for a game
+    master only: else a hidden row would change another audience's ranking. `named` are passages found by name, `fields`
+    more columns to return with each hit, also of related rows (`lore__title`); `vector_query` is embedded in place of
+    `query`. Raise `Invalid` for a question that cannot be asked, `SearchTimeout` when the database is too slow.
     """
     rows = rows if isinstance(rows, Rows) else Rows(rows)
     request = Request(

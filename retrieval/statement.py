@@ -30,8 +30,8 @@ LIMITS = """
 SELECT set_config('statement_timeout', %s, true), set_config('hnsw.ef_search', %s, true),
   set_config('hnsw.iterative_scan', 'strict_order', true), set_config('plan_cache_mode', 'force_generic_plan', true)
 """
-"""What holds for the search alone. Planning such a statement anew takes two milliseconds and changes nothing: whether the
-vector index is used is decided here, and the rest does not hang on the values."""
+"""What holds for the search alone. Planning such a statement anew takes two milliseconds and changes nothing: whether
+the vector index is used is decided here, and the rest does not hang on the values."""
 
 
 class SearchTimeout(Problem):

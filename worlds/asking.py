@@ -2,7 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from retrieval.schemas import Asked
 
 AUDIENCE = r"^(gm|public|party:.+|npc:.+)$"
 AsAudience = Annotated[
@@ -16,7 +18,7 @@ AsAudience = Annotated[
 ]
 
 
-class Ask(BaseModel):
+class Ask(Asked):
     """Base of every tool's argument: closed, and answered for the audience named by `as` (capped by the caller)."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)

@@ -5,10 +5,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.schemas import Day
+from retrieval.schemas import Asked, Day
 
 
-class RevealWritten(BaseModel):
+class RevealWritten(Asked):
     """Who learned of what, and from where."""
 
     model_config = ConfigDict(extra="forbid")

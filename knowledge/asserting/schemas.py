@@ -3,15 +3,12 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from retrieval.schemas import Closed, Day
 from worlds.asking import Ask
 
 Text = Annotated[str, Field(min_length=1, max_length=500)]
-
-
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class Triple(Closed):
@@ -24,7 +21,7 @@ class Triple(Closed):
 
 class Assertion(Ask):
     fact: Annotated[Text | Triple, Field(description="A plain statement, or subject, relation and object.")]
-    at: Annotated[float | None, Field(description="World day to judge by; none: the present.")] = None
+    at: Annotated[Day | None, Field(description="World day to judge by; none: the present.")] = None
 
 
 class FactSource(Closed):

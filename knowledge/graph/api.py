@@ -6,7 +6,7 @@ from uuid import UUID
 from asgiref.sync import async_to_sync
 from django.http import HttpRequest
 from ninja import Body, Path, Query, Router
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from knowledge.graph.base import MAX_DEPTH, View
 from knowledge.graph.believing import retract
@@ -18,6 +18,7 @@ from knowledge.graph.models import Contradiction, GraphEdge
 from knowledge.graph.resolving import DECISIONS, resolve
 from knowledge.graph.writing import MAX_BATCH, record
 from retrieval.problems import AudienceAboveCap, NotFound
+from retrieval.schemas import Closed
 from worlds.callers import Caller
 from worlds.doors import NeedsKey, caller_of
 from worlds.keys import Scope
@@ -26,10 +27,6 @@ router = Router(tags=["graph"])
 READ, WRITE = NeedsKey(Scope.TOOLS_READ), NeedsKey(Scope.WORLD_WRITE)
 PAGE = 100
 Entity = Annotated[str, Field(min_length=1, max_length=200, description="Id, slug or name.")]
-
-
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class Facts(Closed):

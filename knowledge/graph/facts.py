@@ -4,15 +4,16 @@ from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from knowledge.graph.models import NodeKind, SourceKind
+from retrieval.schemas import Asked
 from worlds.audiences import Visibility
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Closed(BaseModel):
+class Closed(Asked):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
