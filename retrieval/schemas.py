@@ -1,6 +1,6 @@
 """What travels between the pipeline, the tools and their doors. Closed types: an unknown field is an error."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
@@ -33,25 +33,31 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Asked(BaseModel):
-    """Base of what programs send. A language model may write "5" for 5, but `true` is no number."""
+    """Base of what programs send. A language model may write "5" for 5, but `true` is no number and 0 is not false."""
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_boolean_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, bool) and not _takes_booleans(cls, info.field_name or ""):
-            raise ValueError("must not be true or false")
+    def _booleans_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool | int | float):
+            kinds = _kinds(cls, info.field_name or "")
+            if isinstance(value, bool) and not kinds & {bool, Any}:
+                raise ValueError("must not be true or false")
+            if not isinstance(value, bool) and bool in kinds and not kinds & {int, float, Any}:
+                raise ValueError("must be true or false")
         return value
 
 
 @cache
-def _takes_booleans(model: type[BaseModel], field: str) -> bool:
-    return bool({bool, Any} & set(_parts(model.model_fields[field].annotation)))
+def _kinds(model: type[BaseModel], field: str) -> frozenset[Any]:
+    """Every type that the annotation of `field` is made of."""
+    return frozenset(_parts(model.model_fields[field].annotation))
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
     yield annotation
     for part in get_args(annotation):
-        yield from _parts(part)
+        if isinstance(part, Hashable):
+            yield from _parts(part)
 
 
 class Closed(Asked):
