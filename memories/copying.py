@@ -55,7 +55,7 @@ def _defaults(model: type[models.Model], given: set[Column]) -> Iterator[tuple[C
 
 
 def _statement(model: type[models.Model], fields: Sequence[Column]) -> sql.Composed:
-    names = sql.SQL(", ").join(sql.Identifier(field.column) for field in fields)
+    names = sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields])
     table = sql.Identifier(model._meta.db_table)
     return sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(table, names)
 

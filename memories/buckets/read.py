@@ -109,9 +109,11 @@ class ReadPipeline:
     def _support(self, text: str, found: Sequence[Recalled]) -> tuple[float, str]:
         if not found:
             return 0.0, "Nothing is remembered in these buckets."
-        threshold = threshold_for(get_embedder("memory").name)
+        embedder = get_embedder("memory")
+        threshold = threshold_for(embedder.name)
         seen = [Seen(memory.text, cosine_of(memory)) for memory in found]
-        support = threshold.support(signs(text, seen))
+        words = embedder.embed_words if threshold.weakest else None
+        support = threshold.support(signs(text, seen, words))
         if not self.abstains or support >= threshold.least:
             return support, ""
         return support, f"Nothing found answers this well enough (support {support:.2f} of {threshold.least:.2f})."

@@ -24,7 +24,7 @@ BUILT_IN = {
 DEFAULT_DIMS = 1024
 
 
-def get_embedder(domain: str | None = None) -> Embedder:
+def get_embedder(domain: str | None = None) -> RememberingEmbedder:
     """Return the embedder of `domain`, one per process and model.
 
     Only a hosted model has a width per domain (`text-embedding-3-large@1024`); a local one brings its own and is the
@@ -46,5 +46,5 @@ def _fingerprint() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _embedder(path: str, dims: int, _settings: tuple[str, ...], _pid: int) -> Embedder:
+def _embedder(path: str, dims: int, _settings: tuple[str, ...], _pid: int) -> RememberingEmbedder:
     return RememberingEmbedder(import_string(path)(dims=dims))

@@ -7,6 +7,7 @@ for good.
 from collections.abc import Iterable
 from datetime import timedelta
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -53,7 +54,8 @@ def remember(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]:
     The disk is not waited for: a vector lost with the power is embedded again.
     """
     packed = [_packed(row) for row in vectors.values()]
-    values = {"model": model, "hashes": [text_hash(text) for text in vectors], "vectors": packed, "now": timezone.now()}
+    hashes = [text_hash(text) for text in vectors]
+    values: dict[str, Any] = {"model": model, "hashes": hashes, "vectors": packed, "now": timezone.now()}
     is_outermost = not connection.in_atomic_block  # a caller's own transaction is to be as durable as it asked
     with transaction.atomic(), connection.cursor() as cursor:
         if is_outermost:

@@ -4,7 +4,7 @@ import threading
 from typing import cast
 
 import numpy as np
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 from django.conf import settings
 
 from retrieval.embedders import cache
@@ -15,13 +15,15 @@ CHUNK = 256
 
 # by model and hash of the text: what was deleted for good must not live on in a cache
 _queries: TTLCache[tuple[str, str], Vectors] = TTLCache(settings.QUERY_CACHE_SIZE, settings.QUERY_CACHE_SECONDS)
+_words: LRUCache[tuple[str, str], Vectors] = LRUCache(4000)
 _lock = threading.Lock()
 
 
 def forget_queries() -> None:
-    """Empty this process's query cache."""
+    """Empty this process's caches of queries and words."""
     with _lock:
         _queries.clear()
+        _words.clear()
 
 
 class RememberingEmbedder:
@@ -51,6 +53,17 @@ class RememberingEmbedder:
             chunk = missing[start : start + CHUNK]
             known |= cache.remember(self.name, dict(zip(chunk, self.inner.embed_document(chunk), strict=True)))
         return self._stacked([known[text] for text in texts])
+
+    def embed_words(self, words: list[str]) -> Vectors:
+        """Vectors of single words, kept in this process alone."""
+        with _lock:
+            known = {word: _words[self.name, word] for word in words if (self.name, word) in _words}
+        if missing := [word for word in dict.fromkeys(words) if word not in known]:
+            rows = dict(zip(missing, self.inner.embed_document(missing), strict=True))
+            known |= rows
+            with _lock:
+                _words.update({(self.name, word): row for word, row in rows.items()})
+        return self._stacked([known[word] for word in words])
 
     def probe(self) -> None:
         self.inner.probe()
