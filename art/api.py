@@ -11,10 +11,9 @@ from art.recording import find_card, ingest_art, moderate
 from art.schemas import ArtCardIn, ArtCardOut, ArtCardsIn, ArtWritten, ModerationIn
 from art.suggesting import told
 from episodes.api import keeper_of, name_of
-from episodes.bulk import write_all
-from episodes.schemas import BulkReport
 from retrieval.tasks import embed_soon
 from worlds.audiences import GM
+from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.doors import NeedsKey, check_match, tag
 from worlds.keys import Scope

@@ -9,14 +9,12 @@ from django.http import HttpRequest
 from ninja import Body, Path, Query, Router
 
 from episodes import recaps, scenes, threads
-from episodes.bulk import write_all
 from episodes.erasing import erase_episode
 from episodes.finding import find_arc, find_campaign, find_episode, find_party, find_scene, find_session, find_thread
 from episodes.models import Episode, Thread
 from episodes.reading import told
 from episodes.recording import ingest_episode, restore_episode, retract_episode
 from episodes.schemas import (
-    BulkReport,
     ConsolidateIn,
     EpisodeIn,
     EpisodeOut,
@@ -40,6 +38,7 @@ from episodes.tasks import recap_session
 from retrieval.problems import AudienceAboveCap
 from retrieval.tasks import embed_soon
 from worlds.audiences import GM
+from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.doors import NeedsKey, caller_of, own_transaction
 from worlds.keys import Scope

@@ -194,22 +194,6 @@ class EpisodesIn(Closed):
     atomic: bool = Field(default=False, description="All or nothing.")
 
 
-class ItemReport(BaseModel):
-    index: int
-    status: Literal["ok", "failed", "rolled_back"]
-    id: str = ""
-    outcome: str = ""
-    code: str = ""
-    detail: str = ""
-    candidates: list[str] = []
-
-
-class BulkReport(BaseModel):
-    stored: int
-    failed: int
-    items: list[ItemReport]
-
-
 class EpisodePrivate(BaseModel):
     """What only the game master may read of an episode."""
 

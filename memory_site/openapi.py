@@ -21,7 +21,7 @@ REFERENCE = "#/components/schemas/{model}"
 ALWAYS = (400, 401, 403, 404, 413, 422, 429, 503)
 WRITES = (409, 412)
 WRITE_HEADERS = (
-    "Headers: `Idempotency-Key` (the same again replays the first answer for 24 hours instead of writing twice),"
+    "Headers: `Idempotency-Key` (the same again replays the first answer for a day instead of writing twice),"
     " `If-Match` (the ETag last read; 412 when the entity has changed since)."
 )
 """Told in words: a tester that sends one key with two bodies, as a parameter would have it, is rightly refused."""

@@ -154,6 +154,8 @@ THREAD_DAYS = env.int("THREAD_DAYS", default=14)  # after the last step a thread
 THREAD_KEEP_DAYS = env.int("THREAD_KEEP_DAYS", default=30)  # steps of closed threads are deleted after
 MEMORY_EVENTS_PER_SECOND = env.float("MEMORY_EVENTS_PER_SECOND", default=50.0)  # per namespace, refilled at this rate
 MEMORY_EVENTS_BURST = env.float("MEMORY_EVENTS_BURST", default=5000.0)  # and so many at once
+AUDIT_DAYS = env.int("AUDIT_DAYS", default=90)  # audited calls are deleted after; 0: never
+IDEMPOTENCY_DAYS = env.int("IDEMPOTENCY_DAYS", default=1)  # how long a write with a key is answered from what is stored
 DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)  # a change this large waits for the GM; 0: none does
 DISPOSITION_HALF_LIFE = env.float("DISPOSITION_HALF_LIFE", default=0.0)  # in-world days; 0: nothing is forgotten
 
@@ -173,6 +175,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "mirror graph": {"task": "knowledge.tasks.mirror_graph", "schedule": 10.0},
     "expire threads": {"task": "episodes.tasks.expire_threads", "schedule": 300.0},
     "reflect on episodes": {"task": "memories.tasks.reflect", "schedule": 300.0},
+    "forget old calls": {"task": "worlds.tasks.forget_old", "schedule": 3_600.0},
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
 }
 

@@ -6,9 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 
 from episodes.api import keeper_of, name_of
-from episodes.bulk import write_all
 from episodes.finding import find_party
-from episodes.schemas import BulkReport
 from npcs import dispositions
 from npcs.casting import upsert_npc
 from npcs.models import NPC, DispositionChange
@@ -17,6 +15,7 @@ from npcs.profiles import influence, influences_on
 from npcs.schemas import CorrectionIn, Influence, InfluenceList, NPCIn, NPCProfile, NPCsIn, NPCWritten, RulingIn
 from npcs.telling import whole_profile
 from retrieval.problems import NotFound
+from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.doors import NeedsKey, check_match, tag
 from worlds.keys import Scope

@@ -6,14 +6,17 @@ process of ours, and costs no disk flush. A crash of PostgreSQL itself may lose 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
 from retrieval.ids import uuid7
 from worlds.callers import Caller
+from worlds.models import AuditedCall
 
 _WRITE = """
 WITH quick AS (SELECT set_config('synchronous_commit', %(commit)s, true)),
@@ -28,6 +31,7 @@ SELECT %(id)s, %(at)s, %(world)s, %(key)s, %(door)s, %(tool)s, %(audience)s, %(r
 FROM quick
 """
 LONGEST_ARGUMENT = 500
+BATCH = 10_000
 
 
 @dataclass
@@ -67,6 +71,17 @@ def record(call: Call) -> None:
     }
     with connection.cursor() as cursor:
         cursor.execute(_WRITE, values)
+
+
+def forget_old() -> int:
+    """Delete calls older than `AUDIT_DAYS` (0: never), a batch a transaction; return how many."""
+    horizon, gone = timezone.now() - timedelta(days=settings.AUDIT_DAYS), 0
+    while settings.AUDIT_DAYS:
+        batch = list(AuditedCall.objects.filter(at__lt=horizon).values_list("pk", flat=True)[:BATCH])
+        if not batch:
+            break
+        gone += AuditedCall.objects.filter(pk__in=batch).delete()[0]
+    return gone
 
 
 def _short(value: Any) -> Any:

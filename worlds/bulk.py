@@ -1,7 +1,7 @@
 """Write many things with a report on each; all or none on request."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from django.db import transaction
 from pydantic import BaseModel, ValidationError
@@ -14,7 +14,7 @@ Write = Callable[[Any], tuple[str, str]]
 
 class ItemReport(BaseModel):
     index: int
-    status: str
+    status: Literal["ok", "failed", "rolled_back"]
     id: str = ""
     outcome: str = ""
     code: str = ""
@@ -36,7 +36,7 @@ def write_all(items: Sequence[Any], write: Write, *, atomic: bool) -> BulkReport
         if atomic and failed:
             transaction.set_rollback(True)
             for report in reports:
-                report.status = "rolled_back" if report.status == "ok" else report.status
+                report.status = "rolled_back" if report.status == "ok" else "failed"
     stored = sum(report.status == "ok" for report in reports)
     return BulkReport(stored=stored, failed=failed, items=reports)
 

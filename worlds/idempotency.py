@@ -1,4 +1,5 @@
-"""A write with an `Idempotency-Key` happens once; the same request again gets the stored answer for a day.
+"""A write with an `Idempotency-Key` happens once; the same request again gets the stored answer for
+`IDEMPOTENCY_DAYS`.
 
 The claim is a row that is committed before the write begins, so that of two at once one wins and the other hears 409. A
 claim whose process died is taken over after `ABANDONED`. A write that raises keeps nothing, so it may be tried again.
@@ -7,16 +8,16 @@ claim whose process died is taken over after `ABANDONED`. A write that raises ke
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from retrieval.problems import Conflict, Invalid
 from worlds.models import ApiKey, IdempotentWrite
 
-KEPT = timedelta(hours=24)
 ABANDONED = timedelta(minutes=2)
 
 
@@ -60,8 +61,12 @@ def once(key: ApiKey, token: str, request: bytes, write: Callable[[], Answer], *
 
 
 def forget_old() -> int:
-    """Delete what is older than a day; return how many."""
-    return IdempotentWrite.objects.filter(created_at__lt=timezone.now() - KEPT).delete()[0]
+    """Delete what is older than `IDEMPOTENCY_DAYS`; return how many."""
+    return IdempotentWrite.objects.filter(created_at__lt=_horizon()).delete()[0]
+
+
+def _horizon() -> datetime:
+    return timezone.now() - timedelta(days=settings.IDEMPOTENCY_DAYS)
 
 
 def _claim(key: ApiKey, token: str, fingerprint: str) -> IdempotentWrite:
@@ -82,7 +87,7 @@ def _claim(key: ApiKey, token: str, fingerprint: str) -> IdempotentWrite:
 def _drop_dead(key: ApiKey, token: str) -> None:
     now = timezone.now()
     held = IdempotentWrite.objects.filter(key=key, token=token)
-    held.filter(created_at__lt=now - KEPT).delete()
+    held.filter(created_at__lt=_horizon()).delete()
     held.filter(status=None, created_at__lt=now - ABANDONED).delete()
 
 

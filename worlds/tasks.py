@@ -1,0 +1,11 @@
+"""What is kept for a while only."""
+
+from celery import shared_task
+
+from worlds import audit, idempotency
+
+
+@shared_task
+def forget_old() -> dict[str, int]:
+    """Delete audited calls and stored answers that are older than the site keeps them. Returns how many of each."""
+    return {"audited calls": audit.forget_old(), "stored answers": idempotency.forget_old()}
