@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 from pydantic import BaseModel, Field
 
 from episodes.extracting import Sentence, sentences, telling
@@ -169,7 +169,7 @@ def _written(material: Sequence[Sentence], most: int) -> list[Sentence]:
 
 
 def _grounded(line: Line, material: Sequence[Sentence]) -> Sentence:
-    used = [material[number - 1] for number in line.rests_on if number <= len(material)]
+    used = [material[number - 1] for number in sorted(line.rests_on) if number <= len(material)]
     return Sentence(line.text.strip(), tuple(dict.fromkeys(key for each in used for key in each.rests_on)))
 
 
@@ -198,7 +198,7 @@ def _keep(subject: Subject, audience: Audience, basis: str, made: Made) -> None:
 
 
 def _told_stored(stored: Recap, subject: Subject) -> RecapOut:
-    lines = stored.sentences.prefetch_related("episodes")
+    lines = stored.sentences.prefetch_related(Prefetch("episodes", Episode.objects.in_order()))
     return RecapOut(
         level=stored.level,
         subject=str(getattr(subject, "external_id", None) or getattr(subject, "slug", subject.pk)),

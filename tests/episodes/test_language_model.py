@@ -1,0 +1,138 @@
+"""Recaps and threads by a language model over HTTP: good answers are kept with what they rest on; garbage, invented
+grounds and silence leave what the extraction makes."""
+
+from typing import Any
+
+import pytest
+
+from episodes.models import Episode, Recap
+from tests.conftest import Door
+from tests.loopback import Loopback, answer_json, drop, garbage, hang, not_json, say, status
+from tests.loopback.answers import Scripted
+from worlds.models import Party
+
+pytestmark = pytest.mark.django_db
+SESSION = "world/recaps/session/session-1"
+EVENTS = ("two boats in the fog", "a singer in the reeds", "a bell without a tongue")
+BAD: dict[str, Scripted] = {
+    "garbage": garbage(),
+    "not JSON": not_json(),
+    "prose": say("Once upon a time, I cannot do that."),
+    "another shape": answer_json({"story": "They met."}),
+    "cut off": drop(),
+    "refused": status(500),
+    "silence": hang(30),
+}
+bad = pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
+
+
+@pytest.fixture
+def played(engine: Door, lanternbearers: Party) -> Door:
+    """Three episodes of one session; each scene is short enough to be told as it is, the session is not."""
+    for number, event in enumerate(EVENTS, 1):
+        body = {
+            "summary_id": f"ep-{number}",
+            "party_id": "lanternbearers",
+            "session_id": "session-1",
+            "scene_id": f"scene-{number}",
+            "when": {"real": f"2026-09-0{number}T18:00:00Z"},
+            "what": f"They met {event}. It was cold that night. Then they rested a while.",
+        }
+        assert engine.post("world/episodes", body)[0] == 200
+    return engine
+
+
+@pytest.fixture
+def quick(scripted_llm: Loopback, settings: Any) -> Loopback:
+    settings.LLM_TIMEOUT = 0.3
+    return scripted_llm
+
+
+def lines(*told: tuple[str, list[int]]) -> Scripted:
+    return answer_json({"sentences": [{"text": text, "rests_on": grounds} for text, grounds in told]})
+
+
+def built(door: Door) -> Any:
+    code, recap = door.post(SESSION)
+    assert code == 200, recap
+    return recap
+
+
+def told_by_extraction(recap: Any) -> bool:
+    """Every sentence stands in an episode that it names."""
+    texts = dict(Episode.objects.values_list("external_id", "what"))
+    return bool(recap["sentences"]) and all(
+        any(line["text"] in texts[name] for name in line["episodes"]) for line in recap["sentences"]
+    )
+
+
+# --- Recaps ---------------------------------------------------------------------------------------------------------
+def test_a_written_recap_is_kept_with_the_episodes_behind_each_sentence(played: Door, quick: Loopback) -> None:
+    quick.chat.always(lines(("Boats came through the fog.", [1]), ("A song, then a dumb bell.", [7, 4, 5])))
+    recap = built(played)
+    told = [(line["text"], line["episodes"]) for line in recap["sentences"]]
+    assert told == [("Boats came through the fog.", ["ep-1"]), ("A song, then a dumb bell.", ["ep-2", "ep-3"])]
+    assert (recap["method"], recap["degraded"]) == ("llm", [])
+    assert played.get(SESSION)[1]["sentences"] == recap["sentences"]  # as it is stored
+    assert all(event in quick.chat.last["messages"][-1]["content"] for event in EVENTS)
+
+
+def test_a_sentence_that_rests_on_nothing_it_was_given_is_dropped(played: Door, quick: Loopback) -> None:
+    quick.chat.always(lines(("A dragon came.", [99]), ("A bell hung there.", [7, 99])))
+    recap = built(played)
+    assert [(line["text"], line["episodes"]) for line in recap["sentences"]] == [("A bell hung there.", ["ep-3"])]
+
+
+def test_a_recap_that_is_invented_altogether_is_made_by_extraction(played: Door, quick: Loopback) -> None:
+    quick.chat.always(lines(("A dragon came.", [99]), ("It left.", [100])))
+    assert told_by_extraction(built(played))
+
+
+@bad
+def test_without_a_usable_answer_a_recap_is_made_by_extraction_and_says_so(
+    played: Door, quick: Loopback, answer: Scripted
+) -> None:
+    quick.chat.always(answer)
+    recap = built(played)
+    assert quick.chat.requests
+    assert (recap["method"], recap["degraded"]) == ("extract", ["llm"])
+    assert told_by_extraction(recap)
+    assert Recap.objects.get().sentences.filter(episodes=None).count() == 0
+
+
+def test_the_model_never_reads_what_the_players_cut_leaves_out(played: Door, quick: Loopback) -> None:
+    secret = {"summary_id": "ep-1", "version": 2, "party_id": "lanternbearers", "session_id": "session-1",
+              "scene_id": "scene-1", "what": "They met. :::secret\nmarker.\n::: It was cold. They rested."}  # fmt: skip
+    assert played.post("world/episodes", secret)[0] == 200
+    code, _recap = played.post(f"{SESSION}?as=party:lanternbearers")
+    assert code == 200
+    assert quick.chat.requests
+    assert "marker" not in str(quick.chat.requests)
+
+
+# --- Threads --------------------------------------------------------------------------------------------------------
+def consolidated(door: Door) -> Episode:
+    texts = ("We cross at night.", "The toll is nine marks.", "Agreed, said Mira.")
+    steps = [{"speaker": "Mira", "text": text} for text in texts]
+    assert door.post("world/threads/t-1/steps", {"steps": steps, "party_id": "lanternbearers"})[0] == 200
+    code, recorded = door.post("world/threads/t-1/consolidate", {})
+    assert code == 200, recorded
+    return Episode.objects.get(external_id=recorded["summary_id"])
+
+
+def test_a_thread_becomes_the_episode_that_the_model_wrote(
+    engine: Door, lanternbearers: Party, quick: Loopback
+) -> None:
+    quick.chat.always(answer_json({"what": "They agreed to cross at night for nine marks."}))
+    assert consolidated(engine).what == "They agreed to cross at night for nine marks."
+    assert "The toll is nine marks." in quick.chat.last["messages"][-1]["content"]
+
+
+@bad
+def test_without_a_usable_answer_a_thread_is_told_in_its_own_sentences(
+    engine: Door, lanternbearers: Party, quick: Loopback, answer: Scripted
+) -> None:
+    quick.chat.always(answer)
+    episode = consolidated(engine)
+    assert quick.chat.requests
+    assert "The toll is nine marks." in episode.what
