@@ -1,7 +1,9 @@
 """How long a search takes: `python -m bench.latency [--sizes 10000,100000] [--http]`.
 
-The bare SQL statement, the Python call and the HTTP call answer the same questions in turn, within one run, so that
-their ratios hold on a busy machine. Embedding is left out: the questions' vectors are made with the world.
+The bare SQL statement and the Python call that sends it answer the same questions in turn; so do, with `--http`, the
+statement of `lore_search` (twice the passages, with the columns of their entries) and the HTTP call that sends it. All
+within one run, so that ratios hold on a busy machine, and bare SQL with the settings that the search makes. Embedding
+is left out: the questions' vectors are made with the world.
 """
 
 import argparse
@@ -40,10 +42,10 @@ def run(size: int, *, http: bool) -> None:
 
     questions = world_of(size)
     MadeEmbedder.vectors = dict(questions)
-    ways: dict[str, Callable[[str], Any]] = {"sql": bare_sql(), "python": in_python()}
+    ways: dict[str, Callable[[str], Any]] = {"sql": bare_sql(in_python()), "python": in_python()}
     with served(questions) if http else nullcontext() as server:
         if server:
-            ways["http"] = server.ask
+            ways |= {"tool's sql": bare_sql(by_tool()), "http": server.ask}
         times = interleaved(ways, [text for text, _vector in questions])
     report(size, times)
     narrow_filter(questions)
@@ -128,18 +130,29 @@ def in_python() -> Callable[[str], Any]:
     return lambda text: search(_passages(world), text, scopes=[world.pk], hidden=True, limit=K)
 
 
-def bare_sql() -> Callable[[str], Any]:
-    """Return the statement alone, prepared, with its values, on a connection of psycopg itself."""
+def by_tool() -> Callable[[str], Any]:
+    from knowledge.finding import find_lore
+    from knowledge.schemas import LoreQuestion
+    from worlds.callers import Caller
+    from worlds.models import World
+
+    caller = Caller.gm(World.objects.get())
+    return lambda text: find_lore(LoreQuestion(query=text, k=K), caller)
+
+
+def bare_sql(way: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return the statement that `way` sends, alone, prepared, with its values, on a connection of psycopg itself."""
     import psycopg
     from django.db import connection
 
     from bench.generated import MadeEmbedder
 
-    statements = {text: captured(text) for text in MadeEmbedder.vectors}
+    statements = {text: captured(way, text) for text in MadeEmbedder.vectors}
     connection.ensure_connection()
     raw = psycopg.connect(connection.connection.info.dsn, autocommit=True, prepare_threshold=0)
     raw.execute("SET hnsw.ef_search = 100")
     raw.execute("SET hnsw.iterative_scan = strict_order")
+    raw.execute("SET plan_cache_mode = force_generic_plan")
 
     def ask(text: str) -> Any:
         statement, values = statements[text]
@@ -148,8 +161,8 @@ def bare_sql() -> Callable[[str], Any]:
     return ask
 
 
-def captured(text: str) -> tuple[str, dict[str, Any]]:
-    """Return the statement that the Python call sends for `text`, and its values."""
+def captured(way: Callable[[str], Any], text: str) -> tuple[str, dict[str, Any]]:
+    """Return the longest statement that `way` sends for `text`, and its values."""
     from django.db import connection
 
     sent: list[tuple[str, Any]] = []
@@ -159,7 +172,7 @@ def captured(text: str) -> tuple[str, dict[str, Any]]:
         return execute(statement, values, many, context)
 
     with connection.execute_wrapper(note):
-        in_python()(text)
+        way(text)
     return max(sent, key=lambda pair: len(pair[0]))
 
 
@@ -180,9 +193,10 @@ def interleaved(ways: dict[str, Callable[[str], Any]], questions: list[str]) -> 
 
 
 def report(size: int, times: dict[str, list[float]]) -> None:
-    bare = statistics.median(times["sql"])
     print(f"\n{size} passages{'p50':>11}{'p95':>9}{'min':>9}{'p50 / sql':>11}{'p50 - sql':>11}")
     for name, taken in times.items():
+        if name.endswith("sql"):
+            bare = statistics.median(taken)
         middle, late = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
         print(f"  {name:14}{middle:9.2f}{late:9.2f}{min(taken):9.2f}{middle / bare:11.2f}{middle - bare:11.2f}  ms")
 

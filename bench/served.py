@@ -37,7 +37,7 @@ class Served:
         port = free_port(0)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "uvicorn", "memory_site.asgi:application", "--port", str(port), "--no-access-log",
-             "--log-level", "warning"],
+             "--log-level", "warning", "--timeout-keep-alive", "75"],
             env={**os.environ, **_database(), VECTORS_FILE: str(self._vectors), "PYTHONWARNINGS": "ignore"},
         )  # fmt: skip
         self._client = HTTPConnection("127.0.0.1", port, timeout=60)

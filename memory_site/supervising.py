@@ -28,7 +28,7 @@ def commands(host: str, port: int) -> dict[str, str]:
     """The command line of each process. Threads in the worker: one copy of the embedding model per process."""
     return {
         "web": f"{PYTHON} -m uvicorn memory_site.asgi:application --host {host} --port {port} "
-        "--no-access-log --log-level warning --timeout-graceful-shutdown 3",
+        "--no-access-log --log-level warning --timeout-keep-alive 75 --timeout-graceful-shutdown 3",
         "worker": f"{CELERY} worker --pool threads --concurrency 2 --loglevel WARNING --hostname memory37@localhost "
         "--without-gossip --without-mingle --without-heartbeat",
         "beat": f"{CELERY} beat --loglevel WARNING",

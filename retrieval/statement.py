@@ -1,13 +1,14 @@
 """The search statement: compiled for a queryset, run under a time limit."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 from django.db import OperationalError, connections, transaction
 from django.utils.translation import gettext as _
 from psycopg import sql
@@ -51,8 +52,14 @@ class Meaning:
 
 def vector_text(vector: Vectors) -> str:
     """Write a vector as PostgreSQL reads halfvec: five digits are exactly what half precision holds."""
-    halves = vector.astype(np.float16).tolist()
-    return f"[{','.join(['%.5g'] * len(halves))}]" % tuple(halves)
+    halves = vector.astype(np.float16).view(np.uint16).tolist()
+    return f"[{','.join(map(_halves().__getitem__, halves))}]"
+
+
+@cache
+def _halves() -> list[str]:
+    """Every half-precision number there is, written out: ten times as fast as writing a vector's thousand anew."""
+    return [f"{number:.5g}" for number in np.arange(1 << 16, dtype=np.uint16).view(np.float16).tolist()]
 
 
 @dataclass(frozen=True)
@@ -78,8 +85,8 @@ class Statement:
     def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
         """Return the rows found, as dictionaries."""
         try:
-            with transaction.atomic(self._db), connections[self._db].cursor() as cursor:
-                cursor.execute(LIMITS, [f"{int(preset.timeout * 1000)}ms", str(preset.ef_search)])
+            with transaction.atomic(self._db), at_once(self._db) as (limits, cursor):
+                limits.execute(LIMITS, [f"{int(preset.timeout * 1000)}ms", str(preset.ef_search)])
                 cursor.execute(text, {**self.rows.sql(*SEARCHED)[1], **parameters})
                 return _dictionaries(cursor)
         except OperationalError as error:
@@ -110,12 +117,22 @@ def _shown(model: type[Passage], fields: tuple[str, ...]) -> str:
     return named_parameters(model._base_manager.all(), *wanted)[0]
 
 
+@contextmanager
+def at_once(db: str) -> Iterator[tuple[Any, Any]]:
+    """Two cursors whose statements travel to the database together, as does the BEGIN before them: one wait, not three.
+    What the second one answers is there when its rows are fetched."""
+    link = connections[db]
+    with link.cursor() as first, link.cursor() as second, link.connection.pipeline():
+        yield first, second
+
+
 def _dictionaries(cursor: Any) -> list[dict[str, Any]]:
     """Django leaves JSON as text outside the ORM: it is decoded here."""
+    rows = cursor.fetchall()  # before the description, which a pipeline has only then
     columns = [(column.name, column.type_code == JSONB) for column in cursor.description]
     return [
-        {name: json.loads(value) if is_json and isinstance(value, str) else value for (name, is_json), value in pairs}
-        for pairs in (zip(columns, row, strict=True) for row in cursor.fetchall())
+        {name: orjson.loads(value) if is_json and isinstance(value, str) else value for (name, is_json), value in pairs}
+        for pairs in (zip(columns, row, strict=True) for row in rows)
     ]
 
 
