@@ -141,4 +141,5 @@ class Settling:
 
 def _unit(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return units

@@ -22,6 +22,15 @@ from art.tools import art_suggest
 from episodes.tools import session_fetch
 from knowledge.asserting.tool import lore_assert
 from knowledge.tools import lore_search, rules_lookup
+from memories.agent_tools import (
+    error_lookup,
+    knowledge_for_task,
+    memory_ask,
+    memory_event,
+    task_begin,
+    task_close,
+    task_note,
+)
 from memories.tools import (
     archival_memory_insert,
     archival_memory_search,
@@ -101,6 +110,13 @@ TOOLS: tuple[Tool, ...] = (
     Tool(archival_memory_insert, "Remember", scope=Scope.AGENT_WRITE),
     Tool(archival_memory_search, "Recall", scope=Scope.AGENT_WRITE),
     Tool(conversation_search, "Search the conversation log", scope=Scope.AGENT_WRITE),
+    Tool(memory_event, "Take in an event", scope=Scope.AGENT_WRITE),
+    Tool(memory_ask, "Ask the memory", scope=Scope.AGENT_WRITE),
+    Tool(task_begin, "Begin a task", scope=Scope.AGENT_WRITE),
+    Tool(task_note, "Note a step of the task", scope=Scope.AGENT_WRITE),
+    Tool(task_close, "End the task and learn", scope=Scope.AGENT_WRITE),
+    Tool(error_lookup, "Look an error up", scope=Scope.AGENT_WRITE),
+    Tool(knowledge_for_task, "What was learned that bears on a task", scope=Scope.AGENT_WRITE),
 )
 
 

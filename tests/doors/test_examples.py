@@ -4,10 +4,13 @@ import json
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from openai import AsyncOpenAI
 
+from examples import debugging_agent
 from examples.play_scene import play
 from examples.record_scene import record
+from memories.models import StoredCodeRule
 from memory_site.client import Memory37Client
 from tests.loopback import Loopback, calls, say
 
@@ -43,3 +46,20 @@ async def test_an_engine_records_a_scene_and_reads_it_back(site: dict[str, Any])
         again = await record(memory, party="lanternbearers", summary_id="example-1")
     assert len(told) == 1
     assert again == told
+
+
+async def test_an_agent_that_debugged_once_knows_the_error_again(
+    site: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMORY37_URL", site["url"])
+    monkeypatch.setenv("MEMORY37_API_KEY", site["key"])
+    await debugging_agent.main()
+    told = capsys.readouterr().out
+    assert "learned: KeyError: 'fare'" in told
+    assert "known:   KeyError" in told
+    assert "Rows of free crossings have no fare" in told
+    async with Memory37Client.over_http(site["url"], site["key"]) as memory:
+        learned = await memory.call("knowledge_for_task", {"query": "a ledger row without a fare", "project": "ferry"})
+        rules = await sync_to_async(list)(StoredCodeRule.objects.filter(namespace__name="live"))
+    assert learned["errors"][0]["solution"].startswith("row.get")
+    assert [rule.project_id for rule in rules] == ["ferry"]

@@ -115,6 +115,11 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("npc_profile", {"npc_id": "Nobody"}),
     ("lore_assert", {"fact": "Mira is allied with the Ferrymen's Guild"}),
     ("art_suggest", {"scene_id": "nowhere"}),
+    ("memory_ask", {"query": "Where is the drowned ledger?"}),
+    ("error_lookup", {"error_type": "KeyError", "error_message": "'fare'"}),
+    ("knowledge_for_task", {"query": "parsing the toll ledger"}),
+    ("task_note", {"kind": "decision", "text": "Use get"}),
+    ("memory_event", {"content": "short", "importance": 2}),
 ]
 Asked = Callable[[str, dict[str, Any]], Any]
 CHANGING = ("instance", "timings", "milliseconds")

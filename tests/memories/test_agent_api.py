@@ -61,6 +61,46 @@ def test_a_debugging_session_over_rest(mira: Agent, world: World) -> None:
     other("POST", f"/memory/code-rules/{rule['id']}/outcome", {"success": True}, status=404)
 
 
+def test_an_agent_works_with_its_tools_alone(mira: Agent, world: World) -> None:
+    def tool(name: str, status: int = 200, **arguments: object) -> object:
+        return mira("POST", f"/tools/{name}", arguments, status=status)
+
+    stored = tool("memory_event", content="The fare over the river is one penny.")
+    assert (stored["result"], stored["bucket"]) == ("stored", "fact")
+    again = tool("memory_event", content="the fare over the river is ONE penny")
+    assert (again["result"], again["memory_id"]) == ("merged", stored["memory_id"])
+    assert tool("memory_event", content="Okay, thanks!")["reason"] == "unimportant"
+    found = tool("memory_ask", query="What is the fare over the river?", intent="knowledge")
+    assert [hit["id"] for hit in found["memories"]] == [stored["memory_id"]]
+    silent = tool("memory_ask", query="Which dragon guards the northern pass?")
+    assert (silent["abstained"], silent["memories"]) == (True, [])
+    assert silent["because"]
+
+    tool("task_note", 409, kind="decision", text="Use get")
+    tool("task_begin", description="The ledger crashes on empty rows", plan=["mend it"], project="ferry")
+    tool("task_begin", 409, description="Another")
+    tool("task_note", 422, kind="step", text="a step without its tool")
+    failed = {"tool": "run", "error_type": "KeyError", "error_message": "'fare' is missing", "file": "ferry/ledger.py"}
+    tool("task_note", kind="step", text="1 failed", **failed)
+    tool("task_note", kind="hypothesis", text="The row has no fare yet", confidence=0.7)
+    noted = tool("task_note", kind="decision", text="Read it with get")
+    assert (noted["steps"], noted["files"]) == (1, ["ferry/ledger.py"])
+    closed = tool("task_close", success=True, solution="Read the fare with get")
+    assert closed["learned_errors"] == ["KeyError: 'fare' is missing"]
+
+    met = tool("error_lookup", error_type="KeyError", error_message="'fare' missing")
+    assert (met["known"][0]["cause"], met["known"][0]["solution"]) == (
+        "The row has no fare yet", "Read the fare with get"
+    )  # fmt: skip
+    assert met["earlier"][0]["episode_id"] == closed["episode_id"]
+    assert tool("error_lookup", error_type="TimeoutError") == {"known": [], "earlier": []}
+    assert tool("knowledge_for_task", query="the ledger fails with KeyError fare")["errors"]
+    other = Agent(world, "tobin")
+    assert other("POST", "/tools/error_lookup", {"error_type": "KeyError"}) == {"known": [], "earlier": []}
+    reader = Agent(world, "mira-voss", scopes=("tools:read",))
+    reader("POST", "/tools/memory_event", {"content": "The fare is one penny."}, status=403)
+
+
 def test_rules_in_a_patch_are_kept_once(mira: Agent) -> None:
     patch = {"before": "a == None", "after": "a is None"}
     first = mira("POST", "/memory/code-rules/detect", patch)
