@@ -36,5 +36,6 @@ def _dated(world: World, audience: Audience) -> Iterable[tuple[Any, str, str]]:
         names = {field.name for field in model._meta.get_fields()}
         for at, label in DATED:
             if issubclass(model, Guarded) and {at, label} <= names:
-                rows: Any = model._default_manager.filter(world=world).visible_to(audience)
-                yield rows.published() if hasattr(rows, "published") else rows, at, label
+                rows: Any = model._default_manager.filter(world=world)
+                shown = rows.visible_to(audience)
+                yield shown.published() if hasattr(shown, "published") else shown, at, label

@@ -48,7 +48,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const size = 1 / drawing.zoom();
     if (size > 1.2) {
       drawing.nodes().style({ "font-size": 10 * size, "width": 14 * size, "height": 14 * size, "text-max-width": 90 * size, "text-margin-y": 3 * size });
-      drawing.edges().style({ "width": size, "arrow-scale": 0.7 * size });
+      drawing.nodes("[?center]").style({ "font-size": 12 * size, "width": 22 * size, "height": 22 * size });
+      drawing.edges().style({ "width": size, "arrow-scale": 0.7 * size, "font-size": 8 * size });
       drawing.fit(undefined, 16);
     }
   }
