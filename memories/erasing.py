@@ -27,7 +27,7 @@ from memories.models import (
     Tombstone,
 )
 from memories.rebuilding import derive_again
-from memories.scrubbing import scrub_answers, scrub_audit
+from memories.scrubbing import scrub_agent, scrub_answers, scrub_audit
 from memories.states import State
 from memories.verifying import leftovers
 from retrieval import statistics
@@ -101,6 +101,7 @@ def _delete(namespace: Namespace, doomed: Doomed, *, whole: bool) -> Counter[str
     counts["core lines"] = _scrub_core(namespace, doomed.texts)
     counts["cached vectors"] = forget_texts([*doomed.texts, *headed])
     counts["graph facts"] = _forget_in_graph(doomed.ids)
+    counts["learned or unfinished"] = scrub_agent(namespace, doomed.ids, doomed.texts)
     counts["audited calls"] = scrub_audit(namespace, doomed.ids, doomed.texts)
     counts["stored answers"] = scrub_answers(namespace, doomed.ids, doomed.texts)
     if whole:

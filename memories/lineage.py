@@ -24,6 +24,13 @@ SELECT id FROM reached
 """
 
 
+LEARNED_FROM_NOTHING_ELSE = """
+SELECT id FROM memories_memoryitem
+WHERE namespace_id = %(namespace)s AND jsonb_typeof(payload -> 'episodes') = 'array'
+  AND payload -> 'episodes' <> '[]' AND payload -> 'episodes' <@ to_jsonb(%(ids)s::text[])
+"""
+
+
 @dataclass
 class Doomed:
     """Everything that goes, and what the deletion leaves to be mended."""
@@ -95,6 +102,9 @@ def _completed(namespace: Namespace, doomed: Doomed) -> Doomed:
     while True:
         before = (len(doomed.memories), len(doomed.observations))
         doomed.memories |= descendants(doomed.memories)
+        learned = _learned_only_from(namespace, doomed.memories) - doomed.memories
+        doomed.memories |= learned
+        doomed.observations |= _rests_on(learned)
         doomed.texts = _texts(doomed)
         doomed.memories |= _saying(MemoryItem, namespace, doomed.texts)
         doomed.observations |= _saying(Observation, namespace, doomed.texts)
@@ -102,6 +112,14 @@ def _completed(namespace: Namespace, doomed: Doomed) -> Doomed:
             doomed.messages |= _saying(Message, namespace, doomed.texts)
             doomed.texts = _texts(doomed)
             return doomed
+
+
+def _learned_only_from(namespace: Namespace, memories: set[UUID]) -> set[UUID]:
+    """Patterns that no other episode than these taught."""
+    with connection.cursor() as cursor:
+        values = {"namespace": namespace.pk, "ids": [str(pk) for pk in memories]}
+        cursor.execute(LEARNED_FROM_NOTHING_ELSE, values)  # type: ignore[arg-type]
+        return {pk for (pk,) in cursor.fetchall()}
 
 
 def _texts(doomed: Doomed) -> list[str]:

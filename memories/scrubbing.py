@@ -1,4 +1,6 @@
-"""Taking erased ids and texts out of what the doors keep: the audit of calls, and answers kept for repetition."""
+"""Taking erased ids and texts out of what is kept beside the memories: the audit of calls, answers kept for repetition,
+an agent's unfinished work, and what it learned.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -7,7 +9,7 @@ import orjson
 from django.db.models import Q
 
 from memories.lineage import SURE_LENGTH
-from memories.models import Namespace
+from memories.models import Namespace, StoredCodeRule
 from worlds.models import ApiKey, AuditedCall, IdempotentWrite
 
 ERASED = b'{"code":"erased","detail":"What this request wrote was deleted for good."}'
@@ -38,6 +40,43 @@ def scrub_answers(namespace: Namespace, ids: list[UUID], texts: list[str]) -> in
             write.save(update_fields=["status", "body"])
             changed += 1
     return changed
+
+
+def scrub_agent(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
+    """Take ids and texts out of unfinished work and patterns; delete code rules that quote a text. Return how many rows
+    were changed or deleted."""
+    texts = [*texts, *(line for text in texts for line in text.splitlines())]  # an episode's text has its task in it
+    gone, changed = {str(pk) for pk in ids}, 0
+    for row in namespace.agent_states.all():
+        cleaned = _cleaned(row.state, gone, texts)
+        if cleaned != row.state:
+            row.state, changed = cleaned, changed + 1
+            row.save(update_fields=["state", "updated_at"])
+    for item in namespace.memories.filter(payload__episodes__has_any_keys=sorted(gone)).only("pk", "payload"):
+        namespace.memories.filter(pk=item.pk).update(payload=_cleaned(item.payload, gone, texts))
+        changed += 1
+    quoting = [rule.pk for rule in namespace.code_rules.all() if any(_quotes(said, texts) for said in _said_by(rule))]
+    namespace.code_rules.filter(pk__in=quoting).delete()
+    return changed + len(quoting)
+
+
+def _said_by(rule: StoredCodeRule) -> tuple[str, ...]:
+    return rule.name, rule.description, rule.before_pattern, rule.after_pattern
+
+
+def _cleaned(value: Any, ids: set[str], texts: list[str]) -> Any:
+    """The same JSON; an id is taken out of its list, and a string that holds an id or a text is emptied."""
+    if isinstance(value, dict):
+        return {name: _cleaned(inner, ids, texts) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(inner, ids, texts) for inner in value if not (isinstance(inner, str) and inner in ids)]
+    if isinstance(value, str) and (_quotes(value, texts) or any(pk in value for pk in ids)):
+        return ""
+    return value
+
+
+def _quotes(said: str, texts: list[str]) -> bool:
+    return any(text == said or (len(text) >= SURE_LENGTH and text in said) for text in texts)
 
 
 def _concerns(namespace: Namespace) -> Q:

@@ -7,7 +7,9 @@ from uuid import UUID
 import pytest
 
 from memories import conversation, core, erasing, forgetting, rebuilding, recall, revising, transfer
-from memories.models import MemoryItem, Namespace, Tombstone
+from memories.agent import SemanticMemoryManager, WorkingMemoryManager
+from memories.models import AgentState, MemoryItem, Namespace, StoredCodeRule, Tombstone
+from memories.stores import PostgresMemoryStore
 from memories.verifying import leftovers
 from retrieval.problems import Invalid, NotFound
 from tests.memories.conftest import remember
@@ -181,3 +183,29 @@ def _erase(namespace: Namespace, way: str, pk: UUID, dice: random.Random):  # ty
 def _stands(namespace: Namespace, fact: str) -> bool:
     """In use or in history, a memory rests on the observation of this fact."""
     return namespace.memories.filter(observations__text=fact).exists()
+
+
+def test_an_erased_episode_leaves_nothing_in_what_was_learned_or_is_under_way(mira: Namespace) -> None:
+    store = PostgresMemoryStore(mira)
+    said = "The toll of Heron Abbey is three silver for each bell."
+    working, semantic = WorkingMemoryManager(store), SemanticMemoryManager(store)
+    episodes = []
+    for task in (said, "The ledger crashes on rows of free crossings"):
+        working.init_task(task)
+        working.record_step("run", error_type="KeyError", error_message="'fare' is missing")
+        episodes.append(working.consolidate(solution="Read it with get"))
+        semantic.learn_from_episode(episodes[-1])
+    (shared,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
+    working.init_task(f"Look again: {said}")
+    rule = StoredCodeRule.objects.create(namespace=mira, name="quotes", category="style", description=said)
+
+    first = erasing.erase_memory(mira, episodes[0].id)
+    assert first.leftovers == []
+    (known,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
+    assert (known.id, known.episodes) == (shared.id, (str(episodes[1].id),))
+    assert said not in str(AgentState.objects.get(name="working:working").state)
+    assert not StoredCodeRule.objects.filter(pk=rule.pk).exists()
+
+    second = erasing.erase_memory(mira, episodes[1].id)
+    assert second.leftovers == []
+    assert semantic.match_bug_pattern("KeyError", "'fare' is missing") == []
