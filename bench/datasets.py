@@ -87,13 +87,13 @@ def language_of(text: str) -> str:
 
 
 def datasets_in(folder: Path, only: set[str] | None = None) -> Iterator[Dataset]:
-    """Yield the sets of `folder` by name. Questions without an answer are left out: they have nothing to find."""
+    """Yield the sets of `folder` by name. Questions without words or without an answer are left out."""
     for path in sorted(folder.glob("*.corpus.jsonl*")):
         name = path.name.split(".")[0]
         if only is None or name in only:
             documents = [Document(row["id"], row["text"], row.get("meta") or {}) for row in _rows(path)]
             asked = [_question(row) for row in _rows(path.with_name(path.name.replace(".corpus.", ".queries.")))]
-            yield Dataset(name, documents, [question for question in asked if question.relevant])
+            yield Dataset(name, documents, [each for each in asked if each.relevant and each.text.strip()])
 
 
 def sampled(dataset: Dataset, most: int) -> Dataset:

@@ -51,8 +51,8 @@ TALK = Preset(dims=1024, k1=2.7, b=0.4)
 """Short turns: length says little, and k1 is 0.9 for text that counts three times (`Searched.text_weight`)."""
 
 PRESETS = {
-    "srd": Preset(dims=1536, vector_weight=0.7),  # players seldom use the words of the rules
-    "lore": Preset(dims=1024),
+    "srd": Preset(dims=1536, vector_weight=0.8),  # players seldom use the words of the rules
+    "lore": Preset(dims=1024, vector_weight=0.6),
     "episode": Preset(dims=1024, mode=Mode.VECTOR),
     "art": Preset(dims=1024),
     "memory": TALK,
