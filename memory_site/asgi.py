@@ -1,5 +1,6 @@
 """One ASGI process: MCP at /mcp, everything else is Django."""
 
+import gc
 import os
 from contextlib import AsyncExitStack
 from typing import Any
@@ -36,6 +37,7 @@ class Doors:
             door = McpDoor()
             await stack.enter_async_context(door.manager.run())
             self.mcp = door
+            gc.freeze()  # what the start made stays for ever: no collection needs to walk through it again
             await send({"type": "lifespan.startup.complete"})
             await receive()
             self.mcp = None
