@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from django.conf import settings
 
@@ -28,9 +29,12 @@ class Preset:
     fusion: Fusion = Fusion.SCORE
     vector_weight: float = 0.4
     """The share of meaning in the fused score; the rest is how much of the question's words (by idf) is covered."""
+    expanded_weight: float | None = None
+    """The same where the question brings expansions: a glossary's terms say what is meant, plain words often do not."""
     evidence: float = 14.0
-    """BM25 that counts as full evidence (about three rare words), however long the question is; a short question that
-    cannot give as much is measured by what it can give."""
+    """BM25 that counts as full evidence (about three rare words). A question that cannot give as much is measured by
+    what it can give, t; of one that can give more, `evidence · √(evidence / t)` is enough: the longer a question is,
+    the more its words say, and the less its one vector."""
     vector_floor: float = 0.0
     """The cosine of unrelated texts: 0 is right for the local model, e5 models want about 0.75."""
     name_weight: float = 0.5
@@ -51,7 +55,7 @@ TALK = Preset(dims=1024, k1=2.7, b=0.4)
 """Short turns: length says little, and k1 is 0.9 for text that counts three times (`Searched.text_weight`)."""
 
 PRESETS = {
-    "srd": Preset(dims=1536, vector_weight=0.8),  # players seldom use the words of the rules
+    "srd": Preset(dims=1536, vector_weight=0.9, expanded_weight=0.75),  # players seldom use the words of the rules
     "lore": Preset(dims=1024, vector_weight=0.6),
     "episode": Preset(dims=1024, mode=Mode.VECTOR),
     "art": Preset(dims=1024),
@@ -64,4 +68,9 @@ def preset(domain: str) -> Preset:
     """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied."""
     known = PRESETS[domain]
     overrides = getattr(settings, "RETRIEVAL_PRESETS", {}).get(domain, {})
-    return replace(known, **{name: type(getattr(known, name))(value) for name, value in overrides.items()})
+    return replace(known, **{name: _like(getattr(known, name), value) for name, value in overrides.items()})
+
+
+def _like(known: Any, value: Any) -> Any:
+    """Return `value` in the type of the setting it overrides; only shares may be left empty."""
+    return float(value) if known is None else type(known)(value)

@@ -207,7 +207,11 @@ def _parameters(request: Request, meaning: Meaning | None, narrow: Narrowness) -
 def _vector_weight(request: Request, meaning: Meaning | None) -> float:
     if meaning is None:
         return 0.0
-    return 1.0 if request.way == Mode.VECTOR else request.preset.vector_weight
+    if request.way == Mode.VECTOR:
+        return 1.0
+    preset = request.preset
+    expanded = preset.expanded_weight if request.expansions else None
+    return preset.vector_weight if expanded is None else expanded
 
 
 def _hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:

@@ -41,11 +41,14 @@ scored AS (  -- both raw scores for each, whichever leg found it
     CASE WHEN passage.embedding_model = {model} THEN 1 - (passage.embedding <=> %(vector)s::halfvec) END AS vector
   FROM pool JOIN {table} AS passage USING (id), terms, corpus
 ),
+possible AS (  -- the most that the words of this question could give
+  SELECT scored.*, greatest(terms.total, max(keyword) OVER (), 1e-9) AS total FROM scored, terms
+),
 spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
-  SELECT scored.*,
-    keyword / greatest(least(greatest(terms.total, max(keyword) OVER ()), %(evidence)s), 1e-9) AS keyword_share,
+  SELECT possible.*,
+    keyword / least(total, %(evidence)s * sqrt(%(evidence)s / total)) AS keyword_share,
     greatest(coalesce(vector, avg(vector) OVER (), 0) - %(vector_floor)s, 0) / (1 - %(vector_floor)s) AS vector_share
-  FROM scored, terms
+  FROM possible
 ),
 fused AS (
   SELECT spread.*,
