@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from django.db import connection, models
 from django.utils import timezone
@@ -68,4 +69,15 @@ def _register_vectors(cursor: Any, fields: Sequence[Column]) -> None:
     """For this cursor alone: on the connection it would change what every other read returns."""
     for kind, (name, register) in REGISTERED.items():
         if any(isinstance(field, kind) for field in fields):
-            register(cursor, TypeInfo.fetch(cursor.connection, name))
+            register(cursor, _type(cursor.connection, name))  # raises for None: the extension is not installed
+
+
+_types: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+
+
+def _type(link: Any, name: str) -> Any:
+    """A type's number, asked for once in the life of a connection."""
+    known = _types.setdefault(link, {})
+    if name not in known:
+        known[name] = TypeInfo.fetch(link, name)
+    return known[name]

@@ -34,6 +34,7 @@ for _one, _other in OPPOSITES:
 THE_ONE = re.compile(r"\b(?:is|are|was) the ones? (?:who|that|which)\b", re.IGNORECASE)
 USED_TO = re.compile(r"\bused to\b", re.IGNORECASE)
 KOREAN_NEGATION = re.compile(r"^못|않|없|아니")
+FIRST_WORDS = re.compile(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)")
 HANGUL = re.compile(r"[가-힣]")
 KOREAN_ENDINGS = ("습니다", "는다", "어요", "아요", "요", "\u11b8니다", "\u11ab다", "다")
 KOREAN_ENDING = re.compile(f"(?:{'|'.join(unicodedata.normalize('NFD', ending) for ending in KOREAN_ENDINGS)})$")
@@ -44,6 +45,9 @@ SAME_AT = 0.8
 ALIKE_AT = 0.72
 """Likeness from which a pair that fails the guard contradicts."""
 VECTOR_SHARE = 0.8
+SOFTLY = 0.8
+"""What a word counts that the other text has in another spelling."""
+ROUNDING = 1e-9
 HOPELESS_BELOW = (ALIKE_AT - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
 """Cosine below which not even the same words make two texts alike."""
 
@@ -75,6 +79,8 @@ def compare(one: str, other: str, *, similarity: float) -> Verdict:
         return Verdict.EXACT
     if similarity < HOPELESS_BELOW:
         return Verdict.DIFFERENT
+    if _at_most(one, other, similarity=similarity) < ALIKE_AT:
+        return Verdict.DIFFERENT
     alike, differing = likeness(one, other, similarity=similarity), difference(one, other)
     if not differing and alike >= SAME_AT:
         return Verdict.NEAR
@@ -98,6 +104,14 @@ def likeness(one: str, other: str, *, similarity: float) -> float:
     return VECTOR_SHARE * max(0.0, similarity) + (1 - VECTOR_SHARE) * overlap(one, other)
 
 
+def _at_most(one: str, other: str, *, similarity: float) -> float:
+    """What their likeness cannot exceed, however their words are spelt: quick, and rules most pairs out."""
+    mine, yours = meaning(one).words, meaning(other).words
+    both, all_words = 2 * len(mine & yours), len(mine) + len(yours)
+    most = (both + SOFTLY * (all_words - both)) / all_words if mine and yours else 0.0
+    return VECTOR_SHARE * similarity + (1 - VECTOR_SHARE) * most + ROUNDING
+
+
 def overlap(one: str, other: str) -> float:
     """The share of words both have (synonyms count as one), softened by spelling."""
     mine, yours = meaning(one).words, meaning(other).words
@@ -118,12 +132,13 @@ def difference(one: str, other: str) -> str:
 def meaning(text: str) -> Meaning:
     tokens = WORD.findall(plain(text))
     lower = [token.casefold() for token in tokens]
+    negates = _negates if HANGUL.search(text) else _negates_in_letters
     numbers = frozenset(_number(word) for word in lower if word[0].isdigit() or word in NUMBER_WORDS)
     content = [word for word in lower if word not in FUNCTION_WORDS and word not in NEGATIONS]
     return Meaning(
         numbers=numbers,
         names=_names(text, tokens),
-        negated=sum(_negates(word) for word in lower) % 2 == 1,
+        negated=sum(map(negates, lower)) % 2 == 1,
         times=frozenset(word for word in lower if word in TIME_WORDS),
         words=frozenset(stem(UNITED.get(word, word)) for word in content),
         raw=frozenset(lower),
@@ -139,7 +154,11 @@ def plain(text: str) -> str:
 
 
 def _negates(word: str) -> bool:
-    return word in NEGATIONS or word.endswith("n't") or bool(KOREAN_NEGATION.search(word))
+    return _negates_in_letters(word) or bool(KOREAN_NEGATION.search(word))
+
+
+def _negates_in_letters(word: str) -> bool:
+    return word in NEGATIONS or word.endswith("n't")
 
 
 @lru_cache(maxsize=50_000)
@@ -161,15 +180,12 @@ def _korean_stem(word: str) -> str:
 
 def _names(text: str, tokens: list[str]) -> tuple[str, ...]:
     """Capitalised words in order; the first of a sentence counts only if it stays capitalised elsewhere or is rare."""
-    starts = {m[1] for m in re.finditer(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)", text)}
-    found = []
-    for token in tokens:
-        common = (
-            token.casefold() in FUNCTION_WORDS or token.casefold() in TIME_WORDS or token.casefold() in NUMBER_WORDS
-        )
-        if token[0].isupper() and not common and (token not in starts or tokens.count(token) > 1):
-            found.append(stem(token.casefold().removesuffix("'s")))
-    return tuple(dict.fromkeys(found))
+    upper = [token for token in tokens if token[0].isupper() and token.casefold() not in NO_NAMES]
+    if not upper:
+        return ()
+    starts = set(FIRST_WORDS.findall(text))
+    found = [token for token in upper if token not in starts or tokens.count(token) > 1]
+    return tuple(dict.fromkeys(stem(token.casefold().removesuffix("'s")) for token in found))
 
 
 def _same_names(mine: Meaning, yours: Meaning) -> bool:
@@ -226,5 +242,5 @@ def _softly_in(word: str, words: frozenset[str]) -> float:
         return 1.0
     if len(word) < 4:
         return 0.0
-    best = max((fuzz.ratio(word, other) for other in words if abs(len(other) - len(word)) <= 3), default=0.0)
-    return 0.8 if best >= 80 else 0.0
+    near = (other for other in words if abs(len(other) - len(word)) <= 3)
+    return SOFTLY if any(fuzz.ratio(word, other, score_cutoff=80) for other in near) else 0.0

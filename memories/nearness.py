@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from psycopg import sql
 
 from memories.models import Namespace
 from memories.vectors import Vectors
 from retrieval.embedders import get_embedder
+from retrieval.statement import at_once, vector_text
 
 BY_CLIENT_VECTOR = """
 SELECT wanted.position - 1, near.id, near.text, near.distance
@@ -39,6 +40,12 @@ CROSS JOIN LATERAL (
 ORDER BY wanted.position, near.distance
 """
 
+LIMITS = """
+SELECT set_config('hnsw.ef_search', '40', true), set_config('hnsw.iterative_scan', 'strict_order', true)
+"""
+"""Five are looked at: 40 candidates find what says the same as often as 100 do, in half the time. Where rows out of use
+or of another namespace stand in front, the index is asked for more."""
+
 
 @dataclass(frozen=True)
 class Near:
@@ -54,11 +61,20 @@ def nearest(namespace: Namespace, vectors: Vectors | None, *, k: int, within: fl
     """Up to `k` per vector, nearest first; those further than `within` left out."""
     if vectors is None:
         return []
-    values: dict[str, Any] = {"vectors": [as_literal(vector) for vector in vectors], "namespace": namespace.pk, "k": k}
-    with connection.cursor() as cursor:
-        cursor.execute(_statement(namespace), values)
-        found = [Near(int(row[0]), row[1], row[2], float(row[3])) for row in cursor.fetchall()]
+    found = [Near(int(row[0]), row[1], row[2], float(row[3])) for row in _rows(namespace, vectors, k)]
     return found if within is None else [near for near in found if near.distance <= within]
+
+
+def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
+    values: dict[str, Any] = {"namespace": namespace.pk, "k": k}
+    if namespace.has_own_vectors:
+        with connection.cursor() as cursor:
+            cursor.execute(BY_CLIENT_VECTOR, values | {"vectors": [as_literal(vector) for vector in vectors]})
+            return list(cursor.fetchall())
+    with transaction.atomic(), at_once(DEFAULT_DB_ALIAS) as (limits, cursor):
+        limits.execute(LIMITS)
+        cursor.execute(_by_site_vector(), values | {"vectors": [vector_text(vector) for vector in vectors]})
+        return list(cursor.fetchall())
 
 
 def united(found: list[Near]) -> dict[UUID, str]:
@@ -73,9 +89,7 @@ def as_literal(vector: Vectors) -> str:
     return "[" + ",".join(map(repr, vector.tolist())) + "]"
 
 
-def _statement(namespace: Namespace) -> str | sql.Composed:
+def _by_site_vector() -> sql.Composed:
     """The site's model and width are written into the statement, so that its partial vector index can be used."""
-    if namespace.has_own_vectors:
-        return BY_CLIENT_VECTOR
     embedder = get_embedder("memory")
     return sql.SQL(BY_SITE_VECTOR).format(dims=sql.Literal(embedder.dims), model=sql.Literal(embedder.name))
