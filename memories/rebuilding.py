@@ -5,9 +5,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from memories import changing, core, lineage
+from memories import changing, core, lineage, rederiving
 from memories.drafting import as_they_came
 from memories.models import Evidence, MemoryItem, Namespace, Observation
+from memories.reconstruction import StructuredModel
 from memories.states import ROWS_AT_ONCE, Maker, State
 from memories.storing import store_vectors
 from memories.writing import SHARED, next_timestamps
@@ -19,6 +20,8 @@ AT_ONCE = 500
 class Rebuilt:
     derived: int
     replaced: int
+    left: int = 0
+    """Observations whose memories stayed as they were: the language model gave no answer, or somebody wrote."""
 
 
 def derive_again(namespace: Namespace, observations: list[Observation]) -> int:
@@ -45,12 +48,24 @@ def derive_again(namespace: Namespace, observations: list[Observation]) -> int:
     return len(items)
 
 
-def rebuild(namespace: Namespace, *, everything: bool = False, by: str = "") -> Rebuilt:
+def rebuild(
+    namespace: Namespace, *, everything: bool = False, by: str = "", model: StructuredModel | None = None
+) -> Rebuilt:
     """Derive memories from observations that have none; with `everything`, from all, superseding what was derived.
 
-    What a person wrote or approved by hand has no other source than itself and stays. Erased observations are gone, so
-    nothing that was erased comes back.
+    With a `model` it says anew what the observations teach; without one each is taken as it came. What a person wrote
+    or approved by hand has no other source than itself and stays. Erased observations are gone, so nothing that was
+    erased comes back. Call it with no transaction open.
     """
+    if model is None:
+        return _as_they_came(namespace, everything=everything, by=by)
+    observations = list(namespace.observations.order_by("pk")) if everything else lineage.orphaned(namespace)
+    made = rederiving.rederive(namespace, model, rederiving.groups(namespace, observations))
+    late = _as_they_came(namespace, everything=False, by=by)  # what the model said nothing about is not lost either
+    return Rebuilt(made.derived + late.derived, made.replaced, max(0, made.left - late.derived))
+
+
+def _as_they_came(namespace: Namespace, *, everything: bool, by: str) -> Rebuilt:
     with transaction.atomic():
         locked = core.locked(namespace)
         replaced = _supersede_derived(locked, by=by) if everything else 0
@@ -63,8 +78,5 @@ def rebuild(namespace: Namespace, *, everything: bool = False, by: str = "") -> 
 
 
 def _supersede_derived(namespace: Namespace, *, by: str) -> int:
-    kept_by_hand = (Maker.PERSON, Maker.TOOL)
-    derived: list[UUID] = list(
-        MemoryItem.objects.of(namespace).active().exclude(made_by__in=kept_by_hand).values_list("pk", flat=True)
-    )
+    derived: list[UUID] = list(rederiving.derived_memories(namespace).values_list("pk", flat=True))
     return changing.move(derived, to=State.SUPERSEDED, by=by, reason="rebuilt from observations")

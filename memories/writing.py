@@ -49,8 +49,8 @@ def write(adding: "Adding") -> Written:
         state = State.PENDING if namespace.review == Review.ALL else State.ACTIVE
         items = _create(namespace, adding, state)
         store_vectors(namespace, items, adding.documents)
-        _link_evidence(items, adding.draft, resting_on)
-        superseded, formerly = _succeed(items, adding.draft, state)
+        link_evidence(items, adding.draft, resting_on)
+        superseded, formerly = succeed(items, adding.draft, state)
         changed = _core(namespace, adding)
         note_write(namespace, len(items), items[-1].timestamp_ms if items else None)
     return Written(
@@ -114,7 +114,7 @@ def next_timestamps(namespace: Namespace, count: int) -> list[int]:
     return list(range(first, first + count))
 
 
-def _link_evidence(items: list[MemoryItem], draft: Draft, observations: list[Observation]) -> None:
+def link_evidence(items: list[MemoryItem], draft: Draft, observations: list[Observation]) -> None:
     """A memory rests on its contents, and on what the memories rested on that it takes the place of."""
     inherited = evidence_of({old.id for new in draft.planned for old in new.replaces if old.kind != Link.FORMERLY})
     pairs: dict[tuple[UUID, UUID], None] = {}
@@ -137,7 +137,7 @@ def evidence_of(memories: set[UUID]) -> dict[UUID, list[UUID]]:
     return found
 
 
-def _succeed(items: list[MemoryItem], draft: Draft, state: State) -> tuple[list[UUID], list[UUID]]:
+def succeed(items: list[MemoryItem], draft: Draft, state: State) -> tuple[list[UUID], list[UUID]]:
     """Link the new to the old, after the new are stored; with review on, the old stay until approval."""
     in_effect = state == State.ACTIVE
     rows = [

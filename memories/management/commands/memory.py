@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memories import core, duplicates, folders, haema_folder, health, namespaces, rebuilding, transfer
 from memories.models import Namespace
+from memories.remembering import site_model
 from retrieval.problems import Problem
 from retrieval.tasks import embed_soon
 from worlds.models import World
@@ -54,9 +55,12 @@ class Command(BaseCommand):
         self.stdout.write(f"{namespace}: {count} memories, core version {core.current(namespace).number}.")
 
     def _rebuild(self, world: World, options: dict[str, Any]) -> None:
-        rebuilt = rebuilding.rebuild(self._namespace(world, options), everything=options["everything"], by="command")
+        rebuilt = rebuilding.rebuild(
+            self._namespace(world, options), everything=options["everything"], by="command", model=site_model()
+        )
         embed_soon("memory")
-        self.stdout.write(f"{rebuilt.derived} derived, {rebuilt.replaced} superseded.")
+        left = f", {rebuilt.left} observations left as they were: no usable answer" if rebuilt.left else ""
+        self.stdout.write(f"{rebuilt.derived} derived, {rebuilt.replaced} superseded{left}.")
 
     def _deduplicate(self, world: World, options: dict[str, Any]) -> None:
         namespace = self._namespace(world, options)
