@@ -1,6 +1,12 @@
 """Reflection: when it is due, what it makes, that it happens once, and what becomes of it when its ground goes."""
 
+import json
+import os
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
@@ -97,6 +103,60 @@ def test_two_workers_and_one_trigger_make_one_set_of_insights(mira: Namespace) -
     assert started.count(None) == 1
     assert made.count(None) == 1
     assert Insight.objects.count() == 1
+
+
+@contextmanager
+def worker(reflection: Reflection, *, seconds: float, stop: str = "") -> "Iterator[subprocess.Popen[str]]":
+    """A worker in a process of its own, on this test's database, waiting to be told to begin."""
+    name = str(connection.settings_dict["NAME"])
+    command = [sys.executable, "-m", "tests.memories.reflecting", name, str(reflection.pk), str(seconds), stop]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "EMBEDDER": "hashing"}
+    )
+    try:
+        assert said(process) == "ready"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def said(process: "subprocess.Popen[str]") -> object:
+    assert process.stdout
+    return json.loads(process.stdout.readline())
+
+
+def begin(process: "subprocess.Popen[str]") -> None:
+    assert process.stdin
+    process.stdin.write("go\n")
+    process.stdin.flush()
+
+
+@pytest.mark.timeout(300)  # seconds of starting two processes, minutes on an overloaded machine
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("stop", ["thinking", "writing"])
+def test_the_worker_that_holds_it_is_killed_and_the_other_makes_the_one_set(mira: Namespace, stop: str) -> None:
+    happened(mira, *BELLS)
+    reflection = start(mira, NOW_DUE)
+    assert reflection
+    with worker(reflection, seconds=6, stop=stop) as first, worker(reflection, seconds=600) as second:
+        begin(first)
+        assert said(first) == "stands"
+        begin(second)
+        assert said(second) is None  # the first one has it
+        first.kill()
+        assert first.wait() == -9
+        answers = [said(second)]
+        while answers[-1] is None:
+            answers.append(said(second))
+        assert second.wait() == 0
+    (insight,) = Insight.objects.all()
+    assert answers[-1] == [str(insight.pk)]
+    assert set(insight.sources.values_list("episode__text", flat=True)) == set(BELLS)
+    assert mira.memories.filter(bucket=Bucket.SEMANTIC).count() == 1
+    reflection.refresh_from_db()
+    assert reflection.tries == 2
+    assert run(reflection) is None
 
 
 @pytest.mark.django_db
