@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from memories.buckets import scripts
+
 SHIPPED = Path(__file__).parent / "cues.yaml"
 LONGEST = 2000
 """Characters looked at: what a text is about stands in its beginning."""
@@ -22,6 +24,8 @@ class Cue:
     weight: float
     pattern: re.Pattern[str]
     cased: bool
+    needs: str = ""
+    """The script (`scripts.SCRIPTS`) without a letter of which the pattern cannot match; empty: none."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,11 @@ class Cues:
 
     def weigh(self, text: str) -> dict[str, float]:
         seen = text[:LONGEST]
-        small = seen.lower()
+        small, present = seen.lower(), scripts.of(seen)
         return {
-            label: sum(cue.weight for cue in cues if cue.pattern.search(seen if cue.cased else small))
+            label: sum(
+                cue.weight for cue in cues if cue.needs in present and cue.pattern.search(seen if cue.cased else small)
+            )
             for label, cues in self.by_label.items()
         }
 
@@ -78,7 +84,8 @@ def _cues(lists: Iterable[list[str]]) -> Iterable[Cue]:
 def _cue(line: str) -> Cue:
     weight, pattern = line.split(" ", 1)
     cased = "[A-Z]" in pattern
-    return Cue(float(weight), re.compile(pattern if cased else in_small_letters(pattern)), cased)
+    found = re.compile(pattern if cased else in_small_letters(pattern))
+    return Cue(float(weight), found, cased, scripts.needed(found.pattern))
 
 
 def in_small_letters(pattern: str) -> str:

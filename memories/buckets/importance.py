@@ -3,6 +3,7 @@
 import re
 from math import isfinite
 
+from memories.buckets.cues import in_small_letters
 from memories.buckets.events import Classification, MemoryEvent
 from memories.likeness import WORD, meaning
 from memories.states import Bucket
@@ -17,12 +18,14 @@ BASE = {
     Bucket.FACT: 0.5,
 }
 WEIGHTY = re.compile(
-    r"\b(must|never|always|critical|important|urgent|secret|password|deadline|broke|crash\w*|fail\w*|died|killed|"
-    r"promis\w+|allergic|danger\w*|security|lost|betray\w*|fixed|root cause)\b|важн|никогда|всегда|срочн|секрет|парол|"
-    r"срок|сломал|упал|обеща|опасн|умер|погиб|нельзя|"
-    r"중요|절대|항상|긴급|비밀|마감|실패|죽|약속|위험|반드시|\w(Error|Exception)\b",
-    re.IGNORECASE,
+    in_small_letters(
+        r"\b(must|never|always|critical|important|urgent|secret|password|deadline|broke|crash\w*|fail\w*|died|killed|"
+        r"promis\w+|allergic|danger\w*|security|lost|betray\w*|fixed|root cause)\b|важн|никогда|всегда|срочн|секрет|"
+        r"парол|срок|сломал|упал|обеща|опасн|умер|погиб|нельзя|"
+        r"중요|절대|항상|긴급|비밀|마감|실패|죽|약속|위험|반드시|\w(Error|Exception)\b"
+    )
 )
+"""For a text in small letters."""
 IDLE = re.compile(
     r"^(ok(ay)?|thanks?( you)?|thank you|hi|hello|hey|yes|no|sure|lol|haha+|hmm+|uh+|great|cool|nice|bye|"
     r"good (morning|night)|спасибо|привет|хорошо|ладно|пока|да|нет|ага|угу|понятно|"
@@ -52,7 +55,9 @@ def by_rules(text: str, bucket: Bucket) -> float:
     if is_nonsense(text):
         return 0.0
     said = meaning(text)
-    value = BASE[bucket] + RAISED * bool(WEIGHTY.search(text)) + A_NAME_OR_NUMBER * bool(said.names or said.numbers)
+    value = (
+        BASE[bucket] + RAISED * bool(WEIGHTY.search(text.lower())) + A_NAME_OR_NUMBER * bool(said.names or said.numbers)
+    )
     idle = IDLE.sub("", text).strip()
     if idle != text.strip():
         value -= LOWERED if len(WORD.findall(idle)) < 4 else 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.labelled import DATA, rows
-from memories.buckets import cues
+from memories.buckets import cues, scripts
 from memories.buckets.admission import OpenGate, SharedTokenBucket, TokenBucket
 from memories.buckets.classifiers import HybridClassifier, LLMClassifier, RuleBasedClassifier
 from memories.buckets.events import MemoryEvent, Reason, Result, counted
@@ -164,6 +164,31 @@ def test_rules_tell_the_intent_of_questions_of_three_languages() -> None:
     ask = QueryClassifier().classify
     held_out = rows(DATA / "intents.jsonl", half="reporting")
     assert macro_f1([(row["intent"].lower(), ask(row["text"]).label) for row in held_out]) >= 0.85
+
+
+@pytest.mark.parametrize("table", ["buckets", "intents"])
+@pytest.mark.parametrize("file", ["events.jsonl", "intents.jsonl"])
+def test_a_cue_left_out_for_its_script_would_not_have_matched(table: str, file: str) -> None:
+    left_out = 0
+    for row in rows(DATA / file):
+        seen, present = row["text"], scripts.of(row["text"])
+        for cue in (cue for found in cues.shipped(table).by_label.values() for cue in found):
+            if cue.needs not in present:
+                left_out += 1
+                assert not cue.pattern.search(seen if cue.cased else seen.lower()), (seen, cue)
+    assert left_out > 1000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needs"),
+    [
+        ("нельзя", "cyrillic"), ("중요|절대", "hangul"), ("нельзя|중요", ""), ("ошибк|404", ""), ("(баг)?x?", ""),
+        ("(баг)+x*", "cyrillic"), ("[а-яё]\\d", "cyrillic"), ("[^а-я]", ""), (r"\w+", ""), ("(?!нет)", ""),
+        ("[A-z]", ""), (r"\bplays?\b", "latin"),
+    ],
+)  # fmt: skip
+def test_what_script_a_pattern_needs_is_read_from_the_pattern(pattern: str, needs: str) -> None:
+    assert scripts.needed(pattern) == needs
 
 
 def test_an_intent_of_ones_own_can_be_added() -> None:
