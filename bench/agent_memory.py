@@ -3,7 +3,8 @@
 python -m bench.agent_memory            # with the embedder of the settings
 python -m bench.agent_memory --fit      # fit abstention to all questions but the fresh ones, print the line for it
 
-The fresh sets are for reporting alone. Everything else may be fitted to: its reporting half was looked at too often.
+The fresh sets are for reporting alone; of the intents the unseen one, since the fresh one has been fitted to since.
+Everything else may be fitted to: its reporting half was looked at too often.
 """
 
 import argparse
@@ -23,6 +24,8 @@ from retrieval.embedders import get_embedder
 
 CANDIDATES = 100
 HALVES = ("tuning", "reporting", "fresh")
+APART = ("fresh", "unseen")
+"""Halves in a file of their own."""
 FALSE_RECALL = 0.08
 """Aimed at when the threshold is drawn: below the tenth that is allowed, since new questions will do worse."""
 
@@ -46,9 +49,11 @@ def macro_f1(pairs: list[tuple[str, str]]) -> float:
 
 def sorting(file: str, label: str, table: str) -> None:
     judge: Callable[[str], str] = lambda text: shipped(table).judge(text).label  # noqa: E731
-    for half in HALVES:
-        name = f"{file}_fresh.jsonl" if half == "fresh" else f"{file}.jsonl"
-        pairs = [(row[label].lower(), judge(row["text"])) for row in rows(DATA / name, half=half)]
+    for half in (*HALVES, "unseen"):
+        path = DATA / (f"{file}_{half}.jsonl" if half in APART else f"{file}.jsonl")
+        if not path.exists():
+            continue
+        pairs = [(row[label].lower(), judge(row["text"])) for row in rows(path, half=half)]
         accuracy = sum(wanted == got for wanted, got in pairs) / len(pairs)
         print(f"{table:<10} {half:<10} macro F1 {macro_f1(pairs):.3f}  accuracy {accuracy:.3f}  ({len(pairs)})")
 

@@ -42,6 +42,15 @@ def test_labels_are_balanced_in_each_language_and_half(name: str, field: str, la
             assert max(counts.values()) - min(counts.values()) <= 1, (language, half, counts)
 
 
+def test_the_unseen_questions_are_balanced_and_stand_in_no_other_set() -> None:
+    unseen = rows("intents_unseen")
+    counts = Counter((each["intent"], each["language"]) for each in unseen)
+    assert len(counts) == 18
+    assert set(counts.values()) == {6}
+    assert {each["half"] for each in unseen} == {"unseen"}
+    assert not {each["text"] for each in unseen} & {each["text"] for each in rows("intents") + rows("intents_fresh")}
+
+
 def test_no_sentence_of_the_pairs_is_in_both_halves() -> None:
     halves: dict[str, set[str]] = {}
     for pair in rows("pairs"):
