@@ -3,8 +3,12 @@
 import json
 from typing import Any
 
+import httpx2
 import pytest
 from asgiref.sync import sync_to_async
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import reverse
 from openai import AsyncOpenAI
 
 from examples import debugging_agent
@@ -63,3 +67,32 @@ async def test_an_agent_that_debugged_once_knows_the_error_again(
         rules = await sync_to_async(list)(StoredCodeRule.objects.filter(namespace__name="live"))
     assert learned["errors"][0]["solution"].startswith("row.get")
     assert [rule.project_id for rule in rules] == ["ferry"]
+    page = await sync_to_async(tried_and_shown)(site, rules[0])
+    sureness = await sync_to_async(list)(rules[0].outcomes.order_by("pk").values_list("confidence", flat=True))
+    assert sureness[-3] < sureness[-2] > sureness[-1]
+    assert "<polyline" in page
+    assert all(f"<td>{confidence:.0%}</td>" in page for confidence in sureness)
+
+
+def tried_and_shown(site: dict[str, Any], rule: StoredCodeRule) -> str:
+    """The rule works twice and fails once; what its page in the admin then shows."""
+    for success in (True, True, False):
+        answer = httpx2.post(
+            f"{site['url']}/api/v1/memory/code-rules/{rule.pk}/outcome", json={"success": success},
+            headers={"Authorization": f"Bearer {site['key']}"}, timeout=30,
+        )  # fmt: skip
+        assert answer.status_code == 200, answer.text
+    return page_of(rule)
+
+
+def page_of(rule: StoredCodeRule) -> str:
+    """By an administrator of this thread: what a fixture makes stays in a transaction that is not seen from here."""
+    admin, client = get_user_model().objects.create_superuser("ingrid-of-the-example"), Client()
+    try:
+        client.force_login(admin)
+        page = client.get(reverse("admin:memories_storedcoderule_change", args=[rule.pk]))
+        client.logout()
+    finally:
+        admin.delete()
+    assert page.status_code == 200
+    return page.content.decode()
