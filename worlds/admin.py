@@ -29,6 +29,11 @@ class GameSystemAdmin(ModelAdmin):
 class GoesForGood:
     """Deleting it takes along what is otherwise append-only: the ledgers that hang on it."""
 
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Nobody may delete a row of a ledger by itself; with the whole it goes."""
+        deleted, counts, _needed, protected = super().get_deleted_objects(objs, request)  # type: ignore[misc]
+        return deleted, counts, set(), protected
+
     def delete_model(self, _request: HttpRequest, obj: Any) -> None:
         with deletion_for_good():
             obj.delete()

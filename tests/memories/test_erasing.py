@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from memories import conversation, core, erasing, forgetting, rebuilding, recall, revising, transfer
 from memories.agent import SemanticMemoryManager, WorkingMemoryManager
-from memories.models import AgentState, MemoryItem, Namespace, StoredCodeRule, Tombstone
+from memories.models import AgentState, MemoryItem, Namespace, Observation, StoredCodeRule, Tombstone
 from memories.stores import PostgresMemoryStore
 from memories.verifying import leftovers
 from retrieval.problems import Invalid, NotFound
@@ -209,3 +211,14 @@ def test_an_erased_episode_leaves_nothing_in_what_was_learned_or_is_under_way(mi
     second = erasing.erase_memory(mira, episodes[1].id)
     assert second.leftovers == []
     assert semantic.match_bug_pattern("KeyError", "'fare' is missing") == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_world_that_is_deleted_in_the_admin_takes_its_memories_along(mira: Namespace, admin_client: Client) -> None:
+    remember(mira, "Mira Voss keeps the ledgers.", "Tobin owes her forty silver.")
+    page = reverse("admin:worlds_world_delete", args=[mira.world_id])
+    assert admin_client.get(page).status_code == 200
+    assert admin_client.post(page, {"post": "yes"}).status_code == 302
+    assert not World.objects.exists()
+    assert not Observation.objects.exists()
+    assert not MemoryItem.objects.exists()
