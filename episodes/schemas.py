@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from episodes.models import EXTERNAL_ID, Scene, Session
 from knowledge.graph.facts import GraphFact
-from retrieval.schemas import Asked, Day, Moment
+from retrieval.schemas import Asked, Day
 from worlds.audiences import Visibility
 
 LONGEST_TEXT = 20_000
@@ -39,7 +39,7 @@ class When(Closed):
 
     in_world_at: Day | None = None
     in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
-    real: Moment | None = None
+    real: datetime | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -134,7 +134,7 @@ class SessionIn(Closed):
     arc_title: Line = ""
     number: int = Field(default=0, ge=0, le=100_000)
     title: Line = ""
-    played_at: Moment | None = None
+    played_at: datetime | None = None
     in_world_at: Day | None = None
     in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
     visibility: Visibility = Visibility.REVEALED

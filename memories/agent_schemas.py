@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memories.schemas import Closed
 from memories.states import Bucket
-from retrieval.schemas import Moment, Share
+from retrieval.schemas import Share
 
 Code = Annotated[str, Field(max_length=20_000)]
 
@@ -24,7 +24,7 @@ class EventIn(Closed):
     source: str = Field("", max_length=200)
     subject: str = Field("", max_length=200)
     speaker: str = Field("", max_length=120)
-    event_at: Moment | None = None
+    event_at: datetime | None = None
     bucket: Bucket | None = None
     importance: Share | None = None
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memories.tools import MemoryHit
 from memories.wellformed import Storable
-from retrieval.schemas import Day, Moment, Share
+from retrieval.schemas import Day, Share
 
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 Ids = Annotated[list[UUID], Field(min_length=1, max_length=200)]
@@ -25,10 +25,10 @@ class AddIn(Closed):
     source: str = Field("", max_length=200)
     subject: str = Field("", max_length=200)
     speaker: str = Field("", max_length=120)
-    event_at: Moment | None = None
+    event_at: datetime | None = None
     in_world_at: Day | None = None
     in_world_label: str = Field("", max_length=120)
-    expires_at: Moment | None = None
+    expires_at: datetime | None = None
 
 
 class AddOut(BaseModel):
@@ -46,7 +46,7 @@ class SearchIn(Closed):
     query: str = Field(min_length=1, max_length=8000)
     limit: int = Field(10, ge=1, le=100)
     mode: Literal["hybrid", "vector", "keyword"] | None = None
-    as_of: Moment | None = None
+    as_of: datetime | None = None
     neighbours: Share = 0.0
 
 
@@ -218,7 +218,7 @@ class MessageIn(Closed):
     role: str = Field("user", max_length=20)
     speaker: str = Field("", max_length=120)
     conversation: str = Field("", max_length=120)
-    said_at: Moment | None = None
+    said_at: datetime | None = None
 
 
 class MessageOut(BaseModel):

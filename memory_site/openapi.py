@@ -12,6 +12,7 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
+from pydantic_core import to_json
 
 from memory_site.components import Document
 from memory_site.errors import MEDIA_TYPE, ProblemOut
@@ -49,7 +50,7 @@ class Renderer(BaseRenderer):
         try:
             return orjson.dumps(data, default=str)
         except TypeError:  # an integer of more than 64 bits in somebody's payload
-            return json.dumps(data, default=str).encode()
+            return to_json(data, fallback=str)
 
 
 class MemoryApi(NinjaAPI):
@@ -88,6 +89,8 @@ def _complete(method: str, operation: dict[str, Any], document: Document) -> Non
     tool = next((tool for tool in TOOLS if tool.name == operation["operationId"]), None)
     if tool:
         operation["requestBody"] = _tool_body(tool, document)
+    if tool and not tool.reads_only:
+        operation["responses"].setdefault(409, _problem_answer(409))
 
 
 def _problem_answer(status: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 Domain = Literal["srd", "lore", "episode", "art"]
 Match = Literal["exact", "alias", "fuzzy", "keyword", "vector", "graph"]
@@ -18,39 +18,48 @@ MaxChars = Annotated[
 ]
 
 
-def _worded(value: Any) -> Any:
-    """Refuse what is a number of seconds somewhere: whether since 1970 or the world's epoch, nobody can tell."""
-    if isinstance(value, bool | int | float) or (isinstance(value, str) and value.strip().lstrip("-").isdecimal()):
-        raise ValueError("must be a date-time such as 2026-05-04T19:30:00Z")
-    return value
-
-
-Moment = Annotated[datetime, BeforeValidator(_worded)]
-"""Real time in a request: ISO 8601 in words, as the schema says."""
 Day = Annotated[float, Field(allow_inf_nan=False, description="Days since the world's epoch.")]
 """In-world time in a request; in a table of text it stands as "12.5"."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Asked(BaseModel):
-    """Base of what programs send. A language model may write "5" for 5, but `true` is no number and 0 is not false."""
+    """Base of what programs send: as strict as its JSON schema, but that a language model may write "5" for 5. `true` is
+    no number, 0 is not false, a number is no date-time (seconds since when?), and spaces count against a length."""
 
     @field_validator("*", mode="before")
     @classmethod
-    def _booleans_are_no_numbers(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, bool | int | float):
-            kinds = _kinds(cls, info.field_name or "")
-            if isinstance(value, bool) and not kinds & {bool, Any}:
-                raise ValueError("must not be true or false")
-            if not isinstance(value, bool) and bool in kinds and not kinds & {int, float, Any}:
-                raise ValueError("must be true or false")
+    def _as_the_schema_says(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool | int | float | str) and (
+            wrong := _wrong(value, *_rules(cls, info.field_name or ""))
+        ):
+            raise ValueError(wrong)
         return value
 
 
+def _wrong(value: Any, kinds: frozenset[Any], longest: int | None) -> str:
+    """Say what is wrong with a plain `value` for a field of these types, or nothing."""
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, str) and longest is not None and len(value) > longest:
+        return f"must have at most {longest} characters"
+    if Any in kinds:
+        return ""
+    if isinstance(value, bool) and bool not in kinds:
+        return "must not be true or false"
+    if numeric and bool in kinds and not kinds & {int, float}:
+        return "must be true or false"
+    digits = isinstance(value, str) and value.strip().lstrip("+-").replace(".", "", 1).isdecimal()
+    if datetime in kinds and (numeric or digits) and not kinds & {int, float, str}:
+        return "must be a date-time such as 2026-05-04T19:30:00Z"
+    return ""
+
+
 @cache
-def _kinds(model: type[BaseModel], field: str) -> frozenset[Any]:
-    """Every type that the annotation of `field` is made of."""
-    return frozenset(_parts(model.model_fields[field].annotation))
+def _rules(model: type[BaseModel], field: str) -> tuple[frozenset[Any], int | None]:
+    """Every type that the annotation of `field` is made of, and the most characters a text may have."""
+    described = model.model_fields[field]
+    lengths = [getattr(rule, "max_length", None) for rule in described.metadata]
+    return frozenset(_parts(described.annotation)), next((most for most in lengths if most is not None), None)
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

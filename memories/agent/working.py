@@ -50,7 +50,9 @@ class WorkingMemoryManager:
         if not description.strip():
             raise Invalid("A task needs a description.")
         if not replace and self._store.load_state(self._name) is not None:
-            raise Conflict("A task is under way: resume() or consolidate() it, or begin with replace=True.")
+            raise Conflict(
+                "A task is under way: close it first (task_close, or consolidate()), or go on with it (resume())."
+            )
         steps = [plan] if isinstance(plan, str) else plan
         kept = [step.strip() for step in steps if step.strip()]
         self._task = Task(description=description.strip(), plan=kept, project_id=project_id)
@@ -70,7 +72,7 @@ class WorkingMemoryManager:
     @property
     def task(self) -> Task:
         if self._task is None and self.resume() is None:
-            raise Conflict("No task is under way: call init_task first.")
+            raise Conflict("No task is under way: begin one first (task_begin, or init_task()).")
         assert self._task is not None
         return self._task
 
