@@ -24,8 +24,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Asked(BaseModel):
-    """Base of what programs send: as strict as its JSON schema, but that a language model may write "5" for 5. `true` is
-    no number, 0 is not false, a number is no date-time (seconds since when?), and spaces count against a length."""
+    """Base of what programs send: as strict as its JSON schema, but that a language model may write "5" for 5. `true`
+    is no number, 0 is not false, a number is no date-time (seconds since when?), and spaces count against a length."""
 
     @field_validator("*", mode="before")
     @classmethod
