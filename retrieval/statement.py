@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,14 +73,8 @@ class Statement:
 
     def text(self, *, exact: bool) -> str:
         meaning = self.meaning or Meaning("", 1, "")
-        return source("search").format(
-            words=source("words"),
-            rows=self.rows.sql(*SEARCHED)[0],
-            table=self._quoted(self.rows.model._meta.db_table),
-            model=sql.Literal(meaning.model).as_string(None).replace("%", "%%"),
-            nearest=EXACT if exact else INDEXED.format(dims=int(meaning.dims)),
-            shown=_shown(self.rows.model, self.fields),
-        )
+        nearest = EXACT if exact else INDEXED.format(dims=int(meaning.dims))
+        return _text(self.rows.model, self.rows.sql(*SEARCHED)[0], self.fields, meaning.model, nearest)
 
     def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
         """Return the rows found, as dictionaries."""
@@ -106,8 +100,17 @@ class Statement:
     def _db(self) -> str:
         return self.rows.queryset.db
 
-    def _quoted(self, name: str) -> str:
-        return str(connections[self._db].ops.quote_name(name))
+
+@lru_cache(1_000)
+def _text(model: type[Passage], rows: str, fields: tuple[str, ...], embedder: str, nearest: str) -> str:
+    return source("search").format(
+        words=source("words"),
+        rows=rows,
+        table=sql.Identifier(model._meta.db_table).as_string(None),
+        model=sql.Literal(embedder).as_string(None).replace("%", "%%"),
+        nearest=nearest,
+        shown=_shown(model, fields),
+    )
 
 
 @cache
