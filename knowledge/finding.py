@@ -195,8 +195,8 @@ def _shelf(caller: Caller, *filters: str | None) -> "Callable[[str, Callable[[],
 
 
 FIRST_OF_EACH = """
-SELECT DISTINCT ON ({{owner}}) id, {{owner}} FROM ({rows}) AS row WHERE {{owner}} = ANY(%(named)s)
-ORDER BY {{owner}}, position
+SELECT DISTINCT ON ({owner}) id, {owner} FROM ({rows}) AS row WHERE {owner} = ANY(%(named)s)
+ORDER BY {owner}, position
 """
 
 
@@ -205,7 +205,7 @@ def _named(passages: Rows, owner: str, rows: Sequence[NamedRow]) -> list[Named]:
     if not rows:
         return []
     by_row = {row.id: row for row in rows}
-    ids = passages.read(FIRST_OF_EACH.replace("{{owner}}", owner), ("id", "position", owner), named=list(by_row))
+    ids = passages.read(FIRST_OF_EACH.replace("{owner}", owner), ("id", "position", owner), named=list(by_row))
     return [Named(id=pk, kind=by_row[row].kind, score=by_row[row].score) for pk, row in ids]
 
 

@@ -52,11 +52,12 @@ class OneThreadHandler(ASGIHandler):
             response._handler_class = self.__class__
             if isinstance(response, FileResponse):
                 response.block_size = self.chunk_size
-            parts = _parts(response)
-            response.close()  # sends request_finished: the connection goes back before the body leaves
+            try:
+                return response, _parts(response)
+            finally:
+                response.close()  # sends request_finished: the connection goes back before the body leaves
         finally:
             body.close()
-        return response, parts
 
 
 def _parts(response: Any) -> list[bytes]:
