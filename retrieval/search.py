@@ -72,23 +72,13 @@ def search(
     """
     rows = rows if isinstance(rows, Rows) else Rows(rows)
     request = Request(
-        rows=rows,
-        asked=checked(query),
-        preset=preset or preset_of(searched(rows.model).domain),
-        scopes=[str(scope) for scope in scopes],
-        hidden=hidden,
-        limit=_checked_limit(limit),
-        mode=_checked_mode(mode),
-        languages=[language or "en"],
-        expansions=expansions,
-        named=named,
-        fields=tuple(fields),
-        vector_query=vector_query,
-        explain=explain,
-    )
-    with searching(
-        request.domain, mode=request.way, k_vector=request.preset.k_vector, k_keyword=request.preset.k_keyword
-    ) as found:
+        rows=rows, asked=checked(query), preset=preset or preset_of(searched(rows.model).domain),
+        scopes=[str(scope) for scope in scopes], hidden=hidden, limit=_checked_limit(limit), mode=_checked_mode(mode),
+        languages=[language or "en"], expansions=expansions, named=named, fields=tuple(fields),
+        vector_query=vector_query, explain=explain,
+    )  # fmt: skip
+    depths = {"k_vector": request.preset.k_vector, "k_keyword": request.preset.k_keyword}
+    with searching(request.domain, mode=request.way, **depths) as found:
         result = _answer(request)
         found.extend(result.hits)
     return result

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from memories.models import StoredCodeRule
+from memories.models import MemoryItem, StoredCodeRule
 from tests.memories.test_api import Agent
 from worlds.models import World
 
@@ -30,7 +30,9 @@ def test_events_are_sorted_and_asked_for(mira: Agent) -> None:
 @pytest.mark.parametrize("importance", [-1, 2, "much"])
 def test_an_importance_outside_its_range_is_refused(mira: Agent, importance: object) -> None:
     event = {"content": "The fare over the river is one penny.", "importance": importance}
-    mira("POST", "/memory/events", {"events": [event]}, status=422)
+    problem = mira("POST", "/memory/events", {"events": [event]}, status=422)
+    assert "importance" in str(problem["errors"])
+    assert not MemoryItem.objects.exists()
 
 
 def test_a_debugging_session_over_rest(mira: Agent, world: World) -> None:
@@ -111,7 +113,9 @@ def test_rules_in_a_patch_are_kept_once(mira: Agent) -> None:
 
 def test_a_key_without_the_scope_is_refused(world: World) -> None:
     reader = Agent(world, "mira-voss", scopes=("tools:read",))
-    reader("POST", "/memory/events", {"events": [{"content": "The fare is one penny."}]}, status=403)
+    problem = reader("POST", "/memory/events", {"events": [{"content": "The fare is one penny."}]}, status=403)
+    assert problem["code"] == "wrong_scope"
+    assert not MemoryItem.objects.exists()
 
 
 def test_the_admin_shows_a_rules_confidence_over_time(mira: Agent, admin_client: Client, admin_user: User) -> None:
