@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from episodes.schemas import Closed, ExternalId, Line, Prose, Reason, storable
 from worlds.audiences import Visibility
@@ -20,11 +20,17 @@ def web_address(url: str) -> str:
     return url
 
 
+def _no_scene(value: Any) -> Any:
+    return None if value == "" else value
+
+
 class ArtCardIn(Closed):
     """A picture in words (spec 1.3). `embedding` is derived; one that is sent is ignored."""
 
     image_id: ExternalId
-    scene_id: ExternalId | None = None
+    scene_id: Annotated[
+        ExternalId | None, BeforeValidator(_no_scene, json_schema_input_type=ExternalId | Literal[""] | None)
+    ] = None
     cdn_url: Annotated[str, Field(max_length=1000), AfterValidator(storable), AfterValidator(web_address)]
     prompt_text: Annotated[Prose, Field(min_length=1)]
     entities: list[Line] = Field(default=[], max_length=100, description="NPCs, places and other lore shown.")
@@ -36,11 +42,6 @@ class ArtCardIn(Closed):
         default=Visibility.REVEALED, description="`revealed`: the party of its scene knows it."
     )
     embedding: list[float] | None = Field(default=None, max_length=10_000, exclude=True)
-
-    @field_validator("scene_id", mode="before")
-    @classmethod
-    def _no_scene(cls, value: Any) -> Any:
-        return value or None
 
 
 class ArtCardsIn(Closed):

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from episodes.models import EXTERNAL_ID, Scene, Session
 from knowledge.graph.facts import GraphFact
@@ -35,20 +35,11 @@ class Closed(Asked):
 
 
 class When(Closed):
-    """In-world time, and the real time at the table. A bare date-time means `real`, other words `in_world_label`."""
+    """In-world time, and the real time at the table."""
 
     in_world_at: Day | None = None
     in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
     real: datetime | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_words(cls, value: Any) -> Any:
-        if isinstance(value, datetime):
-            return {"real": value}
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return {"in_world_at": value}
-        return _read_words(value) if isinstance(value, str) else value
 
     @field_validator("real")
     @classmethod
@@ -56,11 +47,25 @@ class When(Closed):
         return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
 
 
+def _read_when(value: Any) -> Any:
+    """A bare date-time means `real`, other words `in_world_label`, a number `in_world_at`."""
+    if isinstance(value, datetime):
+        return {"real": value}
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return {"in_world_at": value}
+    return _read_words(value) if isinstance(value, str) else value
+
+
 def _read_words(text: str) -> dict[str, Any]:
     try:
         return {"real": datetime.fromisoformat(text)}
     except ValueError:
         return {"in_world_label": text}
+
+
+WhenGiven = Annotated[
+    When, BeforeValidator(_read_when, json_schema_input_type=When | Annotated[str, Field(max_length=120)] | Day)
+]
 
 
 class Who(Closed):
@@ -84,6 +89,15 @@ class RelationDelta(Closed):
         return delta
 
 
+def _read_deltas(value: Any) -> Any:
+    return [{"npc": npc, "delta": delta} for npc, delta in value.items()] if isinstance(value, dict) else value
+
+
+Delta = Annotated[int, Field(ge=-LARGEST_DELTA, le=LARGEST_DELTA)]
+Deltas = Annotated[list[RelationDelta], Field(max_length=200)]
+DeltasGiven = Annotated[Deltas, BeforeValidator(_read_deltas, json_schema_input_type=Deltas | dict[Ref, Delta])]
+
+
 class EpisodicSummary(Closed):
     """What happened to a party in a scene or a turn (spec 1.3)."""
 
@@ -91,21 +105,14 @@ class EpisodicSummary(Closed):
     campaign_id: Ref | None = None
     party_id: Ref
     scene_id: ExternalId | None = None
-    when: When = When()
+    when: WhenGiven = When()
     who: Who = Who()
     where: Line = ""
     what: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(storable)]
     flags: list[Annotated[str, Field(max_length=120), AfterValidator(storable)]] = Field(default=[], max_length=100)
-    relations_delta: list[RelationDelta] = Field(
-        default=[], max_length=200, description="Also as an object: NPC → delta."
-    )
+    relations_delta: DeltasGiven = Field(default=[], description="Also as an object: NPC → delta.")
     notes: Prose = Field(default="", description="For the game master alone.")
     version: int = Field(default=1, ge=1, le=2_000_000_000)
-
-    @field_validator("relations_delta", mode="before")
-    @classmethod
-    def _from_mapping(cls, value: Any) -> Any:
-        return [{"npc": npc, "delta": delta} for npc, delta in value.items()] if isinstance(value, dict) else value
 
 
 class RevealIn(Closed):
@@ -334,7 +341,7 @@ class ConsolidateIn(Closed):
     party_id: Ref | None = None
     scene_id: ExternalId | None = None
     session_id: ExternalId | None = None
-    when: When = When()
+    when: WhenGiven = When()
     who: Who = Who()
     where: Line = ""
     what: Prose = ""

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from episodes.schemas import Closed, Line, Prose, Reason, Ref, storable
 from retrieval.schemas import Day
@@ -16,6 +16,20 @@ Direction = Literal["rising", "falling", "steady"]
 class SecretIn(Closed):
     text: Prose
     known_to: list[Annotated[str, Field(max_length=120)]] = Field(default=[], max_length=100)
+
+
+def _read_secrets(value: Any) -> Any:
+    return [{"text": each} if isinstance(each, str) else each for each in value] if isinstance(value, list) else value
+
+
+MOST_SECRETS = 100
+SecretsGiven = Annotated[
+    list[SecretIn],
+    Field(max_length=MOST_SECRETS),
+    BeforeValidator(
+        _read_secrets, json_schema_input_type=Annotated[list[SecretIn | Prose], Field(max_length=MOST_SECRETS)]
+    ),
+]
 
 
 class Milestone(Closed):
@@ -38,7 +52,7 @@ class NPCIn(Closed):
     biography: Line = Field(default="", description="Slug of a lore entry.")
     voice: Prose = ""
     goals: list[Reason] = Field(default=[], max_length=50)
-    secrets: list[SecretIn] = Field(default=[], max_length=100)
+    secrets: SecretsGiven = Field(default=[], description="Also as plain texts.")
     play_now: list[Reason] = Field(default=[], max_length=3)
     milestones: list[Milestone] = Field(default=[], max_length=200)
     language: Annotated[str, Field(max_length=8, pattern=r"^[a-z]{2,3}(-[A-Za-z]+)?$")] = "en"
@@ -46,13 +60,6 @@ class NPCIn(Closed):
     half_life: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     visibility: Visibility = Visibility.GM
     known_to: list[Annotated[str, Field(max_length=120)]] = Field(default=[], max_length=100)
-
-    @field_validator("secrets", mode="before")
-    @classmethod
-    def _plain(cls, value: Any) -> Any:
-        return (
-            [{"text": each} if isinstance(each, str) else each for each in value] if isinstance(value, list) else value
-        )
 
 
 class NPCsIn(Closed):
