@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection
 from psycopg import sql
 
 from memories.models import Namespace
@@ -71,10 +71,10 @@ def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
         with connection.cursor() as cursor:
             cursor.execute(BY_CLIENT_VECTOR, values | {"vectors": [as_literal(vector) for vector in vectors]})
             return list(cursor.fetchall())
-    with transaction.atomic(), at_once(DEFAULT_DB_ALIAS) as (limits, cursor):
+    with at_once(DEFAULT_DB_ALIAS) as (limits, cursor):
         limits.execute(LIMITS)
         cursor.execute(_by_site_vector(), values | {"vectors": [vector_text(vector) for vector in vectors]})
-        return list(cursor.fetchall())
+    return list(cursor.fetchall())
 
 
 def united(found: list[Near]) -> dict[UUID, str]:

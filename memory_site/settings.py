@@ -90,7 +90,6 @@ def _database() -> dict[str, Any]:
     """Any PostgreSQL by `DATABASE_URL`, else the embedded one under `VAR_DIR` (started by its own database backend)."""
     shared = {
         "CONN_MAX_AGE": 0,
-        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             "server_side_binding": True,
             "prepare_threshold": 2,  # not 0: Django's DDL sends several commands at once, which cannot be prepared
@@ -99,7 +98,7 @@ def _database() -> dict[str, Any]:
         "TEST": {"NAME": env.str("TEST_DATABASE", default="test_memory37")},
     }
     if DATABASE_URL:
-        return {**env.db_url_config(DATABASE_URL), **shared, "ENGINE": "django.db.backends.postgresql"}
+        return {**env.db_url_config(DATABASE_URL), **shared, "ENGINE": "memory_site.database"}
     return {**shared, "ENGINE": "memory_site.embedded", "NAME": EMBEDDED_DATABASE, "USER": "memory37"}
 
 

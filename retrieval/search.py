@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from pgvector import HalfVector
 
 from retrieval.compiling import Rows
 from retrieval.domains import searched
@@ -18,7 +19,7 @@ from retrieval.presets import preset as preset_of
 from retrieval.problems import EmbedderDown, Invalid
 from retrieval.questions import Asked, checked
 from retrieval.selectivity import Narrowness, narrowness
-from retrieval.statement import Meaning, Statement, vector_text
+from retrieval.statement import Meaning, Statement
 from retrieval.statistics import Scope
 from retrieval.telemetry import searching
 
@@ -159,7 +160,7 @@ def _meaning(request: Request) -> tuple[Meaning | None, tuple[str, ...]]:
     except EmbedderDown as problem:
         logger.warning("searching %s by words alone: %s", request.domain, problem)
         return None, ("vector",)
-    return Meaning(embedder.name, embedder.dims, vector_text(vector)), ()
+    return Meaning(embedder.name, embedder.dims, HalfVector(vector)), ()
 
 
 def _parameters(request: Request, meaning: Meaning | None, narrow: Narrowness) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The search statement: compiled for a queryset, run under a time limit."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 from django.db import OperationalError, connections, transaction
 from django.utils.translation import gettext as _
+from pgvector import HalfVector
 from psycopg import sql
 from psycopg.errors import QueryCanceled
 
@@ -47,7 +48,7 @@ class Meaning:
 
     model: str
     dims: int
-    vector: str
+    vector: HalfVector
 
 
 def vector_text(vector: Vectors) -> str:
@@ -72,17 +73,17 @@ class Statement:
     fields: tuple[str, ...] = ()
 
     def text(self, *, exact: bool) -> str:
-        meaning = self.meaning or Meaning("", 1, "")
-        nearest = EXACT if exact else INDEXED.format(dims=int(meaning.dims))
-        return _text(self.rows.model, self.rows.sql(*SEARCHED)[0], self.fields, meaning.model, nearest)
+        model, dims = (self.meaning.model, self.meaning.dims) if self.meaning else ("", 1)
+        nearest = EXACT if exact else INDEXED.format(dims=int(dims))
+        return _text(self.rows.model, self.rows.sql(*SEARCHED)[0], self.fields, model, nearest)
 
     def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
         """Return the rows found, as dictionaries."""
         try:
-            with transaction.atomic(self._db), at_once(self._db) as (limits, cursor):
+            with at_once(self._db) as (limits, cursor):
                 limits.execute(LIMITS, [f"{int(preset.timeout * 1000)}ms", str(preset.ef_search)])
                 cursor.execute(text, {**self.rows.sql(*SEARCHED)[1], **parameters})
-                return _dictionaries(cursor)
+            return _dictionaries(cursor)
         except OperationalError as error:
             if not isinstance(error.__cause__, QueryCanceled):
                 raise
@@ -122,16 +123,20 @@ def _shown(model: type[Passage], fields: tuple[str, ...]) -> str:
 
 @contextmanager
 def at_once(db: str) -> Iterator[tuple[Any, Any]]:
-    """Two cursors whose statements travel to the database together, as does the BEGIN before them: one wait, not three.
-    What the second one answers is there when its rows are fetched."""
+    """Two cursors whose statements travel to the database together: one wait, not four. They are one transaction of
+    their own, without a BEGIN and a COMMIT (PostgreSQL's implicit transaction of a pipeline), so that what the first
+    one sets for the transaction holds for the second and no longer; inside a transaction they are a savepoint of it.
+    Rows are fetched from the second cursor after the block."""
     link = connections[db]
-    with link.cursor() as first, link.cursor() as second, link.connection.pipeline():
-        yield first, second
+    link.ensure_connection()
+    own = transaction.atomic(db) if link.in_atomic_block else nullcontext()
+    with own, link.wrap_database_errors, link.connection.pipeline():
+        yield link.cursor(), link.cursor()
 
 
 def _dictionaries(cursor: Any) -> list[dict[str, Any]]:
     """Django leaves JSON as text outside the ORM: it is decoded here."""
-    rows = cursor.fetchall()  # before the description, which a pipeline has only then
+    rows = cursor.fetchall()
     columns = [(column.name, column.type_code == JSONB) for column in cursor.description]
     return [
         {name: orjson.loads(value) if is_json and isinstance(value, str) else value for (name, is_json), value in pairs}

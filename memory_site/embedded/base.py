@@ -1,10 +1,10 @@
-"""Django's PostgreSQL backend, over a server that is started when the first connection wants it."""
+"""Our PostgreSQL backend, over a server that is started when the first connection wants it."""
 
 from typing import Any
 
 from django.conf import settings
-from django.db.backends.postgresql import base
 
+from memory_site.database import base
 from memory_site.embedded.server import EmbeddedServer
 
 SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")

@@ -41,7 +41,10 @@ def compose(text: str) -> str:
 
 
 def fold_word(word: str) -> str:
-    plain = word.translate(APOSTROPHES).casefold().translate(UNDECOMPOSED)
+    plain = word.translate(APOSTROPHES).casefold()
+    if plain.isascii():
+        return plain
+    plain = plain.translate(UNDECOMPOSED)
     return unicodedata.normalize("NFC", "".join(_base_letters(unicodedata.normalize("NFKD", plain))))
 
 

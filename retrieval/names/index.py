@@ -113,6 +113,8 @@ class NameIndex:
 
     def mentions(self, text: str) -> list[Mention]:
         """Return the names in `text` from left to right; the longest and best reading of each stretch wins."""
+        if not self.entries:
+            return []
         said = words(text)
         cased = any(word.raw[0].isupper() for word in said[1:])
         spans = [*self._spans(said, cased), *self._slip_spans(said)]
