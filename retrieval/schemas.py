@@ -73,7 +73,13 @@ class Closed(Asked):
     model_config = ConfigDict(extra="forbid")
 
 
-class Chunk(Closed):
+class Told(BaseModel):
+    """Base of what programs are told: made by us, so it is not checked as strictly as what they send, nor as slowly."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Chunk(Told):
     """A piece of a text on its way into the index. `metadata` holds what is filtered by, `payload` what is shown."""
 
     id: str
@@ -83,7 +89,7 @@ class Chunk(Closed):
     metadata: dict[str, Any] = {}
 
 
-class Leg(Closed):
+class Leg(Told):
     """The place of a hit in one leg of the search."""
 
     rank: int | None = Field(description="Empty: this leg alone would not have brought it.")
@@ -97,7 +103,7 @@ class ChunkScore(Chunk):
     legs: dict[str, Leg] = {}
 
 
-class Source(Closed):
+class Source(Told):
     """Where a hit comes from, as far as it applies."""
 
     document: str | None = None
@@ -109,7 +115,7 @@ class Source(Closed):
     episode: str | None = None
 
 
-class Hit(Closed):
+class Hit(Told):
     """What every audience may see of something found. A field is hidden until it is listed here."""
 
     id: str
@@ -140,14 +146,14 @@ class GmHit(Hit):
     passage: str | None = None
 
 
-class NearMiss(Closed):
+class NearMiss(Told):
     id: str
     title: str
     score: float
     legs: dict[str, Leg] = {}
 
 
-class Explanation(Closed):
+class Explanation(Told):
     """How an answer came about (game masters only)."""
 
     query: str
@@ -161,7 +167,7 @@ class Explanation(Closed):
     milliseconds: float | None = None
 
 
-class Answer(Closed):
+class Answer(Told):
     """The hits, best first. `degraded` names what did not take part; `truncated` says that the budget cut something."""
 
     hits: list[GmHit | Hit] = []

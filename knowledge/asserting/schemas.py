@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from retrieval.schemas import Closed, Day
+from retrieval.schemas import Closed, Day, Told
 from worlds.asking import Ask
 
 Text = Annotated[str, Field(min_length=1, max_length=500)]
@@ -24,7 +24,7 @@ class Assertion(Ask):
     at: Annotated[Day | None, Field(description="World day to judge by; none: the present.")] = None
 
 
-class FactSource(Closed):
+class FactSource(Told):
     """One fact that decided, in words, and who says it. `ref`, `note` and `confidence` are for game masters."""
 
     id: UUID
@@ -39,7 +39,7 @@ class FactSource(Closed):
     text: str | None = None
 
 
-class LoreAssertResult(Closed):
+class LoreAssertResult(Told):
     result: Literal["true", "false", "unknown"]
     reason: str
     sources: list[FactSource] = []

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from knowledge.graph.models import NodeKind, SourceKind
-from retrieval.schemas import Asked
+from retrieval.schemas import Asked, Told
 from worlds.audiences import Visibility
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -15,6 +15,10 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 class Closed(Asked):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Shown(Told):
+    model_config = ConfigDict(frozen=True)
 
 
 class Provenance(Closed):
@@ -75,7 +79,7 @@ class GraphFact(Closed):
         return self
 
 
-class Source(Closed):
+class Source(Shown):
     """`ref` and `note` are for game masters only: they may speak of what others must not know."""
 
     kind: str
@@ -83,7 +87,7 @@ class Source(Closed):
     note: str = ""
 
 
-class NodeOut(Closed):
+class NodeOut(Shown):
     id: UUID
     kind: str
     slug: str
@@ -93,7 +97,7 @@ class NodeOut(Closed):
     depth: int = 0
 
 
-class EdgeOut(Closed):
+class EdgeOut(Shown):
     id: UUID
     src: UUID
     relation: str
@@ -107,7 +111,7 @@ class EdgeOut(Closed):
     believed_until: datetime | None = None
 
 
-class GraphNeighborhood(Closed):
+class GraphNeighborhood(Shown):
     """All that is at most `depth` steps from `center`, which is the first of `nodes`."""
 
     center: UUID
@@ -118,7 +122,7 @@ class GraphNeighborhood(Closed):
     degraded: list[str] = []
 
 
-class GraphPath(Closed):
+class GraphPath(Shown):
     """`nodes` from one end to the other; `edges` between them, one fewer. No path: both empty."""
 
     nodes: list[NodeOut] = []
@@ -130,7 +134,7 @@ class GraphPath(Closed):
         return len(self.edges) if self.nodes else None
 
 
-class ConflictOut(Closed):
+class ConflictOut(Shown):
     id: UUID
     rule: str
     says: str
@@ -139,12 +143,12 @@ class ConflictOut(Closed):
     ended: UUID | None
 
 
-class WrittenFact(Closed):
+class WrittenFact(Shown):
     id: UUID
     outcome: Literal["created", "changed", "unchanged"]
 
 
-class Written(Closed):
+class Written(Shown):
     """One entry per node and per edge given, in order; and the contradictions that the write opened or met."""
 
     nodes: list[WrittenFact] = []
