@@ -38,9 +38,9 @@ class OneThreadHandler(ASGIHandler):
         loop = asyncio.get_running_loop()
         response, parts = await loop.run_in_executor(self.threads, run, self.answer, scope, body)
         await send({"type": "http.response.start", "status": response.status_code, "headers": _headers(response)})
-        for part in parts:
+        for part in parts[:-1]:
             await send({"type": "http.response.body", "body": part, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+        await send({"type": "http.response.body", "body": parts[-1] if parts else b""})
 
     def answer(self, scope: dict[str, Any], body: Any) -> tuple[HttpResponseBase, list[bytes]]:
         """Return the response, closed, and its body. Runs in a thread of the pool."""
