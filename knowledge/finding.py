@@ -17,7 +17,6 @@ from knowledge.neighbouring import joined_by_neighbours
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
 from knowledge.showing import LORE_FIELDS, RULE_FIELDS, answer_of, found_lore, found_rule, whole_rule
 from retrieval.compiling import Rows, kept
-from retrieval.hits import Hit
 from retrieval.ingest.normalise import guess_language
 from retrieval.presets import Mode
 from retrieval.problems import Ambiguous, Forbidden, Invalid, NotFound
@@ -28,7 +27,7 @@ from worlds.callers import Caller
 MENTIONED_RULE, MENTIONED_LORE = 0.1, 0.3
 """What a row gains whose name stands in a longer question; 1 is what both legs together can give."""
 MOST_EXPANSIONS = 12
-CANDIDATES = 5
+CANDIDATES, NEAR_MISSES = 5, 5
 
 
 class OnlyForGMs(Forbidden):
@@ -95,15 +94,16 @@ def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) 
         term,
         scopes=_rule_scopes(caller),
         hidden=caller.audience.is_gm,
-        limit=question.k + 2,
+        limit=question.k + (NEAR_MISSES if question.explain else 0),
         language=guess_language(term),
         expansions=[Expansion(found.term, found.weight) for found in terms],
         named=_named(passages, "rule_id", named_rules(rules, own, caller.world, term, within=MENTIONED_RULE)),
         fields=RULE_FIELDS,
+        one_of="rule_id",
         mode=mode,
         explain=question.explain,
     )
-    hits = [found_rule(hit, caller) for hit in _first_of_each(result.hits, "rule__id")]
+    hits = [found_rule(hit, caller) for hit in result.hits]
     return answer_of(hits[: question.k], question, caller, result=result, terms=terms, rest=hits[question.k :])
 
 
@@ -135,17 +135,17 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         question.query,
         scopes=[caller.world.pk],
         hidden=caller.audience.is_gm,
-        limit=2 * question.k,
+        limit=question.k * (2 if question.expand else 1) + (NEAR_MISSES if question.explain else 0),
         language=guess_language(question.query),
         named=_named(passages, "lore_id", named_rows(entries, question.query, within=MENTIONED_LORE)),
         fields=LORE_FIELDS,
+        one_of="lore_id",
         mode=mode,
         explain=question.explain,
     )
     if question.expand:
         result = joined_by_neighbours(result, question.query, passages.queryset, View(caller.world, caller.audience))
-    found = _first_of_each(result.hits, "lore__id")[: None if question.explain else question.k]
-    hits = [found_lore(hit, caller) for hit in found]
+    hits = [found_lore(hit, caller) for hit in result.hits[: None if question.explain else question.k]]
     return answer_of(hits[: question.k], question, caller, result=result, rest=hits[question.k :])
 
 
@@ -207,11 +207,3 @@ def _named(passages: Rows, owner: str, rows: Sequence[NamedRow]) -> list[Named]:
     by_row = {row.id: row for row in rows}
     ids = passages.read(FIRST_OF_EACH.replace("{owner}", owner), ("id", "position", owner), named=list(by_row))
     return [Named(id=pk, kind=by_row[row].kind, score=by_row[row].score) for pk, row in ids]
-
-
-def _first_of_each(hits: Sequence[Hit], owner: str) -> list[Hit]:
-    """The best passage of each rule or entry: a second one of the same would say less than another entry."""
-    seen: dict[Any, Hit] = {}
-    for hit in hits:
-        seen.setdefault(hit.fields[owner], hit)
-    return list(seen.values())

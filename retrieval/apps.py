@@ -15,6 +15,6 @@ class RetrievalConfig(AppConfig):
         from retrieval import checks  # noqa: F401  registers them
         from retrieval.installing import install_after_migrate
 
-        # Binary vectors cost a tenth of text ones. Without a type's number, PostgreSQL reads them as the statement says.
+        # A vector in binary costs a tenth of one in text. PostgreSQL reads it as the type that the statement names.
         psycopg.adapters.register_dumper(HalfVector, HalfVectorBinaryDumper)
         post_migrate.connect(install_after_migrate, dispatch_uid="retrieval.install")

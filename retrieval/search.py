@@ -60,6 +60,7 @@ def search(
     expansions: Sequence[Expansion] = (),
     named: Sequence[Named] = (),
     fields: Sequence[str] = (),
+    one_of: str = "",
     vector_query: str | None = None,
     explain: bool = False,
 ) -> SearchResult:
@@ -67,16 +68,17 @@ def search(
 
     `rows` is a queryset, already narrowed by world, audience and filters. `scopes` are the tenants whose word counts
     apply (`Searched.scope`): the world, its game system, a namespace. `hidden=True` counts hidden rows too, for a game
-    master only: else a hidden row would change another audience's ranking. `named` are passages found by name, `fields`
-    more columns to return with each hit, also of related rows (`lore__title`); `vector_query` is embedded in place of
-    `query`. Raise `Invalid` for a question that cannot be asked, `SearchTimeout` when the database is too slow.
+    master only: else a hidden row would change the ranking of others. `named` are passages found by name, `fields`
+    more columns to return with each hit, also of related rows (`lore__title`). Of each value of the column `one_of`
+    only the best passage is a hit (`lore_id`: one of each entry). `vector_query` is embedded in place of `query`. Raise
+    `Invalid` for a question that cannot be asked, `SearchTimeout` when the database is too slow.
     """
     rows = rows if isinstance(rows, Rows) else Rows(rows)
     request = Request(
         rows=rows, asked=checked(query), preset=preset or preset_of(searched(rows.model).domain),
         scopes=[str(scope) for scope in scopes], hidden=hidden, limit=_checked_limit(limit), mode=_checked_mode(mode),
         languages=[language or "en"], expansions=expansions, named=named, fields=tuple(fields),
-        vector_query=vector_query, explain=explain,
+        one_of=one_of, vector_query=vector_query, explain=explain,
     )  # fmt: skip
     depths = {"k_vector": request.preset.k_vector, "k_keyword": request.preset.k_keyword}
     with searching(request.domain, mode=request.way, **depths) as found:
@@ -100,12 +102,18 @@ class Request:
     expansions: Sequence[Expansion]
     named: Sequence[Named]
     fields: tuple[str, ...]
+    one_of: str
     vector_query: str | None
     explain: bool
 
     @property
     def domain(self) -> str:
         return searched(self.rows.model).domain
+
+    @property
+    def depth(self) -> int:
+        """Passages to look for in each leg, at least: an entry may bring several, of which one is a hit."""
+        return 2 * self.limit if self.one_of else self.limit
 
     @property
     def way(self) -> Mode:
@@ -126,7 +134,7 @@ def _answer(request: Request) -> SearchResult:
     clock = Clock()
     meaning, degraded = _meaning(request)
     clock.lap("embed")
-    statement = Statement(request.rows, meaning, request.fields)
+    statement = Statement(request.rows, meaning, request.fields, request.one_of)
     narrow = narrowness(request.rows.queryset, request.rows.key)
     clock.lap("plan")
     parameters = _parameters(request, meaning, narrow)
@@ -179,8 +187,8 @@ def _parameters(request: Request, meaning: Meaning | None, narrow: Narrowness) -
         "matching": max(narrow.rows, 1),
         "k1": preset.k1,
         "b": preset.b,
-        "k_keyword": max(preset.k_keyword, request.limit),
-        "k_vector": max(preset.k_vector, request.limit) if meaning else 0,
+        "k_keyword": max(preset.k_keyword, request.depth),
+        "k_vector": max(preset.k_vector, request.depth) if meaning else 0,
         "vector": meaning.vector if meaning else None,
         "named_ids": [name.id for name in request.named],
         "named_kinds": [name.kind for name in request.named],

@@ -28,6 +28,8 @@ SHOWN = ("id", "text", "context", "metadata", "payload", "language", "updated_at
 EXACT = "passage.embedding <=> %(vector)s::halfvec"
 INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
 
+BEST_OF_EACH = "row_number() OVER (PARTITION BY owner ORDER BY score DESC, id)"
+
 LIMITS = """
 SELECT set_config('statement_timeout', %s, true), set_config('hnsw.ef_search', %s, true),
   set_config('hnsw.iterative_scan', 'strict_order', true), set_config('plan_cache_mode', 'force_generic_plan', true)
@@ -71,11 +73,13 @@ class Statement:
     rows: Rows
     meaning: Meaning | None
     fields: tuple[str, ...] = ()
+    one_of: str = ""
+    """A column of the passage: of each of its values, only the best passage is a hit."""
 
     def text(self, *, exact: bool) -> str:
         model, dims = (self.meaning.model, self.meaning.dims) if self.meaning else ("", 1)
         nearest = EXACT if exact else INDEXED.format(dims=int(dims))
-        return _text(self.rows.model, self.rows.sql(*SEARCHED)[0], self.fields, model, nearest)
+        return _text(self.rows.model, self.rows.sql(*SEARCHED)[0], self.fields, self.one_of, model, nearest)
 
     def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
         """Return the rows found, as dictionaries."""
@@ -103,13 +107,15 @@ class Statement:
 
 
 @lru_cache(1_000)
-def _text(model: type[Passage], rows: str, fields: tuple[str, ...], embedder: str, nearest: str) -> str:
+def _text(model: type[Passage], rows: str, fields: tuple[str, ...], one_of: str, embedder: str, nearest: str) -> str:
     return source("search").format(
         words=source("words"),
         rows=rows,
         table=sql.Identifier(model._meta.db_table).as_string(None),
         model=sql.Literal(embedder).as_string(None).replace("%", "%%"),
         nearest=nearest,
+        owner=sql.Identifier(one_of or "id").as_string(None),
+        place=BEST_OF_EACH if one_of else "1",
         shown=_shown(model, fields),
     )
 

@@ -35,7 +35,7 @@ pool AS (
   FROM lexical FULL JOIN semantic USING (id) FULL JOIN named USING (id)
 ),
 scored AS (  -- both raw scores for each, whichever leg found it
-  SELECT pool.*,
+  SELECT pool.*, passage.{owner} AS owner,
     memory37_bm25(
       passage.search_vector, passage.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS keyword,
     CASE WHEN passage.embedding_model = {model} THEN 1 - (passage.embedding <=> %(vector)s::halfvec) END AS vector
@@ -57,9 +57,14 @@ fused AS (
       ELSE (1 - %(vector_weight)s) * keyword_share + %(vector_weight)s * vector_share
     END + %(name_weight)s * coalesce(named_score, 0) AS score
   FROM spread
+),
+placed AS (
+  SELECT fused.*, {place} AS place FROM fused
+),
+best AS (
+  SELECT * FROM placed WHERE place = 1 ORDER BY score DESC, id LIMIT %(limit)s
 )
-SELECT passage.*, fused.score::float8, fused.keyword_rank, fused.keyword, fused.vector_rank, fused.vector, fused.kind,
-  fused.named_score
-FROM fused JOIN ({shown}) AS passage USING (id)
-ORDER BY fused.score DESC, id
-LIMIT %(limit)s
+SELECT passage.*, best.score::float8, best.keyword_rank, best.keyword, best.vector_rank, best.vector, best.kind,
+  best.named_score
+FROM best JOIN ({shown}) AS passage USING (id)
+ORDER BY best.score DESC, id

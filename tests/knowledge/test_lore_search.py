@@ -105,13 +105,20 @@ def test_an_entry_comes_once_however_many_passages_of_it_match(world: World, wri
     assert ids(ask(Caller.gm(world), "eels")) == ["the-quay"]
 
 
+def test_a_long_entry_does_not_crowd_others_out(world: World, write: Write) -> None:
+    write("The Quay", "\n\n".join(f"# Berth {number}\n\n{'Eels here. ' * 300}" for number in range(12)))
+    for number in range(3):
+        write(f"Inn {number}", "One eel was once seen near this inn, on a quiet evening in spring.")
+    assert len(ask(Caller.gm(world), "eels", k=4).hits) == 4
+
+
 def test_explaining_tells_filters_legs_and_time(world: World, write: Write) -> None:
     for number in range(12):
         write(f"Quay {number}", "Eels and boats.")
     answer = ask(Caller.gm(world), "eels", k=3, explain=True, filters={"kind": "custom"})
     assert answer.explain is not None
     assert answer.explain.filters == {"filters": {"kind": "custom"}}
-    assert len(answer.explain.near_misses) == 3
+    assert [near.id for near in answer.explain.near_misses] == [f"quay-{number}" for number in range(3, 8)]
     assert answer.hits[0].legs["keyword"].rank is not None
 
 
