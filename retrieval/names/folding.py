@@ -58,7 +58,7 @@ def _base_letters(decomposed: str) -> list[str]:
 
 
 def has_hangul(text: str) -> bool:
-    return any("가" <= letter <= "힣" for letter in text)
+    return not text.isascii() and any("가" <= letter <= "힣" for letter in text)
 
 
 def is_cyrillic(text: str) -> bool:
