@@ -1,6 +1,6 @@
 """The search statement: compiled for a queryset, run under a time limit."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -87,7 +87,7 @@ class Statement:
             with at_once(self._db) as (limits, cursor):
                 limits.execute(LIMITS, [f"{int(preset.timeout * 1000)}ms", str(preset.ef_search)])
                 cursor.execute(text, {**self.rows.sql(*SEARCHED)[1], **parameters})
-            return _dictionaries(cursor)
+            return _dictionaries(cursor, text)
         except OperationalError as error:
             if not isinstance(error.__cause__, QueryCanceled):
                 raise
@@ -98,8 +98,9 @@ class Statement:
     def words(self, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return what each word of the question was worth."""
         with connections[self._db].cursor() as cursor:
-            cursor.execute(source("explain").format(words=source("words")), parameters)
-            return _dictionaries(cursor)
+            text = source("explain").format(words=source("words"))
+            cursor.execute(text, parameters)
+            return _dictionaries(cursor, text)
 
     @property
     def _db(self) -> str:
@@ -140,14 +141,23 @@ def at_once(db: str) -> Iterator[tuple[Any, Any]]:
         yield link.cursor(), link.cursor()
 
 
-def _dictionaries(cursor: Any) -> list[dict[str, Any]]:
-    """Django leaves JSON as text outside the ORM: it is decoded here."""
-    rows = cursor.fetchall()
-    columns = [(column.name, column.type_code == JSONB) for column in cursor.description]
+def _dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
+    """What `text` answered. Django leaves JSON as text outside the ORM: it is decoded here."""
+    rows, columns = cursor.fetchall(), _columns(text, lambda: cursor.description)
     return [
         {name: orjson.loads(value) if is_json and isinstance(value, str) else value for (name, is_json), value in pairs}
         for pairs in (zip(columns, row, strict=True) for row in rows)
     ]
+
+
+_known_columns: dict[str, list[tuple[str, bool]]] = {}
+
+
+def _columns(text: str, description: Callable[[], Any]) -> list[tuple[str, bool]]:
+    """The names of the columns that `text` answers, and which hold JSON: the same each time, so described once."""
+    if text not in _known_columns:
+        _known_columns[text] = [(column.name, column.type_code == JSONB) for column in description()]
+    return _known_columns[text]
 
 
 @cache

@@ -12,5 +12,4 @@ SERVER = EmbeddedServer(settings.VAR_DIR / "postgres")
 
 class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
-        SERVER.ensure_running()
-        return {**super().get_connection_params(), "host": str(SERVER.socket_dir)}
+        return {**super().get_connection_params(), "host": SERVER.host()}

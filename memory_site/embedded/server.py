@@ -51,6 +51,7 @@ class EmbeddedServer:
         self.folder = folder
         self._users: int | None = None
         self._pid_of_lock = 0
+        self._host = ""
 
     # --- where things are
 
@@ -75,6 +76,13 @@ class EmbeddedServer:
         return Path(tempfile.gettempdir()) / f"m37-{hashlib.sha256(str(self.home).encode()).hexdigest()[:12]}"
 
     # --- life
+
+    def host(self) -> str:
+        """Where the running server listens. Asked for with each connection from the pool, so it looks only once."""
+        if not (self._host and self._pid_of_lock == os.getpid() and os.path.exists(f"{self._host}/.s.PGSQL.5432")):
+            self.ensure_running()
+            self._host = str(self.socket_dir)
+        return self._host
 
     def ensure_running(self) -> None:
         """Return at once when this process already uses a live server; else start it or join it."""
