@@ -2,6 +2,7 @@
 
 import gc
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -10,10 +11,14 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 django.setup(set_prefix=False)
 
-from memory_site.handler import OneThreadHandler  # noqa: E402 - needs the apps that the line above loads
+from django.conf import settings  # noqa: E402 - needs the apps that the line above loads
+
+from memory_site.handler import OneThreadHandler, ProgramsHandler  # noqa: E402
 from memory_site.mcp import McpDoor, Receive, Scope, Send  # noqa: E402
 
-site = OneThreadHandler()
+threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
+site, for_programs = OneThreadHandler(threads), ProgramsHandler(threads)
+PROGRAMS, DOCS = "/api/v1/", "/api/v1/docs"
 
 
 class Doors:
@@ -28,7 +33,9 @@ class Doors:
         elif self.mcp and scope["type"] == "http" and scope["path"].rstrip("/") == "/mcp":
             await self.mcp(scope, receive, send)
         else:
-            await site(scope, receive, send)
+            path = scope["path"]
+            by_program = path.startswith(PROGRAMS) and not path.startswith(DOCS)
+            await (for_programs if by_program else site)(scope, receive, send)
 
     async def live(self, receive: Receive, send: Send) -> None:
         """Follow the ASGI lifespan: start, wait for the end, stop."""

@@ -16,18 +16,20 @@ from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.handlers.base import BaseHandler
+from django.core.handlers.exception import convert_exception_to_response
 from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
+from django.utils.module_loading import import_string
 
 
 class OneThreadHandler(ASGIHandler):
     """An ASGI application. A caller who hangs up does not stop what was begun, as with every synchronous view."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: ThreadPoolExecutor) -> None:
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
-        self.threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
+        self.threads = threads
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         try:
@@ -58,6 +60,18 @@ class OneThreadHandler(ASGIHandler):
                 response.close()  # sends request_finished: the connection goes back before the body leaves
         finally:
             body.close()
+
+
+class ProgramsHandler(OneThreadHandler):
+    """For callers with a key. They have no session, no cookie and no form: the middleware for these is left out."""
+
+    def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002
+        self._view_middleware, self._template_response_middleware, self._exception_middleware = [], [], []
+        handler = convert_exception_to_response(self._get_response)
+        for path in reversed(settings.MIDDLEWARE):
+            if path not in settings.MIDDLEWARE_FOR_BROWSERS:
+                handler = convert_exception_to_response(import_string(path)(handler))
+        self._middleware_chain = handler
 
 
 def _parts(response: Any) -> list[bytes]:
