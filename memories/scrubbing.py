@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from memories.lineage import SURE_LENGTH
 from memories.models import Namespace, StoredCodeRule
+from worlds import audit
 from worlds.models import ApiKey, AuditedCall, IdempotentWrite
 
 ERASED = b'{"code":"erased","detail":"What this request wrote was deleted for good."}'
@@ -18,6 +19,7 @@ ERASED = b'{"code":"erased","detail":"What this request wrote was deleted for go
 def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
     """Take ids out of what calls returned, and texts out of what they asked. Return how many calls were changed."""
     names, changed = {str(pk) for pk in ids}, []
+    audit.settle()
     for call in AuditedCall.objects.filter(world=namespace.world).filter(_concerns(namespace)).iterator():
         returned = [pk for pk in call.returned if pk not in names]
         asked = {name: _blanked(value, names, texts) for name, value in call.asked.items()}

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import django
+from anyio import to_thread
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 django.setup(set_prefix=False)
@@ -15,6 +16,7 @@ from django.conf import settings  # noqa: E402 - needs the apps that the line ab
 
 from memory_site.handler import OneThreadHandler, ProgramsHandler  # noqa: E402
 from memory_site.mcp import McpDoor, Receive, Scope, Send  # noqa: E402
+from worlds import audit  # noqa: E402
 
 threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
 site, for_programs = OneThreadHandler(threads), ProgramsHandler(threads)
@@ -48,6 +50,7 @@ class Doors:
             await send({"type": "lifespan.startup.complete"})
             await receive()
             self.mcp = None
+            await to_thread.run_sync(audit.flush)
         await send({"type": "lifespan.shutdown.complete"})
 
 

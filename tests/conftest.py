@@ -12,7 +12,7 @@ from memory_site.broker import celery_defaults
 from memory_site.celery import app as celery_app
 from tests.counters import _metric_reader, counted  # noqa: F401
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
-from worlds import keys
+from worlds import audit, keys
 from worlds.models import Campaign, GameSystem, Party, World
 
 ONE_SERVER = {"graph", "llama", "browser"}
@@ -40,6 +40,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _hashing_embedder() -> None:
     """Tests use the deterministic embedder through the real setting; a test that wants another overrides it."""
     settings.EMBEDDER = "hashing"
+
+
+@pytest.fixture(autouse=True)
+def _gathered_calls_are_written(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Before a test's tables are emptied: a row that comes later would find its world gone."""
+    yield
+    if "transactional_db" in request.fixturenames:
+        audit.flush()
 
 
 @pytest.fixture(scope="session", autouse=True)
