@@ -66,8 +66,9 @@ class ProgramsHandler(OneThreadHandler):
     """For callers with a key. They have no session, no cookie and no form: the middleware for these is left out."""
 
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002
-        self._view_middleware, self._template_response_middleware, self._exception_middleware = [], [], []
-        handler = convert_exception_to_response(self._get_response)
+        hooks = ("_view_middleware", "_template_response_middleware", "_exception_middleware")
+        vars(self).update({name: [] for name in hooks})  # what is left in has none
+        handler = convert_exception_to_response(self._get_response)  # type: ignore[attr-defined]
         for path in reversed(settings.MIDDLEWARE):
             if path not in settings.MIDDLEWARE_FOR_BROWSERS:
                 handler = convert_exception_to_response(import_string(path)(handler))

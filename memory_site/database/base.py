@@ -27,13 +27,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 def stands(connection: "psycopg.Connection[Any]") -> bool:
     """Whether an idle connection can still be used."""
     now = monotonic()
-    if now - vars(connection).get("asked_at", -ASK_AGAIN) < ASK_AGAIN and not _has_news(connection.fileno()):
-        return True
     try:
-        ConnectionPool.check_connection(connection)
+        if now - vars(connection).get("asked_at", -ASK_AGAIN) >= ASK_AGAIN or _has_news(connection.fileno()):
+            ConnectionPool.check_connection(connection)
+            vars(connection)["asked_at"] = now
     except psycopg.OperationalError:
         return False
-    vars(connection)["asked_at"] = now
     return True
 
 
