@@ -51,6 +51,16 @@ def test_the_unseen_questions_are_balanced_and_stand_in_no_other_set() -> None:
     assert not {each["text"] for each in unseen} & {each["text"] for each in rows("intents") + rows("intents_fresh")}
 
 
+@pytest.mark.parametrize("author", ["a", "b"])
+def test_each_authors_intents_are_balanced_and_of_that_author_alone(author: str) -> None:
+    own = rows(f"intents_{author}")
+    counts = Counter((each["intent"], each["language"]) for each in own)
+    assert len(counts) == 18
+    assert set(counts.values()) <= {14, 15}
+    other = rows("intents_b" if author == "a" else "intents_a") + rows("intents") + rows("intents_unseen")
+    assert not {each["text"] for each in own} & {each["text"] for each in other}
+
+
 def test_no_sentence_of_the_pairs_is_in_both_halves() -> None:
     halves: dict[str, set[str]] = {}
     for pair in rows("pairs"):
@@ -65,9 +75,16 @@ def test_pairs_differ_and_no_pair_is_labelled_twice() -> None:
     assert len({frozenset((pair["a"], pair["b"])) for pair in pairs}) == len(pairs)
 
 
-def test_answerable_questions_point_to_memories_and_the_others_to_none() -> None:
-    memories = {memory["id"] for memory in rows("abstention_memories")}
-    assert len(memories) >= 120
-    for question in rows("abstention_questions"):
+@pytest.mark.parametrize(
+    ("asked", "remembered", "least"),
+    [
+        ("questions", "memories", 120), ("fresh", "fresh_memories", 60), ("a", "a_memories", 90),
+        ("b", "b_memories", 90),
+    ],
+)  # fmt: skip
+def test_answerable_questions_point_to_memories_and_the_others_to_none(asked: str, remembered: str, least: int) -> None:
+    memories = {memory["id"] for memory in rows(f"abstention_{remembered}")}
+    assert len(memories) >= least
+    for question in rows(f"abstention_{asked}"):
         assert set(question["relevant_ids"]) <= memories
         assert bool(question["relevant_ids"]) == question["answerable"]
