@@ -37,6 +37,13 @@ class Verdict:
     weights: Mapping[str, float]
 
 
+def verdict(weights: Mapping[str, float]) -> Verdict:
+    """Return the label with most weight, the first of equals."""
+    first, second, *_ = sorted(weights.values(), reverse=True)
+    label = next(label for label, weight in weights.items() if weight == first)
+    return Verdict(label, (first - second) / (first + second) if first else 0.0, weights)
+
+
 @dataclass(frozen=True)
 class Cues:
     """Labels with their cues."""
@@ -54,10 +61,7 @@ class Cues:
         }
 
     def judge(self, text: str) -> Verdict:
-        weights = self.weigh(text)
-        first, second, *_ = sorted(weights.values(), reverse=True)
-        label = next(label for label, weight in weights.items() if weight == first)
-        return Verdict(label, (first - second) / (first + second) if first else 0.0, weights)
+        return verdict(self.weigh(text))
 
     def extended(self, more: Mapping[str, Iterable[str]]) -> "Cues":
         """Return these cues and `more`: lines of "weight regex" by label; new labels are welcome."""
