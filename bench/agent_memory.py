@@ -1,44 +1,31 @@
-"""Agent memory without a language model: sorting, intents, abstention. Prints the numbers of the reporting half.
+"""Agent memory without a language model: sorting, intents, abstention.
 
-python -m bench.agent_memory            # with the embedder of the settings
-python -m bench.agent_memory --fit      # fit abstention to all questions but the fresh ones, print the line for it
+python -m bench.agent_memory               # with the embedder of the settings; each author's questions held out in turn
+python -m bench.agent_memory --fit         # fit abstention to all questions, print the lines for thresholds.yaml
+python -m bench.agent_memory --examples    # write memories/buckets/examples.jsonl from the labelled intents
+python -m bench.agent_memory --intents FILE --memories FILE --questions FILE     # a set of another author, as shipped
 
-The fresh sets are for reporting alone; of the intents the unseen one, since the fresh one has been fitted to since.
-Everything else may be fitted to: its reporting half was looked at too often.
+What is fitted (the examples of intents, the weights of abstention) is fitted to everything here, so the numbers to
+believe are those of an author held out: what is fitted to the others, asked what that one wrote.
 """
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from bench.abstaining import LANGUAGES, ask_all, ask_files, fit, held_out, report
 from bench.labelled import DATA, rows
 from bench.scratch import connect
-from memories import standalone  # noqa: F401  (sets Django up, before any model is imported)
-from memories.buckets.abstaining import Seen, Signs, Threshold, signs, threshold_for
-from memories.buckets.cues import shipped
+from memories.buckets.abstaining import thresholds
+from memories.buckets.cues import Verdict, shipped
+from memories.buckets.examples import SHIPPED, Examples
+from memories.buckets.intents import QueryClassifier
 from retrieval.embedders import get_embedder
 
-CANDIDATES = 100
-HALVES = ("tuning", "reporting", "fresh")
-APART = ("fresh", "unseen")
-"""Halves in a file of their own."""
-FALSE_RECALL = 0.08
-"""Aimed at when the threshold is drawn: below the tenth that is allowed, since new questions will do worse."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """One question with its signs, whether it has an answer, and whether that stands among the first three."""
-
-    signs: Signs
-    answerable: bool
-    found: bool
-    half: str
-    language: str
+AUTHORS = {"first": ("intents", "intents_fresh", "intents_unseen"), "a": ("intents_a",), "b": ("intents_b",)}
 
 
 def macro_f1(pairs: list[tuple[str, str]]) -> float:
@@ -47,88 +34,85 @@ def macro_f1(pairs: list[tuple[str, str]]) -> float:
     return sum(2 * right[label] / (wanted[label] + got[label]) for label in wanted) / len(wanted)
 
 
-def sorting(file: str, label: str, table: str) -> None:
-    judge: Callable[[str], str] = lambda text: shipped(table).judge(text).label  # noqa: E731
-    for half in (*HALVES, "unseen"):
-        path = DATA / (f"{file}_{half}.jsonl" if half in APART else f"{file}.jsonl")
-        if not path.exists():
-            continue
-        pairs = [(row[label].lower(), judge(row["text"])) for row in rows(path, half=half)]
-        accuracy = sum(wanted == got for wanted, got in pairs) / len(pairs)
-        print(f"{table:<10} {half:<10} macro F1 {macro_f1(pairs):.3f}  accuracy {accuracy:.3f}  ({len(pairs)})")
+def sorting() -> None:
+    """Print how well events are sorted into buckets; the fresh ones were written after the cues."""
+    cues = shipped("buckets")
+    for half, file in (("tuning", "events"), ("reporting", "events"), ("fresh", "events_fresh")):
+        pairs = [
+            (row["bucket"].lower(), cues.judge(row["text"]).label) for row in rows(DATA / f"{file}.jsonl", half=half)
+        ]
+        print(f"buckets    {half:<12} macro F1 {macro_f1(pairs):.3f}  ({len(pairs)})")
 
 
-def judged() -> list[Judged]:
-    """Ask every question of everything that is remembered."""
-    embedder = get_embedder("memory")
-    memories = [row for name in ("memories", "fresh_memories") for row in rows(DATA / f"abstention_{name}.jsonl")]
-    questions = [row for name in ("questions", "fresh") for row in rows(DATA / f"abstention_{name}.jsonl")]
-    stored = np.asarray(embedder.embed_document([memory["text"] for memory in memories]))
-    asked = np.asarray(embedder.embed_query([question["text"] for question in questions]))
-    return [_judged(question, memories, cosines) for question, cosines in zip(questions, asked @ stored.T, strict=True)]
+def examples_of(authors: list[str]) -> list[dict[str, Any]]:
+    """The labelled intents of these authors, none twice."""
+    everything = [row for author in authors for file in AUTHORS[author] for row in rows(DATA / f"{file}.jsonl")]
+    return list({row["text"].casefold().strip(" .?!"): row for row in everything}.values())
 
 
-def _judged(question: dict[str, Any], memories: list[dict[str, Any]], cosines: Any) -> Judged:
-    order = np.argsort(-cosines)[:CANDIDATES]
-    seen = [Seen(memories[place]["text"], float(cosines[place])) for place in order]
-    first = {memories[place]["id"] for place in order[:3]}
-    told = signs(question["text"], seen, get_embedder("memory").embed_words)
-    found = bool(first & set(question["relevant_ids"]))
-    return Judged(told, question["answerable"], found, question["half"], question["language"])
+def taught(examples: list[dict[str, Any]]) -> QueryClassifier:
+    texts, labels = [row["text"] for row in examples], [row["intent"].lower() for row in examples]
+    return QueryClassifier(examples=Examples(tuple(texts), tuple(labels)))
 
 
-def fit(questions: list[Judged]) -> Threshold:
-    """Logistic weights of the signs, and the least support that keeps false recall at its aim in cross-validation."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import RepeatedStratifiedKFold
-
-    known = [one for one in questions if one.half != "fresh"]
-    names = list(vars(known[0].signs))
-    table = np.array([[getattr(one.signs, name) for name in names] for one in known])
-    answerable = np.array([one.answerable for one in known])
-    model = LogisticRegression(C=10.0).fit(table, answerable)
-    unseen = []
-    for learnt, held in RepeatedStratifiedKFold(n_splits=6, n_repeats=10, random_state=7).split(table, answerable):
-        support = LogisticRegression(C=10.0).fit(table[learnt], answerable[learnt]).predict_proba(table[held])[:, 1]
-        unseen += list(zip(support, answerable[held], strict=True))
-    least = float(np.quantile([support for support, yes in unseen if not yes], 1 - FALSE_RECALL))
-    kept = np.mean([support >= least for support, yes in unseen if yes])
-    print(f"cross-validated: answered {kept:.3f} at false recall {FALSE_RECALL}")
-    weights = {name: round(float(value), 3) for name, value in zip(names, model.coef_[0], strict=True)}
-    return Threshold(bias=round(float(model.intercept_[0]), 3), least=round(least, 2), **weights)
+def intents() -> None:
+    """Print for each author how well those questions are understood that only the other authors' have taught."""
+    for author in AUTHORS:
+        others = taught(examples_of([other for other in AUTHORS if other != author]))
+        judge_intents(f"{author} held out", examples_of([author]), others.classify)
+        judge_intents(f"{author} cues alone", examples_of([author]), shipped("intents").judge)
 
 
-def abstention(questions: list[Judged], threshold: Threshold) -> None:
-    for half in HALVES:
-        for language in ("en", "ru", "ko", ""):
-            some = [one for one in questions if one.half == half and (not language or one.language == language)]
-            _print_rates(f"{half} {language or 'all'}", some, threshold)
-
-
-def _print_rates(name: str, questions: list[Judged], threshold: Threshold) -> None:
-    answered = [threshold.support(one.signs) >= threshold.least for one in questions]
-    pairs = list(zip(questions, answered, strict=True))
-    yes = [said for one, said in pairs if one.answerable]
-    no = [said for one, said in pairs if not one.answerable]
-    found = [one.found for one in questions if one.answerable]
+def judge_intents(name: str, asked: list[dict[str, Any]], judge: Callable[[str], Verdict]) -> None:
+    pairs = {row["text"]: (row["intent"].lower(), judge(row["text"]).label) for row in asked}
+    by_language = (
+        f"{language} {macro_f1([pairs[row['text']] for row in asked if row['language'] == language]):.3f}"
+        for language in LANGUAGES
+    )
     print(
-        f"abstention {name:<14} answered {sum(yes) / len(yes):.3f}  false recall {sum(no) / len(no):.3f}  "
-        f"answer among first three {sum(found) / len(found):.3f}  ({len(questions)})"
+        f"intents    {name:<18} macro F1 {macro_f1(list(pairs.values())):.3f}  {'  '.join(by_language)}  ({len(pairs)})"
     )
 
 
+def write_examples() -> None:
+    lines = [
+        json.dumps({"text": row["text"], "intent": row["intent"].lower()}, ensure_ascii=False)
+        for row in examples_of(list(AUTHORS))
+    ]
+    SHIPPED.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    print(f"{len(lines)} examples in {SHIPPED}")
+
+
+def of_files(options: argparse.Namespace) -> None:
+    """Print how what is shipped fares on a set of another author."""
+    if options.intents:
+        judge_intents("as shipped", rows(options.intents), QueryClassifier().classify)
+    if options.questions:
+        report("as shipped", ask_files(options.questions, options.memories), thresholds()[get_embedder("memory").name])
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--examples", action="store_true")
+    for name in ("intents", "memories", "questions"):
+        parser.add_argument(f"--{name}", type=Path)
     options = parser.parse_args()
+    if bool(options.questions) != bool(options.memories):
+        parser.error("--questions and --memories go together")
     connect("memory37_agent_bench")
-    sorting("events", "bucket", "buckets")
-    sorting("intents", "intent", "intents")
-    name = get_embedder("memory").name
-    questions = judged()
-    threshold = fit(questions) if options.fit else threshold_for(name)
-    print(f'"{name}": {vars(threshold)}')
-    abstention(questions, threshold)
+    if options.examples:
+        return write_examples()
+    if options.intents or options.questions:
+        return of_files(options)
+    known = ask_all()
+    if options.fit:
+        print(f"any: {vars(fit(known, bare=True))}\n{get_embedder('memory').name}: {vars(fit(known))}")
+        return None
+    sorting()
+    intents()
+    held_out(known)
+    return held_out(known, bare=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from knowledge.graph.models import GraphEdge, GraphNode
 from memories import changing, core, folders, likeness, lineage, word_counts
+from memories.buckets import asking
 from memories.forgetting import find
 from memories.lineage import SURE_LENGTH, Doomed
 from memories.models import (
@@ -136,6 +137,7 @@ def _after(namespace: Namespace, *, whole: bool) -> None:
     """What lies outside the transaction: this process's caches, the folder, the counts of words."""
     forget_queries()
     likeness.forget_texts()
+    asking.forget_words()
     folder = Path(namespace.path) if namespace.path else None
     if whole:
         for file in [folder / folders.CORE_FILE, folder / folders.MARKER] if folder else []:

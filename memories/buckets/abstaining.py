@@ -1,11 +1,14 @@
 """Whether what was found answers the question at all: better no memory than a wrong one.
 
-Signs of it: how near the best memory lies and how far before the next; how much of what the question is about stands in
-it (its content words, the rare ones counting more); and how near the word that fits worst comes to any word of the
-memory (a "dog" to a "beagle"). Their weights and the threshold are fitted
-per embedder on labelled questions (bench/agent_memory.py) and stand in `thresholds.yaml`.
+Signs of it, read from the memory that fits best: how near its vector lies; how well the question's words fit its words
+(the rare ones counting more; a word that stands in it fits fully, a "dog" fits a "beagle" by their vectors); the same
+of those words alone that do not stand in it, for these are the trait that is asked for where the rest names the
+subject; how much rarity is missing; and whether it lacks the kind of thing that is asked for (a number, a time, a name,
+a place, a reason). Their weights and the threshold are fitted per embedder on labelled questions
+(bench/agent_memory.py) and stand in `thresholds.yaml`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -16,11 +19,15 @@ from typing import Any
 import numpy as np
 import yaml
 
-from memories.likeness import WORD, meaning
+from memories.buckets.asking import asked_for, offers, same, stem, words_of
+from memories.likeness import WORD
 from memories.vectors import Vectors
 
 FITTED = Path(__file__).parent / "thresholds.yaml"
-LOOKED_AT = 3
+WORDS_COUNT = 0.3
+"""What the share of the question's words in a memory adds to its cosine, where the best memory is looked for."""
+VERY_RARE = 6.0
+"""Rarity of about one word that nothing remembered holds, among hundreds of memories."""
 
 WordVectors = Callable[[list[str]], Vectors]
 
@@ -35,14 +42,15 @@ class Seen:
 
 @dataclass(frozen=True)
 class Signs:
-    """Each from 0 to 1. `lead`, `first`: how far the best lies before the third and the second; `weakest`: how well the
-    worst fitting word fits."""
+    """`cosine`: how near the best memory lies. `fit`: how well the question's words fit it. `strangers`: how well those
+    that do not stand in it fit (1 if all do). `missing`: how much rarity these have. `lacking`: whether it has nothing
+    of the kind that is asked for."""
 
-    cosine: float
-    coverage: float
-    lead: float
-    first: float = 0.0
-    weakest: float = 0.0
+    cosine: float = 0.0
+    fit: float = 0.0
+    strangers: float = 0.0
+    missing: float = 0.0
+    lacking: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,10 @@ class Threshold:
     bias: float
     least: float
     cosine: float = 0.0
-    coverage: float = 0.0
-    lead: float = 0.0
-    first: float = 0.0
-    weakest: float = 0.0
+    fit: float = 0.0
+    strangers: float = 0.0
+    missing: float = 0.0
+    lacking: float = 0.0
 
     def support(self, signs: Signs) -> float:
         """From 0 to 1."""
@@ -63,26 +71,44 @@ class Threshold:
         return 1 / (1 + exp(-(self.bias + weighed)))
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """A word of the question: its rarity among what was found, and the stems there that are forms of it."""
+
+    text: str
+    rarity: float
+    forms: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A word of the question, and whether it stands in the memory looked at."""
+
+    text: str
+    rarity: float
+    stands: bool
+
+
 def signs(question: str, found: Sequence[Seen], words: WordVectors | None = None) -> Signs:
-    """Signs of the nearest memories, among all that were found. `words` makes vectors of single words, if it may."""
-    nearest = sorted(found, key=lambda seen: -(seen.cosine or 0.0))[:LOOKED_AT]
-    cosines = [seen.cosine or 0.0 for seen in nearest] or [0.0]
-    counted = _document_frequency(found)
+    """Signs of the best among all that were found. `words` makes vectors of single words, if it may."""
+    if not found:
+        return Signs()
+    stems = [_stems(seen.text) for seen in found]
+    wanted = _wanted(words_of(question), stems)
+    coverage = [_coverage(wanted, there) for there in stems]
+    nearness = [(seen.cosine or 0.0) + WORDS_COUNT * share for seen, share in zip(found, coverage, strict=True)]
+    place = max(range(len(found)), key=nearness.__getitem__)
+    best, there = found[place], stems[place]
+    asked = [Asked(word.text, word.rarity, not word.forms.isdisjoint(there)) for word in wanted]
+    fits = _fits(asked, best.text, words)
+    strange = [fit for word, fit in zip(asked, fits, strict=True) if not word.stands]
     return Signs(
-        cosine=cosines[0],
-        coverage=max((coverage(question, seen.text, counted, len(found)) for seen in nearest), default=0.0),
-        lead=cosines[0] - cosines[-1],
-        first=cosines[0] - cosines[min(1, len(cosines) - 1)],
-        weakest=_weakest(question, [seen.text for seen in nearest], words) if words and nearest else 0.0,
+        cosine=best.cosine or 0.0,
+        fit=_mean(fits, [word.rarity for word in asked]),
+        strangers=_mean(strange, [1.0] * len(strange)) if strange else 1.0,
+        missing=sum(word.rarity for word in asked if not word.stands) / VERY_RARE,
+        lacking=float(any(not offers(best.text, kind, to=question) for kind in asked_for(question))),
     )
-
-
-def coverage(question: str, text: str, counted: dict[str, int], total: int) -> float:
-    """The share of the question's content words, weighted by rarity, that stand in `text`."""
-    wanted, there = meaning(question).words, meaning(text).words
-    weights = {word: log(1 + (total + 1) / (1 + _count(word, counted))) for word in wanted}
-    whole = sum(weights.values())
-    return sum(weight for word, weight in weights.items() if _stands_in(word, there)) / whole if whole else 0.0
 
 
 @cache
@@ -91,73 +117,49 @@ def thresholds() -> dict[str, Threshold]:
     return {name: Threshold(**values) for name, values in data.items()}
 
 
-def threshold_for(embedder: str) -> Threshold:
-    """The one fitted for the embedder, else the one that trusts words alone."""
-    return thresholds().get(embedder) or thresholds()["any"]
+def weighed(question: str, found: Sequence[Seen], *, embedder: str, words: WordVectors) -> tuple[float, float]:
+    """Return the support and the least that is enough. Vectors take part where they were fitted for the embedder and
+    there are some (it was not down); else words alone are trusted."""
+    fitted = thresholds().get(embedder)
+    if fitted and any(seen.cosine is not None for seen in found):
+        return fitted.support(signs(question, found, words)), fitted.least
+    bare = thresholds()["any"]
+    return bare.support(signs(question, [Seen(seen.text, None) for seen in found])), bare.least
 
 
-def _weakest(question: str, texts: Sequence[str], words: WordVectors) -> float:
-    """In the memory where this is best: the cosine of the question's worst fitting word to the word nearest to it."""
-    asked = _content_words(question)
-    told = [list(dict.fromkeys(WORD.findall(text))) for text in texts]
-    if not asked or not any(told):
-        return 0.0
-    known = list(dict.fromkeys([*asked, *(word for text in told for word in text)]))
-    rows = dict(zip(known, words(known), strict=True))
-    return max(min(_fit(word, text, rows) for word in asked) for text in told if text)
+def _wanted(words: Sequence[str], stems: Sequence[frozenset[str]]) -> list[Wanted]:
+    counted = Counter(one for there in stems for one in there)
+    found = []
+    for word in words:
+        root = stem(word)
+        forms = frozenset(one for one in counted if same(root, one))
+        times = max((counted[one] for one in forms), default=0)
+        found.append(Wanted(word, log(1 + (len(stems) + 1) / (1 + times)), forms))
+    return found
 
 
-def _fit(word: str, text: list[str], rows: dict[str, Any]) -> float:
-    if _stands_in(word.casefold(), frozenset(other.casefold() for other in text)):
-        return 1.0
-    return float(np.clip(max(rows[word] @ rows[other] for other in text), 0, 1))
+def _coverage(wanted: Sequence[Wanted], there: frozenset[str]) -> float:
+    """The share of the question's words, weighted by rarity, that stand there."""
+    whole = sum(word.rarity for word in wanted)
+    return sum(word.rarity for word in wanted if not word.forms.isdisjoint(there)) / whole if whole else 0.0
 
 
-def _content_words(question: str) -> list[str]:
-    return [word for word in dict.fromkeys(WORD.findall(question)) if meaning(word).words and not _asks(word)]
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words_of(text))
 
 
-def _asks(word: str) -> bool:
-    return word.casefold().startswith(ASKING[1]) or word.casefold() in ASKING[0]
+def _fits(asked: Sequence[Asked], text: str, words: WordVectors | None) -> list[float]:
+    """Of each word the cosine to the word of `text` nearest to it; 1 if it stands there, 0 without vectors."""
+    told = list(dict.fromkeys(WORD.findall(text)))
+    strange = [word.text for word in asked if not word.stands]
+    if not words or not strange or not told:
+        return [float(word.stands) for word in asked]
+    rows = words([*strange, *told])
+    nearest = np.clip((rows[: len(strange)] @ rows[len(strange) :].T).max(axis=1), 0, 1)
+    by_word = dict(zip(strange, map(float, nearest), strict=True))
+    return [by_word.get(word.text, 1.0) for word in asked]
 
 
-ASKING = (
-    frozenset(
-        {
-            *("what", "who", "whom", "whose", "when", "where", "which", "how", "why"),
-            *("кто", "кого", "кому", "что", "чего", "чем", "где", "когда", "куда", "откуда", "почему", "зачем"),
-            *("чей", "чья", "чьё", "чьи", "누가", "언제", "왜", "몇", "무슨", "어떤"),
-        }
-    ),
-    ("как", "котор", "скольк", "무엇", "뭐", "어디", "어느", "누구", "얼마"),
-)
-"""Words that ask (and how they begin): no memory has to hold them."""
-
-
-def _document_frequency(found: Sequence[Seen]) -> dict[str, int]:
-    counted: dict[str, int] = {}
-    for seen in found:
-        for word in meaning(seen.text).words:
-            counted[word] = counted.get(word, 0) + 1
-    return counted
-
-
-def _count(word: str, counted: dict[str, int]) -> int:
-    return counted.get(word) or sum(times for other, times in counted.items() if _same_word(word, other))
-
-
-def _stands_in(word: str, words: frozenset[str]) -> bool:
-    return word in words or any(_same_word(word, other) for other in words)
-
-
-def _same_word(one: str, other: str) -> bool:
-    """Forms of a word: the same beginning and short endings (a letter or two in scripts that write syllables)."""
-    shorter, longer = sorted((one, other), key=len)
-    if _is_hangul(shorter[0]):
-        return len(shorter) >= 2 and longer[:2] == shorter[:2]
-    stem = max(4, len(shorter) - 2)
-    return len(shorter) >= 4 and len(longer) - len(shorter) <= 4 and longer[:stem] == shorter[:stem]
-
-
-def _is_hangul(letter: str) -> bool:
-    return "가" <= letter <= "힣"
+def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    whole = sum(weights)
+    return sum(value * weight for value, weight in zip(values, weights, strict=True)) / whole if whole else 0.0

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.utils import timezone
 
 from memories import recall, recalls
-from memories.buckets.abstaining import Seen, signs, threshold_for
+from memories.buckets.abstaining import Seen, weighed
 from memories.buckets.cues import Verdict
-from memories.buckets.intents import QueryClassifier
+from memories.buckets.intents import UNSURE_BELOW, QueryClassifier, leading
 from memories.buckets.scoring import Axes, Clock, Fusion, WeightedFusion, recency, share
 from memories.models import MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
@@ -54,12 +54,15 @@ class MemoryQueryResult:
     candidates: int = 0
     tokens: int = 0
     degraded: Sequence[str] = ()
+    unsure: str = ""
+    """The intent that is as likely, whose buckets were therefore read as well."""
 
     def explanation(self) -> list[str]:
         """One line for each step."""
-        weighed = ", ".join(f"{label} {weight:g}" for label, weight in self.intent_weights.items() if weight)
+        weighed = ", ".join(f"{label} {weight:.2g}" for label, weight in self.intent_weights.items() if weight)
+        intent = f"{self.intent} or {self.unsure}" if self.unsure else self.intent
         steps = [
-            f"intent {self.intent} ({weighed}) → {', '.join(self.buckets)}",
+            f"intent {intent} ({weighed}) → {', '.join(self.buckets)}",
             f"{self.candidates} candidates, fusion {self.fusion}, support {self.support:.2f}",
             *(_line(found) for found in self.memories),
         ]
@@ -69,13 +72,15 @@ class MemoryQueryResult:
 
 @dataclass
 class ReadPipeline:
-    """Reads the buckets of `namespace`. `abstains` keeps back what does not answer the question."""
+    """Reads the buckets of `namespace`. `abstains` keeps back what does not answer the question: whose support is below
+    `least` (None: as fitted)."""
 
     namespace: Namespace
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
     fusion: Fusion = field(default_factory=WeightedFusion)
     half_life_hours: float = 24.0
     abstains: bool = True
+    least: float | None = None
     vectors: VectorSource | None = None
     clock: Clock = timezone.now
 
@@ -86,7 +91,7 @@ class ReadPipeline:
         """Return up to `limit` memories, of together at most `max_tokens`. `intent` overrules the classifier."""
         verdict = self.classifier.classify(text)
         chosen = intent or verdict.label
-        buckets = self.classifier.buckets_for(chosen)
+        buckets = self.classifier.buckets_for(intent) if intent else self.classifier.buckets_of(verdict)
         found = self._candidates(text, buckets, within)
         support, why_not = self._support(text, found.memories)
         ranked = [] if why_not else self._ranked(found.memories)[:limit]
@@ -94,6 +99,7 @@ class ReadPipeline:
         recalls.note(memory.id for memory in kept)
         return MemoryQueryResult(
             query=text, intent=chosen, intent_weights=dict(_weights(verdict)), buckets=buckets, memories=kept,
+            unsure="" if intent or verdict.sureness >= UNSURE_BELOW else leading(verdict)[1],
             fusion=self.fusion.name, support=support, abstained=bool(why_not), because=why_not,
             cut_by_budget=[memory.id for memory in cut], candidates=len(found.memories),
             tokens=sum(memory.tokens for memory in kept), degraded=list(found.degraded),
@@ -110,13 +116,12 @@ class ReadPipeline:
         if not found:
             return 0.0, "Nothing is remembered in these buckets."
         embedder = get_embedder("memory")
-        threshold = threshold_for(embedder.name)
         seen = [Seen(memory.text, cosine_of(memory)) for memory in found]
-        words = embedder.embed_words if threshold.weakest else None
-        support = threshold.support(signs(text, seen, words))
-        if not self.abstains or support >= threshold.least:
+        support, fitted = weighed(text, seen, embedder=embedder.name, words=embedder.embed_words)
+        least = fitted if self.least is None else self.least
+        if not self.abstains or support >= least:
             return support, ""
-        return support, f"Nothing found answers this well enough (support {support:.2f} of {threshold.least:.2f})."
+        return support, f"Nothing found answers this well enough (support {support:.2f} of {least:.2f})."
 
     def _ranked(self, found: Sequence[Recalled]) -> list[ScoredMemory]:
         now, best_words = self.clock(), _best_words(found)

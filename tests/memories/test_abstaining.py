@@ -1,0 +1,103 @@
+"""Whether what was found answers the question: the signs, and what is made of them."""
+
+import numpy as np
+import pytest
+
+from memories.buckets.abstaining import Seen, signs, thresholds, weighed
+from memories.buckets.asking import asked_for, forget_words, offers, same, stem, words_of
+
+FARE = "The fare over the river is one penny."
+BELL = "The bell of Ferrymark rings at noon."
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("granaries", "granary"), ("Tansy's", "Tansy"), ("турникеты", "турникетов"), ("Ратмира", "Ратмир"),
+        ("다리에서", "다리는"), ("아르덴이", "아르덴은"), ("Ёжик", "ежика"),
+    ],
+)  # fmt: skip
+def test_forms_of_a_word_are_one_word(one: str, other: str) -> None:
+    assert same(stem(one), stem(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("bell", "belt"), ("маяк", "маяться"), ("다리", "다음"), ("", "fare"), ("요", "")]
+)
+def test_other_words_are_not(one: str, other: str) -> None:
+    assert not same(stem(one), stem(other))
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("How old is Brannoc?", ["number"]), ("когда истекает токен", ["time"]), ("누가 다리를 지었어?", ["name"]),
+        ("Where is it, and why?", ["place", "reason"]), ("Tell me about the bell", []),
+    ],
+)  # fmt: skip
+def test_a_question_tells_the_kind_of_its_answer(question: str, kinds: list[str]) -> None:
+    assert asked_for(question) == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "question", "does"),
+    [
+        ("The fare is 3 pennies.", "number", "How much is the fare?", True),
+        ("Ferry 3 leaves from the pier.", "number", "How much is ferry 3?", False),
+        ("The ferry was built by Tobin.", "name", "Who built the ferry?", True),
+        ("The ferry was built for Tobin.", "name", "Who is it that Tobin knows?", False),
+        ("Отпуск у Егора в июле.", "time", "Когда отпуск у Егора?", True),
+        ("Егор любит чай.", "time", "Когда отпуск у Егора?", False),
+        ("태민이 그렸다.", "name", "누가 그렸어?", True),
+    ],
+)
+def test_a_memory_offers_what_is_asked_for_or_not(text: str, kind: str, question: str, does: bool) -> None:
+    assert offers(text, kind, to=question) is does
+
+
+def test_words_that_only_ask_are_not_what_a_question_is_about() -> None:
+    assert words_of("What is the fare over the river?") == ["fare", "river"]
+    assert words_of("Сколько стоит переправа?") == ["стоит", "переправа"]
+
+
+def test_a_question_of_words_without_a_stem_does_no_harm() -> None:
+    """Of 돼 and 다 nothing may be left without their endings."""
+    assert signs("다 돼?", [Seen("다 됐다.", 0.4)]).cosine == pytest.approx(0.4)
+    assert signs("?", [Seen(FARE, None), Seen("", None)]).fit == 0.0
+    assert signs("Anything?", []).cosine == 0.0
+
+
+def test_the_trait_counts_where_the_subject_is_known() -> None:
+    """Both questions name the bell; only one asks for what is remembered of it."""
+    found = [Seen(BELL, 0.6), Seen(FARE, 0.1)]
+    when, weight = (
+        signs("When does the bell of Ferrymark ring?", found),
+        signs("How heavy is the bell of Ferrymark?", found),
+    )
+    assert when.fit == 1.0 > weight.fit
+    assert when.strangers > weight.strangers
+    assert when.missing == 0.0 < weight.missing
+    assert (when.lacking, weight.lacking) == (0.0, 1.0)
+
+
+def test_a_word_that_does_not_stand_there_fits_by_its_vector() -> None:
+    near = {"dog": [1.0, 0.0], "beagle": [0.9, 0.436]}
+    made = lambda words: np.array([near.get(word, [0.0, 1.0]) for word in words])  # noqa: E731
+    found = [Seen("Mira keeps a beagle.", 0.5)]
+    assert signs("Whose dog barks?", found, made).strangers == pytest.approx((0.9 + 1.0) / 2, abs=0.01)
+    assert signs("Whose dog barks?", found).strangers == 0.0
+
+
+def test_vectors_take_part_only_where_they_were_fitted() -> None:
+    fitted = next(name for name in thresholds() if name != "any")
+    refuse = lambda words: pytest.fail("no vectors of words were wanted")  # noqa: E731
+    question = "What is the toll over the river?"
+    bare = weighed(question, [Seen(FARE, None)], embedder=fitted, words=refuse)
+    assert weighed(question, [Seen(FARE, 0.9)], embedder="another", words=refuse) == bare
+    assert bare[1] == thresholds()["any"].least
+
+
+def test_words_are_forgotten() -> None:
+    stem("ferrymen")
+    forget_words()
+    assert stem.cache_info().currsize == 0
