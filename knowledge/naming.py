@@ -23,7 +23,7 @@ LOOK_AGAIN = 30
 MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "part": "fuzzy", "fuzzy": "fuzzy"}
 SURE = ("exact", "alias", "ending")
 NEAR = """
-SELECT id, title, aliases FROM ({rows}) AS row WHERE name_keys && %(keys)s::varchar(16)[]
+SELECT id, title, aliases FROM ({rows}) AS row WHERE name_keys && string_to_array(%(keys)s, ' ')::varchar(16)[]
 ORDER BY title, id LIMIT %(most)s
 """
 
@@ -71,7 +71,7 @@ def index_of(rows: "QuerySet[Any] | Rows", text: str) -> NameIndex:
     """Return an index of the names of `rows` that may stand in `text`."""
     rows = rows if isinstance(rows, Rows) else Rows(rows)
     columns = ("id", "title", "aliases", "name_keys")
-    near = rows.read(NEAR, columns, keys=query_keys(text[:2000]), most=MOST_NAMES)
+    near = rows.read(NEAR, columns, keys=" ".join(query_keys(text[:2000])), most=MOST_NAMES)
     return NameIndex(Entry(*row) for row in near)
 
 

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 START_SECONDS = 600  # recovery after a crash may replay a lot of WAL
@@ -41,6 +42,9 @@ SETTINGS = {
     "hnsw.ef_search": "100",
 }
 
+LOOK_AGAIN = 1
+"""Seconds after which a server that ended is noticed, and started anew."""
+
 
 class EmbeddedServerError(RuntimeError):
     """The embedded server cannot run; the message says what to do."""
@@ -51,7 +55,7 @@ class EmbeddedServer:
         self.folder = folder
         self._users: int | None = None
         self._pid_of_lock = 0
-        self._host = ""
+        self._host, self._looked_at = "", 0.0
 
     # --- where things are
 
@@ -78,10 +82,11 @@ class EmbeddedServer:
     # --- life
 
     def host(self) -> str:
-        """Where the running server listens. Asked for with each connection from the pool, so it looks only once."""
-        if not (self._host and self._pid_of_lock == os.getpid() and os.path.exists(f"{self._host}/.s.PGSQL.5432")):
+        """Where the running server listens. Asked with each connection taken from the pool, so it looks but rarely."""
+        now = monotonic()
+        if self._pid_of_lock != os.getpid() or now - self._looked_at > LOOK_AGAIN:
             self.ensure_running()
-            self._host = str(self.socket_dir)
+            self._host, self._looked_at = str(self.socket_dir), now
         return self._host
 
     def ensure_running(self) -> None:
