@@ -35,6 +35,7 @@ api = MemoryApi(
 )
 tell_problems(api)
 api.add_decorator(doors.through, mode="view")
+JSON = "application/json; charset=utf-8"
 tools = Router(tags=["tools"], auth=NeedsKey(counted=False))
 
 
@@ -60,10 +61,10 @@ class ToolAnswer(BaseModel):
 
 def body_of(request: HttpRequest) -> dict[str, Any]:
     """Return the request's JSON object; raises `Unreadable`."""
-    return _object(request.body or b"{}")
+    return body_object(request.body or b"{}")
 
 
-def _object(text: bytes | str) -> dict[str, Any]:
+def body_object(text: bytes | str) -> dict[str, Any]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -76,7 +77,7 @@ def _object(text: bytes | str) -> dict[str, Any]:
 def answer_json(answered: Answered) -> HttpResponse:
     headers = answered.allowance.headers if answered.allowance else {}
     body = answered.answer.model_dump_json(by_alias=True)
-    return HttpResponse(body, content_type="application/json; charset=utf-8", headers=headers)
+    return HttpResponse(body, content_type=JSON, headers=headers)
 
 
 def endpoint(tool: Tool) -> Callable[[HttpRequest], HttpResponse]:
@@ -117,10 +118,10 @@ def openai_tools(request: HttpRequest, profile: Profile | None = None, form: For
 def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
     """The dispatcher of an LLM tool loop: pass on `name` and `arguments` as the model gave them."""
     toolbox.find(call.name)
-    arguments = _object(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    arguments = body_object(call.arguments) if isinstance(call.arguments, str) else call.arguments
     request.audited = True  # type: ignore[attr-defined]
     answered = toolbox.call(call.name, arguments, caller_of(request), door="openai")
-    response = HttpResponse(content_type="application/json; charset=utf-8")
+    response = HttpResponse(content_type=JSON)
     response.content = orjson.dumps({"name": call.name, "result": answered.as_json()})
     for name, value in (answered.allowance.headers if answered.allowance else {}).items():
         response[name] = value

@@ -16,10 +16,11 @@ from django.conf import settings  # noqa: E402 - needs the apps that the line ab
 
 from memory_site.handler import OneThreadHandler, ProgramsHandler  # noqa: E402
 from memory_site.mcp import McpDoor, Receive, Scope, Send  # noqa: E402
+from memory_site.tool_door import ToolDoor  # noqa: E402
 from worlds import audit  # noqa: E402
 
 threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
-site, for_programs = OneThreadHandler(threads), ProgramsHandler(threads)
+site, for_programs, tools = OneThreadHandler(threads), ProgramsHandler(threads), ToolDoor(threads)
 PROGRAMS, DOCS = "/api/v1/", "/api/v1/docs"
 
 
@@ -35,9 +36,14 @@ class Doors:
         elif self.mcp and scope["type"] == "http" and scope["path"].rstrip("/") == "/mcp":
             await self.mcp(scope, receive, send)
         else:
-            path = scope["path"]
-            by_program = path.startswith(PROGRAMS) and not path.startswith(DOCS)
-            await (for_programs if by_program else site)(scope, receive, send)
+            await self.http(scope)(scope, receive, send)
+
+    def http(self, scope: Scope) -> Any:
+        """The application that answers this request."""
+        if tools.takes(scope):
+            return tools
+        by_program = scope["path"].startswith(PROGRAMS) and not scope["path"].startswith(DOCS)
+        return for_programs if by_program else site
 
     async def live(self, receive: Receive, send: Send) -> None:
         """Follow the ASGI lifespan: start, wait for the end, stop."""

@@ -107,12 +107,19 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
     ).model_dump()
 
 
+def told(exc: BaseException, request_id: str) -> tuple[int, dict[str, str], bytes]:
+    """Return the status, headers and body with which a program is told of `exc`."""
+    problem = problem_of(exc)
+    headers = {"Content-Type": MEDIA_TYPE, **problem.headers}
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="memory37"'
+    return problem.status, headers, orjson.dumps(problem_body(problem, request_id))
+
+
 def problem_response(request: HttpRequest, exc: Any) -> HttpResponse:
     problem = problem_of(exc)
-    body = orjson.dumps(problem_body(problem, getattr(request, "request_id", "")))
-    response = HttpResponse(body, status=problem.status, content_type=MEDIA_TYPE, headers=dict(problem.headers))
-    if problem.status == 401:
-        response["WWW-Authenticate"] = 'Bearer realm="memory37"'
+    status, headers, body = told(problem, getattr(request, "request_id", ""))
+    response = HttpResponse(body, status=status, headers=headers)
     response.problem_code = problem.code  # type: ignore[attr-defined]
     return response
 

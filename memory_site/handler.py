@@ -6,7 +6,7 @@ enough: there the request is read, answered and closed, and its database connect
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
@@ -68,11 +68,22 @@ class ProgramsHandler(OneThreadHandler):
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002
         hooks = ("_view_middleware", "_template_response_middleware", "_exception_middleware")
         vars(self).update({name: [] for name in hooks})  # what is left in has none
-        handler = convert_exception_to_response(self._get_response)  # type: ignore[attr-defined]
+        self._middleware_chain = self._chain(self._get_response)  # type: ignore[attr-defined]
+
+    @classmethod
+    def around(cls, view: Callable[[Any], HttpResponseBase]) -> "ProgramsHandler":
+        """A handler whose every request `view` answers: to see what the middleware alone does."""
+        handler = cls.__new__(cls)
+        handler._middleware_chain = cls._chain(view)
+        return handler
+
+    @staticmethod
+    def _chain(view: Callable[[Any], HttpResponseBase]) -> Callable[[Any], Any]:
+        chain: Callable[[Any], Any] = convert_exception_to_response(view)
         for path in reversed(settings.MIDDLEWARE):
             if path not in settings.MIDDLEWARE_FOR_BROWSERS:
-                handler = convert_exception_to_response(import_string(path)(handler))
-        self._middleware_chain = handler
+                chain = convert_exception_to_response(import_string(path)(chain))
+        return chain
 
 
 def _parts(response: Any) -> list[bytes]:

@@ -54,8 +54,13 @@ class NeedsKey(AuthBase):
 
 def presented_key(request: HttpRequest) -> str:
     """Return the key's text from whichever header carries it; raises `Unauthorized`."""
-    scheme, _space, token = request.headers.get("Authorization", "").partition(" ")
-    text = token.strip() if scheme.lower() == "bearer" else request.headers.get("X-API-Key", "").strip()
+    return presented_in(request.headers.get("Authorization", ""), request.headers.get("X-API-Key", ""))
+
+
+def presented_in(authorization: str, api_key: str) -> str:
+    """The same, from the two headers themselves."""
+    scheme, _space, token = authorization.partition(" ")
+    text = token.strip() if scheme.lower() == "bearer" else api_key.strip()
     if not text:
         raise Unauthorized(keys.NO_KEY)
     return text
