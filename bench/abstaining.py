@@ -5,6 +5,7 @@ Every question is asked of all memories of all sets together ("of all"), and of 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 
 from bench.labelled import DATA, rows
 from memories import standalone  # noqa: F401  (sets Django up, before any model is imported)
-from memories.buckets.abstaining import Seen, Signs, Threshold, signs
+from memories.buckets.abstaining import Seen, Signs, Threshold, nearest, signs
+from memories.buckets.checking import SHOWN
 from retrieval.embedders import get_embedder
 
 CANDIDATES = 100
@@ -25,11 +27,16 @@ SETS = {
 """By author: files of questions and of the memories they are asked of."""
 ANSWERED = 0.85
 """Of the answerable questions of a held-out author so many are to be answered; how many others are, is reported."""
+STRAY = 0.03
+"""Of no held-out author more than this share lies on the wrong side of a bound beyond which no model is asked."""
+TRIED = (0.2, 0.25, 0.3, 0.33, 0.37, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
+"""Least supports whose trade-off is printed."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question with its signs (with vectors and without), and whether its answer stands among the first three."""
+    """A question with its signs (with vectors and without), and whether its answer stands among those that a
+    language model would be shown."""
 
     signs: Signs
     bare: Signs
@@ -71,7 +78,7 @@ def _asked(question: dict[str, Any], memories: list[dict[str, Any]], cosines: An
     order = np.argsort(-cosines)[:CANDIDATES]
     seen = [Seen(memories[place]["text"], float(cosines[place])) for place in order]
     words_only = [Seen(memory["text"], None) for memory in memories]
-    first = {memories[place]["id"] for place in order[:3]}
+    first = {memories[order[place]]["id"] for place in nearest(question["text"], seen)[:SHOWN]}
     return Asked(
         signs(question["text"], seen, get_embedder("memory").embed_words), signs(question["text"], words_only),
         question["answerable"], bool(first & set(question["relevant_ids"])), author, pool, question["language"],
@@ -87,18 +94,48 @@ def _read(pairs: Sequence[tuple[Path, Path]]) -> tuple[list[dict[str, Any]], lis
 
 
 def fit(known: Sequence[Asked], *, bare: bool = False) -> Threshold:
-    """Logistic weights of the signs, and the least support that `ANSWERED` of each author's questions reach, when the
-    weights are those of the other authors."""
-    threshold = _weights(known, bare=bare)
-    unseen = [
-        support for author in {one.author for one in known} for support in _of_answerable(known, author, bare=bare)
-    ]
-    return replace(threshold, least=round(float(np.quantile(unseen, 1 - ANSWERED)), 2))
+    """Logistic weights of the signs; the least support that `ANSWERED` of the authors' questions reach, each author's
+    with the weights of the others; and the bounds that suit the author whom they suit worst."""
+    supports = _unseen(known, bare=bare)
+    everybodys = np.concatenate([answerable for answerable, _others in supports.values()])
+    lowest = min(np.quantile(answerable, STRAY) for answerable, _others in supports.values())
+    highest = max(np.quantile(others, 1 - STRAY) for _answerable, others in supports.values())
+    return replace(
+        _weights(known, bare=bare), least=round(float(np.quantile(everybodys, 1 - ANSWERED)), 2),
+        lower=floor(lowest * 100) / 100, upper=ceil(highest * 100) / 100,
+    )  # fmt: skip
 
 
-def _of_answerable(known: Sequence[Asked], author: str, *, bare: bool) -> list[float]:
-    others = _weights([one for one in known if one.author != author], bare=bare)
-    return [others.support(_signs(one, bare)) for one in known if one.author == author and one.answerable]
+def _unseen(known: Sequence[Asked], *, bare: bool) -> dict[str, tuple[Any, Any]]:
+    """Of each author the supports of the answerable questions and of the others, with the weights of the other
+    authors."""
+    found = {}
+    for author in dict.fromkeys(one.author for one in known):
+        others = _weights([one for one in known if one.author != author], bare=bare)
+        own = [(one.answerable, others.support(_signs(one, bare))) for one in known if one.author == author]
+        found[author] = tuple(np.array([support for yes, support in own if yes is wanted]) for wanted in (True, False))
+    return found
+
+
+def trade_off(known: Sequence[Asked], *, bare: bool = False) -> None:
+    """Print what each least support does to authors held out, and how many questions the bounds leave to a model."""
+    supports, fitted = _unseen(known, bare=bare), fit(known, bare=bare)
+    for least in TRIED:
+        shares = "  ".join(
+            f"{author} {np.mean(yes >= least):.2f} / {np.mean(no >= least):.2f}"
+            for author, (yes, no) in supports.items()
+        )
+        print(f"least {least:.2f}  answered / false recall  {shares}")
+    for author, (yes, no) in supports.items():
+        print(
+            f"bounds {author}: lost below {fitted.lower} {np.mean(yes < fitted.lower):.3f}, falsely recalled from "
+            f"{fitted.upper} {np.mean(no >= fitted.upper):.3f}; left to a model: answerable "
+            f"{_between(yes, fitted):.2f}, others {_between(no, fitted):.2f}"
+        )
+
+
+def _between(supports: Any, fitted: Threshold) -> float:
+    return float(np.mean([fitted.unclear(support) for support in supports]))
 
 
 def _weights(known: Sequence[Asked], *, bare: bool) -> Threshold:
@@ -136,7 +173,7 @@ def report(name: str, asked: Sequence[Asked], threshold: Threshold, *, bare: boo
         print(
             f"abstention {name:<18} {language or 'all':<4} answered {np.mean(support[yes] >= threshold.least):.3f}  "
             f"false recall {np.mean(support[~yes] >= threshold.least):.3f}  {_curve(support, yes)}  "
-            f"answer among first three {found:.3f}  ({len(some)})"
+            f"answer among the shown {found:.3f}  ({len(some)})"
         )
 
 

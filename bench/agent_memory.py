@@ -6,7 +6,8 @@ python -m bench.agent_memory --examples    # write memories/buckets/examples.jso
 python -m bench.agent_memory --intents FILE --memories FILE --questions FILE     # a set of another author, as shipped
 
 What is fitted (the examples of intents, the weights of abstention) is fitted to everything here, so the numbers to
-believe are those of an author held out: what is fitted to the others, asked what that one wrote.
+believe are those of an author held out: what is fitted to the others, asked what that one wrote. To the questions of
+the author `c` nothing is ever fitted: theirs are the figures to report.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.abstaining import LANGUAGES, ask_all, ask_files, fit, held_out, report
+from bench.abstaining import LANGUAGES, ask_all, ask_files, fit, held_out, report, trade_off
 from bench.labelled import DATA, rows
 from bench.scratch import connect
 from memories.buckets.abstaining import thresholds
@@ -83,6 +84,13 @@ def write_examples() -> None:
     print(f"{len(lines)} examples in {SHIPPED}")
 
 
+def reporting() -> None:
+    """Print how what is shipped fares on the set of an author to whom nothing was ever fitted."""
+    judge_intents("c as shipped", rows(DATA / "intents_c.jsonl"), QueryClassifier().classify)
+    asked = ask_files(DATA / "abstention_c.jsonl", DATA / "abstention_c_memories.jsonl")
+    report("c as shipped", asked, thresholds()[get_embedder("memory").name])
+
+
 def of_files(options: argparse.Namespace) -> None:
     """Print how what is shipped fares on a set of another author."""
     if options.intents:
@@ -112,7 +120,9 @@ def main() -> None:
     sorting()
     intents()
     held_out(known)
-    return held_out(known, bare=True)
+    held_out(known, bare=True)
+    trade_off(known)
+    return reporting()
 
 
 if __name__ == "__main__":

@@ -83,6 +83,7 @@ def take_events(request: HttpRequest, sent: Body[EventsIn]) -> list[Outcome]:
 
 
 @router.post("/query", operation_id="memory_query", summary="Ask the buckets", response=QueryOut)
+@own_transaction
 def query_buckets(request: HttpRequest, asked: Body[QueryIn]) -> QueryOut:
     """Only the buckets of the question's intent are read; better no memory than a wrong one (`abstained`)."""
     pipeline = ReadPipeline(
@@ -94,8 +95,9 @@ def query_buckets(request: HttpRequest, asked: Body[QueryIn]) -> QueryOut:
 def _query_out(found: MemoryQueryResult) -> QueryOut:
     return QueryOut(
         intent=found.intent, buckets=list(found.buckets), memories=[_scored(memory) for memory in found.memories],
-        abstained=found.abstained, because=found.because, support=found.support, tokens=found.tokens,
-        cut_by_budget=list(found.cut_by_budget), explanation=found.explanation(), degraded=list(found.degraded),
+        abstained=found.abstained, because=found.because, decided_by=found.decided_by, support=found.support,
+        tokens=found.tokens, cut_by_budget=list(found.cut_by_budget), explanation=found.explanation(),
+        degraded=list(found.degraded),
     )  # fmt: skip
 
 

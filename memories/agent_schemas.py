@@ -69,6 +69,7 @@ class QueryOut(BaseModel):
     memories: list[ScoredOut]
     abstained: bool
     because: str
+    decided_by: str = "nobody"
     support: float
     tokens: int
     cut_by_budget: list[UUID]

@@ -63,12 +63,14 @@ class BucketHit(BaseModel):
 
 
 class MemoryQueryAnswer(BaseModel):
-    """`abstained`: nothing known answers this well enough, and `because` says so. `explanation`: a line a step."""
+    """`abstained`: nothing known answers this well enough, and `because` says so; `decided_by`: signs, model or nobody.
+    `explanation`: a line a step."""
 
     memories: list[BucketHit]
     intent: str
     abstained: bool
     because: str = ""
+    decided_by: str = "nobody"
     explanation: list[str]
     degraded: list[str] = []
 
@@ -198,7 +200,7 @@ def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
     ]
     return MemoryQueryAnswer(
         memories=hits, intent=found.intent, abstained=found.abstained, because=found.because,
-        explanation=found.explanation(), degraded=list(found.degraded),
+        decided_by=found.decided_by, explanation=found.explanation(), degraded=list(found.degraded),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The three prompts: files for the words, this module for the boundaries.
+"""The prompts: files for the words, this module for the boundaries.
 
 Every piece of input is one `- ` line between tags. Line breaks inside it become spaces, and a tag inside it is made
 harmless, so that no content can end its block or pose as an instruction.
@@ -10,7 +10,10 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "prompts"
-TAGS = ("raw_input", "related_memories", "new_contents", "current_core_markdown", "candidate_new_memories")
+TAGS = (
+    "raw_input", "related_memories", "new_contents", "current_core_markdown", "candidate_new_memories",
+    "asked_question", "found_memories",
+)  # fmt: skip
 TAG = re.compile(rf"<(/?\s*(?:{'|'.join(TAGS)})\s*)>", re.IGNORECASE)
 DISARMED = re.compile(rf"‹(/?\s*(?:{'|'.join(TAGS)})\s*)›", re.IGNORECASE)
 NONE = "- (none)"
@@ -45,6 +48,12 @@ def core_prompt(*, core: str, memories: list[str]) -> Prompt:
     return Prompt(_words("core"), user)
 
 
+def check_prompt(question: str, memories: list[str]) -> Prompt:
+    """`memories` are numbered from 1."""
+    numbered = "\n".join(f"{number}. {_line(text)}" for number, text in enumerate(memories, start=1))
+    return Prompt(_words("check"), _fill("check_task", asked_question=_line(question), found_memories=numbered or NONE))
+
+
 def prompt(name: str, texts: list[str]) -> Prompt:
     """A prompt of one block of input: the words of `name`, with `texts` as its lines."""
     return Prompt(_words(name), _fill(f"{name}_task", raw_input=_lines(texts)))
@@ -60,7 +69,11 @@ def rearm(text: str) -> str:
 
 
 def _lines(texts: list[str]) -> str:
-    return "\n".join(f"- {disarm(' '.join(text.split()))}" for text in texts) or NONE
+    return "\n".join(f"- {_line(text)}" for text in texts) or NONE
+
+
+def _line(text: str) -> str:
+    return disarm(" ".join(text.split()))
 
 
 def _fill(name: str, **blocks: str) -> str:

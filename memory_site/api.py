@@ -23,7 +23,7 @@ from memory_site.version import VERSION
 from npcs.api import router as npcs_router
 from worlds import doors
 from worlds.api import router as worlds_router
-from worlds.doors import NeedsKey, caller_of
+from worlds.doors import NeedsKey, caller_of, own_transaction
 
 api = MemoryApi(
     title="Memory37",
@@ -87,7 +87,7 @@ def endpoint(tool: Tool) -> Callable[[HttpRequest], HttpResponse]:
         return answer_json(toolbox.call(tool.name, arguments, caller_of(request), door="rest"))
 
     view.__name__ = tool.name
-    return view
+    return own_transaction(view) if tool.asks_model else view
 
 
 for _tool in toolbox.TOOLS:

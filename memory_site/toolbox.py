@@ -71,6 +71,8 @@ class Tool:
     title: str
     profiles: frozenset[Profile] = EVERYWHERE
     scope: Scope = Scope.TOOLS_READ
+    asks_model: bool = False
+    """Whether a language model may be asked on its way: then it must not run inside a transaction."""
 
     @property
     def name(self) -> str:
@@ -103,15 +105,17 @@ TOOLS: tuple[Tool, ...] = (
     Tool(lore_search, "Search lore", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
     Tool(session_fetch, "What happened to a party", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
     Tool(npc_profile, "Who an NPC is and what they think"),
-    Tool(lore_assert, "Check a statement", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
+    Tool(
+        lore_assert, "Check a statement", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE}), asks_model=True
+    ),
     Tool(art_suggest, "Pictures for a scene", frozenset({Profile.SCENE, Profile.EPILOGUE})),
     Tool(core_memory_append, "Add to the core memory", scope=Scope.AGENT_WRITE),
     Tool(core_memory_replace, "Change the core memory", scope=Scope.AGENT_WRITE),
-    Tool(archival_memory_insert, "Remember", scope=Scope.AGENT_WRITE),
+    Tool(archival_memory_insert, "Remember", scope=Scope.AGENT_WRITE, asks_model=True),
     Tool(archival_memory_search, "Recall", scope=Scope.AGENT_WRITE),
     Tool(conversation_search, "Search the conversation log", scope=Scope.AGENT_WRITE),
-    Tool(memory_event, "Take in an event", scope=Scope.AGENT_WRITE),
-    Tool(memory_ask, "Ask the memory", scope=Scope.AGENT_WRITE),
+    Tool(memory_event, "Take in an event", scope=Scope.AGENT_WRITE, asks_model=True),
+    Tool(memory_ask, "Ask the memory", scope=Scope.AGENT_WRITE, asks_model=True),
     Tool(task_begin, "Begin a task", scope=Scope.AGENT_WRITE),
     Tool(task_note, "Note a step of the task", scope=Scope.AGENT_WRITE),
     Tool(task_close, "End the task and learn", scope=Scope.AGENT_WRITE),

@@ -28,7 +28,7 @@ TRIES = 3
 MAX_ECHO = 2000  # characters of a bad answer shown to the model again
 WAY_REFUSED = (400, 404, 415, 422, 501)
 BROKEN = (openai.OpenAIError, httpx2.HTTPError)
-STREAMED = {"stream": True, "stream_options": {"include_usage": True}}
+STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
 _tracer = trace.get_tracer("memory37.llm")
 Message = dict[str, Any]
@@ -78,11 +78,13 @@ class LanguageModel:
         self._way = Way.SCHEMA if self._at_openai else Way.BOUNDED
 
     def generate_structured(
-        self, system_prompt: str, user_prompt: str, response_model: type[BaseModel], *, purpose: str = ""
-    ) -> dict[str, Any]:
-        """Return an answer that `response_model` accepts, as a dict of its fields."""
-        question = _Question(system_prompt, user_prompt, response_model)
-        return self._persistently(lambda: self._in_a_way_it_takes(partial(self._put, question, purpose)))
+        self, system_prompt: str, user_prompt: str, response_model: type[BaseModel], *, purpose: str = "",
+        tries: int = TRIES, within: float | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return an answer that `response_model` accepts, as a dict of its fields. Who cannot wait asks for fewer
+        `tries`, each to be answered `within` so many seconds (never more than `LLM_TIMEOUT`)."""
+        question = _Question(system_prompt, user_prompt, response_model, within)
+        return self._persistently(lambda: self._in_a_way_it_takes(partial(self._put, question, purpose)), tries=tries)
 
     def stream_text(self, system_prompt: str, user_prompt: str, *, purpose: str = "") -> Iterator[str]:
         """Yield the answer in pieces as they come. Raises `LanguageModelDown` when it breaks off."""
@@ -101,7 +103,7 @@ class LanguageModel:
         return self._persistently(ask)
 
     def _put(self, question: "_Question", purpose: str, way: Way) -> dict[str, Any]:
-        asked = request_for(question.response_model, way)
+        asked = {**request_for(question.response_model, way), "within": question.within}
         return self._complete(question.messages(way), question.read, purpose=purpose, mode=way.name.lower(), **asked)
 
     def _in_a_way_it_takes(self, put: Callable[[Way], Result]) -> Result:
@@ -122,14 +124,14 @@ class LanguageModel:
             return answer
         raise AssertionError("The plain way either answers or raises.")
 
-    def _persistently(self, call: Callable[[], Result]) -> Result:
+    def _persistently(self, call: Callable[[], Result], *, tries: int = TRIES) -> Result:
         trying = Retrying(
-            retry=retry_if_exception(_worth_another_try), wait=_wait, stop=stop_after_attempt(TRIES), reraise=True
+            retry=retry_if_exception(_worth_another_try), wait=_wait, stop=stop_after_attempt(tries), reraise=True
         )
         try:
             return trying(call)
         except InvalidAnswer as error:
-            raise LanguageModelDown(f"{self.model} gave no valid answer in {TRIES} tries: {error}") from error
+            raise LanguageModelDown(f"{self.model} gave no valid answer in {tries} tries: {error}") from error
         except BROKEN as error:
             raise LanguageModelDown(f"{self.model}: {described(error)}.") from error
 
@@ -142,12 +144,13 @@ class LanguageModel:
             ledger.note_usage(row, getattr(answer, "usage", None))
             return read(answer)
 
-    def _create(self, messages: list[Message], **asked: Any) -> Any:
+    def _create(self, messages: list[Message], *, within: float | None = None, **asked: Any) -> Any:
         longest = "max_completion_tokens" if self._at_openai else "max_tokens"
         limits: dict[str, Any] = {longest: settings.LLM_MAX_TOKENS}
         if settings.LLM_TEMPERATURE:
             limits["temperature"] = float(settings.LLM_TEMPERATURE)
-        create: Any = self._client.with_options(timeout=limit(settings.LLM_TIMEOUT)).chat.completions.create
+        seconds = min(settings.LLM_TIMEOUT, within or settings.LLM_TIMEOUT)
+        create: Any = self._client.with_options(timeout=limit(seconds)).chat.completions.create
         try:
             return create(model=self.model, messages=messages, **limits, **asked)
         except json.JSONDecodeError as error:
@@ -161,6 +164,7 @@ class _Question:
     system_prompt: str
     user_prompt: str
     response_model: type[BaseModel]
+    within: float | None = None
     correction: list[Message] = field(default_factory=list)
 
     def messages(self, way: Way) -> list[Message]:

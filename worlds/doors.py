@@ -95,7 +95,7 @@ def check_match(request: HttpRequest, version: int | None) -> None:
 
 
 def own_transaction(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a write that must not run inside one transaction, because it calls a model on its way."""
+    """Mark what must not run inside one transaction, because it calls a model on its way."""
     view.own_transaction = True  # type: ignore[attr-defined]
     return view
 

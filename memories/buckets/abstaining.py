@@ -55,10 +55,13 @@ class Signs:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Weights of the signs in a logistic sum, and the least support from which an answer is given."""
+    """Weights of the signs in a logistic sum, and the least support from which an answer is given. Below `lower` and
+    from `upper` on the signs are sure; between, whoever has a language model asks it (`checking`)."""
 
     bias: float
     least: float
+    lower: float = 0.0
+    upper: float = 1.0
     cosine: float = 0.0
     fit: float = 0.0
     strangers: float = 0.0
@@ -69,6 +72,9 @@ class Threshold:
         """From 0 to 1."""
         weighed = sum(getattr(self, name) * value for name, value in asdict(signs).items())
         return 1 / (1 + exp(-(self.bias + weighed)))
+
+    def unclear(self, support: float) -> bool:
+        return self.lower <= support < self.upper
 
 
 @dataclass(frozen=True)
@@ -95,9 +101,7 @@ def signs(question: str, found: Sequence[Seen], words: WordVectors | None = None
         return Signs()
     stems = [_stems(seen.text) for seen in found]
     wanted = _wanted(words_of(question), stems)
-    coverage = [_coverage(wanted, there) for there in stems]
-    nearness = [(seen.cosine or 0.0) + WORDS_COUNT * share for seen, share in zip(found, coverage, strict=True)]
-    place = max(range(len(found)), key=nearness.__getitem__)
+    place = _order(wanted, found, stems)[0]
     best, there = found[place], stems[place]
     asked = [Asked(word.text, word.rarity, not word.forms.isdisjoint(there)) for word in wanted]
     fits = _fits(asked, best.text, words)
@@ -111,20 +115,32 @@ def signs(question: str, found: Sequence[Seen], words: WordVectors | None = None
     )
 
 
+def nearest(question: str, found: Sequence[Seen]) -> list[int]:
+    """Places of what was found, what fits the question best first: the first is the one whose signs are read."""
+    stems = [_stems(seen.text) for seen in found]
+    return _order(_wanted(words_of(question), stems), found, stems)
+
+
 @cache
 def thresholds() -> dict[str, Threshold]:
     data: dict[str, dict[str, Any]] = yaml.safe_load(FITTED.read_text(encoding="utf-8"))
     return {name: Threshold(**values) for name, values in data.items()}
 
 
-def weighed(question: str, found: Sequence[Seen], *, embedder: str, words: WordVectors) -> tuple[float, float]:
-    """Return the support and the least that is enough. Vectors take part where they were fitted for the embedder and
-    there are some (it was not down); else words alone are trusted."""
+def weighed(question: str, found: Sequence[Seen], *, embedder: str, words: WordVectors) -> tuple[float, Threshold]:
+    """Return the support and what it is to be compared with. Vectors take part where they were fitted for the embedder
+    and there are some (it was not down); else words alone are trusted."""
     fitted = thresholds().get(embedder)
     if fitted and any(seen.cosine is not None for seen in found):
-        return fitted.support(signs(question, found, words)), fitted.least
+        return fitted.support(signs(question, found, words)), fitted
     bare = thresholds()["any"]
-    return bare.support(signs(question, [Seen(seen.text, None) for seen in found])), bare.least
+    return bare.support(signs(question, [Seen(seen.text, None) for seen in found])), bare
+
+
+def _order(wanted: Sequence[Wanted], found: Sequence[Seen], stems: Sequence[frozenset[str]]) -> list[int]:
+    coverage = [_coverage(wanted, there) for there in stems]
+    nearness = [(seen.cosine or 0.0) + WORDS_COUNT * share for seen, share in zip(found, coverage, strict=True)]
+    return sorted(range(len(found)), key=nearness.__getitem__, reverse=True)
 
 
 def _wanted(words: Sequence[str], stems: Sequence[frozenset[str]]) -> list[Wanted]:

@@ -1,4 +1,5 @@
-"""The read pipeline: intent → its buckets in one statement → three axes → fusion → budget → what was found, and why."""
+"""The read pipeline: intent → its buckets in one statement → is the question answered at all? → three axes → fusion →
+budget → what was found, and why."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,8 +9,10 @@ from uuid import UUID
 from django.utils import timezone
 
 from memories import recall, recalls
-from memories.buckets.abstaining import Seen, weighed
+from memories.buckets.abstaining import Seen
+from memories.buckets.checking import Checker, site_checker
 from memories.buckets.cues import Verdict
+from memories.buckets.deciding import Decider, Decision, decide
 from memories.buckets.intents import UNSURE_BELOW, QueryClassifier, leading
 from memories.buckets.scoring import Axes, Clock, Fusion, WeightedFusion, recency, share
 from memories.models import MemoryItem, Namespace
@@ -17,7 +20,6 @@ from memories.querysets import MemoryQuerySet
 from memories.recall import Recalled
 from memories.states import Bucket
 from memories.vectors import VectorSource
-from retrieval.embedders import get_embedder
 
 CANDIDATES = 100
 CHARACTERS_A_TOKEN = {"latin": 4.0, "other": 1.6}
@@ -56,6 +58,9 @@ class MemoryQueryResult:
     degraded: Sequence[str] = ()
     unsure: str = ""
     """The intent that is as likely, whose buckets were therefore read as well."""
+    decided_by: Decider = Decider.NOBODY
+    decided: str = ""
+    """Who decided that this answers the question, or that nothing does, and why they."""
 
     def explanation(self) -> list[str]:
         """One line for each step."""
@@ -64,6 +69,7 @@ class MemoryQueryResult:
         steps = [
             f"intent {intent} ({weighed}) → {', '.join(self.buckets)}",
             f"{self.candidates} candidates, fusion {self.fusion}, support {self.support:.2f}",
+            *([self.decided] if self.decided else []),
             *(_line(found) for found in self.memories),
         ]
         steps += [self.because] if self.because else []
@@ -72,8 +78,9 @@ class MemoryQueryResult:
 
 @dataclass
 class ReadPipeline:
-    """Reads the buckets of `namespace`. `abstains` keeps back what does not answer the question: whose support is below
-    `least` (None: as fitted)."""
+    """Reads the buckets of `namespace`. `abstains` keeps back what does not answer the question: as `checker` (the
+    language model of the settings, or None) says where the signs are not sure, else what has less support than fitted.
+    Who sets `least` decides by that alone."""
 
     namespace: Namespace
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
@@ -81,6 +88,7 @@ class ReadPipeline:
     half_life_hours: float = 24.0
     abstains: bool = True
     least: float | None = None
+    checker: Checker | None = field(default_factory=site_checker)
     vectors: VectorSource | None = None
     clock: Clock = timezone.now
 
@@ -93,16 +101,17 @@ class ReadPipeline:
         chosen = intent or verdict.label
         buckets = self.classifier.buckets_for(intent) if intent else self.classifier.buckets_of(verdict)
         found = self._candidates(text, buckets, within)
-        support, why_not = self._support(text, found.memories)
-        ranked = [] if why_not else self._ranked(found.memories)[:limit]
+        decision = self._decision(text, found.memories)
+        ranked = [] if decision.why_not else self._ranked(found.memories, first=decision.answering)[:limit]
         kept, cut = within_budget(ranked, max_tokens)
         recalls.note(memory.id for memory in kept)
         return MemoryQueryResult(
             query=text, intent=chosen, intent_weights=dict(_weights(verdict)), buckets=buckets, memories=kept,
             unsure="" if intent or verdict.sureness >= UNSURE_BELOW else leading(verdict)[1],
-            fusion=self.fusion.name, support=support, abstained=bool(why_not), because=why_not,
+            fusion=self.fusion.name, support=decision.support, abstained=bool(decision.why_not),
+            because=decision.why_not, decided_by=decision.by, decided=decision.how,
             cut_by_budget=[memory.id for memory in cut], candidates=len(found.memories),
-            tokens=sum(memory.tokens for memory in kept), degraded=list(found.degraded),
+            tokens=sum(memory.tokens for memory in kept), degraded=[*found.degraded, *decision.degraded],
         )  # fmt: skip
 
     def _candidates(self, text: str, buckets: Sequence[Bucket], within: MemoryQuerySet | None) -> recall.Recollection:
@@ -112,25 +121,22 @@ class ReadPipeline:
             mode="hybrid", counted=False,
         )  # fmt: skip
 
-    def _support(self, text: str, found: Sequence[Recalled]) -> tuple[float, str]:
+    def _decision(self, text: str, found: Sequence[Recalled]) -> Decision:
         if not found:
-            return 0.0, "Nothing is remembered in these buckets."
-        embedder = get_embedder("memory")
+            return Decision(0.0, why_not="Nothing is remembered in these buckets.")
         seen = [Seen(memory.text, cosine_of(memory)) for memory in found]
-        support, fitted = weighed(text, seen, embedder=embedder.name, words=embedder.embed_words)
-        least = fitted if self.least is None else self.least
-        if not self.abstains or support >= least:
-            return support, ""
-        return support, f"Nothing found answers this well enough (support {support:.2f} of {least:.2f})."
+        return decide(text, seen, abstains=self.abstains, least=self.least, checker=self.checker)
 
-    def _ranked(self, found: Sequence[Recalled]) -> list[ScoredMemory]:
+    def _ranked(self, found: Sequence[Recalled], *, first: int | None = None) -> list[ScoredMemory]:
+        """Best first; before all the one that was said to answer, at the place `first`."""
         now, best_words = self.clock(), _best_words(found)
         axes = [self._axes(memory, now, best_words) for memory in found]
         scored = [
             ScoredMemory(memory, axis, score, tokens_of(memory.text))
             for memory, axis, score in zip(found, axes, self.fusion.fuse(axes), strict=True)
         ]
-        return sorted(scored, key=lambda memory: (-memory.score, str(memory.id)))
+        answering = None if first is None else found[first].id
+        return sorted(scored, key=lambda memory: (memory.id != answering, -memory.score, str(memory.id)))
 
     def _axes(self, memory: Recalled, now: datetime, best_words: float) -> Axes:
         cosine = cosine_of(memory)
