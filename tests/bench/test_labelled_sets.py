@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from bench.abstaining import SETS
+from bench.agent_memory import AUTHORS
 from memory_site.env import BASE_DIR
 
 FOLDER = Path(BASE_DIR) / "bench" / "data"
@@ -61,6 +63,21 @@ def test_each_authors_intents_are_balanced_and_of_that_author_alone(author: str)
     assert not {each["text"] for each in own} & {each["text"] for each in other}
 
 
+def test_nothing_is_fitted_to_the_set_for_reporting_alone() -> None:
+    """It is labelled as unseen, balanced, and none of the questions is among those that are fitted to."""
+    intents, questions = rows("intents_c"), rows("abstention_c")
+    assert {each["half"] for each in intents + questions} == {"unseen"}
+    assert set(Counter((each["intent"], each["language"]) for each in intents).values()) == {10}
+    assert set(Counter((each["answerable"], each["language"]) for each in questions).values()) == {40}
+    shipped = Path(BASE_DIR) / "memories" / "buckets" / "examples.jsonl"
+    taught = {json.loads(line)["text"] for line in shipped.read_text("utf-8").splitlines()}
+    assert not taught & {each["text"] for each in intents}
+    fitted = {file for author in AUTHORS.values() for file in author}
+    fitted |= {f"abstention_{file}" for pairs in SETS.values() for pair in pairs for file in pair}
+    assert fitted
+    assert not {"intents_c", "abstention_c", "abstention_c_memories"} & fitted
+
+
 def test_no_sentence_of_the_pairs_is_in_both_halves() -> None:
     halves: dict[str, set[str]] = {}
     for pair in rows("pairs"):
@@ -79,7 +96,7 @@ def test_pairs_differ_and_no_pair_is_labelled_twice() -> None:
     ("asked", "remembered", "least"),
     [
         ("questions", "memories", 120), ("fresh", "fresh_memories", 60), ("a", "a_memories", 90),
-        ("b", "b_memories", 90),
+        ("b", "b_memories", 90), ("c", "c_memories", 90),
     ],
 )  # fmt: skip
 def test_answerable_questions_point_to_memories_and_the_others_to_none(asked: str, remembered: str, least: int) -> None:
