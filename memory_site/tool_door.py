@@ -101,7 +101,6 @@ def answer(tool: str, headers: Headers, body: bytes) -> Answer:
     request_id = accepted(headers.get(HEADER.lower()))
     id_token, trace_token = current.set(request_id), context.attach(propagate.extract(headers))
     translation.deactivate()  # the thread may have answered a reader of Korean before
-    close_old_connections()
     try:
         status, own, text = _called(tool, headers, body, request_id)
     finally:

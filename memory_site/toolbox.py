@@ -42,6 +42,7 @@ from memory_site.errors import problem_of
 from memory_site.request_ids import calling
 from npcs.tools import npc_profile
 from retrieval.problems import Forbidden, NotFound
+from retrieval.telemetry import span_of
 from worlds import audit, throttling
 from worlds.callers import Caller
 from worlds.keys import Scope
@@ -161,7 +162,7 @@ def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) 
     """Count, check, answer and audit one call. Whatever goes wrong comes out as a `Problem`."""
     noted, begun = audit.Call(tool=name, door=door, caller=caller), perf_counter()
     prefix = caller.key.prefix if caller.key else ""
-    with calling(caller.request_id, prefix, name[:80]), _tracer.start_as_current_span("memory37.tool") as span:
+    with calling(caller.request_id, prefix, name[:80]), span_of(_tracer, "memory37.tool") as span:
         try:
             return _answered(find(name), arguments, noted)
         except Exception as exc:

@@ -5,9 +5,9 @@ which costs a call a third of what it would take by itself (docs/decisions/0035)
 it has gathered; one that is killed loses that much, and a crash of PostgreSQL the last half second.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import sleep
 from typing import Any
 
@@ -53,13 +53,22 @@ class Call:
     degraded: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
+class Noted:
+    """A call and when it ended. `durable`: within a transaction, whose commit waits for the disk."""
+
+    call: Call
+    at: datetime
+    durable: bool
+
+
 def record(call: Call) -> None:
     """Note `call`. Inside a caller's own transaction its row is written at once, to share the transaction's fate."""
-    values = _values(call)
-    if connection.in_atomic_block:
-        _write([values])
+    noted = Noted(call, timezone.now(), durable=connection.in_atomic_block)
+    if noted.durable:
+        _write([noted])
     else:
-        _gathering.add(values)
+        _gathering.add(noted)
 
 
 def settle() -> None:
@@ -73,12 +82,12 @@ def flush() -> None:
     _gathering.flush()
 
 
-def _values(call: Call) -> dict[str, Any]:
-    key = call.caller.key
+def _values(noted: Noted) -> dict[str, Any]:
+    call, key = noted.call, noted.call.caller.key
     return {
-        "commit": "on" if connection.in_atomic_block else "off",
+        "commit": "on" if noted.durable else "off",
         "id": uuid7(),
-        "at": timezone.now(),
+        "at": noted.at,
         "world": call.caller.world.pk,
         "key": key.pk if key else None,
         "door": call.door,
@@ -94,13 +103,13 @@ def _values(call: Call) -> dict[str, Any]:
     }
 
 
-def _write(rows: Sequence[dict[str, Any]]) -> None:
+def _write(calls: Sequence[Noted]) -> None:
     with connection.cursor() as cursor:
-        cursor.executemany(_WRITE, rows)
+        cursor.executemany(_WRITE, [_values(noted) for noted in calls])
 
 
-def _told(row: Mapping[str, Any]) -> str:
-    return f"The audit of a call of {row['tool']} (request {row['request_id']})"
+def _told(noted: Noted) -> str:
+    return f"The audit of a call of {noted.call.tool[:80]} (request {noted.call.caller.request_id[:64]})"
 
 
 _gathering = Gathering(_write, seconds=GATHERED_SECONDS, tell=_told)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from time import sleep
-from typing import Any
+from typing import Generic, TypeVar
 
 from django.db import connection
 
@@ -15,10 +15,10 @@ logger = logging.getLogger(__name__)
 MOST = 10_000
 """Rows that may wait. Beyond that the database is too slow, and whoever adds a row waits for it too."""
 
-Row = dict[str, Any]
+Row = TypeVar("Row")
 
 
-class Gathering:
+class Gathering(Generic[Row]):
     """`write` takes what was added within `seconds`. What it cannot write together it is given row by row, so that one
     bad row costs no other; what cannot be written at all is logged in the words of `tell`."""
 

@@ -70,10 +70,12 @@ def mint(key: ApiKey) -> str:
 def verify(text: str) -> ApiKey:
     """Return the key that `text` spells, with its world and campaign; raises `Unauthorized`."""
     prefix, secret = _split(text)
-    key = _known.get(prefix) or _load(prefix)
+    known = _known.get(prefix)
+    key = known or _load(prefix)
     if key is None or not hmac.compare_digest(key.secret_hash, _digest(secret)) or not stands(key):
         raise Unauthorized(BAD_KEY)
-    _known[prefix] = key
+    if known is None:
+        _known[prefix] = key
     return key
 
 
