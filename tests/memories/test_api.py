@@ -147,8 +147,10 @@ def test_another_agents_memory_does_not_exist(mira: Agent, tobin: Agent) -> None
 
 
 def test_the_scope_and_a_namespace_are_needed(world: World) -> None:
-    Agent(world, "reader", scopes=("tools:read",))("GET", "/memory/core", status=403)
-    Agent(world, "")("GET", "/memory/core", status=403)
+    unscoped = Agent(world, "reader", scopes=("tools:read",))("GET", "/memory/core", status=403)
+    assert unscoped["code"] == "wrong_scope"
+    nameless = Agent(world, "")("GET", "/memory/core", status=403)
+    assert "namespace" in nameless["detail"]
 
 
 def test_export_and_health(mira: Agent) -> None:

@@ -76,7 +76,9 @@ def test_a_new_minute_starts_a_new_count(world: World) -> None:
     caller = Caller.holding(keys.verify(text))
     throttling.admit(caller, "lore_search")
     CallCount.objects.update(minute=timezone.now() - timedelta(minutes=1))
-    throttling.admit(caller, "lore_search")
+    _caller, allowance = throttling.admit(caller, "lore_search")
+    assert allowance is not None
+    assert (allowance.used, allowance.headers["RateLimit-Remaining"]) == (1, "0")
 
 
 def test_a_key_with_an_unknown_scope_cannot_be_made(world: World) -> None:
