@@ -13,7 +13,7 @@ _hits = _meter.create_counter("memory37.search.hits", description="Passages foun
 
 
 def span_of(tracer: trace.Tracer, name: str, **attributes: Any) -> AbstractContextManager[trace.Span]:
-    """Begin a span, or nothing while no SDK is configured: an empty span costs a call of a tool a fiftieth."""
+    """Begin a span, or nothing while no SDK is configured: even an empty span has a price."""
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return nullcontext(trace.INVALID_SPAN)
     return tracer.start_as_current_span(name, attributes=attributes)
