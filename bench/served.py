@@ -82,45 +82,42 @@ class ThinClient:
     pause), which is not the server's."""
 
     def __init__(self, port: int) -> None:
-        self._port, self._socket = port, socket.socket()
+        self._port = port
+        self._socket: socket.socket | None = None
 
     def ask(self, what: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
         """Send `what` (method and path) with `body`; return the status and the body of the answer."""
-        if self._socket.fileno() < 0 or not _connected(self._socket):
+        if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=60)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         told = {"Host": "localhost", "Content-Type": "application/json", "Content-Length": str(len(body)), **headers}
         lines = [f"{what} HTTP/1.1", *(f"{name}: {value}" for name, value in told.items()), "", ""]
         self._socket.sendall("\r\n".join(lines).encode() + body)
-        return self._answer()
+        return _answer(self._socket)
 
     def close(self) -> None:
-        self._socket.close()
-
-    def _answer(self) -> tuple[int, bytes]:
-        got = b""
-        while b"\r\n\r\n" not in got:
-            got += self._received()
-        head, _line, body = got.partition(b"\r\n\r\n")
-        lines = head.lower().split(b"\r\n")
-        length = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
-        while len(body) < length:
-            body += self._received()
-        return int(head[9:12]), body
-
-    def _received(self) -> bytes:
-        got = self._socket.recv(1 << 17)
-        if not got:
-            raise ConnectionResetError("The server closed the connection.")
-        return got
+        if self._socket:
+            self._socket.close()
+        self._socket = None
 
 
-def _connected(client: socket.socket) -> bool:
-    try:
-        client.getpeername()
-    except OSError:
-        return False
-    return True
+def _answer(source: socket.socket) -> tuple[int, bytes]:
+    got = b""
+    while b"\r\n\r\n" not in got:
+        got += _received(source)
+    head, _line, body = got.partition(b"\r\n\r\n")
+    lines = head.lower().split(b"\r\n")
+    length = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
+    while len(body) < length:
+        body += _received(source)
+    return int(head[9:12]), body
+
+
+def _received(source: socket.socket) -> bytes:
+    got = source.recv(1 << 17)
+    if not got:
+        raise ConnectionResetError("The server closed the connection.")
+    return got
 
 
 def _database() -> dict[str, str]:

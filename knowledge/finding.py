@@ -17,6 +17,7 @@ from knowledge.neighbouring import joined_by_neighbours
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
 from knowledge.showing import LORE_FIELDS, RULE_FIELDS, answer_of, found_lore, found_rule, whole_rule
 from retrieval.compiling import Rows, kept
+from retrieval.hits import Hit, SearchResult
 from retrieval.ingest.normalise import guess_language
 from retrieval.presets import Mode
 from retrieval.problems import Ambiguous, Forbidden, Invalid, NotFound
@@ -27,7 +28,7 @@ from worlds.callers import Caller
 MENTIONED_RULE, MENTIONED_LORE = 0.1, 0.3
 """What a row gains whose name stands in a longer question; 1 is what both legs together can give."""
 MOST_EXPANSIONS = 12
-CANDIDATES, NEAR_MISSES = 5, 5
+CANDIDATES = 5
 
 
 class OnlyForGMs(Forbidden):
@@ -94,7 +95,7 @@ def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) 
         term,
         scopes=_rule_scopes(caller),
         hidden=caller.audience.is_gm,
-        limit=question.k + (NEAR_MISSES if question.explain else 0),
+        limit=question.k,
         language=guess_language(term),
         expansions=[Expansion(found.term, found.weight) for found in terms],
         named=_named(passages, "rule_id", named_rules(rules, own, caller.world, term, within=MENTIONED_RULE)),
@@ -103,8 +104,8 @@ def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) 
         mode=mode,
         explain=question.explain,
     )
-    hits = [found_rule(hit, caller) for hit in result.hits]
-    return answer_of(hits[: question.k], question, caller, result=result, terms=terms, rest=hits[question.k :])
+    hits, rest = ([found_rule(hit, caller) for hit in some] for some in (result.hits, _near_misses(result)))
+    return answer_of(hits, question, caller, result=result, terms=terms, rest=rest)
 
 
 def terms_in(text: str, caller: Caller) -> list[Found]:
@@ -135,7 +136,7 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         question.query,
         scopes=[caller.world.pk],
         hidden=caller.audience.is_gm,
-        limit=question.k * (2 if question.expand else 1) + (NEAR_MISSES if question.explain else 0),
+        limit=question.k * (2 if question.expand else 1),
         language=guess_language(question.query),
         named=_named(passages, "lore_id", named_rows(entries, question.query, within=MENTIONED_LORE)),
         fields=LORE_FIELDS,
@@ -145,8 +146,9 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
     )
     if question.expand:
         result = joined_by_neighbours(result, question.query, passages.queryset, View(caller.world, caller.audience))
-    hits = [found_lore(hit, caller) for hit in result.hits[: None if question.explain else question.k]]
-    return answer_of(hits[: question.k], question, caller, result=result, rest=hits[question.k :])
+    rest = [*result.hits[question.k :], *_near_misses(result)] if question.explain else []
+    hits, missed = ([found_lore(hit, caller) for hit in some] for some in (result.hits[: question.k], rest))
+    return answer_of(hits, question, caller, result=result, rest=missed)
 
 
 def _known_lore(model: Any, caller: Caller) -> Any:
@@ -192,6 +194,12 @@ def _shelf(caller: Caller, *filters: str | None) -> "Callable[[str, Callable[[],
     world, campaign = caller.world, caller.campaign
     who = (world.pk, world.system_id, campaign.pk if campaign else None, caller.audience, *filters)
     return lambda name, make: kept((name, *who), make)
+
+
+def _near_misses(result: SearchResult) -> Sequence[Hit]:
+    """What came next, if an explanation was asked for."""
+    missed: Sequence[Hit] = (result.explain or {}).get("near_misses", ())
+    return missed
 
 
 FIRST_OF_EACH = """

@@ -86,11 +86,11 @@ class ToolDoor:
             if message["type"] == "http.disconnect":
                 return
             body, more = body + message.get("body", b""), message.get("more_body", False)
-        run = copy_context().run
+        run, asked = copy_context().run, _read(scope)
         status, headers, told_body = await asyncio.get_running_loop().run_in_executor(
-            self._threads, run, answer, scope["path"][len(PREFIX) :], _read(scope), body
+            self._threads, run, answer, scope["path"][len(PREFIX) :], asked, body
         )
-        given = {**_given_to_all(_is_secure(scope, _read(scope))), **headers, "Content-Length": str(len(told_body))}
+        given = {**_given_to_all(_is_secure(scope, asked)), **headers, "Content-Length": str(len(told_body))}
         lines = [(name.lower().encode("ascii"), value.encode("latin-1")) for name, value in given.items()]
         await send({"type": "http.response.start", "status": status, "headers": lines})
         await send({"type": "http.response.body", "body": told_body})

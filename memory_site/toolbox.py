@@ -124,6 +124,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(knowledge_for_task, "What was learned that bears on a task", scope=Scope.AGENT_WRITE),
 )
 
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
 
 class ExplainIsForGMs(Forbidden):
     code, title = "explain_is_for_gm", "Only a game master may ask for an explanation"
@@ -152,10 +154,9 @@ def offered_to(caller: Caller, profile: Profile | None = None) -> list[Tool]:
 
 def find(name: str) -> Tool:
     """Return the tool called `name`; raises `NotFound` with the names there are."""
-    tools = {tool.name: tool for tool in TOOLS}
-    if name not in tools:
-        raise NotFound(f"There is no tool {name[:80]!r}.", candidates=list(tools)[:20])
-    return tools[name]
+    if name not in _BY_NAME:
+        raise NotFound(f"There is no tool {name[:80]!r}.", candidates=list(_BY_NAME)[:20])
+    return _BY_NAME[name]
 
 
 def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) -> Answered:

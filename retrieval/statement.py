@@ -21,6 +21,8 @@ from retrieval.models import Passage
 from retrieval.presets import Preset
 from retrieval.problems import Problem
 
+MOST_TEXTS = 1_000
+"""Statements whose text and columns a process keeps."""
 JSONB = 3802  # its type's number in every PostgreSQL
 SHOWN = ("id", "text", "context", "metadata", "payload", "language", "updated_at")
 """The columns that a hit brings, whatever it is asked for."""
@@ -107,7 +109,7 @@ class Statement:
         return self.rows.queryset.db
 
 
-@lru_cache(1_000)
+@lru_cache(MOST_TEXTS)
 def _text(model: type[Passage], rows: str, fields: tuple[str, ...], one_of: str, embedder: str, nearest: str) -> str:
     return source("search").format(
         words=source("words"),
@@ -155,9 +157,12 @@ _known_columns: dict[str, list[tuple[str, bool]]] = {}
 
 def _columns(text: str, description: Callable[[], Any]) -> list[tuple[str, bool]]:
     """The names of the columns that `text` answers, and which hold JSON: the same each time, so described once."""
-    if text not in _known_columns:
-        _known_columns[text] = [(column.name, column.type_code == JSONB) for column in description()]
-    return _known_columns[text]
+    columns = _known_columns.get(text)
+    if columns is None:
+        if len(_known_columns) >= MOST_TEXTS:
+            _known_columns.clear()
+        columns = _known_columns[text] = [(column.name, column.type_code == JSONB) for column in description()]
+    return columns
 
 
 @cache

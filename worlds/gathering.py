@@ -58,8 +58,9 @@ class Gathering(Generic[Row]):
             sleep(self._seconds)
             try:
                 self.flush()
-            finally:
                 connection.close()
+            except Exception:  # the thread must live: without it every row would wait for ever
+                logger.exception("Rows were gathered, but the thread that writes them stumbled")
 
     def _taken(self) -> list[Row]:
         rows: list[Row] = []
