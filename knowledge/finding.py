@@ -90,6 +90,7 @@ def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) 
     passages = rows("rule passages", lambda: _rule_passages(question, caller))
     rules = rows("rules", lambda: _rules(question, caller))
     own = rows("own rules", lambda: not_shared(_rules(question, caller)))
+    names = named_rules(rules, own, caller.world, term, within=MENTIONED_RULE)
     result = search(
         passages,
         term,
@@ -98,7 +99,7 @@ def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) 
         limit=question.k,
         language=guess_language(term),
         expansions=[Expansion(found.term, found.weight) for found in terms],
-        named=_named(passages, "rule_id", named_rules(rules, own, caller.world, term, within=MENTIONED_RULE)),
+        named=lambda: _named(passages, "rule_id", names()),
         fields=RULE_FIELDS,
         one_of="rule_id",
         mode=mode,
@@ -131,6 +132,7 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
     rows = _shelf(caller, filters.model_dump_json())
     passages = rows("lore passages", lambda: filtered(_known_lore(LorePassage, caller), filters))
     entries = rows("lore", lambda: _known_lore(Lore, caller))
+    names = named_rows(entries, question.query, within=MENTIONED_LORE)
     result = search(
         passages,
         question.query,
@@ -138,7 +140,7 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         hidden=caller.audience.is_gm,
         limit=question.k * (2 if question.expand else 1),
         language=guess_language(question.query),
-        named=_named(passages, "lore_id", named_rows(entries, question.query, within=MENTIONED_LORE)),
+        named=lambda: _named(passages, "lore_id", names()),
         fields=LORE_FIELDS,
         one_of="lore_id",
         mode=mode,

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Count, Max, QuerySet
 
 from knowledge.models import Rule
+from retrieval.ahead import Sent
 from retrieval.compiling import Rows
 from retrieval.names import Entry, Match, Mention, NameIndex, query_keys
 from worlds.audiences import Visibility
@@ -47,20 +48,28 @@ class SharedNames:
     checked: float
 
 
+NamedRows = Callable[[], list[NamedRow]]
+
 _shared: dict[UUID, SharedNames] = {}
 
 
-def named_rules(rules: Rows, own: Rows, world: World, question: str, *, within: float) -> list[NamedRow]:
-    """Return the rules of `rules` that `question` is the name of, or that it mentions (scored `within`). `own` are
-    those among them that are not shared by all worlds."""
+def named_rules(rules: Rows, own: Rows, world: World, question: str, *, within: float) -> NamedRows:
+    """Begin to look for the rules of `rules` that `question` is the name of, or that it mentions (scored `within`);
+    what is returned waits for them. `own` are those among them that are not shared by all worlds."""
     shared = [shared_names(world.system_id)] if world.system_id else []
-    return _named([*shared, index_of(own, question)], lambda: index_of(rules, question), question, within)
+    near = _near(own, question)
+    return lambda: _named([*shared, _index(near)], lambda: index_of(rules, question), question, within)
 
 
-def named_rows(rows: Rows, question: str, *, within: float) -> list[NamedRow]:
+def named_rows(rows: Rows, question: str, *, within: float) -> NamedRows:
     """The same for any rows of rules or lore. Nothing outside them is looked at."""
-    index = index_of(rows, question)
-    return _named([index], lambda: index, question, within)
+    near = _near(rows, question)
+
+    def named() -> list[NamedRow]:
+        index = _index(near)
+        return _named([index], lambda: index, question, within)
+
+    return named
 
 
 def not_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
@@ -69,10 +78,16 @@ def not_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
 
 def index_of(rows: "QuerySet[Any] | Rows", text: str) -> NameIndex:
     """Return an index of the names of `rows` that may stand in `text`."""
-    rows = rows if isinstance(rows, Rows) else Rows(rows)
+    return _index(_near(rows if isinstance(rows, Rows) else Rows(rows), text))
+
+
+def _near(rows: Rows, text: str) -> Sent:
     columns = ("id", "title", "aliases", "name_keys")
-    near = rows.read(NEAR, columns, keys=" ".join(query_keys(text[:2000])), most=MOST_NAMES)
-    return NameIndex(Entry(*row) for row in near)
+    return rows.ask(NEAR, columns, keys=" ".join(query_keys(text[:2000])), most=MOST_NAMES)
+
+
+def _index(near: Sent) -> NameIndex:
+    return NameIndex(Entry(*row) for row in near.rows())
 
 
 def shared_names(system_id: UUID) -> NameIndex:

@@ -54,7 +54,7 @@ class LoreQuestion(Ask):
 
     query: str = Field(description="Name or question, in any language.", examples=["Who rules the ferry?"])
     k: HowMany = 8
-    filters: LoreFilters = LoreFilters()
+    filters: LoreFilters = Field(default_factory=LoreFilters)
     expand: bool = Field(False, description="Also lore of graph neighbours of what is named.")
     max_chars: MaxChars = None
     explain: bool = Field(False, description="How it was found; game masters only.")

@@ -10,7 +10,7 @@ from knowledge.schemas import LoreQuestion, RulesQuestion
 from retrieval import hits
 from retrieval.budgets import shortened, within
 from retrieval.presets import preset
-from retrieval.schemas import Answer, Explanation, GmHit, Hit, NearMiss
+from retrieval.schemas import Answer, Explanation, GmHit, Hit, Leg, NearMiss, Source
 from worlds.callers import Caller
 
 ONLY_HIT = 1.0
@@ -50,13 +50,13 @@ def _shown_rule(
         "headings": rule["rule__breadcrumb"],
         "language": rule["rule__language"],
         "updated_at": updated_at,
-        "source": {
-            "document": rule["rule__document__title"],
-            "publisher": rule["rule__document__publisher"] or None,
-            "edition": rule["rule__document__edition"] or None,
-            "licence": rule["rule__document__licence"] or None,
-            "attribution": rule["rule__document__attribution"] or None,
-        },
+        "source": Source(
+            document=rule["rule__document__title"],
+            publisher=rule["rule__document__publisher"] or None,
+            edition=rule["rule__document__edition"] or None,
+            licence=rule["rule__document__licence"] or None,
+            attribution=rule["rule__document__attribution"] or None,
+        ),
         **found,
     }
     if not caller.audience.is_gm:
@@ -77,7 +77,7 @@ def found_lore(hit: hits.Hit, caller: Caller) -> Hit:
         "in_world_at": entry["lore__in_world_at"],
         "in_world_label": entry["lore__in_world_label"],
         "updated_at": hit.updated_at,
-        "source": {"document": entry["lore__title"], "author": entry["lore__author"] or None},
+        "source": Source(document=entry["lore__title"], author=entry["lore__author"] or None),
         **_found(hit),
     }
     if not caller.audience.is_gm:
@@ -139,7 +139,7 @@ def _explanation(
 
 
 def _found(hit: hits.Hit) -> dict[str, Any]:
-    legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in hit.legs.items() if leg.score is not None}
+    legs = {name: Leg(rank=leg.rank, score=leg.score) for name, leg in hit.legs.items() if leg.score is not None}
     return {"text": hit.text, "score": round(hit.score, 4), "match": hit.match, "legs": legs}
 
 

@@ -9,8 +9,9 @@ from psycopg import sql
 
 from memories.models import Namespace
 from memories.vectors import Vectors
+from retrieval.ahead import send
 from retrieval.embedders import get_embedder
-from retrieval.statement import at_once, vector_text
+from retrieval.statement import vector_text
 
 BY_CLIENT_VECTOR = """
 SELECT wanted.position - 1, near.id, near.text, near.distance
@@ -71,10 +72,8 @@ def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
         with connection.cursor() as cursor:
             cursor.execute(BY_CLIENT_VECTOR, values | {"vectors": [as_literal(vector) for vector in vectors]})
             return list(cursor.fetchall())
-    with at_once(DEFAULT_DB_ALIAS) as (limits, cursor):
-        limits.execute(LIMITS)
-        cursor.execute(_by_site_vector(), values | {"vectors": [vector_text(vector) for vector in vectors]})
-    return list(cursor.fetchall())
+    values["vectors"] = [vector_text(vector) for vector in vectors]
+    return send(DEFAULT_DB_ALIAS, (LIMITS, {}), (_by_site_vector(), values)).rows()
 
 
 def united(found: list[Near]) -> dict[UUID, str]:

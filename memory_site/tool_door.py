@@ -14,11 +14,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import lru_cache
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
-from django.db import close_old_connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.http import HttpResponse
 from django.http.request import split_domain_port, validate_host
 from django.utils import translation
@@ -26,6 +26,7 @@ from opentelemetry import context, propagate
 
 from memory_site import toolbox
 from memory_site.api import JSON, body_object
+from memory_site.database.base import DatabaseWrapper
 from memory_site.errors import told
 from memory_site.handler import ProgramsHandler
 from memory_site.request_ids import HEADER, accepted, current
@@ -98,13 +99,15 @@ class ToolDoor:
 
 def answer(tool: str, headers: Headers, body: bytes) -> Answer:
     """Call `tool` for the key in `headers`; return the status, the answer's own headers and its body."""
+    link = cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS])
+    link.resume()
     request_id = accepted(headers.get(HEADER.lower()))
     id_token, trace_token = current.set(request_id), context.attach(propagate.extract(headers))
     translation.deactivate()  # the thread may have answered a reader of Korean before
     try:
         status, own, text = _called(tool, headers, body, request_id)
     finally:
-        close_old_connections()
+        link.rest()
         context.detach(trace_token)
         current.reset(id_token)
     return status, {**own, HEADER: request_id}, text

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import cleandoc
 from time import perf_counter
 from typing import Any, get_type_hints
@@ -165,7 +165,7 @@ def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) 
     prefix = caller.key.prefix if caller.key else ""
     with calling(caller.request_id, prefix, name[:80]), span_of(_tracer, "memory37.tool") as span:
         try:
-            return _answered(find(name), arguments, noted)
+            return _counted(find(name), arguments, noted)
         except Exception as exc:
             problem = problem_of(exc)
             noted.status, noted.code = problem.status, problem.code
@@ -185,20 +185,35 @@ def _write(noted: audit.Call) -> None:
         logger.exception("Call of %s for request %s not audited", noted.tool, noted.caller.request_id)
 
 
-def _answered(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Answered:
-    noted.caller, allowance = throttling.admit(noted.caller, tool.name)
+def _counted(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Answered:
+    """Count the call and answer it. What only reads is begun while it is counted; a refusal still comes first."""
+    admission = throttling.Admission(noted.caller, tool.name)
+    if not tool.reads_only:
+        noted.caller, _allowance = admission.granted()
+    try:
+        answer = _answer(tool, arguments, noted)
+    except Exception:
+        caller, _allowance = admission.granted()
+        if caller.key is noted.caller.key:
+            raise
+        noted.caller = caller  # begun for a key that has been changed: what was wrong may be right now
+        answer = _answer(tool, arguments, noted)
+    return Answered(answer, admission.granted()[1])
+
+
+def _answer(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> BaseModel:
     if noted.caller.key:
         noted.caller.require(tool.scope)
     ask = tool.ask.model_validate(without_nulls(arguments))
     noted.caller = noted.caller.asking_as(getattr(ask, "as_", None))
     if tool.reads_only:
-        noted.asked = ask.model_dump(exclude_defaults=True, exclude={"as_"})
+        noted.asked = partial(ask.model_dump, exclude_defaults=True, exclude={"as_"})
     if getattr(ask, "explain", False) and not noted.caller.audience.is_gm:
         raise ExplainIsForGMs("Leave out `explain`: it would tell of what this audience may not know.")
     answer = tool.function(ask, noted.caller)
-    noted.returned = named_in(answer)
+    noted.returned = partial(named_in, answer)
     noted.degraded = list(getattr(answer, "degraded", ()))
-    return Answered(answer, allowance)
+    return answer
 
 
 def without_nulls(arguments: Mapping[str, Any]) -> dict[str, Any]:

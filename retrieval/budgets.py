@@ -1,6 +1,7 @@
 """Keep answers within their budget, and say so."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from retrieval.schemas import DEFAULT_CHARS, Hit
 
@@ -16,7 +17,7 @@ def within(hits: Sequence[Hit], max_chars: int | None) -> tuple[list[Hit], list[
         if len(hit.text) <= left:
             kept.append(hit)
         elif left >= WORTH_SHOWING or not kept:
-            kept.append(hit.model_copy(update={"text": _cut(hit.text, left), "truncated": True}))
+            kept.append(replace(hit, text=_cut(hit.text, left), truncated=True))
         else:
             break
         left = max(left - len(hit.text), 0)

@@ -68,6 +68,8 @@ def preset(domain: str) -> Preset:
     """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied."""
     known = PRESETS[domain]
     overrides = getattr(settings, "RETRIEVAL_PRESETS", {}).get(domain, {})
+    if not overrides:
+        return known
     return replace(known, **{name: _like(getattr(known, name), value) for name, value in overrides.items()})
 
 

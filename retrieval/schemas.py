@@ -1,6 +1,7 @@
 """What travels between the pipeline, the tools and their doors. Closed types: an unknown field is an error."""
 
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
@@ -89,10 +90,18 @@ class Chunk(Told):
     metadata: dict[str, Any] = {}
 
 
-class Leg(Told):
+TOLD = ConfigDict(extra="forbid")
+"""For what is made by the dozen, plain dataclasses: pydantic describes and writes them, and does not check what we made
+ourselves, which would take as long as all the rest of an answer."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Leg:
     """The place of a hit in one leg of the search."""
 
-    rank: int | None = Field(description="Empty: this leg alone would not have brought it.")
+    __pydantic_config__ = TOLD
+
+    rank: Annotated[int | None, Field(description="Empty: this leg alone would not have brought it.")]
     score: float | None
 
 
@@ -103,8 +112,11 @@ class ChunkScore(Chunk):
     legs: dict[str, Leg] = {}
 
 
-class Source(Told):
+@dataclass(kw_only=True, slots=True)
+class Source:
     """Where a hit comes from, as far as it applies."""
+
+    __pydantic_config__ = TOLD
 
     document: str | None = None
     publisher: str | None = None
@@ -115,8 +127,11 @@ class Source(Told):
     episode: str | None = None
 
 
-class Hit(Told):
+@dataclass(kw_only=True, slots=True)
+class Hit:
     """What every audience may see of something found. A field is hidden until it is listed here."""
+
+    __pydantic_config__ = TOLD
 
     id: str
     kind: str
@@ -124,25 +139,26 @@ class Hit(Told):
     text: str
     score: float
     match: Match
-    legs: dict[str, Leg] = {}
-    headings: list[str] = []
+    legs: dict[str, Leg] = field(default_factory=dict)
+    headings: list[str] = field(default_factory=list)
     language: str = ""
     in_world_at: float | None = None
     in_world_label: str = ""
-    source: Source = Source()
+    source: Source = field(default_factory=Source)
     updated_at: datetime | None = None
     truncated: bool = False
 
 
+@dataclass(kw_only=True, slots=True)
 class GmHit(Hit):
     """A hit with what only a game master may see."""
 
     visibility: str
-    known_to: list[str] = []
+    known_to: list[str] = field(default_factory=list)
     secret: bool = False
     status: str | None = None
     campaign: str | None = None
-    row: str | None = Field(None, description="Id of the row in the database, for reveals.")
+    row: Annotated[str | None, Field(description="Id of the row in the database, for reveals.")] = None
     passage: str | None = None
 
 

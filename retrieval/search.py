@@ -2,8 +2,9 @@
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -58,7 +59,7 @@ def search(
     mode: Mode | str | None = None,
     language: str | None = None,
     expansions: Sequence[Expansion] = (),
-    named: Sequence[Named] = (),
+    named: Sequence[Named] | Callable[[], Sequence[Named]] = (),
     fields: Sequence[str] = (),
     one_of: str = "",
     vector_query: str | None = None,
@@ -68,7 +69,8 @@ def search(
 
     `rows` is a queryset, already narrowed by world, audience and filters. `scopes` are the tenants whose word counts
     apply (`Searched.scope`): the world, its game system, a namespace. `hidden=True` counts hidden rows too, for a game
-    master only: else a hidden row would change the ranking of others. `named` are passages found by name, `fields`
+    master only: else a hidden row would change the ranking of others. `named` are passages found by name (asked
+    for last, if a function), `fields`
     more columns to return with each hit, also of related rows (`lore__title`). Of each value of the column `one_of`
     only the best passage is a hit (`lore_id`: one of each entry). `vector_query` is embedded in place of `query`. Raise
     `Invalid` for a question that cannot be asked, `SearchTimeout` when the database is too slow.
@@ -100,7 +102,7 @@ class Request:
     mode: Mode | None
     languages: Sequence[str]
     expansions: Sequence[Expansion]
-    named: Sequence[Named]
+    named: Sequence[Named] | Callable[[], Sequence[Named]]
     fields: tuple[str, ...]
     one_of: str
     vector_query: str | None
@@ -109,6 +111,11 @@ class Request:
     @property
     def domain(self) -> str:
         return searched(self.rows.model).domain
+
+    @cached_property
+    def names(self) -> Sequence[Named]:
+        """What was found by name."""
+        return self.named() if callable(self.named) else self.named
 
     @property
     def depth(self) -> int:
@@ -174,6 +181,7 @@ def _meaning(request: Request) -> tuple[Meaning | None, tuple[str, ...]]:
 def _parameters(request: Request, meaning: Meaning | None, narrow: Narrowness) -> dict[str, Any]:
     """Return the values of the statement's named parameters."""
     preset, by_words = request.preset, request.way != Mode.VECTOR or meaning is None
+    named = request.names
     return {
         "domain": request.domain,
         "scopes": list(request.scopes),
@@ -190,9 +198,9 @@ def _parameters(request: Request, meaning: Meaning | None, narrow: Narrowness) -
         "k_keyword": max(preset.k_keyword, request.depth),
         "k_vector": max(preset.k_vector, request.depth) if meaning else 0,
         "vector": meaning.vector if meaning else None,
-        "named_ids": [name.id for name in request.named],
-        "named_kinds": [name.kind for name in request.named],
-        "named_scores": [float(name.score) for name in request.named],
+        "named_ids": [name.id for name in named],
+        "named_kinds": [name.kind for name in named],
+        "named_scores": [float(name.score) for name in named],
         "fusion": preset.fusion.value,
         "rrf_k": preset.rrf_k,
         "vector_weight": _vector_weight(request, meaning),

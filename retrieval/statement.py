@@ -1,7 +1,6 @@
 """The search statement: compiled for a queryset, run under a time limit."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -9,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import orjson
-from django.db import OperationalError, connections, transaction
+from django.db import OperationalError, connections
 from django.utils.translation import gettext as _
 from pgvector import HalfVector
 from psycopg import sql
 from psycopg.errors import QueryCanceled
 
+from retrieval.ahead import send
 from retrieval.compiling import SEARCHED, Rows, named_parameters
 from retrieval.embedders import Vectors
 from retrieval.models import Passage
@@ -33,7 +33,7 @@ INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
 BEST_OF_EACH = "row_number() OVER (PARTITION BY owner ORDER BY score DESC, id)"
 
 LIMITS = """
-SELECT set_config('statement_timeout', %s, true), set_config('hnsw.ef_search', %s, true),
+SELECT set_config('statement_timeout', %(timeout)s, true), set_config('hnsw.ef_search', %(ef_search)s, true),
   set_config('hnsw.iterative_scan', 'strict_order', true), set_config('plan_cache_mode', 'force_generic_plan', true)
 """
 """What holds for the search alone. Planning such a statement anew takes two milliseconds and changes nothing: whether
@@ -85,11 +85,10 @@ class Statement:
 
     def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
         """Return the rows found, as dictionaries."""
+        limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
         try:
-            with at_once(self._db) as (limits, cursor):
-                limits.execute(LIMITS, [f"{int(preset.timeout * 1000)}ms", str(preset.ef_search)])
-                cursor.execute(text, {**self.rows.sql(*SEARCHED)[1], **parameters})
-            return _dictionaries(cursor, text)
+            sent = send(self._db, (LIMITS, limits), (text, {**self.rows.sql(*SEARCHED)[1], **parameters}))
+            return _dictionaries(sent.rows(), text, lambda: sent.columns)
         except OperationalError as error:
             if not isinstance(error.__cause__, QueryCanceled):
                 raise
@@ -102,7 +101,7 @@ class Statement:
         with connections[self._db].cursor() as cursor:
             text = source("explain").format(words=source("words"))
             cursor.execute(text, parameters)
-            return _dictionaries(cursor, text)
+            return _dictionaries(cursor.fetchall(), text, lambda: cursor.description)
 
     @property
     def _db(self) -> str:
@@ -130,22 +129,9 @@ def _shown(model: type[Passage], fields: tuple[str, ...]) -> str:
     return named_parameters(model._base_manager.all(), *wanted)[0]
 
 
-@contextmanager
-def at_once(db: str) -> Iterator[tuple[Any, Any]]:
-    """Two cursors whose statements travel to the database together: one wait, not four. They are one transaction of
-    their own, without a BEGIN and a COMMIT (PostgreSQL's implicit transaction of a pipeline), so that what the first
-    one sets for the transaction holds for the second and no longer; inside a transaction they are a savepoint of it.
-    Rows are fetched from the second cursor after the block."""
-    link = connections[db]
-    link.ensure_connection()
-    own = transaction.atomic(db) if link.in_atomic_block else nullcontext()
-    with own, link.wrap_database_errors, link.connection.pipeline():
-        yield link.cursor(), link.cursor()
-
-
-def _dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
+def _dictionaries(rows: Sequence[tuple[Any, ...]], text: str, description: Callable[[], Any]) -> list[dict[str, Any]]:
     """What `text` answered. Django leaves JSON as text outside the ORM: it is decoded here."""
-    rows, columns = cursor.fetchall(), _columns(text, lambda: cursor.description)
+    columns = _columns(text, description)
     return [
         {name: orjson.loads(value) if is_json and isinstance(value, str) else value for (name, is_json), value in pairs}
         for pairs in (zip(columns, row, strict=True) for row in rows)

@@ -5,8 +5,8 @@ The answer does not wait for its row: a thread gathers the rows of a twentieth o
 it has gathered; one that is killed loses that much, and a crash of PostgreSQL the last half second.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import sleep
 from typing import Any
@@ -40,7 +40,8 @@ BATCH = 10_000
 
 @dataclass
 class Call:
-    """What is noted of one call. `asked` is kept for reading tools only, each text cut to `LONGEST_ARGUMENT`."""
+    """What is noted of one call. `asked` is kept for reading tools only, each text cut to `LONGEST_ARGUMENT`. What may
+    be made of the question and the answer while nobody waits is given as a function."""
 
     tool: str
     door: str
@@ -48,8 +49,8 @@ class Call:
     status: int = 200
     code: str = ""
     milliseconds: float = 0.0
-    asked: dict[str, Any] = field(default_factory=dict)
-    returned: Sequence[str] = ()
+    asked: Callable[[], Mapping[str, Any]] = dict
+    returned: Callable[[], Sequence[str]] = tuple
     degraded: Sequence[str] = ()
 
 
@@ -94,8 +95,8 @@ def _values(noted: Noted) -> dict[str, Any]:
         "tool": call.tool[:80],
         "audience": str(call.caller.audience)[:120],
         "request_id": call.caller.request_id[:64],
-        "asked": _json({name: _short(value) for name, value in call.asked.items()}),
-        "returned": _json(list(call.returned)),
+        "asked": _json({name: _short(value) for name, value in call.asked().items()}),
+        "returned": _json(list(call.returned())),
         "degraded": _json(list(call.degraded)),
         "status": call.status,
         "code": call.code,

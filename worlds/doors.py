@@ -124,7 +124,8 @@ def _audit(request: HttpRequest, response: HttpResponse, milliseconds: float) ->
         return
     call = audit.Call(operation_of(request), "rest", caller, status=response.status_code, milliseconds=milliseconds)
     call.code = getattr(response, "problem_code", "")
-    call.returned = getattr(request, "returned", ())
+    returned = getattr(request, "returned", ())
+    call.returned = lambda: returned
     audit.record(call)
 
 

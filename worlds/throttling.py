@@ -6,8 +6,9 @@ changed since this process read it. The table is unlogged: a crash of the databa
 
 from dataclasses import dataclass, replace
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS
 
+from retrieval.ahead import Found, Sent, send
 from retrieval.problems import RateLimited, Unauthorized
 from worlds import keys
 from worlds.callers import Caller
@@ -44,33 +45,66 @@ class Allowance:
         }
 
 
+class Reconsider(Exception):
+    """The count came back, and the call cannot go on as it began: ask `Admission.granted`."""
+
+
+class Admission:
+    """One call of `tool`, being counted. Whoever only reads need not wait: the first answer of the database that it
+    waits for brings the count, and raises `Reconsider` where that changes anything. A caller without a key (the site
+    itself) is not limited."""
+
+    def __init__(self, caller: Caller, tool: str) -> None:
+        self._caller, self._tool, self._renewed = caller, tool, False
+        self._count = self._counting(caller.key, tool) if caller.key else None
+
+    def granted(self) -> tuple[Caller, Allowance | None]:
+        """Wait for the count; return the caller as its key stands now, and what it has left.
+
+        Raises `Unauthorized` when the key was revoked or has expired, `RateLimited` when the minute is used up.
+        """
+        if self._count is None:
+            return self._caller, None
+        try:
+            rows = self._count.rows()
+        except Reconsider:
+            rows = self._count.rows()
+        if not rows:
+            raise Unauthorized(keys.BAD_KEY)
+        if self._is_changed(rows) and not self._renewed:
+            self._caller, self._renewed = _as_it_stands(self._caller), True
+        return self._caller, self._allowed(rows)
+
+    def _counting(self, key: ApiKey, tool: str) -> Sent:
+        return send(DEFAULT_DB_ALIAS, (_COUNT, {"key": key.pk, "tool": tool}), then=self._look)
+
+    def _look(self, rows: Found) -> None:
+        if not rows or self._is_changed(rows) or rows[0][0] > self._key.calls_per_minute:
+            raise Reconsider
+
+    @property
+    def _key(self) -> ApiKey:
+        assert self._caller.key is not None
+        return self._caller.key
+
+    def _is_changed(self, rows: Found) -> bool:
+        """Whether the key was written since this process read it."""
+        return bool(rows[0][2] != getattr(self._key, "stamp", None))
+
+    def _allowed(self, rows: Found) -> Allowance:
+        used, reset, _stamp = rows[0]
+        allowance = Allowance(self._key.calls_per_minute, used, reset)
+        if used > allowance.limit:
+            raise RateLimited(
+                f"At most {allowance.limit} calls of {self._tool} a minute: wait {reset} seconds.",
+                headers={**allowance.headers, "Retry-After": str(reset)},
+            )
+        return allowance
+
+
 def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:
-    """Count one call of `tool`; return the caller as its key stands now, and what it has left.
-
-    Raises `Unauthorized` when the key was revoked or has expired, `RateLimited` when the minute is used up. A caller
-    without a key (the site itself) is not limited.
-    """
-    if caller.key is None:
-        return caller, None
-    used, reset, stamp = _count(caller.key, tool)
-    if stamp != getattr(caller.key, "stamp", None):
-        caller = _as_it_stands(caller)
-    allowance = Allowance(caller.key.calls_per_minute, used, reset)  # type: ignore[union-attr]
-    if used > allowance.limit:
-        raise RateLimited(
-            f"At most {allowance.limit} calls of {tool} a minute: wait {reset} seconds.",
-            headers={**allowance.headers, "Retry-After": str(reset)},
-        )
-    return caller, allowance
-
-
-def _count(key: ApiKey, tool: str) -> tuple[int, int, str]:
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT, {"key": key.pk, "tool": tool})
-        row: tuple[int, int, str] | None = cursor.fetchone()
-    if row is None:
-        raise Unauthorized(keys.BAD_KEY)
-    return row
+    """Count one call of `tool` and wait for it; returns and raises as `Admission.granted`."""
+    return Admission(caller, tool).granted()
 
 
 def _as_it_stands(caller: Caller) -> Caller:

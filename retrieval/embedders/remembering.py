@@ -69,4 +69,4 @@ class RememberingEmbedder:
         self.inner.probe()
 
     def _stacked(self, rows: list[Vectors]) -> Vectors:
-        return cast(Vectors, np.stack(rows)) if rows else np.zeros((0, self.dims), dtype=np.float32)
+        return cast(Vectors, np.array(rows)) if rows else np.zeros((0, self.dims), dtype=np.float32)
