@@ -188,7 +188,7 @@ def _write(noted: audit.Call) -> None:
 def _counted(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Answered:
     """Count the call and answer it. What only reads is begun while it is counted; a refusal still comes first."""
     admission = throttling.Admission(noted.caller, tool.name)
-    if not tool.reads_only:
+    if tool.asks_model or not tool.reads_only:
         noted.caller, _allowance = admission.granted()
     try:
         answer = _answer(tool, arguments, noted)

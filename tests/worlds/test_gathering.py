@@ -102,7 +102,8 @@ def test_a_process_that_ends_writes_what_it_gathered() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_call_is_audited_soon_and_surely_after_settling() -> None:
     world = World.objects.create(slug="ferrymark", name="Ferrymark")
-    audit.record(audit.Call("lore_search", "rest", Caller.gm(world), asked={"query": "eels"}, returned=["the-quay"]))
+    told = {"asked": lambda: {"query": "eels"}, "returned": lambda: ["the-quay"]}
+    audit.record(audit.Call("lore_search", "rest", Caller.gm(world), **told))
     until(AuditedCall.objects.exists)
     audit.record(audit.Call("npc_profile", "mcp", Caller.gm(world)))
     audit.settle()

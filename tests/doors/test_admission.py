@@ -1,0 +1,140 @@
+"""A call is counted while it is answered: a refusal still comes first, and before the expensive part."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from knowledge import finding
+from knowledge.models import Lore
+from knowledge.writing import save_lore
+from memory_site import toolbox
+from retrieval.problems import Problem
+from worlds import keys
+from worlds.callers import Caller
+from worlds.models import ApiKey, CallCount, World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SECRET = "The guild hides its ledgers under the wheel of the drowned mill."
+Make = Callable[..., Callable[..., toolbox.Answered]]
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What was searched for to the end: the expensive part of a call."""
+    done: list[Any] = []
+
+    def noting(rows: Any, query: str, **more: Any) -> Any:
+        result = search(rows, query, **more)
+        done.append(query)
+        return result
+
+    search = finding.search
+    monkeypatch.setattr(finding, "search", noting)
+    return done
+
+
+@pytest.fixture
+def calling(world: World) -> Make:
+    """Make a key; return a function that calls a tool with it, as a process does that has read the key before."""
+    save_lore(
+        Lore(world=world, slug="drowned-mill", title="Drowned Mill", kind="place", status="published",
+             visibility="gm", body=SECRET)
+    )  # fmt: skip
+
+    def make(**more: Any) -> Callable[..., toolbox.Answered]:
+        _key, text = keys.create_key(world, name="engine", **{"audience": "gm", **more})
+
+        def call(tool: str = "lore_search", **arguments: Any) -> toolbox.Answered:
+            caller = Caller.holding(keys.verify(text))
+            return toolbox.call(tool, arguments or {"query": "ledgers under the wheel"}, caller, door="rest")
+
+        return call
+
+    return make
+
+
+def refused(call: Callable[..., Any], **arguments: Any) -> str:
+    with pytest.raises(Problem) as problem:
+        call(**arguments)
+    return problem.value.code
+
+
+def elsewhere(**changed: Any) -> None:
+    """Change the key as another process would."""
+    ApiKey.objects.update(**changed)
+
+
+def shown(answered: toolbox.Answered) -> list[str]:
+    return [hit.id for hit in answered.answer.hits]  # type: ignore[attr-defined]
+
+
+def test_each_call_is_counted_and_told(calling: Make) -> None:
+    call = calling(calls_per_minute=5)
+    left = [answered.allowance.used for answered in (call(), call()) if answered.allowance]
+    assert left == [1, 2]
+    assert CallCount.objects.get().calls == 2
+
+
+def test_over_the_limit_nothing_is_searched(calling: Make, searches: list[Any]) -> None:
+    call = calling(calls_per_minute=1)
+    call()
+    assert refused(call) == "rate_limited"
+    assert len(searches) == 1
+
+
+def test_over_the_limit_that_is_said_before_what_else_is_wrong(calling: Make) -> None:
+    call = calling(calls_per_minute=1)
+    assert refused(call, query="") == "invalid"
+    assert refused(call, query="") == "rate_limited"
+
+
+def test_a_key_revoked_elsewhere_finds_nothing(calling: Make, searches: list[Any]) -> None:
+    call = calling()
+    call()
+    elsewhere(revoked_at="2026-01-01T00:00:00Z")
+    assert refused(call) == "unauthorized"
+    assert len(searches) == 1
+
+
+def test_a_key_narrowed_elsewhere_sees_no_more_than_it_may_now(calling: Make) -> None:
+    call = calling()
+    assert shown(call()) == ["drowned-mill"]
+    elsewhere(audience="public")
+    assert shown(call()) == []
+    assert CallCount.objects.get().calls == 2
+
+
+def test_a_key_widened_elsewhere_sees_what_it_may_now(calling: Make) -> None:
+    call = calling(audience="public")
+    assert shown(call()) == []
+    elsewhere(audience="gm")
+    assert shown(call()) == ["drowned-mill"]
+
+
+def test_a_scope_given_elsewhere_counts_at_once(calling: Make) -> None:
+    call = calling(scopes=["agent:write"])
+    assert refused(call) == "wrong_scope"
+    elsewhere(scopes=["tools:read"])
+    assert shown(call()) == ["drowned-mill"]
+
+
+def test_a_limit_raised_elsewhere_counts_at_once(calling: Make) -> None:
+    call = calling(calls_per_minute=1)
+    call()
+    elsewhere(calls_per_minute=2)
+    assert shown(call()) == ["drowned-mill"]
+    assert refused(call) == "rate_limited"
+
+
+@pytest.mark.parametrize("tool", ["archival_memory_insert", "lore_assert"])
+def test_what_writes_or_asks_a_model_waits_for_its_count(
+    calling: Make, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    call = calling(calls_per_minute=1, scopes=["tools:read", "agent:write"], namespace="mira")
+    monkeypatch.setattr(toolbox, "_answer", lambda *_given: begun.append(tool) or (_ for _ in ()).throw(ValueError()))
+    for _time in range(2):
+        refused(call, tool=tool, text="The bell is cracked.")
+    assert begun == [tool]
