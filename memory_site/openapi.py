@@ -105,11 +105,12 @@ def _tool_body(tool: Tool, document: Document) -> dict[str, Any]:
 
 
 def _null_is_default(schema: dict[str, Any]) -> dict[str, Any]:
-    """A tool takes null for "as if left out": say so for each optional property that does not yet."""
-    for name, node in schema.get("properties", {}).items():
-        if name not in schema.get("required", ()) and {"type": "null"} not in node.get("anyOf", ()):
-            said = {key: node.pop(key) for key in ("description", "default", "title") if key in node}
-            schema["properties"][name] = {"anyOf": [node, {"type": "null"}], **said}
+    """A tool takes null for "as if left out", at any depth: say so for each optional property that does not yet."""
+    for part in (schema, *schema.get("$defs", {}).values()):
+        for name, node in part.get("properties", {}).items():
+            if name not in part.get("required", ()) and {"type": "null"} not in node.get("anyOf", ()):
+                said = {key: node.pop(key) for key in ("description", "default", "title") if key in node}
+                part["properties"][name] = {"anyOf": [node, {"type": "null"}], **said}
     return schema
 
 

@@ -218,11 +218,13 @@ def _answer(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Base
 
 def without_nulls(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Null stands for "as if left out": strict schemas make a model send every argument."""
-    return {
-        name: without_nulls(value) if isinstance(value, Mapping) else value
-        for name, value in arguments.items()
-        if value is not None
-    }
+    return {name: _inner(value) for name, value in arguments.items() if value is not None}
+
+
+def _inner(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return without_nulls(value)
+    return [_inner(each) for each in value] if isinstance(value, list) else value
 
 
 def named_in(answer: BaseModel) -> list[str]:

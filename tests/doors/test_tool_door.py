@@ -64,6 +64,7 @@ CALLS = [
     ("rules_lookup", b'{"term": "grappled"}', {}),
     ("rules_lookup", b'{"term": "grappled", "k": null}', {"X-Request-ID": "turn-7"}),
     ("lore_search", b'{"query": "eels", "filters": {"kind": "place"}}', {}),
+    ("lore_search", b'{"query": "eels", "filters": {"kind": null, "tags": null}}', {}),
     ("npc_profile", b'{"npc": "Nobody"}', {}),
     ("rules_lookup", b'{"word": "grappled"}', {}),
     ("rules_lookup", b"", {}),

@@ -31,6 +31,20 @@ def test_the_six_world_tools_are_there_and_only_read() -> None:
     assert all(tool.reads_only for tool in WORLD_TOOLS)
 
 
+def test_null_stands_for_left_out_at_any_depth() -> None:
+    sent = {"query": "eels", "k": None, "filters": {"kind": None, "tags": ["a"]}, "list": [{"a": None, "b": [None]}]}
+    assert toolbox.without_nulls(sent) == {"query": "eels", "filters": {"tags": ["a"]}, "list": [{"b": [None]}]}
+
+
+def test_the_description_says_where_null_is_taken() -> None:
+    schemas = api.get_openapi_schema()["components"]["schemas"]
+    for model in ("LoreQuestion", "LoreFilters", "RulesQuestion"):
+        optional = set(schemas[model]["properties"]) - set(schemas[model].get("required", ()))
+        assert optional
+        for name in optional:
+            assert {"type": "null"} in schemas[model]["properties"][name]["anyOf"], (model, name)
+
+
 @pytest.mark.parametrize("form", list(Form))
 def test_the_six_schemas_cost_less_than_1800_tokens(form: Form) -> None:
     """Counted with the real o200k_base vocabulary, which the bpe-openai wheel carries."""

@@ -1,6 +1,7 @@
 """`lore_search` with `expand`: lore one step along the graph from what is named, as a leg with its own rank."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_a_hidden_entry_takes_no_rank_from_another(world: World) -> None:
 
 
 def test_a_hidden_fact_or_entity_leads_nowhere(world: World, write: Write) -> None:
-    bare = [hit.model_dump() for hit in ask(world, PUBLIC, expand=True).hits]
+    bare = [asdict(hit) for hit in ask(world, PUBLIC, expand=True).hits]
     write("Salt Cellar", "White and dry.", visibility=Visibility.GM)
     cellar = NodeFact(
         kind="Location", name="Salt Cellar", lore_id=Lore.objects.get(title="Salt Cellar").pk, visibility="gm"
@@ -82,7 +83,7 @@ def test_a_hidden_fact_or_entity_leads_nowhere(world: World, write: Write) -> No
     tie(world, "Mira Voss", "LOCATED_IN", "Salt Cellar")
     tie(world, "Silent Bell", "LOCATED_IN", "Hall of Oars")
     tie(world, "Mira Voss", "RELATES_TO", "Hall of Oars", visibility="gm")
-    assert [hit.model_dump() for hit in ask(world, PUBLIC, expand=True).hits] == bare
+    assert [asdict(hit) for hit in ask(world, PUBLIC, expand=True).hits] == bare
     assert by_id(ask(world, expand=True))["salt-cellar"].legs["graph"].rank
 
 
