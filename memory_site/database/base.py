@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 import psycopg
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, creation
 from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap
 from psycopg.types.datetime import TimestamptzLoader
@@ -37,7 +37,16 @@ class QuickUtcLoader(TimestamptzLoader):
         return super().load(data).astimezone(UTC)
 
 
+class DatabaseCreation(creation.DatabaseCreation):
+    """Drops a test database although a server's thread may still hold a connection to it."""
+
+    def _destroy_test_db(self, test_database_name: str, verbosity: int) -> None:  # noqa: ARG002 - Django's name
+        with self.connection._nodb_cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {self.connection.ops.quote_name(test_database_name)} WITH (FORCE)")
+
+
 class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
+    creation_class = DatabaseCreation
     resting: "dict[str, BoundedSemaphore]" = {}
     """For each pool, how many more connections may stay with their threads between two calls."""
     is_resting = False
