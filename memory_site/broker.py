@@ -27,7 +27,7 @@ def celery_defaults() -> dict[str, Any]:
     if settings.CELERY_BROKER_URL:
         return {"broker_url": settings.CELERY_BROKER_URL}
     return {
-        "broker_url": "pgmq://",
+        "broker_url": "pgmq://localhost",  # kombu warns of an empty host; the transport goes by conn_string alone
         "broker_transport_options": {
             "conn_string": conninfo(),
             "init_extension": False,
