@@ -3,9 +3,10 @@
 import select
 from datetime import UTC, datetime
 from functools import lru_cache
-from threading import BoundedSemaphore
+from threading import Lock
 from time import monotonic
 from typing import Any
+from weakref import WeakSet, finalize
 
 import psycopg
 from django.db.backends.postgresql import base, creation
@@ -47,19 +48,27 @@ class DatabaseCreation(creation.DatabaseCreation):
 
 class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
     creation_class = DatabaseCreation
-    resting: "dict[str, BoundedSemaphore]" = {}
-    """For each pool, how many more connections may stay with their threads between two calls."""
-    is_resting = False
+    _resting: "WeakSet[DatabaseWrapper]" = WeakSet()
+    _resting_lock = Lock()
+    _giving_back: "finalize[Any, Any] | None" = None
+    """What happens to a resting connection whose thread ends."""
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the connection stays with its thread between two calls."""
+        return self._giving_back is not None
 
     def rest(self) -> None:
         """Call it when a call is over: the connection stays with this thread for the next one, while at most half of
         the pool does so; else it goes back. The way there and back takes as long as a small statement."""
         if self.in_atomic_block or self.connection is None:
             return
-        if self.errors_occurred or self.has_sent or not self.pool or not self._has_place():
+        fit = self.pool and not self.errors_occurred and not self.has_sent
+        if not fit or not (self.is_resting or self._has_place()):
             self.close_if_unusable_or_obsolete()
-        else:
-            self.is_resting = True
+        elif not self.is_resting:
+            self._giving_back = finalize(self, _give_back, self.connection)
+            self._giving_back.atexit = False
 
     def resume(self) -> None:
         """Call it when a call begins: a connection that is not sure to stand goes back to the pool, which asks it."""
@@ -67,16 +76,20 @@ class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
             self.close()
 
     def close(self) -> None:
-        if self.is_resting:
-            self.is_resting = False
-            self._places().release()
+        if self._giving_back:
+            self._giving_back.detach()
+            self._giving_back = None
+            with self._resting_lock:
+                self._resting.discard(self)
         super().close()
 
     def _has_place(self) -> bool:
-        return self.is_resting or self._places().acquire(blocking=False)
-
-    def _places(self) -> BoundedSemaphore:
-        return self.resting.setdefault(self.alias, BoundedSemaphore(max(self.pool.max_size // 2, 1)))
+        with self._resting_lock:
+            others = sum(one.alias == self.alias for one in self._resting if one is not self)
+            if others >= max(self.pool.max_size // 2, 1):
+                return False
+            self._resting.add(self)
+            return True
 
     def get_connection_params(self) -> dict[str, Any]:
         """With our loader of times, where the site's time zone is UTC."""
@@ -93,6 +106,12 @@ class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
                 return connection
             connection.close()
             self.pool.putconn(connection)  # which makes a new one in its place
+
+
+def _give_back(connection: "psycopg.Connection[Any]") -> None:
+    """Return the connection of a thread that has ended; closed, for nobody knows what it was doing."""
+    connection.close()
+    connection._pool.putconn(connection)  # type: ignore[union-attr]
 
 
 @lru_cache

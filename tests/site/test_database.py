@@ -1,10 +1,12 @@
 """Connections from the pool: looked at before each request, and replaced when the server ended them."""
 
+import gc
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, cast
+from weakref import WeakSet
 
 import psycopg
 import pytest
@@ -133,6 +135,30 @@ def test_within_a_transaction_it_stays_whatever_happens() -> None:
         assert ours().connection is raw
 
 
+@pytest.fixture
+def nobody_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads of a server that another test started may keep connections; they are not counted."""
+    monkeypatch.setattr(DatabaseWrapper, "_resting", WeakSet())
+
+
+@pytest.mark.usefixtures("nobody_rests")
+def test_a_thread_that_ends_gives_its_connection_back() -> None:
+    def call() -> int:
+        pid = backend()
+        send(DEFAULT_DB_ALIAS, ("SELECT 1 AS one", {})).rows()
+        ours().rest()
+        assert ours().is_resting
+        return pid
+
+    pool = ours().pool
+    for _thread in range(2 * pool.max_size):  # each would wait for a connection in vain, were they lost
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(call).result()
+        gc.collect()
+    assert not list(DatabaseWrapper._resting)
+
+
+@pytest.mark.usefixtures("nobody_rests")
 def test_at_most_half_of_the_pool_rests() -> None:
     most = ours().pool.max_size // 2
 
