@@ -14,6 +14,7 @@ from typing import Any, cast
 from django.db import DatabaseError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import Connection, Pipeline
+from psycopg.generators import send as finish_sending
 
 Statement = tuple[Any, Mapping[str, Any]]
 """Its text (or what psycopg composes of), and its values."""
@@ -182,6 +183,7 @@ class Batches(Pipeline):
         self.command_queue.going = True
         try:
             self._conn.wait(self._communicate_gen())
+            self._conn.wait(finish_sending(self.pgconn))
         finally:
             self.command_queue.going = False
 

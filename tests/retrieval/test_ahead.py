@@ -190,3 +190,12 @@ def test_who_watches_statements_sees_those_sent_ahead() -> None:
     with CaptureQueriesContext(connection) as watched:
         put(1).rows()
     assert ["INSERT INTO sent_ahead" in query["sql"] for query in watched] == [True]
+
+
+@pytest.mark.parametrize("megabytes", [1, 20])
+def test_what_no_buffer_holds_is_sent_and_answered_whole(megabytes: int) -> None:
+    big = "x" * (megabytes << 20)
+    first, second = (send(ALIAS, ("SELECT %(big)s::text AS big", {"big": big + mark})) for mark in "ab")
+    assert first.rows() == [(big + "a",)]
+    assert second.rows() == [(big + "b",)]
+    assert stored() == []
