@@ -188,17 +188,20 @@ def _write(noted: audit.Call) -> None:
 def _counted(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Answered:
     """Count the call and answer it. What only reads is begun while it is counted; a refusal still comes first."""
     admission = throttling.Admission(noted.caller, tool.name)
-    if tool.asks_model or not tool.reads_only:
+    if tool.asks_model or not tool.reads_only or not admission.is_under_way:
         noted.caller, _allowance = admission.granted()
+    answer: BaseModel | Exception
     try:
         answer = _answer(tool, arguments, noted)
-    except Exception:
-        caller, _allowance = admission.granted()
-        if caller.key is noted.caller.key:
-            raise
-        noted.caller = caller  # begun for a key that has been changed: what was wrong may be right now
+    except Exception as wrong:
+        answer = wrong
+    caller, allowance = admission.granted()
+    if caller.key is not noted.caller.key:  # begun for a key as it was before it was changed
+        noted.caller = caller
         answer = _answer(tool, arguments, noted)
-    return Answered(answer, admission.granted()[1])
+    if isinstance(answer, Exception):
+        raise answer
+    return Answered(answer, allowance)
 
 
 def _answer(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> BaseModel:

@@ -6,15 +6,18 @@ the same connection, waits for all of it (docs/decisions/0037).
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
+from weakref import ReferenceType, ref
 
-from django.db import DatabaseError, connections, transaction
+import psycopg
+from django.db import Error, OperationalError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import Connection, Pipeline
 from psycopg.generators import send as finish_sending
+from psycopg.pq import ExecStatus
 
 Statement = tuple[Any, Mapping[str, Any]]
 """Its text (or what psycopg composes of), and its values."""
@@ -33,28 +36,40 @@ class Sent:
     failure: Exception | None = None
 
     def rows(self) -> Found:
-        """Wait for the rows; raises what the database has to say, or what a `then` refuses."""
-        if self.found is None and self.failure is None and isinstance(self.link, SendsAhead):
+        """Wait for the rows; raises what the database has to say of them, or what a `then` refuses."""
+        if self.is_under_way and isinstance(self.link, SendsAhead):
             self.link.arrive()
-        if self.failure:
-            raise self.failure
-        self._say()
-        return cast(Found, self.found)
+        self.say()
+        if self.failure or self.found is None:
+            raise self.failure or OperationalError("The connection was closed before the answer came.")
+        return self.found
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.found is None and self.failure is None
 
     @property
     def columns(self) -> Any:
         """The description of the columns (PEP 249) of rows that have come."""
         return self.cursor.description
 
-    def take(self) -> None:
-        """Read the rows, which have come."""
-        with self.link.wrap_database_errors:
-            self.found = self.cursor.fetchall()
+    def take(self, wrong: Exception | None = None) -> None:
+        """Read the rows, which have come, or note what came in their place."""
+        try:
+            with self.link.wrap_database_errors:
+                if wrong:
+                    raise wrong
+                self.found = self.cursor.fetchall()
+        except Error as failure:
+            self.failure = failure
 
-    def _say(self) -> None:
+    def say(self) -> None:
+        """Let `then` be heard, once. Without the rows that it waits for nothing goes on either."""
         then, self.then = self.then, None
-        if then:
-            then(cast(Found, self.found))
+        if then and self.failure:
+            raise self.failure
+        if then and self.found is not None:
+            then(self.found)
 
 
 def send(db: str, *statements: Statement, then: Then | None = None) -> Sent:
@@ -66,9 +81,10 @@ def send(db: str, *statements: Statement, then: Then | None = None) -> Sent:
     asked for. So it is where somebody watches the statements.
     """
     link = connections[db]
-    watched = link.execute_wrappers or link.queries_logged
-    if isinstance(link, SendsAhead) and not link.in_atomic_block and not watched:
-        return link.send_ahead(statements, then)
+    if isinstance(link, SendsAhead):
+        if link.may_send_ahead:
+            return link.send_ahead(statements, then)
+        link.settle()
     link.ensure_connection()
     with ExitStack() as together:
         if len(statements) > 1:
@@ -80,6 +96,8 @@ def send(db: str, *statements: Statement, then: Then | None = None) -> Sent:
             cursor.execute(text, values)
     sent = Sent(link, cursor, then)
     sent.take()
+    if sent.failure:
+        raise sent.failure
     return sent
 
 
@@ -90,18 +108,32 @@ class SendsAhead(BaseDatabaseWrapper):
         super().__init__(*args, **kwargs)
         self._sent: list[Sent] = []
         self._batches: Batches | None = None
+        self._chunked: list[ReferenceType[Any]] = []
+
+    @property
+    def may_send_ahead(self) -> bool:
+        """Not inside a transaction, nor under the eyes of a watcher or while rows are read in chunks: these need
+        answers at once."""
+        self._chunked = [kept for kept in self._chunked if (cursor := kept()) is not None and not cursor.closed]
+        return not (self.in_atomic_block or self.execute_wrappers or self.queries_logged or self._chunked)
 
     def send_ahead(self, statements: tuple[Statement, ...], then: Then | None) -> Sent:
         """What `send` does outside a transaction."""
         self.ensure_connection()
-        with self.wrap_database_errors:
-            batches = self._batches = self._batches or Batches(self.connection)
-            try:
-                for text, values in statements:
-                    cursor = self.connection.cursor()  # Django's would take as long as sending a small statement
-                    cursor.execute(text, values)
-            finally:  # also what a faulty statement leaves behind: answers are counted
+        try:
+            with self.wrap_database_errors:
+                batches = self._batches = self._batches or Batches(self.connection)
+                try:
+                    for text, values in statements:
+                        cursor = self.connection.cursor()  # Django's would take as long as sending a small statement
+                        cursor.execute(text, values)
+                except BaseException:  # such as a value that has no form in SQL: then nothing of the batch is sent
+                    batches.drop()
+                    raise
                 batches.send()
+        except OperationalError as failure:
+            self._lost(self._sent, failure)
+            raise
         sent = Sent(self, cursor, then)
         self._sent.append(sent)
         return sent
@@ -109,18 +141,18 @@ class SendsAhead(BaseDatabaseWrapper):
     def arrive(self) -> None:
         """Wait for what was sent ahead, and hear each `then`, in their order."""
         sent, self._sent = self._sent, []
-        try:
-            if self._batches:
+        if self._batches:
+            try:
                 with self.wrap_database_errors:
                     self._batches.arrive()
+            except Error as failure:
+                self._lost(sent, failure)
+                raise
             for one in sent:
-                one.take()
-        except DatabaseError as failure:
-            for one in sent:
-                one.failure = failure
-            raise
+                one.take(self._batches.failures.get(one.cursor))
+            self._batches.failures.clear()
         for one in sent:
-            one._say()
+            one.say()
 
     @property
     def has_sent(self) -> bool:
@@ -128,7 +160,7 @@ class SendsAhead(BaseDatabaseWrapper):
         return bool(self._sent)
 
     def settle(self) -> None:
-        """The same; then the connection is one like any other."""
+        """Wait as `arrive` does; then the connection is one like any other."""
         if self._batches is None:
             return
         try:
@@ -138,59 +170,66 @@ class SendsAhead(BaseDatabaseWrapper):
             with self.wrap_database_errors:
                 batches.end()
 
+    def _lost(self, sent: list[Sent], failure: Exception) -> None:
+        for one in sent:
+            one.failure = failure
+
     def cursor(self) -> Any:
         self.settle()
         return super().cursor()
 
     def chunked_cursor(self) -> Any:
         self.settle()
-        return super().chunked_cursor()
+        cursor = super().chunked_cursor()
+        self._chunked.append(ref(cursor))
+        return cursor
 
     def set_autocommit(self, *args: Any, **kwargs: Any) -> None:
         self.settle()
         super().set_autocommit(*args, **kwargs)
 
     def is_usable(self) -> bool:
-        try:
-            self.settle()
-        except DatabaseError:
-            return False
+        self._forget()
         return bool(super().is_usable())
 
     def close(self) -> None:
-        self._sent = []  # nobody will ask for it any more
-        try:
+        self._forget()
+        super().close()
+
+    def _forget(self) -> None:
+        """Nobody will ask for what is under way, nor for what becomes of it."""
+        sent, self._sent = self._sent, []
+        self._lost(sent, OperationalError("The connection was closed before the answer came."))
+        with suppress(Error):
             self.settle()
-        except DatabaseError:
-            pass  # nor for what became of it
-        finally:
-            super().close()
 
 
 class Batches(Pipeline):
-    """psycopg's own pipeline sends every statement and every Sync by itself, and waits at a Sync. Here a batch goes out
-    in one piece, its Sync with it: the database wakes once, and no lock outlives its statement."""
+    """psycopg's own pipeline sends every statement and every Sync by itself, waits at a Sync, and tells whoever comes
+    next of a failure. Here a batch goes out in one piece, its Sync with it: the database wakes once, no lock outlives
+    its statement, and a failure is kept for the cursor that it belongs to."""
 
     def __init__(self, connection: "Connection[Any]") -> None:
         super().__init__(connection)
         self.command_queue: _Together = _Together()
+        self.failures: dict[Any, Exception] = {}
+        self._wrong: Exception | None = None
         connection._pipeline = self
         connection.wait(self._enter_gen())
 
     def send(self) -> None:
         """Send what was executed since the last time, as one transaction."""
-        self._enqueue_sync()
-        self.command_queue.going = True
-        try:
-            self._conn.wait(self._communicate_gen())
-            self._conn.wait(finish_sending(self.pgconn))
-        finally:
-            self.command_queue.going = False
+        self._conn.wait(self._send_gen())
+
+    def drop(self) -> None:
+        """Forget what was executed since the last time."""
+        for _command in range(len(self.command_queue)):
+            self.result_queue.pop()
+        self.command_queue.clear()
+        self._conn._prepared.clear()  # it believes that they were prepared
 
     def arrive(self) -> None:
         """Wait for all answers; the cursors then hold them."""
-        if len(self.command_queue):  # executed past `send_ahead`: an answer is waited for only if it was asked
-            self.send()
         self._conn.wait(self._fetch_gen(flush=False))
 
     def end(self) -> None:
@@ -200,6 +239,35 @@ class Batches(Pipeline):
         finally:
             self._exit(None)
             self._conn._pipeline = None
+
+    def _send_gen(self) -> Generator[Any, Any, None]:
+        self._enqueue_sync()
+        self.command_queue.going = True
+        try:
+            yield from self._communicate_gen()
+            yield from finish_sending(self.pgconn)  # more than the socket holds takes several goes
+        except BaseException:
+            self._conn.close()  # half of a batch went out: nobody could tell which answer is whose
+            raise
+        finally:
+            self.command_queue.going = False
+
+    def _fetch_gen(self, *, flush: bool) -> Generator[Any, Any, None]:  # noqa: ARG002 - a Sync flushes
+        if len(self.command_queue):  # executed past `send_ahead`, by a cursor older than this pipeline
+            yield from self._send_gen()
+        yield from super()._fetch_gen(flush=False)
+
+    def _process_results(self, queued: Any, results: Any) -> None:
+        if results[0].status == ExecStatus.PIPELINE_SYNC:
+            self._wrong = None
+            return
+        try:
+            super()._process_results(queued, results)
+        except psycopg.Error as wrong:
+            self._wrong = self._wrong or wrong  # what follows in its batch only says that it was aborted
+            self._conn._prepared.clear()  # it believes that what follows was prepared
+            if queued:
+                self.failures[queued[0]] = self._wrong
 
 
 class _Together(deque[Any]):

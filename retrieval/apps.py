@@ -11,12 +11,14 @@ class RetrievalConfig(AppConfig):
         import psycopg
         import psycopg._queries
         from pgvector import HalfVector
-        from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
+        from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
 
         from retrieval import checks  # noqa: F401  registers them
         from retrieval.installing import install_after_migrate
 
         # A vector in binary costs a tenth of one in text. PostgreSQL reads it as the type that the statement names.
+        # Text is for Django's log of statements, which writes the values into them.
+        psycopg.adapters.register_dumper(HalfVector, HalfVectorDumper)
         psycopg.adapters.register_dumper(HalfVector, HalfVectorBinaryDumper)
         # Up to this length psycopg keeps the parsed text of a statement; ours are longer than its 4,096 characters, and
         # parsing the search anew takes a tenth of a millisecond. Where the name is gone one day, it is merely slower.

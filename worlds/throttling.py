@@ -75,6 +75,11 @@ class Admission:
             self._caller, self._renewed = _as_it_stands(self._caller), True
         return self._caller, self._allowed(rows)
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the count will be heard with the first answer of the database. It is not inside a transaction."""
+        return self._count is not None and self._count.is_under_way
+
     def _counting(self, key: ApiKey, tool: str) -> Sent:
         return send(DEFAULT_DB_ALIAS, (_COUNT, {"key": key.pk, "tool": tool}), then=self._look)
 

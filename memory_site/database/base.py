@@ -86,7 +86,7 @@ class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
     def _has_place(self) -> bool:
         with self._resting_lock:
             others = sum(one.alias == self.alias for one in self._resting if one is not self)
-            if others >= max(self.pool.max_size // 2, 1):
+            if others >= self.pool.max_size // 2:
                 return False
             self._resting.add(self)
             return True

@@ -46,6 +46,11 @@ class RememberingEmbedder:
                 _queries.update({keys[text]: row for text, row in rows.items()})
         return self._stacked([known[text] for text in texts])
 
+    def remembers(self, query: str) -> bool:
+        """Whether `query` would cost nothing."""
+        with _lock:
+            return (self.name, cache.text_hash(query)) in _queries
+
     def embed_document(self, texts: list[str]) -> Vectors:
         known = cache.recall(self.name, texts)
         missing = [text for text in dict.fromkeys(texts) if text not in known]

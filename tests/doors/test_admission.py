@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from knowledge import finding
 from knowledge.models import Lore
 from knowledge.writing import save_lore
 from memory_site import toolbox
+from retrieval.embedders.remembering import RememberingEmbedder
 from retrieval.problems import Problem
 from worlds import keys
 from worlds.callers import Caller
@@ -104,6 +106,30 @@ def test_a_key_narrowed_elsewhere_sees_no_more_than_it_may_now(calling: Make) ->
     elsewhere(audience="public")
     assert shown(call()) == []
     assert CallCount.objects.get().calls == 2
+
+
+def test_within_a_transaction_it_holds_as_well(calling: Make, searches: list[Any]) -> None:
+    call = calling(calls_per_minute=3)
+    call()
+    with transaction.atomic():
+        elsewhere(audience="public")
+        assert shown(call()) == []
+        elsewhere(scopes=["agent:write"])
+        assert refused(call) == "wrong_scope"
+        assert refused(call) == "rate_limited"
+    assert len(searches) == 2
+
+
+def test_over_the_limit_nothing_is_embedded(calling: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = calling(calls_per_minute=1)
+    call()
+    asked: list[Any] = []
+    embed = RememberingEmbedder.embed_query
+    monkeypatch.setattr(
+        RememberingEmbedder, "embed_query", lambda self, texts: asked.append(texts) or embed(self, texts)
+    )
+    assert refused(call, query="who keeps the bell of the ferry?") == "rate_limited"
+    assert not asked
 
 
 def test_a_key_widened_elsewhere_sees_what_it_may_now(calling: Make) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import DataError, connection, transaction
+from django.db import DataError, IntegrityError, OperationalError, connection, transaction
 from django.db.utils import DatabaseError, ProgrammingError
 from django.test.utils import CaptureQueriesContext
 
@@ -108,17 +108,45 @@ def test_a_failed_batch_changes_nothing_and_the_next_one_works() -> None:
     assert stored() == [1, 2]
 
 
-def test_a_failure_is_told_to_whoever_asked_and_asks() -> None:
-    before, faulty, after = put(1), put(1), put(2)
-    for one in (after, faulty, before):
-        with pytest.raises(DatabaseError, match="duplicate key"):
-            one.rows()
+@pytest.mark.parametrize("pause", [0, 0.1])
+def test_a_failure_is_told_to_whoever_it_belongs_to(pause: float) -> None:
+    before, faulty = put(1), put(1)
+    threading.Event().wait(pause)  # so that it has come before the next one is sent
+    after = put(2)
+    assert after.rows() == [(2,)]
+    for _time in range(2):
+        with pytest.raises(IntegrityError, match="duplicate key"):
+            faulty.rows()
+    assert before.rows() == [(1,)]
     assert stored() == [1, 2]
+
+
+def test_what_waits_for_a_failed_then_is_told_so_too() -> None:
+    put(1).rows()
+    heard: list[Any] = []
+    counted = send(ALIAS, ("INSERT INTO sent_ahead VALUES (1) RETURNING 1", {}), then=heard.append)
+    with pytest.raises(IntegrityError):
+        put(2).rows()
+    with pytest.raises(IntegrityError):
+        counted.rows()
+    assert not heard
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_a_statement_that_failed_to_parse_can_be_asked_again(times: int) -> None:
+    """psycopg notes a name for a statement before the server has parsed it."""
+    shown: Any = ("SELECT %(n)s::int AS n", {"n": 4})
+    for _time in range(times - 1):
+        send(ALIAS, shown).rows()
+    with pytest.raises(DatabaseError, match="division by zero"):
+        send(ALIAS, ("SELECT 1 / %(n)s::int", {"n": 0}), shown).rows()
+    for _time in range(4):
+        assert send(ALIAS, shown).rows() == [(4,)]
 
 
 def test_a_statement_that_cannot_be_sent_leaves_no_answer_to_wait_for() -> None:
     with pytest.raises((ProgrammingError, DataError)):
-        send(ALIAS, ("SELECT 1", {}), ("SELECT %(what)s", {"what": object()}))
+        send(ALIAS, ("INSERT INTO sent_ahead VALUES (9)", {}), ("SELECT %(what)s", {"what": object()}))
     assert put(1).rows() == [(1,)]
     assert stored() == [1]
 
@@ -199,3 +227,48 @@ def test_what_no_buffer_holds_is_sent_and_answered_whole(megabytes: int) -> None
     assert first.rows() == [(big + "a",)]
     assert second.rows() == [(big + "b",)]
     assert stored() == []
+
+
+def test_what_was_sent_over_a_closed_connection_has_no_rows() -> None:
+    sent = put(1)
+    connection.close()
+    with pytest.raises(OperationalError, match="closed"):
+        sent.rows()
+
+
+def test_more_parameters_than_the_protocol_has_are_an_error_and_no_shift_of_answers() -> None:
+    many = {f"p{n}": n for n in range(70_000)}
+    with pytest.raises(DatabaseError):
+        send(ALIAS, ("SELECT " + "+".join(f"%({name})s" for name in many), many)).rows()
+    connection.close()
+    assert put(1).rows() == [(1,)]
+
+
+def test_rows_read_in_chunks_go_on_while_others_are_sent() -> None:
+    put(1).rows()
+    put(2).rows()
+    with connection.chunked_cursor() as chunks:
+        chunks.execute("SELECT number FROM sent_ahead ORDER BY number")
+        assert chunks.fetchmany(1) == [(1,)]
+        assert put(3).rows() == [(3,)]
+        assert chunks.fetchmany(1) == [(2,)]
+    put(4)
+    assert in_pipeline()
+    assert stored() == [1, 2, 3, 4]
+
+
+def test_a_cursor_opened_before_can_be_used_after() -> None:
+    with connection.cursor() as cursor:
+        put(1)
+        cursor.execute("INSERT INTO sent_ahead VALUES (2) RETURNING number")
+        assert cursor.fetchone() == (2,)
+    assert stored() == [1, 2]
+
+
+def test_who_begins_to_watch_sees_what_comes_then() -> None:
+    put(1)
+    limit: Any = ("SELECT set_config('statement_timeout', '4321ms', true)", {})
+    with CaptureQueriesContext(connection) as watched:
+        assert send(ALIAS, limit, ("SELECT 2 AS two", {})).rows() == [(2,)]
+    assert len(watched) == 2
+    assert stored() == [1]

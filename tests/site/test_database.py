@@ -11,6 +11,8 @@ from weakref import WeakSet
 import psycopg
 import pytest
 from django.db import DEFAULT_DB_ALIAS, DataError, close_old_connections, connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
+from pgvector import HalfVector
 
 from memory_site.database import base
 from memory_site.database.base import DatabaseWrapper, stands
@@ -178,6 +180,15 @@ def test_at_most_half_of_the_pool_rests() -> None:
         assert threads.submit(call, 0).result()
 
 
+@pytest.mark.usefixtures("nobody_rests")
+def test_the_only_connection_of_a_pool_never_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend()
+    monkeypatch.setattr(ours().pool, "_max_size", 1)
+    ours().rest()
+    assert not ours().is_resting
+    assert ours().connection is None
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
@@ -204,3 +215,11 @@ def test_a_time_that_python_has_none_for_is_refused() -> None:
         cursor.execute("SELECT '0044-03-15 12:00 BC'::timestamptz")
         with pytest.raises(DataError, match="before year 1"):
             cursor.fetchone()
+
+
+def test_a_vector_can_be_written_into_the_log_of_statements() -> None:
+    """As with DEBUG on."""
+    with CaptureQueriesContext(connection) as watched, connection.cursor() as cursor:
+        cursor.execute("SELECT %s::halfvec(2) <=> '[1,0]'", [HalfVector([1, 0])])
+        assert cursor.fetchone() == (0.0,)
+    assert "[1.0,0.0]" in watched[0]["sql"]
