@@ -190,17 +190,16 @@ def _counted(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Ans
     admission = throttling.Admission(noted.caller, tool.name)
     if tool.asks_model or not tool.reads_only or not admission.is_under_way:
         noted.caller, _allowance = admission.granted()
-    answer: BaseModel | Exception
+    answer = None
     try:
         answer = _answer(tool, arguments, noted)
-    except Exception as wrong:
-        answer = wrong
+    except Exception:
+        if admission.granted()[0].key is noted.caller.key:
+            raise
     caller, allowance = admission.granted()
-    if caller.key is not noted.caller.key:  # begun for a key as it was before it was changed
+    if answer is None or caller.key is not noted.caller.key:  # begun for a key as it was before it was changed
         noted.caller = caller
         answer = _answer(tool, arguments, noted)
-    if isinstance(answer, Exception):
-        raise answer
     return Answered(answer, allowance)
 
 

@@ -101,6 +101,11 @@ def send(db: str, *statements: Statement, then: Then | None = None) -> Sent:
     return sent
 
 
+def _lose(sent: list[Sent], failure: Exception) -> None:
+    for one in sent:
+        one.failure = failure
+
+
 class SendsAhead(BaseDatabaseWrapper):
     """A database backend over psycopg that can send ahead."""
 
@@ -125,14 +130,14 @@ class SendsAhead(BaseDatabaseWrapper):
                 batches = self._batches = self._batches or Batches(self.connection)
                 try:
                     for text, values in statements:
-                        cursor = self.connection.cursor()  # Django's would take as long as sending a small statement
+                        cursor = self.connection.cursor()  # Django's wrapper serves only those who watch
                         cursor.execute(text, values)
                 except BaseException:  # such as a value that has no form in SQL: then nothing of the batch is sent
                     batches.drop()
                     raise
                 batches.send()
         except OperationalError as failure:
-            self._lost(self._sent, failure)
+            _lose(self._sent, failure)
             raise
         sent = Sent(self, cursor, then)
         self._sent.append(sent)
@@ -146,7 +151,7 @@ class SendsAhead(BaseDatabaseWrapper):
                 with self.wrap_database_errors:
                     self._batches.arrive()
             except Error as failure:
-                self._lost(sent, failure)
+                _lose(sent, failure)
                 raise
             for one in sent:
                 one.take(self._batches.failures.get(one.cursor))
@@ -169,10 +174,6 @@ class SendsAhead(BaseDatabaseWrapper):
             batches, self._batches = self._batches, None
             with self.wrap_database_errors:
                 batches.end()
-
-    def _lost(self, sent: list[Sent], failure: Exception) -> None:
-        for one in sent:
-            one.failure = failure
 
     def cursor(self) -> Any:
         self.settle()
@@ -199,7 +200,7 @@ class SendsAhead(BaseDatabaseWrapper):
     def _forget(self) -> None:
         """Nobody will ask for what is under way, nor for what becomes of it."""
         sent, self._sent = self._sent, []
-        self._lost(sent, OperationalError("The connection was closed before the answer came."))
+        _lose(sent, OperationalError("The connection was closed before the answer came."))
         with suppress(Error):
             self.settle()
 

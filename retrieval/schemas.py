@@ -92,7 +92,7 @@ class Chunk(Told):
 
 TOLD = ConfigDict(extra="forbid")
 """For what is made by the dozen, plain dataclasses: pydantic describes and writes them, and does not check what we made
-ourselves, which would take as long as all the rest of an answer."""
+ourselves, which took longer than writing it as JSON."""
 
 
 @dataclass(kw_only=True, slots=True)

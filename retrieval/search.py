@@ -169,11 +169,10 @@ def _meaning(request: Request) -> tuple[Meaning | None, tuple[str, ...]]:
     """Embed the question, before the database is touched. A model that is down takes only its leg with it."""
     if request.way == Mode.KEYWORD:
         return None, ()
-    embedder, text = get_embedder(request.domain), request.vector_query or request.asked.text
-    if not embedder.remembers(text):
-        _ = request.names  # waits for what was sent ahead: whoever may not ask costs no embedding
+    embedder = get_embedder(request.domain)
+    wait = lambda: request.names  # noqa: E731 - for what was sent ahead: whoever may not ask costs no embedding
     try:
-        vector = embedder.embed_query([text])[0]
+        vector = embedder.embed_query([request.vector_query or request.asked.text], first=wait)[0]
     except EmbedderDown as problem:
         logger.warning("searching %s by words alone: %s", request.domain, problem)
         return None, ("vector",)

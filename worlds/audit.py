@@ -1,8 +1,8 @@
 """One row per call on every door: it feeds the page "what did the model see".
 
 The answer does not wait for its row: a thread gathers the rows of a twentieth of a second and writes them together
-(docs/decisions/0035). A process that is stopped writes what
-it has gathered; one that is killed loses that much, and a crash of PostgreSQL the last half second.
+(docs/decisions/0035). A process that is stopped writes what it has gathered; one that is killed loses that much, and a
+crash of PostgreSQL the last half second.
 """
 
 from collections.abc import Callable, Mapping, Sequence

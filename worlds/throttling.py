@@ -67,7 +67,7 @@ class Admission:
             return self._caller, None
         try:
             rows = self._count.rows()
-        except Reconsider:
+        except Reconsider:  # heard here first, and but once
             rows = self._count.rows()
         if not rows:
             raise Unauthorized(keys.BAD_KEY)

@@ -1,8 +1,10 @@
 """Django's PostgreSQL backend, with a pool whose connections are looked at before each request, not asked."""
 
 import select
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
+from queue import Empty, SimpleQueue
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -23,7 +25,7 @@ firewall, a machine that is gone) is found by asking, and no connection is asked
 
 
 class QuickUtcLoader(TimestamptzLoader):
-    """Reads what PostgreSQL writes in UTC by the standard library's own parser, ten times as fast; the rest (years
+    """Reads what PostgreSQL writes in UTC by the standard library's own parser, eight times as fast; the rest (years
     before 1 or after 9999, a session in another time zone) as psycopg does."""
 
     timezone = UTC  # Django compares it with its own
@@ -51,7 +53,8 @@ class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
     _resting: "WeakSet[DatabaseWrapper]" = WeakSet()
     _resting_lock = Lock()
     _giving_back: "finalize[Any, Any] | None" = None
-    """What happens to a resting connection whose thread ends."""
+    """What happens to a resting connection whose thread ends: the garbage collector leaves it for the next who wants
+    one, for it may run while this thread holds a lock of the pool."""
 
     @property
     def is_resting(self) -> bool:
@@ -60,14 +63,14 @@ class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
 
     def rest(self) -> None:
         """Call it when a call is over: the connection stays with this thread for the next one, while at most half of
-        the pool does so; else it goes back. The way there and back takes as long as a small statement."""
+        the pool does so; else it goes back."""
         if self.in_atomic_block or self.connection is None:
             return
         fit = self.pool and not self.errors_occurred and not self.has_sent
         if not fit or not (self.is_resting or self._has_place()):
             self.close_if_unusable_or_obsolete()
         elif not self.is_resting:
-            self._giving_back = finalize(self, _give_back, self.connection)
+            self._giving_back = finalize(self, _left.put, self.connection)
             self._giving_back.atexit = False
 
     def resume(self) -> None:
@@ -100,6 +103,7 @@ class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Take a connection that stands from the pool; raises `PoolTimeout` when there is none."""
+        _give_back_what_was_left()
         while True:
             connection = super().get_new_connection(conn_params)
             if not self.pool or stands(connection):
@@ -108,10 +112,16 @@ class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
             self.pool.putconn(connection)  # which makes a new one in its place
 
 
-def _give_back(connection: "psycopg.Connection[Any]") -> None:
-    """Return the connection of a thread that has ended; closed, for nobody knows what it was doing."""
-    connection.close()
-    connection._pool.putconn(connection)  # type: ignore[union-attr]
+_left: "SimpleQueue[psycopg.Connection[Any]]" = SimpleQueue()
+
+
+def _give_back_what_was_left() -> None:
+    """Return the connections of threads that have ended; closed, for nobody knows what they were doing."""
+    with suppress(Empty):
+        while True:
+            connection = _left.get_nowait()
+            connection.close()
+            connection._pool.putconn(connection)  # type: ignore[union-attr]
 
 
 @lru_cache

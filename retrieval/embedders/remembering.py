@@ -1,6 +1,7 @@
 """Never embed the same text twice: a table for documents, a small cache in this process for queries."""
 
 import threading
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -34,22 +35,20 @@ class RememberingEmbedder:
         self.name = inner.name
         self.dims = inner.dims
 
-    def embed_query(self, texts: list[str]) -> Vectors:
+    def embed_query(self, texts: list[str], *, first: Callable[[], object] | None = None) -> Vectors:
+        """`first` is called before the model is asked for what is not known; it may refuse by raising."""
         keys = {text: (self.name, cache.text_hash(text)) for text in texts}
         with _lock:
             known = {text: _queries[key] for text, key in keys.items() if key in _queries}
         missing = [text for text in keys if text not in known]
         if missing:
+            if first:
+                first()
             rows = dict(zip(missing, self.inner.embed_query(missing), strict=True))
             known |= rows
             with _lock:
                 _queries.update({keys[text]: row for text, row in rows.items()})
         return self._stacked([known[text] for text in texts])
-
-    def remembers(self, query: str) -> bool:
-        """Whether `query` would cost nothing."""
-        with _lock:
-            return (self.name, cache.text_hash(query)) in _queries
 
     def embed_document(self, texts: list[str]) -> Vectors:
         known = cache.recall(self.name, texts)

@@ -10,7 +10,7 @@ from knowledge import finding
 from knowledge.models import Lore
 from knowledge.writing import save_lore
 from memory_site import toolbox
-from retrieval.embedders.remembering import RememberingEmbedder
+from retrieval.embedders import get_embedder
 from retrieval.problems import Problem
 from worlds import keys
 from worlds.callers import Caller
@@ -124,12 +124,14 @@ def test_over_the_limit_nothing_is_embedded(calling: Make, monkeypatch: pytest.M
     call = calling(calls_per_minute=1)
     call()
     asked: list[Any] = []
-    embed = RememberingEmbedder.embed_query
-    monkeypatch.setattr(
-        RememberingEmbedder, "embed_query", lambda self, texts: asked.append(texts) or embed(self, texts)
-    )
+    model = type(get_embedder("lore").inner)
+    embed = model.embed_query
+    monkeypatch.setattr(model, "embed_query", lambda self, texts: asked.append(texts) or embed(self, texts))
     assert refused(call, query="who keeps the bell of the ferry?") == "rate_limited"
     assert not asked
+    elsewhere(calls_per_minute=9)
+    call(query="who keeps the bell of the ferry?")
+    assert len(asked) == 1
 
 
 def test_a_key_widened_elsewhere_sees_what_it_may_now(calling: Make) -> None:
