@@ -5,10 +5,14 @@ import socket
 import sys
 from contextlib import closing
 
+from honcho import manager as honcho
 from honcho.manager import Manager
 
 PYTHON = sys.executable
 CELERY = f"{PYTHON} -m celery --quiet -A memory_site"
+
+honcho.KILL_WAIT = 30
+"""Seconds. An idle worker takes four to end, at honcho's five some were killed; one at work ends its batch first."""
 
 
 def free_port(wanted: int) -> int:
