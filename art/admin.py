@@ -10,22 +10,44 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 
 from art.models import ArtCard
-from art.recording import ingest_art, moderate
 from art.schemas import ArtCardIn
+from art.upsert import ingest_art, moderate
 from retrieval.tasks import embed_soon
-from worlds.scoping import WorldScoped
+from worlds.admin_scoping import WorldScoped
 
 
 @admin.register(ArtCard)
 class ArtCardAdmin(WorldScoped, ModelAdmin):
-    list_display = ["external_id", "scene", "place", "style", "moderation", "visibility", "embedded", "updated_at"]
+    list_display = [
+        "external_id",
+        "scene",
+        "place",
+        "style",
+        "moderation",
+        "visibility",
+        "embedded",
+        "updated_at",
+    ]
     list_filter = ["world", "moderation", "visibility"]
     search_fields = ["external_id", "prompt_text", "entities", "visual_tags"]
     list_select_related = ["scene", "place"]
     fields = [
-        "world", "external_id", "scene", "cdn_url", "prompt_text", "entities", "visual_tags", "style", "seed",
-        "moderation", "moderation_note", "visibility", "place", "moderated_by", "moderated_at",
-    ]  # fmt: skip
+        "world",
+        "external_id",
+        "scene",
+        "cdn_url",
+        "prompt_text",
+        "entities",
+        "visual_tags",
+        "style",
+        "seed",
+        "moderation",
+        "moderation_note",
+        "visibility",
+        "place",
+        "moderated_by",
+        "moderated_at",
+    ]
     readonly_fields = ["place", "moderated_by", "moderated_at"]
     autocomplete_fields = ["world", "scene"]
     actions = ["approve", "flag", "reject", "embed_again"]
@@ -39,10 +61,24 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: ArtCard, form: Any, change: bool) -> None:
         """Record it as if the engine had sent it, so that what is searched and linked follows."""
-        copied = ("cdn_url", "prompt_text", "entities", "visual_tags", "style", "seed", "visibility", "moderation")
+        copied = (
+            "cdn_url",
+            "prompt_text",
+            "entities",
+            "visual_tags",
+            "style",
+            "seed",
+            "visibility",
+            "moderation",
+        )
         told = {name: getattr(obj, name) for name in copied}
-        names = {"image_id": obj.external_id, "scene_id": obj.scene.external_id if obj.scene else None}
-        card, _outcome, _unknown = ingest_art(obj.world, ArtCardIn.model_validate({**names, **told}))
+        names = {
+            "image_id": obj.external_id,
+            "scene_id": obj.scene.external_id if obj.scene else None,
+        }
+        card, _outcome, _unknown = ingest_art(
+            obj.world, ArtCardIn.model_validate({**names, **told})
+        )
         if "moderation" in form.changed_data:
             moderate(card, obj.moderation, by=request.user.get_username(), note=obj.moderation_note)
         obj.pk = card.pk

@@ -7,16 +7,16 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router
 
 from art.models import ArtCard
-from art.recording import find_card, ingest_art, moderate
 from art.schemas import ArtCardIn, ArtCardOut, ArtCardsIn, ArtWritten, ModerationIn
-from art.suggesting import told
-from episodes.api import keeper_of, name_of
+from art.suggestions import told
+from art.upsert import find_card, ingest_art, moderate
+from episodes.api import name_of, require_gm
 from retrieval.tasks import embed_soon
 from worlds.audiences import GM
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
-from worlds.doors import NeedsKey, check_match, tag
 from worlds.keys import Scope
+from worlds.rest import NeedsKey, check_match, tag
 
 router = Router(tags=["art"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -25,18 +25,25 @@ Reference = Annotated[str, Path(max_length=200)]
 @router.put("/art", operation_id="art_upsert", summary="Tell of a picture", response=ArtWritten)
 def upsert(request: HttpRequest, response: HttpResponse, entry: Body[ArtCardIn]) -> ArtWritten:
     """Create or change a card by its image id. The picture itself is never fetched."""
-    caller = keeper_of(request)
-    stored = ArtCard.objects.filter(world=caller.world, external_id=entry.image_id).values_list("version", flat=True)
+    caller = require_gm(request)
+    stored = ArtCard.objects.filter(world=caller.world, external_id=entry.image_id).values_list(
+        "version", flat=True
+    )
     check_match(request, stored.first())
     written = _written(caller, entry)
     tag(response, written.version)
     return written
 
 
-@router.post("/art/bulk", operation_id="art_upsert_bulk", summary="Tell of many pictures", response=BulkReport)
+@router.post(
+    "/art/bulk",
+    operation_id="art_upsert_bulk",
+    summary="Tell of many pictures",
+    response=BulkReport,
+)
 def upsert_bulk(request: HttpRequest, batch: Body[ArtCardsIn]) -> BulkReport:
     """Up to 500 with a report on each; `atomic` writes all or none."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
         written = _written(caller, ArtCardIn.model_validate(item))
@@ -48,16 +55,23 @@ def upsert_bulk(request: HttpRequest, batch: Body[ArtCardsIn]) -> BulkReport:
 @router.get("/art/{ref}", operation_id="art_get", summary="One card", response=ArtCardOut)
 def get_card(request: HttpRequest, response: HttpResponse, ref: Reference) -> ArtCardOut:
     """By its image id, as a game master sees it."""
-    card = find_card(keeper_of(request).world, ref)
+    card = find_card(require_gm(request).world, ref)
     tag(response, card.version)
     return told(card, GM)
 
 
-@router.post("/art/{ref}/moderation", operation_id="art_moderate", summary="Decide about a card", response=ArtCardOut)
+@router.post(
+    "/art/{ref}/moderation",
+    operation_id="art_moderate",
+    summary="Decide about a card",
+    response=ArtCardOut,
+)
 def moderate_card(request: HttpRequest, ref: Reference, verdict: Body[ModerationIn]) -> ArtCardOut:
     """Only approved cards leave for players."""
-    caller = keeper_of(request)
-    card = moderate(find_card(caller.world, ref), verdict.moderation, by=name_of(caller), note=verdict.note)
+    caller = require_gm(request)
+    card = moderate(
+        find_card(caller.world, ref), verdict.moderation, by=name_of(caller), note=verdict.note
+    )
     return told(card, GM)
 
 

@@ -29,15 +29,22 @@ class ArtCardIn(Closed):
 
     image_id: ExternalId
     scene_id: Annotated[
-        ExternalId | None, BeforeValidator(_no_scene, json_schema_input_type=ExternalId | Literal[""] | None)
+        ExternalId | None,
+        BeforeValidator(_no_scene, json_schema_input_type=ExternalId | Literal[""] | None),
     ] = None
-    cdn_url: Annotated[str, Field(max_length=1000), AfterValidator(storable), AfterValidator(web_address)]
+    cdn_url: Annotated[
+        str, Field(max_length=1000), AfterValidator(storable), AfterValidator(web_address)
+    ]
     prompt_text: Annotated[Prose, Field(min_length=1)]
-    entities: list[Line] = Field(default=[], max_length=100, description="NPCs, places and other lore shown.")
+    entities: list[Line] = Field(
+        default=[], max_length=100, description="NPCs, places and other lore shown."
+    )
     visual_tags: list[Tag] = Field(default=[], max_length=100)
     style: Line = ""
     seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
-    moderation: Moderation | None = Field(default=None, description="Left out: what stands, or pending for a new card.")
+    moderation: Moderation | None = Field(
+        default=None, description="Left out: what stands, or pending for a new card."
+    )
     visibility: Visibility = Field(
         default=Visibility.REVEALED, description="`revealed`: the party of its scene knows it."
     )

@@ -5,14 +5,16 @@ from typing import Annotated
 from pydantic import Field
 
 from art.schemas import ArtSuggestion
-from art.suggesting import suggest
-from episodes.finding import find_scene
-from worlds.asking import Ask
+from art.suggestions import suggest
+from episodes.lookup import find_scene
 from worlds.callers import Caller
+from worlds.tool_args import Ask
 
 
 class ArtAsk(Ask):
-    scene_id: Annotated[str, Field(min_length=1, max_length=200, description="Id or title of the scene.")]
+    scene_id: Annotated[
+        str, Field(min_length=1, max_length=200, description="Id or title of the scene.")
+    ]
     k: Annotated[int, Field(ge=1, le=20, description="How many cards.")] = 4
 
 
@@ -22,4 +24,6 @@ def art_suggest(ask: ArtAsk, caller: Caller) -> ArtSuggestion:
     Use it to show something. Not to learn what happened: that is `session_fetch`.
     Example: {"scene_id": "s1-fog-at-the-landing"}
     """
-    return suggest(find_scene(caller.world, ask.scene_id, caller.audience), caller.audience, k=ask.k)
+    return suggest(
+        find_scene(caller.world, ask.scene_id, caller.audience), caller.audience, k=ask.k
+    )

@@ -12,17 +12,31 @@ from pathlib import Path
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="*", type=Path, help="Folders of evaluation sets (*.corpus.jsonl).")
-    parser.add_argument("--sizes", default="10000", help="Passages to search, as 10000,100000. Default: 10000.")
-    parser.add_argument("--sample", type=int, default=200, help="Questions of each set, 0 for all. Default: 200.")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "folders", nargs="*", type=Path, help="Folders of evaluation sets (*.corpus.jsonl)."
+    )
+    parser.add_argument(
+        "--sizes", default="10000", help="Passages to search, as 10000,100000. Default: 10000."
+    )
+    parser.add_argument(
+        "--sample", type=int, default=200, help="Questions of each set, 0 for all. Default: 200."
+    )
     parser.add_argument("--no-quality", action="store_true", help="Speed alone.")
     parser.add_argument("--no-latency", action="store_true", help="Quality alone.")
     options = parser.parse_args()
     if missing := [str(folder) for folder in options.folders if not folder.is_dir()]:
         parser.error(f"no such folder: {', '.join(missing)}")
     if not options.no_quality:
-        _run("bench.quality", *map(str, options.folders), "--questions", "--sample", str(options.sample))
+        _run(
+            "bench.quality",
+            *map(str, options.folders),
+            "--questions",
+            "--sample",
+            str(options.sample),
+        )
     if not options.no_latency:
         _run("bench.latency", "--http", "--sizes", options.sizes)
 

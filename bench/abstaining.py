@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from bench.labelled import DATA, rows
-from memories import standalone  # noqa: F401  (sets Django up, before any model is imported)
-from memories.buckets.abstaining import Seen, Signs, Threshold, nearest, signs
-from memories.buckets.checking import SHOWN
+from memories.buckets.abstention import Seen, Signs, Threshold, nearest, signs
+from memories.buckets.answer_check import SHOWN
 from retrieval.embedders import get_embedder
 
 CANDIDATES = 100
@@ -64,7 +63,9 @@ def ask_files(questions: Path, memories: Path) -> list[Asked]:
     return ask(rows(questions), rows(memories), author=questions.parent.name, pool="of its own")
 
 
-def ask(questions: list[dict[str, Any]], memories: list[dict[str, Any]], *, author: str, pool: str) -> list[Asked]:
+def ask(
+    questions: list[dict[str, Any]], memories: list[dict[str, Any]], *, author: str, pool: str
+) -> list[Asked]:
     embedder = get_embedder("memory")
     stored = np.asarray(embedder.embed_document([memory["text"] for memory in memories]))
     asked = np.asarray(embedder.embed_query([question["text"] for question in questions]))
@@ -74,15 +75,27 @@ def ask(questions: list[dict[str, Any]], memories: list[dict[str, Any]], *, auth
     ]
 
 
-def _asked(question: dict[str, Any], memories: list[dict[str, Any]], cosines: Any, *, author: str, pool: str) -> Asked:
+def _asked(
+    question: dict[str, Any],
+    memories: list[dict[str, Any]],
+    cosines: Any,
+    *,
+    author: str,
+    pool: str,
+) -> Asked:
     order = np.argsort(-cosines)[:CANDIDATES]
     seen = [Seen(memories[place]["text"], float(cosines[place])) for place in order]
     words_only = [Seen(memory["text"], None) for memory in memories]
     first = {memories[order[place]]["id"] for place in nearest(question["text"], seen)[:SHOWN]}
     return Asked(
-        signs(question["text"], seen, get_embedder("memory").embed_words), signs(question["text"], words_only),
-        question["answerable"], bool(first & set(question["relevant_ids"])), author, pool, question["language"],
-    )  # fmt: skip
+        signs(question["text"], seen, get_embedder("memory").embed_words),
+        signs(question["text"], words_only),
+        question["answerable"],
+        bool(first & set(question["relevant_ids"])),
+        author,
+        pool,
+        question["language"],
+    )
 
 
 def _files(questions: str, memories: str) -> tuple[Path, Path]:
@@ -90,7 +103,9 @@ def _files(questions: str, memories: str) -> tuple[Path, Path]:
 
 
 def _read(pairs: Sequence[tuple[Path, Path]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    return [row for file, _ in pairs for row in rows(file)], [row for _, file in pairs for row in rows(file)]
+    return [row for file, _ in pairs for row in rows(file)], [
+        row for _, file in pairs for row in rows(file)
+    ]
 
 
 def fit(known: Sequence[Asked], *, bare: bool = False) -> Threshold:
@@ -101,9 +116,11 @@ def fit(known: Sequence[Asked], *, bare: bool = False) -> Threshold:
     lowest = min(np.quantile(answerable, STRAY) for answerable, _others in supports.values())
     highest = max(np.quantile(others, 1 - STRAY) for _answerable, others in supports.values())
     return replace(
-        _weights(known, bare=bare), least=round(float(np.quantile(everybodys, 1 - ANSWERED)), 2),
-        lower=floor(lowest * 100) / 100, upper=ceil(highest * 100) / 100,
-    )  # fmt: skip
+        _weights(known, bare=bare),
+        least=round(float(np.quantile(everybodys, 1 - ANSWERED)), 2),
+        lower=floor(lowest * 100) / 100,
+        upper=ceil(highest * 100) / 100,
+    )
 
 
 def _unseen(known: Sequence[Asked], *, bare: bool) -> dict[str, tuple[Any, Any]]:
@@ -112,8 +129,14 @@ def _unseen(known: Sequence[Asked], *, bare: bool) -> dict[str, tuple[Any, Any]]
     found = {}
     for author in dict.fromkeys(one.author for one in known):
         others = _weights([one for one in known if one.author != author], bare=bare)
-        own = [(one.answerable, others.support(_signs(one, bare))) for one in known if one.author == author]
-        found[author] = tuple(np.array([support for yes, support in own if yes is wanted]) for wanted in (True, False))
+        own = [
+            (one.answerable, others.support(_signs(one, bare)))
+            for one in known
+            if one.author == author
+        ]
+        found[author] = tuple(
+            np.array([support for yes, support in own if yes is wanted]) for wanted in (True, False)
+        )
     return found
 
 
@@ -144,7 +167,9 @@ def _weights(known: Sequence[Asked], *, bare: bool) -> Threshold:
     names = list(vars(known[0].signs))
     table = np.array([[getattr(_signs(one, bare), name) for name in names] for one in known])
     model = LogisticRegression(C=1.0).fit(table, [one.answerable for one in known])
-    weights = {name: round(float(value), 3) for name, value in zip(names, model.coef_[0], strict=True)}
+    weights = {
+        name: round(float(value), 3) for name, value in zip(names, model.coef_[0], strict=True)
+    }
     return Threshold(bias=round(float(model.intercept_[0]), 3), least=0.5, **weights)
 
 

@@ -2,7 +2,7 @@
 
 python -m bench.agent_memory               # with the embedder of the settings; each author's questions held out in turn
 python -m bench.agent_memory --fit         # fit abstention to all questions, print the lines for thresholds.yaml
-python -m bench.agent_memory --examples    # write memories/buckets/examples.jsonl from the labelled intents
+python -m bench.agent_memory --examples    # write memories/buckets/intent_examples.jsonl from the labelled intents
 python -m bench.agent_memory --intents FILE --memories FILE --questions FILE     # a set of another author, as shipped
 
 What is fitted (the examples of intents, the weights of abstention) is fitted to everything here, so the numbers to
@@ -20,13 +20,17 @@ from typing import Any
 from bench.abstaining import LANGUAGES, ask_all, ask_files, fit, held_out, report, trade_off
 from bench.labelled import DATA, rows
 from bench.scratch import connect
-from memories.buckets.abstaining import thresholds
+from memories.buckets.abstention import thresholds
 from memories.buckets.cues import Verdict, shipped
-from memories.buckets.examples import SHIPPED, Examples
+from memories.buckets.intent_examples import SHIPPED, Examples
 from memories.buckets.intents import QueryClassifier
 from retrieval.embedders import get_embedder
 
-AUTHORS = {"first": ("intents", "intents_fresh", "intents_unseen"), "a": ("intents_a",), "b": ("intents_b",)}
+AUTHORS = {
+    "first": ("intents", "intents_fresh", "intents_unseen"),
+    "a": ("intents_a",),
+    "b": ("intents_b",),
+}
 
 
 def macro_f1(pairs: list[tuple[str, str]]) -> float:
@@ -40,14 +44,20 @@ def sorting() -> None:
     cues = shipped("buckets")
     for half, file in (("tuning", "events"), ("reporting", "events"), ("fresh", "events_fresh")):
         pairs = [
-            (row["bucket"].lower(), cues.judge(row["text"]).label) for row in rows(DATA / f"{file}.jsonl", half=half)
+            (row["bucket"].lower(), cues.judge(row["text"]).label)
+            for row in rows(DATA / f"{file}.jsonl", half=half)
         ]
         print(f"buckets    {half:<12} macro F1 {macro_f1(pairs):.3f}  ({len(pairs)})")
 
 
 def examples_of(authors: list[str]) -> list[dict[str, Any]]:
     """The labelled intents of these authors, none twice."""
-    everything = [row for author in authors for file in AUTHORS[author] for row in rows(DATA / f"{file}.jsonl")]
+    everything = [
+        row
+        for author in authors
+        for file in AUTHORS[author]
+        for row in rows(DATA / f"{file}.jsonl")
+    ]
     return list({row["text"].casefold().strip(" .?!"): row for row in everything}.values())
 
 
@@ -86,7 +96,10 @@ def write_examples() -> None:
 
 def reporting() -> None:
     """Print how what is shipped fares on the set of an author to whom nothing was ever fitted."""
-    asked_for, known = rows(DATA / "intents_c.jsonl"), {row["text"] for row in examples_of(list(AUTHORS))}
+    asked_for, known = (
+        rows(DATA / "intents_c.jsonl"),
+        {row["text"] for row in examples_of(list(AUTHORS))},
+    )
     judge_intents("c as shipped", asked_for, QueryClassifier().classify)
     strange = [row for row in asked_for if row["text"] not in known]
     judge_intents("c, none taught", strange, QueryClassifier().classify)
@@ -99,11 +112,17 @@ def of_files(options: argparse.Namespace) -> None:
     if options.intents:
         judge_intents("as shipped", rows(options.intents), QueryClassifier().classify)
     if options.questions:
-        report("as shipped", ask_files(options.questions, options.memories), thresholds()[get_embedder("memory").name])
+        report(
+            "as shipped",
+            ask_files(options.questions, options.memories),
+            thresholds()[get_embedder("memory").name],
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--examples", action="store_true")
     for name in ("intents", "memories", "questions"):
@@ -118,7 +137,9 @@ def main() -> None:
         return of_files(options)
     known = ask_all()
     if options.fit:
-        print(f"any: {vars(fit(known, bare=True))}\n{get_embedder('memory').name}: {vars(fit(known))}")
+        print(
+            f"any: {vars(fit(known, bare=True))}\n{get_embedder('memory').name}: {vars(fit(known))}"
+        )
         return None
     sorting()
     intents()

@@ -33,9 +33,9 @@ def texts(count: int, repeat: int = 0) -> list[str]:
 def ours(events: list[str]) -> float:
     """Events a second, into a new memory."""
     from memories import namespaces
-    from memories.buckets.admission import OpenGate
     from memories.buckets.events import MemoryEvent, counted
-    from memories.buckets.write import WritePipeline
+    from memories.buckets.gate import OpenGate
+    from memories.buckets.write_pipeline import WritePipeline
     from worlds.models import World
 
     world, _ = World.objects.get_or_create(slug="bench", defaults={"name": "Bench"})
@@ -43,7 +43,9 @@ def ours(events: list[str]) -> float:
     begun = time.perf_counter()
     outcomes = pipeline.process_all([MemoryEvent(text) for text in events])
     spent = time.perf_counter() - begun
-    print(f"ours              {len(events)} events in {spent:.2f} s: {len(events) / spent:.0f}/s  {counted(outcomes)}")
+    print(
+        f"ours              {len(events)} events in {spent:.2f} s: {len(events) / spent:.0f}/s  {counted(outcomes)}"
+    )
     return len(events) / spent
 
 
@@ -79,7 +81,12 @@ def _haema(folder: str) -> Any:
             raise ValueError("no model")
 
     make: Callable[..., Any] = haema.Memory
-    return make(path=folder, output_dimensionality=embedder.dims, embedding_client=Embeds(), llm_client=Silent())
+    return make(
+        path=folder,
+        output_dimensionality=embedder.dims,
+        embedding_client=Embeds(),
+        llm_client=Silent(),
+    )
 
 
 def main() -> None:
@@ -100,7 +107,9 @@ def main() -> None:
         print("haema is not installed: no peer")
         return
     for at_once in (False, True):
-        compare([texts(options.events, 50 + n) for n in range(options.peer_repeats)], at_once=at_once)
+        compare(
+            [texts(options.events, 50 + n) for n in range(options.peer_repeats)], at_once=at_once
+        )
 
 
 def compare(rounds: list[list[str]], *, at_once: bool) -> None:
@@ -111,7 +120,9 @@ def compare(rounds: list[list[str]], *, at_once: bool) -> None:
         runs.append(theirs)
         ratios.append(statistics.mean([before, after]) / theirs)
     told = ", ".join(f"{ratio:.1f}" for ratio in ratios)
-    print(f"median {statistics.median(runs):.0f}/s, ratio {statistics.median(ratios):.1f} (rounds: {told})")
+    print(
+        f"median {statistics.median(runs):.0f}/s, ratio {statistics.median(ratios):.1f} (rounds: {told})"
+    )
 
 
 if __name__ == "__main__":

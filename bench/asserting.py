@@ -19,9 +19,13 @@ LABELS = ("true", "false", "unknown")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--half", choices=["tuning", "reporting", "all"], default="reporting")
-    parser.add_argument("--misses", action="store_true", help="print every wrong answer (tuning half only)")
+    parser.add_argument(
+        "--misses", action="store_true", help="print every wrong answer (tuning half only)"
+    )
     args = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
     django.setup()
@@ -34,10 +38,10 @@ def answered(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], str, str,
     """Return (statement, answer, reason, milliseconds), as the game master of a fresh demo world gets them."""
     from django.db import transaction
 
-    from knowledge.asserting.schemas import Assertion
-    from knowledge.asserting.tool import lore_assert
-    from memory_site.demo.facts import load_graph
-    from memory_site.demo.reading import read_world
+    from knowledge.fact_check.schemas import Assertion
+    from knowledge.fact_check.tool import lore_assert
+    from memory_site.demo.load_graph import load_graph
+    from memory_site.demo.world_files import read_world
     from worlds.callers import Caller
     from worlds.models import World
 
@@ -56,7 +60,11 @@ def answered(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], str, str,
 def report(found: list[tuple[dict[str, str], str, str, float]], *, misses: bool) -> None:
     for languages in (("en", "ru", "ko"), ("en",), ("ru",), ("ko",)):
         some = [one for one in found if one[0]["language"] in languages]
-        print(f"{'+'.join(languages):10}", "  ".join(_score(some, label) for label in LABELS), f"  n {len(some)}")
+        print(
+            f"{'+'.join(languages):10}",
+            "  ".join(_score(some, label) for label in LABELS),
+            f"  n {len(some)}",
+        )
     times = sorted(one[3] for one in found)
     print(f"p50 {times[len(times) // 2]:.1f} ms  p95 {times[int(len(times) * 0.95)]:.1f} ms")
     for row, answer, reason, _ms in found if misses else ():

@@ -91,9 +91,16 @@ def datasets_in(folder: Path, only: set[str] | None = None) -> Iterator[Dataset]
     for path in sorted(folder.glob("*.corpus.jsonl*")):
         name = path.name.split(".")[0]
         if only is None or name in only:
-            documents = [Document(row["id"], row["text"], row.get("meta") or {}) for row in _rows(path)]
-            asked = [_question(row) for row in _rows(path.with_name(path.name.replace(".corpus.", ".queries.")))]
-            yield Dataset(name, documents, [each for each in asked if each.relevant and each.text.strip()])
+            documents = [
+                Document(row["id"], row["text"], row.get("meta") or {}) for row in _rows(path)
+            ]
+            asked = [
+                _question(row)
+                for row in _rows(path.with_name(path.name.replace(".corpus.", ".queries.")))
+            ]
+            yield Dataset(
+                name, documents, [each for each in asked if each.relevant and each.text.strip()]
+            )
 
 
 def sampled(dataset: Dataset, most: int) -> Dataset:
@@ -104,7 +111,9 @@ def sampled(dataset: Dataset, most: int) -> Dataset:
 
 def with_neighbours(dataset: Dataset, turns: int = 1) -> Dataset:
     """The same set, where each turn is also found by the turns around it (same scope and session)."""
-    ordered = sorted(dataset.documents, key=lambda document: (document.scope, document.meta.get("seq", 0)))
+    ordered = sorted(
+        dataset.documents, key=lambda document: (document.scope, document.meta.get("seq", 0))
+    )
     documents = []
     for place, document in enumerate(ordered):
         around = ordered[max(0, place - turns) : place] + ordered[place + 1 : place + 1 + turns]
@@ -119,7 +128,12 @@ def _talk(document: Document) -> tuple[str, Any]:
 
 
 def _question(row: dict[str, Any]) -> Question:
-    return Question(row["id"], row["text"], frozenset(map(str, row.get("relevant_ids") or ())), row.get("meta") or {})
+    return Question(
+        row["id"],
+        row["text"],
+        frozenset(map(str, row.get("relevant_ids") or ())),
+        row.get("meta") or {},
+    )
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -55,7 +55,10 @@ def load() -> list[Pair]:
     texts = sorted({text for row in rows for text in (row["a"], row["b"])})
     vectors = dict(zip(texts, get_embedder("memory").embed_document(texts), strict=True))
     keys = ("a", "b", "duplicate", "kind", "language", "half")
-    return [Pair(*(row[key] for key in keys), float(vectors[row["a"]] @ vectors[row["b"]])) for row in rows]
+    return [
+        Pair(*(row[key] for key in keys), float(vectors[row["a"]] @ vectors[row["b"]]))
+        for row in rows
+    ]
 
 
 def main() -> None:
@@ -63,20 +66,29 @@ def main() -> None:
     import django
 
     django.setup()
-    from memories.likeness import SAME_AT, Verdict, compare
+    from memories.similarity.compare import SAME_AT, Verdict, compare
 
     def same(pair: Pair) -> bool:
         return compare(pair.a, pair.b, similarity=pair.cosine) in (Verdict.EXACT, Verdict.NEAR)
 
     pairs = load()
-    tuning, reporting = ([pair for pair in pairs if pair.half == half] for half in ("tuning", "reporting"))
-    best = max((n / 100 for n in range(50, 100)), key=lambda t: _f1(rates(tuning, lambda pair: pair.cosine >= t)))
+    tuning, reporting = (
+        [pair for pair in pairs if pair.half == half] for half in ("tuning", "reporting")
+    )
+    best = max(
+        (n / 100 for n in range(50, 100)),
+        key=lambda t: _f1(rates(tuning, lambda pair: pair.cosine >= t)),
+    )
     print(f"{len(pairs)} pairs, operating point {SAME_AT}")
     print(f"tuning     {rates(tuning, same)}")
     print(f"reporting  {rates(reporting, same)}")
     for language in ("en", "ru", "ko"):
-        print(f"  {language}       {rates([pair for pair in reporting if pair.language == language], same)}")
-    print(f"vectors alone (cosine ≥ {best:.2f}), reporting: {rates(reporting, lambda pair: pair.cosine >= best)}")
+        print(
+            f"  {language}       {rates([pair for pair in reporting if pair.language == language], same)}"
+        )
+    print(
+        f"vectors alone (cosine ≥ {best:.2f}), reporting: {rates(reporting, lambda pair: pair.cosine >= best)}"
+    )
     wrong = Counter(pair.kind for pair in reporting if same(pair) != pair.duplicate)
     print("errors by kind, reporting:", dict(wrong))
 

@@ -30,17 +30,19 @@ def main() -> None:
             weight: mean(ndcg(found[n], frozenset(rows[n]["relevant_ids"]), 10) for n in some)
             for weight, found in answers.items()
         }
-        print(f"{'+'.join(languages):9} n {len(some):3} ",
-              "  ".join(f"weight {weight}: {score:.3f}" for weight, score in scores.items()))  # fmt: skip
+        print(
+            f"{'+'.join(languages):9} n {len(some):3} ",
+            "  ".join(f"weight {weight}: {score:.3f}" for weight, score in scores.items()),
+        )
 
 
 def asked(rows: list[dict]) -> dict[float, list[list[str]]]:
     """Return the ids found for each question, by the weight of the graph leg, as a game master asks."""
     from django.db import transaction
 
-    from knowledge import neighbouring
-    from memory_site.demo.loading import load
-    from memory_site.demo.reading import read_world
+    from knowledge import graph_leg
+    from memory_site.demo.load import load
+    from memory_site.demo.world_files import read_world
     from worlds.callers import Caller
     from worlds.models import World
 
@@ -49,16 +51,16 @@ def asked(rows: list[dict]) -> dict[float, list[list[str]]]:
         load(read_world(), again=True)
         caller = Caller.gm(World.objects.get(slug="ferrymark"))
         for weight in WEIGHTS:
-            neighbouring.WEIGHT = weight
+            graph_leg.WEIGHT = weight
             found[weight] = [ids(row["text"], caller, expand=weight > 0) for row in rows]
         transaction.set_rollback(True)
     return found
 
 
 def ids(text: str, caller: Any, *, expand: bool) -> list[str]:
-    from knowledge.finding import find_lore
     from knowledge.schemas import LoreQuestion
-    from retrieval.presets import Mode
+    from knowledge.search import find_lore
+    from retrieval.search.presets import Mode
 
     answer = find_lore(LoreQuestion(query=text, k=10, expand=expand), caller, mode=Mode.KEYWORD)
     return [hit.id for hit in answer.hits]

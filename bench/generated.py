@@ -20,7 +20,11 @@ SHORTEST, LONGEST = 120, 300
 VECTORS_FILE = "BENCH_VECTORS"
 WARDS = 100
 """Values of the metadata field by which one per cent is filtered."""
-SYLLABLES = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "ar", "en", "il")]
+SYLLABLES = [
+    first + second
+    for first in "bdfgklmnprstvz"
+    for second in ("a", "e", "i", "o", "u", "ar", "en", "il")
+]
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,11 @@ class MadeEmbedder:
 
 def remember(questions: "list[tuple[str, Vectors]]", path: Path) -> None:
     """Write the vectors of `questions` for another process, which finds them by `VECTORS_FILE`."""
-    np.savez(path, texts=[text for text, _vector in questions], vectors=[vector for _text, vector in questions])
+    np.savez(
+        path,
+        texts=[text for text, _vector in questions],
+        vectors=[vector for _text, vector in questions],
+    )
 
 
 class Generator:
@@ -62,7 +70,10 @@ class Generator:
     @cached_property
     def words(self) -> NDArray[np.str_]:
         draw = np.random.default_rng(1)
-        made = {"".join(draw.choice(SYLLABLES, size=draw.integers(2, 5))) for _try in range(VOCABULARY * 2)}
+        made = {
+            "".join(draw.choice(SYLLABLES, size=draw.integers(2, 5)))
+            for _try in range(VOCABULARY * 2)
+        }
         return np.array(sorted(made)[:VOCABULARY])
 
     @cached_property
@@ -91,7 +102,10 @@ class Generator:
         """Ask with 4 rarer and 4 common words of a passage, and a vector of its neighbourhood."""
         for passage in made:
             known = sorted(set(passage.text.split()), key=self._rank)
-            picked = [*self._random.choice(known[len(known) // 2 :], 4), *self._random.choice(known[:30], 4)]
+            picked = [
+                *self._random.choice(known[len(known) // 2 :], 4),
+                *self._random.choice(known[:30], 4),
+            ]
             noise = self._random.normal(size=DIMS) * 0.7 / np.sqrt(DIMS)
             yield " ".join(picked), unit_rows((passage.vector + noise)[None])[0]
 
@@ -116,7 +130,10 @@ def copy_rows(model: type[models.Model], rows: Iterator[Any], batch: int = 2_000
     while part := list(islice(rows, batch)):
         with connection.cursor() as cursor, cursor.copy(statement) as copy:
             for row in part:
-                values = [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields]
+                values = [
+                    field.get_db_prep_save(field.pre_save(row, True), connection)
+                    for field in fields
+                ]
                 copy.write_row(values)
         written += len(part)
     return written

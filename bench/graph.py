@@ -23,7 +23,9 @@ WARM_UP = 150
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--edges", type=int, default=500_000)
     parser.add_argument("--asks", type=int, default=200)
@@ -32,7 +34,10 @@ def main() -> None:
     django.setup()
     from tests.graph.neo4j_server import running
 
-    with running(heap="1200m", page_cache="512m") as server, filled(args.nodes, args.edges, server) as (stores, ids):
+    with (
+        running(heap="1200m", page_cache="512m") as server,
+        filled(args.nodes, args.edges, server) as (stores, ids),
+    ):
         compare(stores, ids, args.asks)
 
 
@@ -42,12 +47,12 @@ def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any]
     from django.conf import settings
     from django.db import connection
 
-    from knowledge.graph.base import View
-    from knowledge.graph.driving import Neo4j
     from knowledge.graph.models import GraphEdge, GraphNode
     from knowledge.graph.neo4j import Neo4jGraph
+    from knowledge.graph.neo4j_driver import Neo4j
     from knowledge.graph.postgres import PostgresGraph
-    from knowledge.graph.projecting import prepare, project
+    from knowledge.graph.projection import prepare, project
+    from knowledge.graph.protocol import View
     from worlds.audiences import GM
     from worlds.models import World
 
@@ -69,7 +74,10 @@ def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any]
     print(f"{nodes} entities, {edges} facts in both stores")
     try:
         view = View(world, GM)
-        yield {"PostgreSQL": PostgresGraph(view), "Neo4j": Neo4jGraph(view, neo)}, [person.pk for person in people]
+        yield (
+            {"PostgreSQL": PostgresGraph(view), "Neo4j": Neo4jGraph(view, neo)},
+            [person.pk for person in people],
+        )
     finally:
         neo.close()
         with connection.cursor() as cursor:
@@ -81,21 +89,31 @@ def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any]
 
 
 def _person(model: Any, world: Any, n: int) -> Any:
-    return model(world=world, kind="Character", slug=f"p{n}", name=f"Person {n}", visibility="public")
+    return model(
+        world=world, kind="Character", slug=f"p{n}", name=f"Person {n}", visibility="public"
+    )
 
 
 def _facts(model: Any, world: Any, people: list[Any], count: int) -> Iterator[Any]:
     rng = random.Random(37)
     seen: set[tuple[int, int]] = set()
     while len(seen) < count:
-        a, b = rng.randrange(len(people)), rng.randrange(POPULAR if rng.random() < 0.1 else len(people))
+        a, b = (
+            rng.randrange(len(people)),
+            rng.randrange(POPULAR if rng.random() < 0.1 else len(people)),
+        )
         if a == b or (a, b) in seen:
             continue
         seen.add((a, b))
         yield model(
-            world=world, src=people[a], dst=people[b], relation_id="KNOWS", src_kind="Character", dst_kind="Character",
+            world=world,
+            src=people[a],
+            dst=people[b],
+            relation_id="KNOWS",
+            src_kind="Character",
+            dst_kind="Character",
             visibility="public",
-        )  # fmt: skip
+        )
 
 
 def _batches(rows: Any, size: int = 2000) -> Iterator[list[Any]]:
@@ -123,7 +141,9 @@ def compare(stores: dict[str, Any], ids: list[UUID], asks: int) -> None:
         report(name, timed(calls, questions))
 
 
-def timed(calls: dict[str, Callable[..., Any]], questions: list[tuple[Any, ...]]) -> dict[str, list[float]]:
+def timed(
+    calls: dict[str, Callable[..., Any]], questions: list[tuple[Any, ...]]
+) -> dict[str, list[float]]:
     """Ask each question of each store in turn; the first questions warm up and do not count."""
     times: dict[str, list[float]] = {store: [] for store in calls}
     for number, question in enumerate(questions):
@@ -133,7 +153,9 @@ def timed(calls: dict[str, Callable[..., Any]], questions: list[tuple[Any, ...]]
             answers.append(call(*question))
             if number >= WARM_UP:
                 times[store].append(1000 * (time.perf_counter() - begun))
-        assert len({len(answer.nodes) for answer in answers}) == 1, f"the stores differ on {question}"
+        assert len({len(answer.nodes) for answer in answers}) == 1, (
+            f"the stores differ on {question}"
+        )
     return times
 
 
@@ -141,7 +163,9 @@ def report(name: str, times: dict[str, list[float]]) -> None:
     for store, some in times.items():
         ordered = sorted(some)
         p95 = ordered[int(len(some) * 0.95)]
-        print(f"{name:28} {store:11} p50 {median(some):7.2f} ms  p95 {p95:7.2f}  min {ordered[0]:.2f}")
+        print(
+            f"{name:28} {store:11} p50 {median(some):7.2f} ms  p95 {p95:7.2f}  min {ordered[0]:.2f}"
+        )
     print(f"{name:28} ratio of p50: {median(times['PostgreSQL']) / median(times['Neo4j']):.2f}")
 
 

@@ -9,5 +9,7 @@ DATA = Path(__file__).parent / "data"
 
 def rows(path: Path, *, half: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of a file, all or of one half: "tuning" or "reporting"."""
-    found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    found = [
+        json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
+    ]
     return [row for row in found if half is None or row["half"] == half]

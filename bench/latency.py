@@ -80,30 +80,37 @@ def fill(made: list[Any]) -> None:
 
     from bench.generated import MadeEmbedder, copy_rows
     from knowledge.models import Lore, LorePassage
-    from retrieval import indexes, statistics
+    from retrieval.indexing import passage_indexes, statistics
     from worlds.models import World
 
     World.objects.all().delete()
     world = World.objects.create(slug="made", name="Made up")
-    indexes.drop_word_indexes(LorePassage, connection)
-    indexes.drop_vector_indexes(LorePassage)
+    passage_indexes.drop_word_indexes(LorePassage, connection)
+    passage_indexes.drop_vector_indexes(LorePassage)
     shared: dict[str, Any] = {"world": world, "visibility": "public", "language": "en"}
     lore = [
-        Lore(slug=f"entry-{n}", title=f"Entry {n}", body="", status="published", **shared) for n in range(len(made))
+        Lore(slug=f"entry-{n}", title=f"Entry {n}", body="", status="published", **shared)
+        for n in range(len(made))
     ]
     passages = (
         LorePassage(
-            lore=entry, text=one.text, context=entry.title, published=True,
+            lore=entry,
+            text=one.text,
+            context=entry.title,
+            published=True,
             metadata={"kind": "custom", "ward": one.ward},
-            embedding=one.vector, embedding_model=MadeEmbedder.name, embedded_rev=1, **shared,
+            embedding=one.vector,
+            embedding_model=MadeEmbedder.name,
+            embedded_rev=1,
+            **shared,
         )
         for entry, one in zip(lore, made, strict=True)
-    )  # fmt: skip
+    )
     steps: dict[str, Callable[[], Any]] = {
         "entries": lambda: copy_rows(Lore, iter(lore)),
         "passages": lambda: copy_rows(LorePassage, passages),
-        "word indexes": lambda: indexes.create_word_indexes(LorePassage, connection),
-        "vector index": lambda: indexes.create_vector_index(
+        "word indexes": lambda: passage_indexes.create_word_indexes(LorePassage, connection),
+        "vector index": lambda: passage_indexes.create_vector_index(
             LorePassage, embedder=MadeEmbedder.name, dims=MadeEmbedder.dims
         ),
         "counts": lambda: statistics.refresh(LorePassage),
@@ -123,8 +130,8 @@ def _passages(world: "World") -> Any:
 
 
 def in_python() -> Callable[[str], Any]:
-    from retrieval.compiling import kept
-    from retrieval.search import search
+    from retrieval.search.compiled_rows import kept
+    from retrieval.search.engine import search
     from worlds.models import World
 
     world = World.objects.get()
@@ -137,8 +144,8 @@ def in_python() -> Callable[[str], Any]:
 
 
 def by_tool() -> Callable[[str], Any]:
-    from knowledge.finding import find_lore
     from knowledge.schemas import LoreQuestion
+    from knowledge.search import find_lore
     from worlds.callers import Caller
     from worlds.models import World
 
@@ -182,7 +189,9 @@ def captured(way: Callable[[str], Any], text: str) -> tuple[str, dict[str, Any]]
     return max(sent, key=lambda pair: len(pair[0]))
 
 
-def interleaved(ways: dict[str, Callable[[str], Any]], questions: list[str]) -> dict[str, list[float]]:
+def interleaved(
+    ways: dict[str, Callable[[str], Any]], questions: list[str]
+) -> dict[str, list[float]]:
     """Ask every question in every way, another way first each time (the first finds the caches cold); return
     milliseconds. The first round warms up and is thrown away."""
     times: dict[str, list[float]] = {name: [] for name in ways}
@@ -204,24 +213,36 @@ def report(size: int, times: dict[str, list[float]]) -> None:
         if name.endswith("sql"):
             bare = statistics.median(taken)
         middle, late = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
-        print(f"  {name:14}{middle:9.2f}{late:9.2f}{min(taken):9.2f}{middle / bare:11.2f}{middle - bare:11.2f}  ms")
+        print(
+            f"  {name:14}{middle:9.2f}{late:9.2f}{min(taken):9.2f}{middle / bare:11.2f}{middle - bare:11.2f}  ms"
+        )
 
 
 def narrow_filter(questions: "list[tuple[str, Vectors]]") -> None:
     """Print recall@10 against an exact scan: of everything through the index, and within one per cent."""
-    from retrieval.search import search
+    from retrieval.search.engine import search
     from worlds.models import World
 
     world = World.objects.get()
     everything = _passages(world)
-    for label, rows in (("all", everything), ("one per cent", everything.filter(metadata__contains={"ward": 7}))):
+    for label, rows in (
+        ("all", everything),
+        ("one per cent", everything.filter(metadata__contains={"ward": 7})),
+    ):
         found, taken = [], []
         for text, vector in questions[:50]:
             started = time.perf_counter()
-            hits = {hit.id for hit in search(rows, text, scopes=[world.pk], hidden=True, mode="vector", limit=K)}
+            hits = {
+                hit.id
+                for hit in search(
+                    rows, text, scopes=[world.pk], hidden=True, mode="vector", limit=K
+                )
+            }
             taken.append(1000 * (time.perf_counter() - started))
             found.append(len(hits & exact(rows, vector)) / K)
-        print(f"  vector leg, {label}: recall@10 {statistics.mean(found):.3f}, p50 {statistics.median(taken):.1f} ms")
+        print(
+            f"  vector leg, {label}: recall@10 {statistics.mean(found):.3f}, p50 {statistics.median(taken):.1f} ms"
+        )
 
 
 def exact(rows: Any, vector: "Vectors") -> set[Any]:

@@ -68,7 +68,7 @@ def fill(size: int) -> None:
     from episodes.models import Episode
     from npcs.dispositions import settle
     from npcs.models import NPC
-    from worlds.erasing import deletion_for_good
+    from worlds.erasure import deletion_for_good
     from worlds.models import Campaign, Party, World
 
     if Episode.objects.count() >= size:
@@ -78,16 +78,29 @@ def fill(size: int) -> None:
     started = time.perf_counter()
     world = World.objects.create(slug="made", name="Made up")
     campaign = Campaign.objects.create(world=world, slug="long", name="Long")
-    parties = [Party(world=world, campaign=campaign, slug=f"party-{n}", name=f"Party {n}") for n in range(PARTIES)]
+    parties = [
+        Party(world=world, campaign=campaign, slug=f"party-{n}", name=f"Party {n}")
+        for n in range(PARTIES)
+    ]
     Party.objects.bulk_create(parties)
     NPC.objects.bulk_create(
-        NPC(world=world, slug=f"npc-{n}", name=f"Person {n}", aliases=[f"Number {n}"], visibility="public")
+        NPC(
+            world=world,
+            slug=f"npc-{n}",
+            name=f"Person {n}",
+            aliases=[f"Number {n}"],
+            visibility="public",
+        )
         for n in range(NPCS)
     )
     values = {
-        "world": world.pk, "campaign": campaign.pk, "parties": [party.pk for party in parties], "n": size,
-        "n_parties": PARTIES - 1, "n_npcs": NPCS,
-    }  # fmt: skip
+        "world": world.pk,
+        "campaign": campaign.pk,
+        "parties": [party.pk for party in parties],
+        "n": size,
+        "n_parties": PARTIES - 1,
+        "n_npcs": NPCS,
+    }
     with connection.cursor() as cursor:
         cursor.execute(EPISODES, values)
         cursor.execute(APPEARANCES)
@@ -105,7 +118,9 @@ def profile(turn: int) -> Any:
     from worlds.models import World
 
     ask = ProfileAsk(npc_id=f"npc-{turn * 37 % NPCS}", party_id=f"party-{turn % (PARTIES - 1)}")
-    return npc_profile(ask, Caller.gm(WORLD.get("it") or WORLD.setdefault("it", World.objects.get())))
+    return npc_profile(
+        ask, Caller.gm(WORLD.get("it") or WORLD.setdefault("it", World.objects.get()))
+    )
 
 
 def fetch(turn: int) -> Any:
@@ -114,7 +129,9 @@ def fetch(turn: int) -> Any:
     from worlds.models import World
 
     ask = SessionFetch(party_id=f"party-{turn % (PARTIES - 1)}")
-    return session_fetch(ask, Caller.gm(WORLD.get("it") or WORLD.setdefault("it", World.objects.get())))
+    return session_fetch(
+        ask, Caller.gm(WORLD.get("it") or WORLD.setdefault("it", World.objects.get()))
+    )
 
 
 WORLD: dict[str, Any] = {}
@@ -130,7 +147,10 @@ def compare(name: str, way: Way) -> None:
     times: dict[str, list[float]] = {"sql": [], "python": []}
     for round_number in range(ROUNDS + 1):
         for turn, statements in sent.items():
-            for label, ask in (("sql", lambda s=statements: run(raw, s)), ("python", lambda t=turn: way(t))):
+            for label, ask in (
+                ("sql", lambda s=statements: run(raw, s)),
+                ("python", lambda t=turn: way(t)),
+            ):
                 started = time.perf_counter()
                 ask()
                 if round_number:
@@ -138,7 +158,10 @@ def compare(name: str, way: Way) -> None:
     bare, ours = statistics.median(times["sql"]), statistics.median(times["python"])
     late = statistics.quantiles(times["python"], n=20)[-1]
     count = {len(statements) for statements in sent.values()}
-    print(f"  {name:14}{sorted(count)!s:>8} statements{bare:18.2f}{ours:9.2f}{late:9.2f}{ours / bare:8.2f}", flush=True)
+    print(
+        f"  {name:14}{sorted(count)!s:>8} statements{bare:18.2f}{ours:9.2f}{late:9.2f}{ours / bare:8.2f}",
+        flush=True,
+    )
 
 
 def captured(way: Way, turn: int) -> list[tuple[str, Any]]:
@@ -169,7 +192,9 @@ def page() -> None:
 
     from worlds.models import World
 
-    user, _new = User.objects.get_or_create(username="bench", defaults={"is_superuser": True, "is_staff": True})
+    user, _new = User.objects.get_or_create(
+        username="bench", defaults={"is_superuser": True, "is_staff": True}
+    )
     client = Client(headers={"host": "localhost"})
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     times = []
@@ -189,15 +214,21 @@ def page() -> None:
 
 
 def recording() -> None:
-    from episodes.recording import ingest_episode
+    from episodes.ingest import ingest_episode
     from episodes.schemas import EpisodeIn
     from worlds.models import World
 
     world, times = World.objects.get(), []
     for turn in range(40):
         delta = [{"npc": f"npc-{turn}", "delta": 3, "reason": "Because."}]
-        body = {"summary_id": f"bench-{time.time_ns()}", "party_id": f"party-{PARTIES - 1}", "what": "They rested."}
-        summary = EpisodeIn.model_validate({**body, "relations_delta": delta, "who": {"npcs": [f"npc-{turn}"]}})
+        body = {
+            "summary_id": f"bench-{time.time_ns()}",
+            "party_id": f"party-{PARTIES - 1}",
+            "what": "They rested.",
+        }
+        summary = EpisodeIn.model_validate(
+            {**body, "relations_delta": delta, "who": {"npcs": [f"npc-{turn}"]}}
+        )
         started = time.perf_counter()
         ingest_episode(world, summary)
         times.append(1000 * (time.perf_counter() - started))

@@ -53,7 +53,10 @@ def dialogue(folder: Path) -> None:
     from memories.vectors import ClientSource, SiteSource
 
     (dataset,) = datasets_in(folder, {"locomo"})
-    sources: dict[str, Any] = {_embedder().name: SiteSource(), "MiniLM as a client": ClientSource(MiniLM(), MINILM)}
+    sources: dict[str, Any] = {
+        _embedder().name: SiteSource(),
+        "MiniLM as a client": ClientSource(MiniLM(), MINILM),
+    }
     for name, source in sources.items():
         print(f"\n{name}: {len(dataset.documents)} turns, {len(dataset.questions)} questions")
         namespaces = {scope: _filled(dataset, scope, source) for scope in dataset.scopes}
@@ -71,9 +74,9 @@ WAYS: dict[str, dict[str, Any]] = {
 
 def _filled(dataset: Any, scope: str, source: Any) -> Any:
     """One namespace per conversation, a memory per turn, speaker and date as context."""
-    from memories import word_counts
+    from memories.ledger import word_counts
+    from memories.ledger.vectors import store_vectors
     from memories.models import MemoryItem, Namespace
-    from memories.storing import store_vectors
     from memories.vectors import ClientSource
 
     name = f"{type(source).__name__}-{scope}"
@@ -82,11 +85,16 @@ def _filled(dataset: Any, scope: str, source: Any) -> Any:
     dims = source.dims if isinstance(source, ClientSource) else None
     namespace = Namespace.objects.create(world=world, name=name, dims=dims)
     turns = sorted(
-        (turn for turn in dataset.documents if turn.scope == scope), key=lambda turn: turn.meta.get("seq", 0)
+        (turn for turn in dataset.documents if turn.scope == scope),
+        key=lambda turn: turn.meta.get("seq", 0),
     )
     items = [
         MemoryItem(
-            namespace=namespace, text=turn.text, context=turn.context, timestamp_ms=n, metadata={"turn": turn.id}
+            namespace=namespace,
+            text=turn.text,
+            context=turn.context,
+            timestamp_ms=n,
+            metadata={"turn": turn.id},
         )
         for n, turn in enumerate(turns)
     ]
@@ -95,16 +103,23 @@ def _filled(dataset: Any, scope: str, source: Any) -> Any:
     return namespace
 
 
-def _measured(dataset: Any, namespaces: dict[str, Any], source: Any, options: dict[str, Any]) -> str:
+def _measured(
+    dataset: Any, namespaces: dict[str, Any], source: Any, options: dict[str, Any]
+) -> str:
     from bench.scoring import averaged, measured
-    from memories import recall
     from memories.models import MemoryItem
+    from memories.search import recall
 
     turns = dict(MemoryItem.objects.values_list("pk", "metadata__turn"))
     rows = []
     for question in dataset.questions:
         found = recall.search(
-            namespaces[question.scope], question.text, limit=LIMIT, vectors=source, sources=False, **options
+            namespaces[question.scope],
+            question.text,
+            limit=LIMIT,
+            vectors=source,
+            sources=False,
+            **options,
         )
         rows.append(measured([turns[memory.id] for memory in found.memories], question.relevant))
     means = averaged(rows)
@@ -119,7 +134,10 @@ def speed(rows: int) -> None:
     namespace = _large(rows)
     questions = [_sentence(random.Random(1000 + n)) for n in range(SEARCHES)]
     _embedder().embed_query(questions)
-    ways: dict[str, Callable[[str], Any]] = {"bare SQL": _bare(namespace), "search": _search(namespace)}
+    ways: dict[str, Callable[[str], Any]] = {
+        "bare SQL": _bare(namespace),
+        "search": _search(namespace),
+    }
     times: dict[str, list[float]] = {name: [] for name in ways}
     for question in questions[:5] + questions:
         for name, ask in ways.items():
@@ -128,14 +146,15 @@ def speed(rows: int) -> None:
             times[name].append(1000 * (time.perf_counter() - started))
     medians = {name: statistics.median(values[5:]) for name, values in times.items()}
     print(
-        f"\nsearch over {rows} memories: " + ", ".join(f"{name} p50 {value:.1f} ms" for name, value in medians.items())
+        f"\nsearch over {rows} memories: "
+        + ", ".join(f"{name} p50 {value:.1f} ms" for name, value in medians.items())
     )
     print(f"ratio of medians {medians['search'] / medians['bare SQL']:.2f}")
     _adds(namespace)
 
 
 def _search(namespace: Any) -> Callable[[str], Any]:
-    from memories import recall
+    from memories.search import recall
 
     return lambda question: recall.search(namespace, question, limit=LIMIT)
 
@@ -166,7 +185,7 @@ def _bare(namespace: Any) -> Callable[[str], Any]:
 
 
 def _adds(namespace: Any) -> None:
-    from memories import remembering
+    from memories.ingest import add
 
     dice = random.Random(7)
     spent: list[float] = []
@@ -174,7 +193,7 @@ def _adds(namespace: Any) -> None:
         texts = [f"{_sentence(dice)} {dice.random():.9f}" for _ in range(10)]
         _embedder().embed_document(texts)  # so that only what is beyond embedding is left
         started = time.perf_counter()
-        remembering.add(namespace, texts, minds=remembering.Minds(remembering.SiteSource()))
+        add.add(namespace, texts, minds=add.Models(add.SiteSource()))
         spent.append(1000 * (time.perf_counter() - started))
     first, warm = spent[0], spent[WARMING:]
     print(
@@ -187,9 +206,10 @@ def _large(rows: int) -> Any:
     """One namespace with so many memories, its vectors indexed; made once, in a database of the bench's own."""
     from django.db import connection
 
-    from memories import word_counts
+    from memories.ledger import word_counts
     from memories.models import MemoryItem, Namespace
-    from retrieval import indexes, selectivity
+    from retrieval.indexing import passage_indexes
+    from retrieval.search import row_estimate
 
     embedder, name = _embedder(), f"large-{rows}"
     namespace, _new = Namespace.objects.get_or_create(world=_world(), name=name)
@@ -202,25 +222,36 @@ def _large(rows: int) -> Any:
             vectors = embedder.inner._embed(texts, op="document")
             items = [
                 MemoryItem(
-                    namespace=namespace, text=text, timestamp_ms=start + n, embedding=vector, embedded_rev=1,
+                    namespace=namespace,
+                    text=text,
+                    timestamp_ms=start + n,
+                    embedding=vector,
+                    embedded_rev=1,
                     embedding_model=embedder.name,
                 )
                 for n, (text, vector) in enumerate(zip(texts, vectors, strict=True))
-            ]  # fmt: skip
+            ]
             MemoryItem.objects.bulk_create(items, batch_size=1000)
-    indexes.create_vector_index(MemoryItem, embedder=embedder.name, dims=embedder.dims)
+    passage_indexes.create_vector_index(MemoryItem, embedder=embedder.name, dims=embedder.dims)
     word_counts.recount(namespace)
-    selectivity.forget()
+    row_estimate.forget()
     return Namespace.objects.get(pk=namespace.pk)
 
 
-WORDS = [f"{first}{second}{third}" for first in "bdfgklmnprstv" for second in ("a", "e", "i", "o", "u") for third in
-         ("ran", "lor", "vit", "mes", "kan", "dol", "fer", "zun")]  # fmt: skip
+WORDS = [
+    f"{first}{second}{third}"
+    for first in "bdfgklmnprstv"
+    for second in ("a", "e", "i", "o", "u")
+    for third in ("ran", "lor", "vit", "mes", "kan", "dol", "fer", "zun")
+]
 
 
 def _sentence(dice: random.Random) -> str:
     """Some words are frequent and most are rare, as in speech."""
-    return " ".join(WORDS[min(int(dice.paretovariate(0.6)) - 1, len(WORDS) - 1)] for _ in range(dice.randint(10, 30)))
+    return " ".join(
+        WORDS[min(int(dice.paretovariate(0.6)) - 1, len(WORDS) - 1)]
+        for _ in range(dice.randint(10, 30))
+    )
 
 
 def _world() -> Any:

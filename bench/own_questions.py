@@ -15,13 +15,13 @@ from bench.datasets import Question
 from bench.peers import Tenant
 from bench.scoring import measured
 from bench.ways import ways
-from knowledge.finding import find_lore, find_rules
 from knowledge.models import LorePassage, RulePassage
 from knowledge.schemas import LoreQuestion, RulesQuestion
-from retrieval import statistics
-from retrieval.domains import model_of
-from retrieval.ingest.embed import embed_pending
-from retrieval.presets import Mode, preset
+from knowledge.search import find_lore, find_rules
+from retrieval.indexing import statistics
+from retrieval.indexing.embed import embed_pending
+from retrieval.search.domains import model_of
+from retrieval.search.presets import Mode, preset
 from worlds.audiences import GM
 from worlds.callers import Caller
 from worlds.models import World
@@ -39,7 +39,8 @@ def measure_own() -> Iterator[tuple[str, Measured]]:
     call_command("demo")
     for domain in ("srd", "lore"):
         embed_pending(
-            model_of(domain), on_batch=lambda done, name=domain: print(f"{name}: embedded {done}", flush=True)
+            model_of(domain),
+            on_batch=lambda done, name=domain: print(f"{name}: embedded {done}", flush=True),
         )
         statistics.refresh(model_of(domain))
     for path in sorted(FOLDER.glob("*.jsonl")):
@@ -61,21 +62,30 @@ def _ways(slug: str, domain: str) -> dict[str, Callable[[Question], list[str]]]:
     world = World.objects.get(slug=slug)
     keys, tenant = _rules(world) if domain == "srd" else _lore(world)
     by_search = {name: _entries(way, keys) for name, way in ways(tenant, limit=PASSAGES).items()}
-    return {**by_search, **{name: _tool(Caller.gm(world), domain, mode) for name, mode in TOOLS.items()}}
+    return {
+        **by_search,
+        **{name: _tool(Caller.gm(world), domain, mode) for name, mode in TOOLS.items()},
+    }
 
 
 def _rules(world: World) -> tuple[dict[UUID, str], Tenant]:
     rows = RulePassage.objects.in_world(world).visible_to(GM)
     scopes = [scope for scope in (world.system_id, world.pk) if scope]
-    return dict(rows.values_list("pk", "rule__key")), Tenant(rows, scopes, preset("srd"), hidden=True)
+    return dict(rows.values_list("pk", "rule__key")), Tenant(
+        rows, scopes, preset("srd"), hidden=True
+    )
 
 
 def _lore(world: World) -> tuple[dict[UUID, str], Tenant]:
     rows = LorePassage.objects.in_world(world).visible_to(GM).filter(published=True)
-    return dict(rows.values_list("pk", "lore__slug")), Tenant(rows, [world.pk], preset("lore"), hidden=True)
+    return dict(rows.values_list("pk", "lore__slug")), Tenant(
+        rows, [world.pk], preset("lore"), hidden=True
+    )
 
 
-def _entries(way: Callable[[Question], list[UUID]], keys: dict[UUID, str]) -> Callable[[Question], list[str]]:
+def _entries(
+    way: Callable[[Question], list[UUID]], keys: dict[UUID, str]
+) -> Callable[[Question], list[str]]:
     """Rank entries by their best passage."""
     return lambda question: list(dict.fromkeys(keys[id_] for id_ in way(question)))
 

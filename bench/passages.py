@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from django.db import connection, models
 
-from retrieval.domains import Searched
-from retrieval.installing import install
+from retrieval.indexing.install import install
 from retrieval.models import Passage
+from retrieval.search.domains import SearchConfig
 
 
 class Shelved(Passage):
@@ -27,7 +27,7 @@ class Shelved(Passage):
 class BenchPassage(Shelved):
     """Texts that are weighed as rules and lore are."""
 
-    searched = Searched("bench", scope="tenant", context_weight=3)
+    searched = SearchConfig("bench", scope="tenant", context_weight=3)
 
     class Meta(Shelved.Meta):
         db_table = "bench_passage"
@@ -36,7 +36,7 @@ class BenchPassage(Shelved):
 class BenchTurn(Shelved):
     """Turns of talk, weighed as agent memory is."""
 
-    searched = Searched("bench talk", scope="tenant", text_weight=3)
+    searched = SearchConfig("bench talk", scope="tenant", text_weight=3)
 
     class Meta(Shelved.Meta):
         db_table = "bench_turn"
@@ -57,4 +57,9 @@ def _columns(model: type[models.Model]) -> set[str]:
     with connection.cursor() as cursor:
         if model._meta.db_table not in connection.introspection.table_names(cursor):
             return set()
-        return {column.name for column in connection.introspection.get_table_description(cursor, model._meta.db_table)}
+        return {
+            column.name
+            for column in connection.introspection.get_table_description(
+                cursor, model._meta.db_table
+            )
+        }

@@ -12,11 +12,11 @@ import numpy as np
 from django.db import connection
 from django.db.models import QuerySet
 
-from retrieval.compiling import named_parameters
-from retrieval.domains import searched
 from retrieval.embedders import get_embedder
-from retrieval.presets import Preset
-from retrieval.statistics import Scope
+from retrieval.indexing.statistics import Scope
+from retrieval.search.compiled_rows import named_parameters
+from retrieval.search.domains import searched
+from retrieval.search.presets import Preset
 
 DEPTH = 50
 RRF_K = 60
@@ -67,7 +67,9 @@ class Tenant:
     @cached_property
     def _vectors(self) -> "np.ndarray[Any, Any]":
         embedder = get_embedder(self.domain)
-        stored = dict(self.rows.filter(embedding_model=embedder.name).values_list("pk", "embedding"))
+        stored = dict(
+            self.rows.filter(embedding_model=embedder.name).values_list("pk", "embedding")
+        )
         missing = np.zeros(embedder.dims, dtype=np.float32)
         return np.array([stored.get(pk, missing) for pk, _words in self._words], dtype=np.float32)
 

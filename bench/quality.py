@@ -21,10 +21,19 @@ Scores = dict[str, list[tuple[Question, dict[str, float]]]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path)
-    parser.add_argument("--questions", action="store_true", help="Also our own, about the SRD and the demo.")
+    parser.add_argument(
+        "--questions", action="store_true", help="Also our own, about the SRD and the demo."
+    )
     parser.add_argument("--only", action="append", help="Only these sets.")
-    parser.add_argument("--neighbours", action="store_true", help="Also talk with the turns around each turn.")
-    parser.add_argument("--sample", type=int, default=0, help="At most so many questions of each set, evenly spread.")
+    parser.add_argument(
+        "--neighbours", action="store_true", help="Also talk with the turns around each turn."
+    )
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=0,
+        help="At most so many questions of each set, evenly spread.",
+    )
     parser.add_argument("--json", type=Path, help="Write all numbers here too.")
     options = parser.parse_args()
     connect()
@@ -40,7 +49,10 @@ def main() -> None:
             report(name, scores)
     summary(table)
     if options.json:
-        numbers = {name: {way: averaged(m for _q, m in rows) for way, rows in s.items()} for name, s in table.items()}
+        numbers = {
+            name: {way: averaged(m for _q, m in rows) for way, rows in s.items()}
+            for name, s in table.items()
+        }
         options.json.write_text(json.dumps(numbers, indent=1))
 
 
@@ -62,14 +74,18 @@ def measure(dataset: Dataset) -> Scores:
     keys = shelve(dataset, _say)
     own, rows = preset_for(dataset), model_for(dataset).objects
     names = {scope: tenant(dataset, scope) for scope in dataset.scopes}
-    asked = {scope: ways(Tenant(rows.filter(tenant=name), [name], own)) for scope, name in names.items()}
+    asked = {
+        scope: ways(Tenant(rows.filter(tenant=name), [name], own)) for scope, name in names.items()
+    }
     scores: Scores = defaultdict(list)
     started = time.perf_counter()
     for question in dataset.questions:
         for name, way in asked[question.scope].items():
             ranked = [keys[id_] for id_ in way(question)]
             scores[name].append((question, measured(ranked, question.relevant)))
-    _say(f"{dataset.name}: {len(dataset.questions)} questions in {time.perf_counter() - started:.0f} s")
+    _say(
+        f"{dataset.name}: {len(dataset.questions)} questions in {time.perf_counter() - started:.0f} s"
+    )
     return scores
 
 
@@ -86,7 +102,10 @@ def _parts(scores: Scores) -> Iterator[tuple[str, Callable[[Question], bool]]]:
     yield f" ({len(questions)} questions)   {', '.join(MEASURES)}", lambda _question: True
     for half in sorted({question.half for question in questions if question.half}):
         for language in sorted({question.language for question in questions}):
-            yield f" / {half} / {language}", lambda q, h=half, lang=language: q.half == h and q.language == lang
+            yield (
+                f" / {half} / {language}",
+                lambda q, h=half, lang=language: q.half == h and q.language == lang,
+            )
 
 
 def summary(table: dict[str, Scores]) -> None:
@@ -95,15 +114,26 @@ def summary(table: dict[str, Scores]) -> None:
     print(f"\n{'nDCG@10':28}" + "".join(f"{title:>9}" for title in titles))
     for name, scores in table.items():
         print(f"{name:28}" + _compared(scores))
-        reported = {way: [row for row in rows if row[0].half == "reporting"] for way, rows in scores.items()}
+        reported = {
+            way: [row for row in rows if row[0].half == "reporting"] for way, rows in scores.items()
+        }
         if reported["fused, score"]:
             print(f"{name + ', reporting half':28}" + _compared(reported))
 
 
 def _compared(scores: Scores) -> str:
-    mean = {way: averaged(values for _question, values in rows)["nDCG@10"] for way, rows in scores.items()}
+    mean = {
+        way: averaged(values for _question, values in rows)["nDCG@10"]
+        for way, rows in scores.items()
+    }
     keyword, vector, fused = mean["keyword leg"], mean["vector leg"], mean["fused, score"]
-    row = [keyword, vector, fused, fused - max(keyword, vector), keyword - mean["bm25s, same words"]]
+    row = [
+        keyword,
+        vector,
+        fused,
+        fused - max(keyword, vector),
+        keyword - mean["bm25s, same words"],
+    ]
     row += [mean["AND tsquery + dense, RRF"], mean["OR tsquery + dense, RRF"]]
     return "".join(f"{value:9.4f}" for value in row)
 

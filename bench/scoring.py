@@ -27,7 +27,9 @@ def recall(ranked: Sequence[str], relevant: frozenset[str], k: int) -> float:
 
 
 def ndcg(ranked: Sequence[str], relevant: frozenset[str], k: int) -> float:
-    gained = sum(1 / math.log2(place + 2) for place, id_ in enumerate(ranked[:k]) if id_ in relevant)
+    gained = sum(
+        1 / math.log2(place + 2) for place, id_ in enumerate(ranked[:k]) if id_ in relevant
+    )
     return gained / sum(1 / math.log2(place + 2) for place in range(min(k, len(relevant))))
 
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection
 
 from bench.generated import VECTORS_FILE, remember
-from memory_site.supervising import free_port
+from memory_site.process_supervisor import free_port
 from worlds.keys import create_key
 from worlds.models import World
 
@@ -31,15 +31,33 @@ class Served:
 
     def __init__(self, questions: "list[tuple[str, Vectors]]", k: int) -> None:
         self._k, self._folder = k, tempfile.TemporaryDirectory()
-        self._key, text = create_key(World.objects.get(), name="bench", audience="gm", calls_per_minute=MANY)
+        self._key, text = create_key(
+            World.objects.get(), name="bench", audience="gm", calls_per_minute=MANY
+        )
         self._bearer = text
         remember(questions, self._vectors)
         port = free_port(0)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "uvicorn", "memory_site.asgi:application", "--port", str(port), "--no-access-log",
-             "--log-level", "warning", "--timeout-keep-alive", "75"],
-            env={**os.environ, **_database(), VECTORS_FILE: str(self._vectors), "PYTHONWARNINGS": "ignore"},
-        )  # fmt: skip
+            [
+                sys.executable,
+                "-m",
+                "uvicorn",
+                "memory_site.asgi:application",
+                "--port",
+                str(port),
+                "--no-access-log",
+                "--log-level",
+                "warning",
+                "--timeout-keep-alive",
+                "75",
+            ],
+            env={
+                **os.environ,
+                **_database(),
+                VECTORS_FILE: str(self._vectors),
+                "PYTHONWARNINGS": "ignore",
+            },
+        )
         self._client = ThinClient(port)
         self._wait()
 
@@ -49,7 +67,9 @@ class Served:
 
     def ask(self, text: str) -> dict[str, Any]:
         asked = orjson.dumps({"query": text, "k": self._k})
-        status, told = self._client.ask("POST /api/v1/tools/lore_search", asked, Authorization=f"Bearer {self._bearer}")
+        status, told = self._client.ask(
+            "POST /api/v1/tools/lore_search", asked, Authorization=f"Bearer {self._bearer}"
+        )
         body: dict[str, Any] = orjson.loads(told)
         if status != 200 or body["degraded"] or not body["hits"]:
             raise RuntimeError(f"The server answered {status}: {str(body)[:500]}")
@@ -90,7 +110,12 @@ class ThinClient:
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=60)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        told = {"Host": "localhost", "Content-Type": "application/json", "Content-Length": str(len(body)), **headers}
+        told = {
+            "Host": "localhost",
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            **headers,
+        }
         lines = [f"{what} HTTP/1.1", *(f"{name}: {value}" for name, value in told.items()), "", ""]
         self._socket.sendall("\r\n".join(lines).encode() + body)
         return _answer(self._socket)

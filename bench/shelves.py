@@ -7,12 +7,13 @@ from django.db.models import QuerySet
 
 from bench.datasets import Dataset, Document
 from bench.passages import BenchPassage, BenchTurn, Shelved
-from retrieval import selectivity, statistics
 from retrieval.embedders import get_embedder
-from retrieval.ingest.embed import embed_pending
-from retrieval.ingest.index import index_vectors
-from retrieval.presets import Preset, preset
-from retrieval.switching import forget_foreign
+from retrieval.indexing import statistics
+from retrieval.indexing.embed import embed_pending
+from retrieval.indexing.model_switch import forget_foreign
+from retrieval.indexing.upkeep import index_vectors
+from retrieval.search import row_estimate
+from retrieval.search.presets import Preset, preset
 
 BATCH = 500
 CONTENT = ("text", "context", "surroundings", "language")
@@ -36,10 +37,12 @@ def shelve(dataset: Dataset, say: Callable[[str], None]) -> dict[UUID, str]:
     model, embedder = model_for(dataset), get_embedder("bench")
     _write(model, dataset)
     forget_foreign(model, embedder)
-    embed_pending(model, embedder=embedder, on_batch=lambda done: say(f"{dataset.name}: embedded {done}"))
+    embed_pending(
+        model, embedder=embedder, on_batch=lambda done: say(f"{dataset.name}: embedded {done}")
+    )
     statistics.refresh(model, [tenant(dataset, scope) for scope in dataset.scopes])
     index_vectors(model)
-    selectivity.forget()
+    row_estimate.forget()
     return dict(_rows(model, dataset).values_list("pk", "key"))
 
 
@@ -48,12 +51,17 @@ def _rows(model: type[Shelved], dataset: Dataset) -> "QuerySet[Shelved]":
 
 
 def _write(model: type[Shelved], dataset: Dataset) -> None:
-    stored = {(row.tenant, row.key): row for row in _rows(model, dataset).defer("embedding", "search_vector")}
+    stored = {
+        (row.tenant, row.key): row
+        for row in _rows(model, dataset).defer("embedding", "search_vector")
+    }
     fresh, changed = [], []
     for document in dataset.documents:
         row = stored.pop((tenant(dataset, document.scope), document.id), None)
         if row is None:
-            fresh.append(model(key=document.id, tenant=tenant(dataset, document.scope), **_content(document)))
+            fresh.append(
+                model(key=document.id, tenant=tenant(dataset, document.scope), **_content(document))
+            )
         elif any(getattr(row, name) != value for name, value in _content(document).items()):
             for name, value in _content(document).items():
                 setattr(row, name, value)

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from bench.datasets import Question
 from bench.peers import PEERS, Ranking, Tenant
-from retrieval.presets import Fusion, Mode
-from retrieval.search import search
+from retrieval.search.engine import search
+from retrieval.search.presets import Fusion, Mode
 
 Way = Callable[[Question], list[UUID]]
 
@@ -32,9 +32,15 @@ def _ours(where: Tenant, limit: int, mode: Mode, fusion: Fusion = Fusion.SCORE) 
 
     def ask(question: Question) -> list[UUID]:
         found = search(
-            where.rows, question.text, scopes=where.scopes, hidden=where.hidden, preset=preset, limit=limit, mode=mode,
+            where.rows,
+            question.text,
+            scopes=where.scopes,
+            hidden=where.hidden,
+            preset=preset,
+            limit=limit,
+            mode=mode,
             language=question.language,
-        )  # fmt: skip
+        )
         return [hit.id for hit in found]
 
     return ask

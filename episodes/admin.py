@@ -9,13 +9,23 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 
-from episodes.erasing import erase_episode
-from episodes.models import Arc, Episode, EpisodeVersion, Recap, RecapSentence, Scene, Session, Step, Thread
-from episodes.recording import ingest_episode, restore_episode, retract_episode
+from episodes.erasure import erase_episode
+from episodes.ingest import ingest_episode, restore_episode, retract_episode
+from episodes.models import (
+    Arc,
+    Episode,
+    EpisodeVersion,
+    Recap,
+    RecapSentence,
+    Scene,
+    Session,
+    Step,
+    Thread,
+)
 from episodes.schemas import EpisodeIn
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
-from worlds.scoping import WorldScoped
+from worlds.admin_scoping import WorldScoped
 
 
 class Looked:
@@ -30,7 +40,10 @@ class Looked:
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return obj is not None and f"/{self.opts.app_label}/{self.opts.model_name}/" not in request.path
+        return (
+            obj is not None
+            and f"/{self.opts.app_label}/{self.opts.model_name}/" not in request.path
+        )
 
 
 class SceneInline(TabularInline):
@@ -53,7 +66,16 @@ class ArcAdmin(WorldScoped, ModelAdmin):
 
 @admin.register(Session)
 class SessionAdmin(WorldScoped, ModelAdmin):
-    list_display = ["number", "title", "campaign", "party", "arc", "in_world_label", "played_at", "visibility"]
+    list_display = [
+        "number",
+        "title",
+        "campaign",
+        "party",
+        "arc",
+        "in_world_label",
+        "played_at",
+        "visibility",
+    ]
     list_display_links = ["number", "title"]
     list_filter = ["world", "campaign", "party", "arc"]
     search_fields = ["title", "external_id"]
@@ -64,7 +86,15 @@ class SessionAdmin(WorldScoped, ModelAdmin):
 
 @admin.register(Scene)
 class SceneAdmin(WorldScoped, ModelAdmin):
-    list_display = ["title", "external_id", "session", "party", "place", "in_world_label", "visibility"]
+    list_display = [
+        "title",
+        "external_id",
+        "session",
+        "party",
+        "place",
+        "in_world_label",
+        "visibility",
+    ]
     list_filter = ["world", "campaign", "party"]
     search_fields = ["title", "external_id", "place"]
     autocomplete_fields = ["world", "campaign", "party", "session"]
@@ -91,16 +121,38 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
         "embedded",
         "standing",
     ]
-    list_filter = ["world", "campaign", "party", "visibility", ("retracted_at", admin.EmptyFieldListFilter)]
+    list_filter = [
+        "world",
+        "campaign",
+        "party",
+        "visibility",
+        ("retracted_at", admin.EmptyFieldListFilter),
+    ]
     search_fields = ["external_id", "what", "place", "notes"]
     date_hierarchy = "happened_at"
     list_select_related = ["party", "session"]
     show_full_result_count = False
     fields = [
-        "external_id", "world", "campaign", "party", "session", "scene", "version", "happened_at", "in_world_label",
-        "players", "npcs", "place", "what", "notes", "visibility", "flags", "relations_delta", "retracted_at",
+        "external_id",
+        "world",
+        "campaign",
+        "party",
+        "session",
+        "scene",
+        "version",
+        "happened_at",
+        "in_world_label",
+        "players",
+        "npcs",
+        "place",
+        "what",
+        "notes",
+        "visibility",
+        "flags",
+        "relations_delta",
+        "retracted_at",
         "retracted_why",
-    ]  # fmt: skip
+    ]
     editable = {"what", "notes", "visibility"}
     inlines = [VersionInline]
     actions = ["retract", "restore", "embed_again"]
@@ -128,7 +180,9 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
         standing = obj.versions.get(version=obj.version)
         edited = {name: getattr(obj, name) for name in self.editable}
         body = {**standing.body, **edited, "version": newest.version + 1}
-        ingest_episode(obj.world, EpisodeIn.model_validate(body), came_from=request.user.get_username())
+        ingest_episode(
+            obj.world, EpisodeIn.model_validate(body), came_from=request.user.get_username()
+        )
         obj.refresh_from_db()
         embed_soon("episode")
 
@@ -139,7 +193,9 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
         for episode in queryset.select_related("world"):
             self.delete_model(request, episode)
 
-    @admin.action(description=_("Retract the selected episodes with their effects"), permissions=["change"])
+    @admin.action(
+        description=_("Retract the selected episodes with their effects"), permissions=["change"]
+    )
     def retract(self, request: HttpRequest, chosen: QuerySet[Episode]) -> None:
         for episode in chosen.select_related("world"):
             retract_episode(episode.world, episode.external_id, reason=request.user.get_username())

@@ -9,11 +9,19 @@ from django.http import HttpRequest
 from ninja import Body, Path, Query, Router
 
 from episodes import recaps, scenes, threads
-from episodes.erasing import erase_episode
-from episodes.finding import find_arc, find_campaign, find_episode, find_party, find_scene, find_session, find_thread
+from episodes.erasure import erase_episode
+from episodes.ingest import ingest_episode, restore_episode, retract_episode
+from episodes.lookup import (
+    find_arc,
+    find_campaign,
+    find_episode,
+    find_party,
+    find_scene,
+    find_session,
+    find_thread,
+)
 from episodes.models import Episode, Thread
-from episodes.reading import told
-from episodes.recording import ingest_episode, restore_episode, retract_episode
+from episodes.queries import told
 from episodes.schemas import (
     ConsolidateIn,
     EpisodeIn,
@@ -35,13 +43,13 @@ from episodes.schemas import (
     ThreadOut,
 )
 from episodes.tasks import recap_session
-from retrieval.problems import AudienceAboveCap
+from retrieval.errors import AudienceAboveCap
 from retrieval.tasks import embed_soon
 from worlds.audiences import GM
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
-from worlds.doors import NeedsKey, caller_of, own_transaction
 from worlds.keys import Scope
+from worlds.rest import NeedsKey, caller_of, own_transaction
 
 router = Router(tags=["episodes"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -49,7 +57,7 @@ AsQuery = Annotated[str | None, Query(alias="as", max_length=120)]
 PAGE = 100
 
 
-def keeper_of(request: HttpRequest) -> Caller:
+def require_gm(request: HttpRequest) -> Caller:
     """Who records what happened reads the game master's part in the answers, so only such a key may."""
     caller = caller_of(request)
     if not caller.audience.is_gm:
@@ -61,18 +69,22 @@ def name_of(caller: Caller) -> str:
     return str(caller.key or "site")[:150]
 
 
-@router.post("/episodes", operation_id="episode_ingest", summary="Record what happened", response=Recorded)
+@router.post(
+    "/episodes", operation_id="episode_ingest", summary="Record what happened", response=Recorded
+)
 def ingest(request: HttpRequest, summary: Body[EpisodeIn]) -> Recorded:
     """The summary with all that follows from it: mentions, dispositions, reveals, in one transaction. The same version
     again changes nothing; a newer one replaces the older with its effects."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     return _ingested(caller, summary)
 
 
-@router.post("/episodes/bulk", operation_id="episode_ingest_bulk", summary="Record many", response=BulkReport)
+@router.post(
+    "/episodes/bulk", operation_id="episode_ingest_bulk", summary="Record many", response=BulkReport
+)
 def ingest_bulk(request: HttpRequest, batch: Body[EpisodesIn]) -> BulkReport:
     """Up to 500 summaries with a report on each; `atomic` writes all or none."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
         report = _ingested(caller, EpisodeIn.model_validate(item))
@@ -81,7 +93,9 @@ def ingest_bulk(request: HttpRequest, batch: Body[EpisodesIn]) -> BulkReport:
     return write_all(batch.episodes, write, atomic=batch.atomic)
 
 
-@router.get("/episodes", operation_id="episode_list", summary="Episodes, latest first", response=EpisodePage)
+@router.get(
+    "/episodes", operation_id="episode_list", summary="Episodes, latest first", response=EpisodePage
+)
 def list_episodes(
     request: HttpRequest,
     party_id: Annotated[str | None, Query(max_length=200)] = None,
@@ -89,8 +103,14 @@ def list_episodes(
     limit: Annotated[int, Query(ge=1, le=PAGE)] = 50,
 ) -> dict[str, Any]:
     """In the order in which they were first recorded; retracted ones are left out."""
-    caller = keeper_of(request)
-    rows = Episode.objects.in_world(caller.world).in_campaign(caller.campaign).standing().with_source().order_by("-id")
+    caller = require_gm(request)
+    rows = (
+        Episode.objects.in_world(caller.world)
+        .in_campaign(caller.campaign)
+        .standing()
+        .with_source()
+        .order_by("-id")
+    )
     if party_id:
         rows = rows.of_party(find_party(caller.world, party_id, caller.campaign))
     if cursor:
@@ -100,84 +120,129 @@ def list_episodes(
     return {"episodes": [told(row, GM) for row in page[:limit]], "next_cursor": following}
 
 
-@router.get("/episodes/{ref}", operation_id="episode_get", summary="One episode", response=EpisodeOut)
+@router.get(
+    "/episodes/{ref}", operation_id="episode_get", summary="One episode", response=EpisodeOut
+)
 def get_episode(request: HttpRequest, ref: Reference) -> EpisodeOut:
     """As it stands now, by its summary id."""
-    return told(_episode(keeper_of(request), ref), GM)
+    return told(_episode(require_gm(request), ref), GM)
 
 
-@router.post("/episodes/{ref}/retract", operation_id="episode_retract", summary="Take it back", response=Recorded)
+@router.post(
+    "/episodes/{ref}/retract",
+    operation_id="episode_retract",
+    summary="Take it back",
+    response=Recorded,
+)
 def retract(request: HttpRequest, ref: Reference, why: Body[Retraction]) -> Recorded:
     """The episode and all its effects no longer count; its text stays as history."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     return retract_episode(caller.world, _episode(caller, ref).external_id, reason=why.reason)
 
 
-@router.post("/episodes/{ref}/restore", operation_id="episode_restore", summary="Undo a retraction", response=Recorded)
+@router.post(
+    "/episodes/{ref}/restore",
+    operation_id="episode_restore",
+    summary="Undo a retraction",
+    response=Recorded,
+)
 def restore(request: HttpRequest, ref: Reference) -> Recorded:
     """The version that stood stands again, with its effects."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     return restore_episode(caller.world, _episode(caller, ref).external_id)
 
 
-@router.delete("/episodes/{ref}", operation_id="episode_erase", summary="Delete it for good", response=Erased)
+@router.delete(
+    "/episodes/{ref}", operation_id="episode_erase", summary="Delete it for good", response=Erased
+)
 def erase(request: HttpRequest, ref: Reference) -> Erased:
     """Text, vector, versions, effects, history: nothing of it is left. To take back only what it did, retract it."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     episode = _episode(caller, ref)
-    return Erased(summary_id=episode.external_id, rows=erase_episode(caller.world, episode.external_id))
+    return Erased(
+        summary_id=episode.external_id, rows=erase_episode(caller.world, episode.external_id)
+    )
 
 
-@router.put("/sessions", operation_id="session_upsert", summary="Tell of a session", response=SessionOut)
+@router.put(
+    "/sessions", operation_id="session_upsert", summary="Tell of a session", response=SessionOut
+)
 def upsert_session(request: HttpRequest, entry: Body[SessionIn]) -> SessionOut:
     """Create or change it by its id."""
-    return SessionOut.of(scenes.upsert_session(keeper_of(request).world, entry))
+    return SessionOut.of(scenes.upsert_session(require_gm(request).world, entry))
 
 
 @router.put("/scenes", operation_id="scene_upsert", summary="Tell of a scene", response=SceneOut)
 def upsert_scene(request: HttpRequest, entry: Body[SceneIn]) -> SceneOut:
     """Create or change it by its id."""
-    return SceneOut.of(scenes.upsert_scene(keeper_of(request).world, entry))
+    return SceneOut.of(scenes.upsert_scene(require_gm(request).world, entry))
 
 
-@router.post("/scenes/{ref}/end", operation_id="scene_end", summary="End a scene", response=SceneOut)
+@router.post(
+    "/scenes/{ref}/end", operation_id="scene_end", summary="End a scene", response=SceneOut
+)
 def end_scene(request: HttpRequest, ref: Reference) -> SceneOut:
     """Its working memory goes."""
-    return SceneOut.of(scenes.end_scene(find_scene(keeper_of(request).world, ref)))
+    return SceneOut.of(scenes.end_scene(find_scene(require_gm(request).world, ref)))
 
 
-@router.get("/scenes/{ref}/scratch", operation_id="scratch_get", summary="Working memory", response=dict[str, Any])
+@router.get(
+    "/scenes/{ref}/scratch",
+    operation_id="scratch_get",
+    summary="Working memory",
+    response=dict[str, Any],
+)
 def get_scratch(request: HttpRequest, ref: Reference) -> dict[str, Any]:
     """Everything jotted down for the scene."""
-    return scenes.scratch_of(find_scene(keeper_of(request).world, ref))
+    return scenes.scratch_of(find_scene(require_gm(request).world, ref))
 
 
-@router.put("/scenes/{ref}/scratch/{key}", operation_id="scratch_put", summary="Jot down", response=dict[str, Any])
-def put_scratch(request: HttpRequest, ref: Reference, key: Annotated[ExternalId, Path()], note: Body[ScratchIn]) -> Any:
+@router.put(
+    "/scenes/{ref}/scratch/{key}",
+    operation_id="scratch_put",
+    summary="Jot down",
+    response=dict[str, Any],
+)
+def put_scratch(
+    request: HttpRequest, ref: Reference, key: Annotated[ExternalId, Path()], note: Body[ScratchIn]
+) -> Any:
     """Kept until the scene ends."""
-    scene = find_scene(keeper_of(request).world, ref)
+    scene = find_scene(require_gm(request).world, ref)
     scenes.jot(scene, key, note.value)
     return scenes.scratch_of(scene)
 
 
 @router.get("/threads", operation_id="thread_list", summary="Open threads", response=ThreadList)
-def list_threads(request: HttpRequest, party_id: Annotated[str | None, Query(max_length=200)] = None) -> dict[str, Any]:
+def list_threads(
+    request: HttpRequest, party_id: Annotated[str | None, Query(max_length=200)] = None
+) -> dict[str, Any]:
     """The hundred that were added to last, without their steps."""
-    caller = keeper_of(request)
-    rows = Thread.objects.open().filter(world=caller.world).select_related("party", "scene", "episode")
+    caller = require_gm(request)
+    rows = (
+        Thread.objects.open().filter(world=caller.world).select_related("party", "scene", "episode")
+    )
     if party_id:
         rows = rows.of_parties([find_party(caller.world, party_id, caller.campaign)])
     return {"threads": [threads.told(threads.Read(row, (), 0, 0)) for row in rows[:PAGE]]}
 
 
-@router.post("/threads/{thread_id}/steps", operation_id="thread_append", summary="Add steps", response=ThreadOut)
-def append(request: HttpRequest, thread_id: Annotated[ExternalId, Path()], entry: Body[StepsIn]) -> ThreadOut:
+@router.post(
+    "/threads/{thread_id}/steps",
+    operation_id="thread_append",
+    summary="Add steps",
+    response=ThreadOut,
+)
+def append(
+    request: HttpRequest, thread_id: Annotated[ExternalId, Path()], entry: Body[StepsIn]
+) -> ThreadOut:
     """The thread is opened when it does not exist. A step id that was sent before is not written again."""
-    thread = threads.append(keeper_of(request).world, thread_id, entry)
+    thread = threads.append(require_gm(request).world, thread_id, entry)
     return threads.told(threads.read(thread, last=len(entry.steps)))
 
 
-@router.get("/threads/{thread_id}", operation_id="thread_get", summary="Its last steps", response=ThreadOut)
+@router.get(
+    "/threads/{thread_id}", operation_id="thread_get", summary="Its last steps", response=ThreadOut
+)
 def get_thread(
     request: HttpRequest,
     thread_id: Reference,
@@ -185,34 +250,48 @@ def get_thread(
     tokens: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
 ) -> ThreadOut:
     """Oldest first: the last `last`, or as many as fit into `tokens`."""
-    thread = find_thread(keeper_of(request).world, thread_id)
+    thread = find_thread(require_gm(request).world, thread_id)
     return threads.told(threads.read(thread, last=last, tokens=tokens))
 
 
 @router.post(
-    "/threads/{thread_id}/consolidate", operation_id="thread_consolidate", summary="Make an episode", response=Recorded
+    "/threads/{thread_id}/consolidate",
+    operation_id="thread_consolidate",
+    summary="Make an episode",
+    response=Recorded,
 )
 @own_transaction
 def consolidate(request: HttpRequest, thread_id: Reference, entry: Body[ConsolidateIn]) -> Any:
     """Sum the thread up as an episode and close it. Doing it again changes nothing."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     report = threads.consolidate(caller.world, thread_id, entry, came_from=name_of(caller))
     embed_soon("episode")
     return report
 
 
-@router.get("/recaps/{level}/{ref}", operation_id="recap_get", summary="What happened, in short", response=RecapOut)
-def get_recap(request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None) -> RecapOut:
+@router.get(
+    "/recaps/{level}/{ref}",
+    operation_id="recap_get",
+    summary="What happened, in short",
+    response=RecapOut,
+)
+def get_recap(
+    request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None
+) -> RecapOut:
     """Of a scene, session, arc or campaign, for the game master or, with `as=party:<id>`, what its players know."""
-    caller = keeper_of(request).asking_as(as_)
+    caller = require_gm(request).asking_as(as_)
     return recaps.recap(_subject(caller, level, ref), caller.audience)
 
 
-@router.post("/recaps/{level}/{ref}", operation_id="recap_build", summary="Recap anew", response=RecapOut)
+@router.post(
+    "/recaps/{level}/{ref}", operation_id="recap_build", summary="Recap anew", response=RecapOut
+)
 @own_transaction
-def build_recap(request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None) -> RecapOut:
+def build_recap(
+    request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None
+) -> RecapOut:
     """Make and keep it: by the language model when one is configured, else from the episodes' own sentences."""
-    caller = keeper_of(request).asking_as(as_)
+    caller = require_gm(request).asking_as(as_)
     return recaps.build(_subject(caller, level, ref), caller.audience)
 
 
@@ -233,7 +312,9 @@ def _episode(caller: Caller, ref: str) -> Episode:
 
 def _ingested(caller: Caller, summary: EpisodeIn) -> Recorded:
     with transaction.atomic():
-        report = ingest_episode(caller.world, summary, came_from=name_of(caller), campaign=caller.campaign)
+        report = ingest_episode(
+            caller.world, summary, came_from=name_of(caller), campaign=caller.campaign
+        )
         if report.outcome in ("created", "replaced"):
             embed_soon("episode")
             _recap_soon(caller, summary)

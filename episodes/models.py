@@ -7,9 +7,9 @@ from django.utils.translation import gettext_lazy as _
 
 from episodes.querysets import EpisodeQuerySet, PartyOwned, SessionQuerySet, ThreadQuerySet
 from knowledge.models import Lore
-from retrieval.domains import Searched
 from retrieval.ids import uuid7
 from retrieval.models import Passage
+from retrieval.search.domains import SearchConfig
 from worlds.audiences import Guarded, Visibility
 from worlds.models import Campaign, Party, World
 
@@ -40,7 +40,9 @@ class InWorldTime(models.Model):
 class Arc(Kept):
     """A stretch of a campaign that hangs together."""
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="arcs", verbose_name=_("campaign"))
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, related_name="arcs", verbose_name=_("campaign")
+    )
     external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
     title = models.CharField(_("title"), max_length=200)
     position = models.PositiveIntegerField(_("position"), default=0)
@@ -49,7 +51,9 @@ class Arc(Kept):
         verbose_name = _("arc")
         verbose_name_plural = _("arcs")
         ordering = ["position", "created_at"]
-        constraints = [models.UniqueConstraint(fields=["campaign", "external_id"], name="arc_in_campaign")]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "external_id"], name="arc_in_campaign")
+        ]
 
     def __str__(self) -> str:
         return self.title
@@ -60,11 +64,20 @@ class Session(Kept, InWorldTime, Guarded):
 
     known_to_own_party = True
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="sessions", verbose_name=_("campaign"))
-    party = models.ForeignKey(
-        Party, models.CASCADE, null=True, blank=True, related_name="sessions", verbose_name=_("party")
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, related_name="sessions", verbose_name=_("campaign")
     )
-    arc = models.ForeignKey(Arc, models.SET_NULL, null=True, blank=True, related_name="sessions", verbose_name=_("arc"))
+    party = models.ForeignKey(
+        Party,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="sessions",
+        verbose_name=_("party"),
+    )
+    arc = models.ForeignKey(
+        Arc, models.SET_NULL, null=True, blank=True, related_name="sessions", verbose_name=_("arc")
+    )
     external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
     number = models.PositiveIntegerField(_("number"), default=0)
     title = models.CharField(_("title"), max_length=200, blank=True, default="")
@@ -76,7 +89,9 @@ class Session(Kept, InWorldTime, Guarded):
         verbose_name = _("session")
         verbose_name_plural = _("sessions")
         ordering = ["number", "created_at"]
-        constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="session_in_world")]
+        constraints = [
+            models.UniqueConstraint(fields=["world", "external_id"], name="session_in_world")
+        ]
 
     def __str__(self) -> str:
         return self.title or self.external_id
@@ -87,18 +102,30 @@ class Scene(Kept, InWorldTime, Guarded):
 
     known_to_own_party = True
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="scenes", verbose_name=_("campaign"))
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, related_name="scenes", verbose_name=_("campaign")
+    )
     party = models.ForeignKey(
         Party, models.CASCADE, null=True, blank=True, related_name="scenes", verbose_name=_("party")
     )
     session = models.ForeignKey(
-        Session, models.SET_NULL, null=True, blank=True, related_name="scenes", verbose_name=_("session")
+        Session,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="scenes",
+        verbose_name=_("session"),
     )
     external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
     title = models.CharField(_("title"), max_length=200, blank=True, default="")
     place = models.CharField(_("place"), max_length=200, blank=True, default="")
     place_lore = models.ForeignKey(
-        Lore, models.SET_NULL, null=True, blank=True, related_name="scenes", verbose_name=_("place in the lore")
+        Lore,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="scenes",
+        verbose_name=_("place in the lore"),
     )
     position = models.PositiveIntegerField(_("position"), default=0)
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
@@ -109,7 +136,9 @@ class Scene(Kept, InWorldTime, Guarded):
         verbose_name = _("scene")
         verbose_name_plural = _("scenes")
         ordering = ["position", "created_at"]
-        constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="scene_in_world")]
+        constraints = [
+            models.UniqueConstraint(fields=["world", "external_id"], name="scene_in_world")
+        ]
 
     def __str__(self) -> str:
         return self.title or self.external_id
@@ -122,39 +151,69 @@ class Episode(Passage, InWorldTime, Guarded):
     `relations_delta` are the game master's. `version` is the engine's; older versions stay in `EpisodeVersion`.
     """
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="episodes", verbose_name=_("campaign"))
-    party = models.ForeignKey(Party, models.CASCADE, related_name="episodes", verbose_name=_("party"))
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, related_name="episodes", verbose_name=_("campaign")
+    )
+    party = models.ForeignKey(
+        Party, models.CASCADE, related_name="episodes", verbose_name=_("party")
+    )
     scene = models.ForeignKey(
-        Scene, models.SET_NULL, null=True, blank=True, related_name="episodes", verbose_name=_("scene")
+        Scene,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="episodes",
+        verbose_name=_("scene"),
     )
     session = models.ForeignKey(
-        Session, models.SET_NULL, null=True, blank=True, related_name="episodes", verbose_name=_("session")
+        Session,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="episodes",
+        verbose_name=_("session"),
     )
     external_id = models.CharField(_("summary id"), max_length=EXTERNAL_ID)
-    happened_at = models.DateTimeField(_("happened"), default=timezone.now, help_text=_("Real time at the table."))
-    players = ArrayField(models.CharField(max_length=200), verbose_name=_("players"), default=list, blank=True)
+    happened_at = models.DateTimeField(
+        _("happened"), default=timezone.now, help_text=_("Real time at the table.")
+    )
+    players = ArrayField(
+        models.CharField(max_length=200), verbose_name=_("players"), default=list, blank=True
+    )
     npcs = ArrayField(
-        models.CharField(max_length=200), verbose_name=_("NPCs"), default=list, blank=True, help_text=_("As written.")
+        models.CharField(max_length=200),
+        verbose_name=_("NPCs"),
+        default=list,
+        blank=True,
+        help_text=_("As written."),
     )
     place = models.CharField(_("where"), max_length=200, blank=True, default="")
     what = models.TextField(_("what happened"))
-    flags = ArrayField(models.CharField(max_length=120), verbose_name=_("flags"), default=list, blank=True)
+    flags = ArrayField(
+        models.CharField(max_length=120), verbose_name=_("flags"), default=list, blank=True
+    )
     relations_delta = models.JSONField(_("changes of relations"), default=list, blank=True)
     notes = models.TextField(_("notes"), blank=True, default="")
     retracted_at = models.DateTimeField(_("retracted"), null=True, blank=True, editable=False)
-    retracted_why = models.CharField(_("why retracted"), max_length=400, blank=True, default="", editable=False)
-    lore = models.ManyToManyField(Lore, through="Mention", related_name="episodes", verbose_name=_("lore mentioned"))
+    retracted_why = models.CharField(
+        _("why retracted"), max_length=400, blank=True, default="", editable=False
+    )
+    lore = models.ManyToManyField(
+        Lore, through="Mention", related_name="episodes", verbose_name=_("lore mentioned")
+    )
 
     objects = EpisodeQuerySet.as_manager()
 
     known_to_own_party = True
-    searched = Searched("episode")
+    searched = SearchConfig("episode")
 
     class Meta(Passage.Meta):
         verbose_name = _("episode")
         verbose_name_plural = _("episodes")
         ordering = ["-happened_at"]
-        constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="episode_in_world")]
+        constraints = [
+            models.UniqueConstraint(fields=["world", "external_id"], name="episode_in_world")
+        ]
         indexes = [
             models.Index(fields=["party", "-happened_at", "-id"], name="episode_latest_of_party"),
             models.Index(fields=["world", "-happened_at"], name="episode_latest_of_world"),
@@ -180,7 +239,9 @@ class EpisodeVersion(models.Model):
         verbose_name = _("version of an episode")
         verbose_name_plural = _("versions of an episode")
         ordering = ["-version"]
-        constraints = [models.UniqueConstraint(fields=["episode", "version"], name="episode_version")]
+        constraints = [
+            models.UniqueConstraint(fields=["episode", "version"], name="episode_version")
+        ]
 
     def __str__(self) -> str:
         return f"{self.episode_id} v{self.version}"
@@ -214,15 +275,21 @@ class Thread(Kept):
         CONSOLIDATED = "consolidated", _("Consolidated")
         EXPIRED = "expired", _("Expired")
 
-    world = models.ForeignKey(World, models.CASCADE, related_name="threads", verbose_name=_("world"))
-    campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, blank=True, related_name="threads")
+    world = models.ForeignKey(
+        World, models.CASCADE, related_name="threads", verbose_name=_("world")
+    )
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, null=True, blank=True, related_name="threads"
+    )
     party = models.ForeignKey(Party, models.CASCADE, null=True, blank=True, related_name="threads")
     scene = models.ForeignKey(Scene, models.SET_NULL, null=True, blank=True, related_name="threads")
     external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
     title = models.CharField(_("title"), max_length=200, blank=True, default="")
     state = models.CharField(_("state"), max_length=12, choices=State, default=State.OPEN)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
-    episode = models.ForeignKey(Episode, models.SET_NULL, null=True, blank=True, related_name="threads")
+    episode = models.ForeignKey(
+        Episode, models.SET_NULL, null=True, blank=True, related_name="threads"
+    )
 
     objects = ThreadQuerySet.as_manager()
 
@@ -230,8 +297,14 @@ class Thread(Kept):
         verbose_name = _("thread")
         verbose_name_plural = _("threads")
         ordering = ["-updated_at"]
-        constraints = [models.UniqueConstraint(fields=["world", "external_id"], name="thread_in_world")]
-        indexes = [models.Index(fields=["expires_at"], name="thread_expiry", condition=models.Q(state="open"))]
+        constraints = [
+            models.UniqueConstraint(fields=["world", "external_id"], name="thread_in_world")
+        ]
+        indexes = [
+            models.Index(
+                fields=["expires_at"], name="thread_expiry", condition=models.Q(state="open")
+            )
+        ]
 
     def __str__(self) -> str:
         return self.title or self.external_id
@@ -256,7 +329,9 @@ class Step(models.Model):
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["thread", "number"], name="step_number"),
-            models.UniqueConstraint(fields=["thread", "step_id"], name="step_once", condition=~models.Q(step_id="")),
+            models.UniqueConstraint(
+                fields=["thread", "step_id"], name="step_once", condition=~models.Q(step_id="")
+            ),
         ]
 
     def __str__(self) -> str:
@@ -306,7 +381,11 @@ class Recap(Kept):
     class Meta:
         verbose_name = _("recap")
         verbose_name_plural = _("recaps")
-        constraints = [models.UniqueConstraint(fields=["world", "level", "subject", "audience"], name="recap_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["world", "level", "subject", "audience"], name="recap_once"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.level} {self.subject} ({self.audience})"

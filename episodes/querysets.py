@@ -42,7 +42,9 @@ class EpisodeQuerySet(PartyOwned):
         return self.order_by("happened_at", "id")
 
     def with_source(self) -> Self:
-        return self.select_related("campaign", "party", "scene", "session").defer("embedding", "search_vector")
+        return self.select_related("campaign", "party", "scene", "session").defer(
+            "embedding", "search_vector"
+        )
 
 
 class SessionQuerySet(PartyOwned):

@@ -18,12 +18,12 @@ from django.db import transaction
 from django.db.models import Prefetch, Q
 from pydantic import BaseModel, Field
 
-from episodes.extracting import Sentence, sentences, telling
 from episodes.models import Arc, Episode, Recap, RecapSentence, Scene, Session
 from episodes.schemas import RecapOut, RecapSentenceOut
-from retrieval.llm import get_llm
-from retrieval.problems import LanguageModelDown
-from retrieval.structured import InvalidAnswer
+from episodes.summarize import Sentence, sentences, telling
+from retrieval.errors import LanguageModelDown
+from retrieval.llm.client import get_llm
+from retrieval.llm.structured import InvalidAnswer
 from worlds.audiences import Audience
 from worlds.models import Campaign, World
 
@@ -32,7 +32,17 @@ Level = Recap.Level
 Subject = Scene | Session | Arc | Campaign
 FENCE = re.compile(r"^[> \t]*:::.*$", re.MULTILINE)
 LENGTH = {Level.SCENE: 3, Level.SESSION: 6, Level.ARC: 8, Level.CAMPAIGN: 10}
-READ = ("external_id", "version", "text", "what", "notes", "scene", "session", "session__arc", "world")
+READ = (
+    "external_id",
+    "version",
+    "text",
+    "what",
+    "notes",
+    "scene",
+    "session",
+    "session__arc",
+    "world",
+)
 PROMPT = (
     "You recap a tabletop campaign. Below are numbered sentences about what happened, oldest first. Write at most "
     "{most} plain sentences in their language that tell it as a story so far. After each, give the numbers of the "
@@ -88,7 +98,12 @@ def episodes_of(subject: Subject, audience: Audience) -> list[Episode]:
         Arc: Q(session__arc_id=subject.pk),
         Campaign: Q(campaign_id=subject.pk),
     }
-    rows = Episode.objects.in_world(world_of(subject)).visible_to(audience).standing().filter(wanted[type(subject)])
+    rows = (
+        Episode.objects.in_world(world_of(subject))
+        .visible_to(audience)
+        .standing()
+        .filter(wanted[type(subject)])
+    )
     known = (
         "id",
         "external_id",
@@ -148,7 +163,9 @@ def _tree(rows: Sequence[Episode], write: Writer, level: Level) -> list[Sentence
         material = [sentence for row in rows for sentence in sentences(row.text, row.pk)]
     else:
         below, key = BELOW[level]
-        material = [each for _key, group in groupby(rows, key) for each in _tree(list(group), write, below)]
+        material = [
+            each for _key, group in groupby(rows, key) for each in _tree(list(group), write, below)
+        ]
     return write(material, LENGTH[level]) if len(material) > LENGTH[level] else material
 
 
@@ -170,11 +187,15 @@ def _written(material: Sequence[Sentence], most: int) -> list[Sentence]:
 
 def _grounded(line: Line, material: Sequence[Sentence]) -> Sentence:
     used = [material[number - 1] for number in sorted(line.rests_on) if number <= len(material)]
-    return Sentence(line.text.strip(), tuple(dict.fromkeys(key for each in used for key in each.rests_on)))
+    return Sentence(
+        line.text.strip(), tuple(dict.fromkeys(key for each in used for key in each.rests_on))
+    )
 
 
 def _stored(subject: Subject, audience: Audience) -> Recap | None:
-    return Recap.objects.filter(level=level_of(subject), subject=subject.pk, audience=str(audience)).first()
+    return Recap.objects.filter(
+        level=level_of(subject), subject=subject.pk, audience=str(audience)
+    ).first()
 
 
 @transaction.atomic
@@ -187,7 +208,10 @@ def _keep(subject: Subject, audience: Audience, basis: str, made: Made) -> None:
         defaults={"basis": basis, "method": made.method},
     )
     stored.sentences.all().delete()
-    rows = [RecapSentence(recap=stored, position=number, text=each.text) for number, each in enumerate(made.sentences)]
+    rows = [
+        RecapSentence(recap=stored, position=number, text=each.text)
+        for number, each in enumerate(made.sentences)
+    ]
     RecapSentence.objects.bulk_create(rows)
     through: Any = RecapSentence.episodes.through
     through.objects.bulk_create(
@@ -205,7 +229,9 @@ def _told_stored(stored: Recap, subject: Subject) -> RecapOut:
         audience=stored.audience,
         method=stored.method,
         sentences=[
-            RecapSentenceOut(text=line.text, episodes=[each.external_id for each in line.episodes.all()])
+            RecapSentenceOut(
+                text=line.text, episodes=[each.external_id for each in line.episodes.all()]
+            )
             for line in lines
         ],
     )
@@ -219,7 +245,10 @@ def _told(made: Made, subject: Subject, audience: Audience, rows: Sequence[Episo
         audience=str(audience),
         method=made.method,
         sentences=[
-            RecapSentenceOut(text=each.text, episodes=[names[key] for key in each.rests_on if key in names])  # type: ignore[index]
+            RecapSentenceOut(
+                text=each.text,
+                episodes=[names[key] for key in each.rests_on if key in names],  # type: ignore[index]
+            )
             for each in made.sentences
         ],
         degraded=list(made.degraded),

@@ -5,10 +5,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from episodes.finding import find_campaign, find_party, find_session, lore_named
+from episodes.lookup import find_campaign, find_party, find_session, lore_named
 from episodes.models import Arc, Scene, Scratch, Session
 from episodes.schemas import EpisodeIn, SceneIn, SessionIn
-from retrieval.problems import Conflict, Invalid
+from retrieval.errors import Conflict, Invalid
 from worlds.models import Campaign, Party, World
 
 LARGEST_SCRATCH = 100_000
@@ -23,11 +23,19 @@ def upsert_session(world: World, entry: SessionIn) -> Session:
     party = find_party(world, entry.party_id) if entry.party_id else None
     campaign = _campaign(world, entry.campaign_id, party)
     values = {
-        "campaign": campaign, "party": party, "arc": _arc(campaign, entry), "number": entry.number,
-        "title": entry.title, "played_at": entry.played_at, "in_world_at": entry.in_world_at,
-        "in_world_label": entry.in_world_label, "visibility": entry.visibility,
-    }  # fmt: skip
-    session, _made = Session.objects.update_or_create(world=world, external_id=entry.session_id, defaults=values)
+        "campaign": campaign,
+        "party": party,
+        "arc": _arc(campaign, entry),
+        "number": entry.number,
+        "title": entry.title,
+        "played_at": entry.played_at,
+        "in_world_at": entry.in_world_at,
+        "in_world_label": entry.in_world_label,
+        "visibility": entry.visibility,
+    }
+    session, _made = Session.objects.update_or_create(
+        world=world, external_id=entry.session_id, defaults=values
+    )
     return session
 
 
@@ -35,13 +43,20 @@ def upsert_session(world: World, entry: SessionIn) -> Session:
 def upsert_scene(world: World, entry: SceneIn) -> Scene:
     party = find_party(world, entry.party_id) if entry.party_id else None
     values = {
-        "campaign": _campaign(world, entry.campaign_id, party), "party": party, "title": entry.title,
+        "campaign": _campaign(world, entry.campaign_id, party),
+        "party": party,
+        "title": entry.title,
         "session": find_session(world, entry.session_id) if entry.session_id else None,
-        "place": entry.place, "place_lore": lore_named(world, [entry.place]).get(entry.place),
-        "position": entry.position, "in_world_at": entry.in_world_at, "in_world_label": entry.in_world_label,
+        "place": entry.place,
+        "place_lore": lore_named(world, [entry.place]).get(entry.place),
+        "position": entry.position,
+        "in_world_at": entry.in_world_at,
+        "in_world_label": entry.in_world_label,
         "visibility": entry.visibility,
-    }  # fmt: skip
-    scene, _made = Scene.objects.update_or_create(world=world, external_id=entry.scene_id, defaults=values)
+    }
+    scene, _made = Scene.objects.update_or_create(
+        world=world, external_id=entry.scene_id, defaults=values
+    )
     return scene
 
 
@@ -54,11 +69,18 @@ def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, S
 
 def _scene_for(party: Party, summary: EpisodeIn, session: Session | None) -> Scene:
     made = {
-        "campaign": party.campaign, "party": party, "session": session, "place": summary.where,
-        "place_lore": lore_named(party.world, [summary.where]).get(summary.where), "visibility": summary.visibility,
-        "in_world_at": summary.when.in_world_at, "in_world_label": summary.when.in_world_label,
-    }  # fmt: skip
-    scene, _made = Scene.objects.get_or_create(world=party.world, external_id=summary.scene_id, defaults=made)
+        "campaign": party.campaign,
+        "party": party,
+        "session": session,
+        "place": summary.where,
+        "place_lore": lore_named(party.world, [summary.where]).get(summary.where),
+        "visibility": summary.visibility,
+        "in_world_at": summary.when.in_world_at,
+        "in_world_label": summary.when.in_world_label,
+    }
+    scene, _made = Scene.objects.get_or_create(
+        world=party.world, external_id=summary.scene_id, defaults=made
+    )
     if scene.party_id not in (None, party.pk):
         raise Invalid(f"The scene {summary.scene_id} belongs to another party.")
     if session and scene.session_id is None:
@@ -70,8 +92,15 @@ def _scene_for(party: Party, summary: EpisodeIn, session: Session | None) -> Sce
 def _session_for(party: Party, summary: EpisodeIn) -> Session | None:
     if summary.session_id is None:
         return None
-    made = {"campaign": party.campaign, "party": party, "played_at": summary.when.real, "visibility": "revealed"}
-    session, _made = Session.objects.get_or_create(world=party.world, external_id=summary.session_id, defaults=made)
+    made = {
+        "campaign": party.campaign,
+        "party": party,
+        "played_at": summary.when.real,
+        "visibility": "revealed",
+    }
+    session, _made = Session.objects.get_or_create(
+        world=party.world, external_id=summary.session_id, defaults=made
+    )
     return session
 
 

@@ -3,11 +3,19 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from episodes.models import EXTERNAL_ID, Scene, Session
-from knowledge.graph.facts import GraphFact
-from retrieval.schemas import Asked, Day
+from knowledge.graph.schemas import GraphFact
+from retrieval.schemas import Day, RequestModel
 from worlds.audiences import Visibility
 
 LONGEST_TEXT = 20_000
@@ -24,13 +32,21 @@ def storable(text: str) -> str:
 Line = Annotated[str, Field(max_length=200), AfterValidator(storable)]
 Prose = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(storable)]
 Reason = Annotated[str, Field(max_length=2000), AfterValidator(storable)]
-Ref = Annotated[str, Field(min_length=1, max_length=200, description="Id or name."), AfterValidator(storable)]
+Ref = Annotated[
+    str, Field(min_length=1, max_length=200, description="Id or name."), AfterValidator(storable)
+]
 ExternalId = Annotated[
-    str, Field(min_length=1, max_length=EXTERNAL_ID, pattern=r"^\w[\w.:\-]*$", description="The engine's own id.")
+    str,
+    Field(
+        min_length=1,
+        max_length=EXTERNAL_ID,
+        pattern=r"^\w[\w.:\-]*$",
+        description="The engine's own id.",
+    ),
 ]
 
 
-class Closed(Asked):
+class Closed(RequestModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)
 
 
@@ -64,7 +80,10 @@ def _read_words(text: str) -> dict[str, Any]:
 
 
 WhenGiven = Annotated[
-    When, BeforeValidator(_read_when, json_schema_input_type=When | Annotated[str, Field(max_length=120)] | Day)
+    When,
+    BeforeValidator(
+        _read_when, json_schema_input_type=When | Annotated[str, Field(max_length=120)] | Day
+    ),
 ]
 
 
@@ -90,12 +109,18 @@ class RelationDelta(Closed):
 
 
 def _read_deltas(value: Any) -> Any:
-    return [{"npc": npc, "delta": delta} for npc, delta in value.items()] if isinstance(value, dict) else value
+    return (
+        [{"npc": npc, "delta": delta} for npc, delta in value.items()]
+        if isinstance(value, dict)
+        else value
+    )
 
 
 Delta = Annotated[int, Field(ge=-LARGEST_DELTA, le=LARGEST_DELTA)]
 Deltas = Annotated[list[RelationDelta], Field(max_length=200)]
-DeltasGiven = Annotated[Deltas, BeforeValidator(_read_deltas, json_schema_input_type=Deltas | dict[Ref, Delta])]
+DeltasGiven = Annotated[
+    Deltas, BeforeValidator(_read_deltas, json_schema_input_type=Deltas | dict[Ref, Delta])
+]
 
 
 class EpisodicSummary(Closed):
@@ -109,7 +134,9 @@ class EpisodicSummary(Closed):
     who: Who = Who()
     where: Line = ""
     what: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(storable)]
-    flags: list[Annotated[str, Field(max_length=120), AfterValidator(storable)]] = Field(default=[], max_length=100)
+    flags: list[Annotated[str, Field(max_length=120), AfterValidator(storable)]] = Field(
+        default=[], max_length=100
+    )
     relations_delta: DeltasGiven = Field(default=[], description="Also as an object: NPC → delta.")
     notes: Prose = Field(default="", description="For the game master alone.")
     version: int = Field(default=1, ge=1, le=2_000_000_000)
@@ -165,10 +192,14 @@ class EpisodeIn(EpisodicSummary):
 
     session_id: ExternalId | None = None
     language: Annotated[str, Field(max_length=8, pattern=r"^[a-z]{2,3}(-[A-Za-z]+)?$")] = ""
-    visibility: Visibility = Field(default=Visibility.REVEALED, description="`revealed`: its own party knows it.")
+    visibility: Visibility = Field(
+        default=Visibility.REVEALED, description="`revealed`: its own party knows it."
+    )
     reveals: list[RevealIn] = Field(default=[], max_length=200)
     facts: list[GraphFact] = Field(
-        default=[], max_length=200, description="Lasting facts for the graph. Their source is this episode."
+        default=[],
+        max_length=200,
+        description="Lasting facts for the graph. Their source is this episode.",
     )
 
 
@@ -180,9 +211,15 @@ class Recorded(BaseModel):
     outcome: Literal["created", "replaced", "unchanged", "superseded", "retracted", "restored"]
     standing_version: int
     retracted: bool = False
-    dispositions: list[dict[str, Any]] = Field(default=[], description="What each NPC named thinks now.")
-    pending: int = Field(default=0, description="Changes too large to count before the game master agrees.")
-    unknown: list[str] = Field(default=[], description="Names in who and where that nothing here is called.")
+    dispositions: list[dict[str, Any]] = Field(
+        default=[], description="What each NPC named thinks now."
+    )
+    pending: int = Field(
+        default=0, description="Changes too large to count before the game master agrees."
+    )
+    unknown: list[str] = Field(
+        default=[], description="Names in who and where that nothing here is called."
+    )
 
 
 class Retraction(Closed):
@@ -293,7 +330,9 @@ class ScratchIn(Closed):
 class StepIn(Closed):
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(storable)]
     speaker: Line = ""
-    step_id: ExternalId | None = Field(default=None, description="The same step id twice is one step.")
+    step_id: ExternalId | None = Field(
+        default=None, description="The same step id twice is one step."
+    )
     payload: dict[str, Any] = {}
 
 

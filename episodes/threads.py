@@ -11,15 +11,15 @@ from django.db.models import Max, Sum
 from django.utils import timezone
 from pydantic import BaseModel, Field
 
-from episodes.extracting import sentences, telling
-from episodes.finding import find_party, find_scene, find_thread
+from episodes.ingest import ingest_episode
+from episodes.lookup import find_party, find_scene, find_thread
 from episodes.models import Episode, Step, Thread
-from episodes.recording import ingest_episode
 from episodes.schemas import ConsolidateIn, EpisodeIn, Recorded, StepIn, StepOut, StepsIn, ThreadOut
-from retrieval.ingest.chunk import count_tokens
-from retrieval.llm import get_llm
-from retrieval.problems import Conflict, Invalid, LanguageModelDown, NotFound
-from retrieval.structured import InvalidAnswer
+from episodes.summarize import sentences, telling
+from retrieval.errors import Conflict, Invalid, LanguageModelDown, NotFound
+from retrieval.indexing.chunk import count_tokens
+from retrieval.llm.client import get_llm
+from retrieval.llm.structured import InvalidAnswer
 from worlds.models import World
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,11 @@ def append(world: World, thread_id: str, entry: StepsIn) -> Thread:
     last = thread.steps.aggregate(last=Max("number"))["last"] or 0
     ids = [step.step_id for step in entry.steps if step.step_id]
     seen = set(thread.steps.filter(step_id__in=ids).values_list("step_id", flat=True))
-    fresh = {step.step_id or str(number): step for number, step in enumerate(entry.steps) if step.step_id not in seen}
+    fresh = {
+        step.step_id or str(number): step
+        for number, step in enumerate(entry.steps)
+        if step.step_id not in seen
+    }
     rows = [_step(thread, last + 1 + number, step) for number, step in enumerate(fresh.values())]
     Step.objects.bulk_create(rows)
     thread.save(update_fields=["expires_at", "title", "party", "campaign", "scene", "updated_at"])
@@ -76,7 +80,9 @@ def read(thread: Thread, *, last: int | None = None, tokens: int | None = None) 
     return Read(thread, steps[::-1], totals["count"] or 0, totals["tokens"] or 0)
 
 
-def consolidate(world: World, thread_id: str, entry: ConsolidateIn, *, came_from: str = "") -> Recorded:
+def consolidate(
+    world: World, thread_id: str, entry: ConsolidateIn, *, came_from: str = ""
+) -> Recorded:
     """Make an episode of a thread and close it. Its language model, if any, is asked outside of a transaction."""
     thread = find_thread(world, thread_id)
     if thread.episode and thread.state == Thread.State.CONSOLIDATED:
@@ -96,9 +102,15 @@ def consolidate(world: World, thread_id: str, entry: ConsolidateIn, *, came_from
 def expire() -> int:
     """Close what is past its time, and delete the steps of what was closed long ago. Returns how many were closed."""
     now = timezone.now()
-    over = Thread.objects.open().filter(expires_at__lt=now).update(state=Thread.State.EXPIRED, updated_at=now)
+    over = (
+        Thread.objects.open()
+        .filter(expires_at__lt=now)
+        .update(state=Thread.State.EXPIRED, updated_at=now)
+    )
     kept_until = now - timedelta(days=settings.THREAD_KEEP_DAYS)
-    Step.objects.filter(thread__updated_at__lt=kept_until).exclude(thread__state=Thread.State.OPEN).delete()
+    Step.objects.filter(thread__updated_at__lt=kept_until).exclude(
+        thread__state=Thread.State.OPEN
+    ).delete()
     return over
 
 
@@ -130,14 +142,20 @@ def told(found: Read) -> ThreadOut:
 
 
 def is_over(thread: Thread) -> bool:
-    return thread.state == Thread.State.OPEN and thread.expires_at is not None and thread.expires_at < timezone.now()
+    return (
+        thread.state == Thread.State.OPEN
+        and thread.expires_at is not None
+        and thread.expires_at < timezone.now()
+    )
 
 
 def _opened(world: World, thread_id: str, entry: StepsIn) -> Thread:
     made, _new = Thread.objects.get_or_create(world=world, external_id=thread_id)
     thread: Thread = Thread.objects.select_for_update(of=("self",)).get(pk=made.pk)
     if thread.state != Thread.State.OPEN or is_over(thread):
-        raise ThreadClosed(f"The thread {thread_id} is {thread.get_state_display().lower()}: begin another one.")
+        raise ThreadClosed(
+            f"The thread {thread_id} is {thread.get_state_display().lower()}: begin another one."
+        )
     if entry.party_id:
         thread.party = find_party(world, entry.party_id)
         thread.campaign = thread.party.campaign
@@ -175,7 +193,9 @@ def _summary(thread: Thread, entry: ConsolidateIn) -> EpisodeIn:
     party_id = entry.party_id or (thread.party.slug if thread.party else None)
     if party_id is None:
         raise Invalid("Name the party whose episode this is: the thread has none.")
-    given = entry.model_dump(exclude={"summary_id", "party_id", "scene_id", "what"}, exclude_unset=True)
+    given = entry.model_dump(
+        exclude={"summary_id", "party_id", "scene_id", "what"}, exclude_unset=True
+    )
     return EpisodeIn.model_validate(
         {
             **given,
@@ -194,7 +214,8 @@ def what_happened(thread: Thread) -> str:
         raise Invalid(f"The thread {thread.external_id} has no steps.")
     lines = [f"{step.speaker}: {step.text}" if step.speaker else step.text for step in steps]
     return _by_language_model(lines) or " ".join(
-        sentence.text for sentence in telling([each for line in lines for each in sentences(line)], SENTENCES)
+        sentence.text
+        for sentence in telling([each for line in lines for each in sentences(line)], SENTENCES)
     )
 
 

@@ -4,27 +4,30 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from episodes.finding import find_party_for, find_scene
+from episodes.lookup import find_party_for, find_scene
 from episodes.models import Scene
-from episodes.reading import latest, nearest, of_party, within
+from episodes.queries import latest, nearest, of_party, within
 from episodes.schemas import EpisodeOut
-from retrieval.problems import NotFound
+from retrieval.errors import NotFound
 from retrieval.schemas import DEFAULT_CHARS, LARGEST_K, MaxChars
-from worlds.asking import Ask
 from worlds.callers import Caller
 from worlds.models import Party
+from worlds.tool_args import Ask
 
 Reference = Annotated[str | None, Field(max_length=200)]
 
 
 class SessionFetch(Ask):
-    party_id: Annotated[str, Field(min_length=1, max_length=200, description="Id or name of the party.")]
+    party_id: Annotated[
+        str, Field(min_length=1, max_length=200, description="Id or name of the party.")
+    ]
     k: Annotated[int, Field(ge=1, le=LARGEST_K, description="How many summaries.")] = 8
     campaign_id: Reference = None
     scene_id: Reference = None
-    query: Annotated[str | None, Field(max_length=100_000, description="What to look for; without it the latest.")] = (
-        None
-    )
+    query: Annotated[
+        str | None,
+        Field(max_length=100_000, description="What to look for; without it the latest."),
+    ] = None
     max_chars: MaxChars = None
 
 
@@ -73,5 +76,7 @@ def _party(ask: SessionFetch, caller: Caller) -> Party:
     party = find_party_for(caller, ask.party_id)
     names = (party.campaign.slug, party.campaign.name, str(party.campaign.pk))
     if ask.campaign_id and ask.campaign_id not in names:
-        raise NotFound(f"{party.name} does not play in {ask.campaign_id!r}.", candidates=[party.campaign.slug])
+        raise NotFound(
+            f"{party.name} does not play in {ask.campaign_id!r}.", candidates=[party.campaign.slug]
+        )
     return party

@@ -5,29 +5,43 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from episodes.models import Episode, Session
-from episodes.reading import told
+from episodes.queries import told
 from episodes.recaps import recap
 from episodes.schemas import RecapOut
 from worlds.audiences import Audience
 from worlds.models import Party
-from worlds.pages import Looker, page, show
+from worlds.pages import Viewer, page, show
 
 SESSIONS_PER_PAGE = 40
 
 
 @page
-def session_list(request: HttpRequest, looker: Looker) -> HttpResponse:
-    rows = Session.objects.in_world(looker.world).visible_to(looker.audience).select_related("party", "campaign")
+def session_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
+    rows = (
+        Session.objects.in_world(looker.world)
+        .visible_to(looker.audience)
+        .select_related("party", "campaign")
+    )
     found = Paginator(rows.latest_first(), SESSIONS_PER_PAGE).get_page(request.GET.get("page"))
     return show(request, looker, "gm/sessions.html", found=found)
 
 
 @page
-def session_page(request: HttpRequest, looker: Looker, ref: str) -> HttpResponse:
+def session_page(request: HttpRequest, looker: Viewer, ref: str) -> HttpResponse:
     """A session: its recap in two cuts for a game master, in one for players, and its episodes in order."""
-    rows = Session.objects.in_world(looker.world).visible_to(looker.audience).select_related("party", "campaign")
+    rows = (
+        Session.objects.in_world(looker.world)
+        .visible_to(looker.audience)
+        .select_related("party", "campaign")
+    )
     session = get_object_or_404(rows, external_id=ref)
-    episodes = Episode.objects.filter(session=session).visible_to(looker.audience).standing().with_source().in_order()
+    episodes = (
+        Episode.objects.filter(session=session)
+        .visible_to(looker.audience)
+        .standing()
+        .with_source()
+        .in_order()
+    )
     return show(
         request,
         looker,
@@ -41,16 +55,29 @@ def session_page(request: HttpRequest, looker: Looker, ref: str) -> HttpResponse
 
 def _players_cuts(session: Session) -> list[tuple[Party, RecapOut]]:
     """What may be read to each party that played in the session."""
-    played = Party.objects.filter(episodes__session=session, episodes__retracted_at=None).distinct().order_by("name")
+    played = (
+        Party.objects.filter(episodes__session=session, episodes__retracted_at=None)
+        .distinct()
+        .order_by("name")
+    )
     return [(party, recap(session, Audience("party", party.slug))) for party in played]
 
 
 @page
-def episode_page(request: HttpRequest, looker: Looker, ref: str) -> HttpResponse:
+def episode_page(request: HttpRequest, looker: Viewer, ref: str) -> HttpResponse:
     """One episode, and for a game master what followed from it."""
     rows = Episode.objects.in_world(looker.world).visible_to(looker.audience)
     episode = get_object_or_404(rows.with_source(), external_id=ref)
-    changes = episode.disposition_changes.select_related("npc", "party").order_by("id") if looker.is_gm else []
+    changes = (
+        episode.disposition_changes.select_related("npc", "party").order_by("id")
+        if looker.is_gm
+        else []
+    )
     return show(
-        request, looker, "gm/episode.html", episode=episode, told=told(episode, looker.audience), changes=changes
+        request,
+        looker,
+        "gm/episode.html",
+        episode=episode,
+        told=told(episode, looker.audience),
+        changes=changes,
     )

@@ -23,17 +23,24 @@ players in two to five sentences."""
 MOST_TURNS = 8
 
 
-async def play(memory: Memory37Client, model: AsyncOpenAI, *, name: str, said: str, audience: str) -> str:
+async def play(
+    memory: Memory37Client, model: AsyncOpenAI, *, name: str, said: str, audience: str
+) -> str:
     """Return what the game master answers to `said`."""
     tools = await memory.openai_tools("scene", form="chat")
-    talk: list[dict[str, Any]] = [{"role": "system", "content": RULES}, {"role": "user", "content": said}]
+    talk: list[dict[str, Any]] = [
+        {"role": "system", "content": RULES},
+        {"role": "user", "content": said},
+    ]
     for _turn in range(MOST_TURNS):
         completion = await model.chat.completions.create(model=name, messages=talk, tools=tools)  # type: ignore[call-overload]
         reply = completion.choices[0].message
         if not reply.tool_calls:
             return str(reply.content or "")
         talk.append(reply.model_dump(exclude_none=True))
-        results = await asyncio.gather(*(look_up(memory, call.function, audience) for call in reply.tool_calls))
+        results = await asyncio.gather(
+            *(look_up(memory, call.function, audience) for call in reply.tool_calls)
+        )
         for call, result in zip(reply.tool_calls, results, strict=True):
             talk.append({"role": "tool", "tool_call_id": call.id, "content": result})
     return "The game master is lost in their books."
@@ -45,7 +52,11 @@ async def look_up(memory: Memory37Client, call: Any, audience: str) -> str:
         arguments = {**_arguments(call.arguments), "as": audience}
         return json.dumps(await memory.call(call.name, arguments), ensure_ascii=False)
     except Memory37Error as problem:
-        told: Mapping[str, Any] = {"error": problem.code, "detail": problem.detail, "candidates": problem.candidates}
+        told: Mapping[str, Any] = {
+            "error": problem.code,
+            "detail": problem.detail,
+            "candidates": problem.candidates,
+        }
         return json.dumps(told, ensure_ascii=False)
 
 
@@ -59,9 +70,13 @@ def _arguments(text: str) -> dict[str, Any]:
 
 
 async def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("said", help="What the players say or do.")
-    parser.add_argument("--party", default="", help="Whose knowledge the scene may use; without it, the public's.")
+    parser.add_argument(
+        "--party", default="", help="Whose knowledge the scene may use; without it, the public's."
+    )
     options = parser.parse_args()
     audience = f"party:{options.party}" if options.party else "public"
     model = AsyncOpenAI(timeout=60)

@@ -29,7 +29,9 @@ async def record(memory: Memory37Client, *, party: str, summary_id: str) -> list
 
 
 async def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--party", required=True)
     parser.add_argument("--summary-id", default="example-1")
     options = parser.parse_args()

@@ -18,16 +18,24 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from knowledge.models import Document, GlossaryTerm, Lore, LorePassage, LoreProposal, Rule, RulePassage
-from knowledge.proposing import accept, reject
-from knowledge.trying import try_search
-from knowledge.writing import save_lore, save_rule
-from retrieval.ingest.embed import PARKED_AFTER
-from retrieval.problems import Problem
+from knowledge.entry_store import save_lore, save_rule
+from knowledge.models import (
+    Document,
+    GlossaryTerm,
+    Lore,
+    LorePassage,
+    LoreProposal,
+    Rule,
+    RulePassage,
+)
+from knowledge.playground import try_search
+from knowledge.proposals import accept, reject
+from retrieval.errors import Problem
+from retrieval.indexing.embed import PARKED_AFTER
 from retrieval.tasks import embed_soon
+from worlds.admin_scoping import WorldScoped
 from worlds.audiences import Visibility
-from worlds.scoping import WorldScoped
-from worlds.showing import safe_html
+from worlds.markdown import safe_html
 
 STALE = Q(passages__embedded_rev__lt=F("passages__rev"))
 PARKED = STALE & Q(passages__embed_tries__gte=PARKED_AFTER)
@@ -43,7 +51,11 @@ class EmbeddingState(admin.SimpleListFilter):
         return [("done", _("Embedded")), ("waiting", _("Waiting")), ("failed", _("Given up"))]
 
     def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        states = {"done": Q(stale=0), "waiting": Q(stale__gt=0, parked=0), "failed": Q(parked__gt=0)}
+        states = {
+            "done": Q(stale=0),
+            "waiting": Q(stale__gt=0, parked=0),
+            "failed": Q(parked__gt=0),
+        }
         wanted = states.get(self.value() or "")
         return queryset.filter(wanted) if wanted else queryset
 
@@ -84,9 +96,10 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
         return counted
 
     @display(
-        description=_("embedding"), ordering="stale",
+        description=_("embedding"),
+        ordering="stale",
         label={"done": "success", "waiting": "warning", "failed": "danger"},
-    )  # fmt: skip
+    )
     def embedding(self, entry: Any) -> tuple[str, str]:
         if entry.parked:
             return "failed", gettext("given up: %(count)d") % {"count": entry.parked}
@@ -94,7 +107,10 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
             return "waiting", f"{entry.pieces - entry.stale}/{entry.pieces}"
         return "done", f"{entry.pieces}/{entry.pieces}"
 
-    @display(description=_("who may see it"), label={"public": "success", "gm": "danger", "revealed": "info"})
+    @display(
+        description=_("who may see it"),
+        label={"public": "success", "gm": "danger", "revealed": "info"},
+    )
     def audience(self, entry: Any) -> tuple[str, Any]:
         told = ", ".join(entry.known_to) if entry.visibility == Visibility.REVEALED else ""
         return entry.visibility, told or entry.get_visibility_display()
@@ -107,8 +123,12 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
     @admin.display(description=_("passages"))
     def cut_into(self, entry: Any) -> SafeString:
         """How the entry is cut, who finds each piece, and whether its vector is there."""
-        found = self.passages.objects.filter(**{self.owner: entry}).defer("embedding", "search_vector")
-        return render_to_string("admin/knowledge/passages.html", {"passages": found.order_by("position")})
+        found = self.passages.objects.filter(**{self.owner: entry}).defer(
+            "embedding", "search_vector"
+        )
+        return render_to_string(
+            "admin/knowledge/passages.html", {"passages": found.order_by("position")}
+        )
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         save = save_lore if isinstance(obj, Lore) else save_rule
@@ -121,7 +141,9 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
         rows = self.passages.objects.filter(**{f"{self.owner}__in": queryset.values("pk")})
         count = rows.update(embedded_rev=0, embed_tries=0, embed_after=None, embed_error="")
         embed_soon(self.domain)
-        told = ngettext("%d passage will be embedded again.", "%d passages will be embedded again.", count)
+        told = ngettext(
+            "%d passage will be embedded again.", "%d passages will be embedded again.", count
+        )
         messages.success(request, told % count)
 
     @action(description=_("Try search"), url_path="try", icon="search")
@@ -135,7 +157,16 @@ TRY_SEARCH = "knowledge_try_search"
 @admin.register(Lore)
 class LoreAdmin(EntryAdmin):
     passages, domain, owner = LorePassage, "lore", "lore"
-    list_display = ["title", "kind", "world", "campaign", "status", "audience", "embedding", "updated_at"]
+    list_display = [
+        "title",
+        "kind",
+        "world",
+        "campaign",
+        "status",
+        "audience",
+        "embedding",
+        "updated_at",
+    ]
     list_filter = ["world", "campaign", "kind", "status", "visibility", "language", EmbeddingState]
     list_select_related = ["world", "campaign"]
     search_fields = ["title", "slug", "aliases", "tags", "body"]
@@ -147,16 +178,27 @@ class LoreAdmin(EntryAdmin):
     fieldsets = [
         (None, {"fields": ["title", "slug", "world", "kind", "body", "preview"]}),
         (_("Names"), {"fields": ["aliases", "tags", "language"], "classes": ["tab"]}),
-        (_("Who may know it"), {"fields": ["status", "visibility", "campaign", "overrides"], "classes": ["tab"]}),
+        (
+            _("Who may know it"),
+            {"fields": ["status", "visibility", "campaign", "overrides"], "classes": ["tab"]},
+        ),
         (
             _("In-world time"),
             {
-                "fields": ["in_world_at", "in_world_label", "in_world_until", "in_world_until_label"],
+                "fields": [
+                    "in_world_at",
+                    "in_world_label",
+                    "in_world_until",
+                    "in_world_until_label",
+                ],
                 "classes": ["tab"],
             },
         ),
         (_("How it is found"), {"fields": ["cut_into"], "classes": ["tab"]}),
-        (_("Origin"), {"fields": ["author", "origin", "extra", "version", "reason"], "classes": ["tab"]}),
+        (
+            _("Origin"),
+            {"fields": ["author", "origin", "extra", "version", "reason"], "classes": ["tab"]},
+        ),
     ]
 
     def get_urls(self) -> list[URLPattern]:
@@ -184,7 +226,16 @@ class LoreAdmin(EntryAdmin):
 @admin.register(Rule)
 class RuleAdmin(EntryAdmin):
     passages, domain, owner = RulePassage, "srd", "rule"
-    list_display = ["title", "key", "kind", "document", "world", "audience", "embedding", "updated_at"]
+    list_display = [
+        "title",
+        "key",
+        "kind",
+        "document",
+        "world",
+        "audience",
+        "embedding",
+        "updated_at",
+    ]
     list_filter = ["document", "kind", "world", "language", EmbeddingState]
     list_select_related = ["document", "world"]
     search_fields = ["title", "key", "aliases", "body"]
@@ -208,7 +259,9 @@ class DocumentAdmin(WorldScoped, ModelAdmin):
     readonly_fields = ["version"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        counted: QuerySet[Document] = super().get_queryset(request).annotate(rule_count=Count("rules"))
+        counted: QuerySet[Document] = (
+            super().get_queryset(request).annotate(rule_count=Count("rules"))
+        )
         return counted
 
     @admin.display(description=_("rules"), ordering="rule_count")
@@ -235,7 +288,16 @@ class LoreProposalAdmin(WorldScoped, ModelAdmin):
         "decided_by",
         "lore",
     ]
-    readonly_fields = ["world", "campaign", "preview", "reason", "proposed_by", "state", "decided_by", "lore"]
+    readonly_fields = [
+        "world",
+        "campaign",
+        "preview",
+        "reason",
+        "proposed_by",
+        "state",
+        "decided_by",
+        "lore",
+    ]
     actions = ["accept_them", "reject_them"]
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
@@ -249,7 +311,10 @@ class LoreProposalAdmin(WorldScoped, ModelAdmin):
     def title(self, proposal: LoreProposal) -> str:
         return str(proposal)
 
-    @display(description=_("state"), label={"open": "warning", "accepted": "success", "rejected": "danger"})
+    @display(
+        description=_("state"),
+        label={"open": "warning", "accepted": "success", "rejected": "danger"},
+    )
     def state_shown(self, proposal: LoreProposal) -> tuple[str, str]:
         return proposal.state, proposal.get_state_display()
 

@@ -6,7 +6,19 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router, Status
 
-from knowledge.entries import (
+from knowledge.models import Lore, Rule
+from knowledge.proposals import propose
+from knowledge.schemas import (
+    Entries,
+    LoreIn,
+    LoreOut,
+    ProposalIn,
+    ProposalOut,
+    RuleIn,
+    RuleOut,
+    Written,
+)
+from knowledge.upsert import (
     campaign_called,
     lore_called,
     lore_out,
@@ -15,22 +27,19 @@ from knowledge.entries import (
     upsert_lore,
     upsert_rule,
 )
-from knowledge.models import Lore, Rule
-from knowledge.proposing import propose
-from knowledge.schemas import Entries, LoreIn, LoreOut, ProposalIn, ProposalOut, RuleIn, RuleOut, Written
-from retrieval.ingest.normalise import slugify
-from retrieval.problems import AudienceAboveCap, Invalid
+from retrieval.errors import AudienceAboveCap, Invalid
+from retrieval.indexing.normalize import slugify
 from retrieval.tasks import embed_soon
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
-from worlds.doors import NeedsKey, caller_of, check_match, tag
 from worlds.keys import Scope
+from worlds.rest import NeedsKey, caller_of, check_match, tag
 
 router = Router(tags=["knowledge"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 
 
-def keeper_of(request: HttpRequest) -> Caller:
+def require_gm(request: HttpRequest) -> Caller:
     """Who writes canon reads secrets in the answers, so only a game master's key may."""
     caller = caller_of(request)
     if not caller.audience.is_gm:
@@ -42,7 +51,7 @@ def keeper_of(request: HttpRequest) -> Caller:
 def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) -> Written:
     """Create an entry, or change the one with its slug by the fields that are sent. `If-Match` guards against a stale
     copy."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     entry = _bound(caller, entry)
     check_match(request, _version(caller, entry))
     written = _write_lore(caller, entry)
@@ -50,10 +59,15 @@ def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) 
     return written
 
 
-@router.post("/lore/bulk", operation_id="lore_upsert_bulk", summary="Write many lore entries", response=BulkReport)
+@router.post(
+    "/lore/bulk",
+    operation_id="lore_upsert_bulk",
+    summary="Write many lore entries",
+    response=BulkReport,
+)
 def put_lore_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
     """Up to 500 with a report on each; `atomic` writes all or none."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
         written = _write_lore(caller, _bound(caller, LoreIn.model_validate(item)))
@@ -63,19 +77,24 @@ def put_lore_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
 
 
 @router.post(
-    "/lore/proposals", operation_id="lore_propose", summary="Propose a lore entry", response={201: ProposalOut}
+    "/lore/proposals",
+    operation_id="lore_propose",
+    summary="Propose a lore entry",
+    response={201: ProposalOut},
 )
 def propose_lore(request: HttpRequest, proposal: Body[ProposalIn]) -> Status[dict[str, Any]]:
     """Kept for an editor, who accepts, edits or rejects it in the admin. It is not found before that."""
     caller = caller_of(request)
     made = propose(caller.world, proposal, campaign=caller.campaign, by=str(caller.key or ""))
-    return Status(201, {"id": made.pk, "state": made.state, "title": str(made), "created_at": made.created_at})
+    return Status(
+        201, {"id": made.pk, "state": made.state, "title": str(made), "created_at": made.created_at}
+    )
 
 
 @router.get("/lore/{ref}", operation_id="lore_get", summary="One lore entry", response=LoreOut)
 def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> LoreOut:
     """By slug, id or name, as a game master sees it: with its secrets."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     entry = lore_called(caller.world, ref, campaign=caller.campaign)
     tag(response, entry.version)
     return lore_out(entry)
@@ -84,18 +103,25 @@ def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> Lo
 @router.put("/rules", operation_id="rule_upsert", summary="Write a house rule", response=Written)
 def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) -> Written:
     """Create or change a rule of the key's world. Shared rules of the game system stay as they are."""
-    caller = keeper_of(request)
-    stored = Rule.objects.filter(world=caller.world, key=entry.rule_id).values_list("version", flat=True)
+    caller = require_gm(request)
+    stored = Rule.objects.filter(world=caller.world, key=entry.rule_id).values_list(
+        "version", flat=True
+    )
     check_match(request, stored.first())
     written = _write_rule(caller, entry)
     tag(response, written.version)
     return written
 
 
-@router.post("/rules/bulk", operation_id="rule_upsert_bulk", summary="Write many house rules", response=BulkReport)
+@router.post(
+    "/rules/bulk",
+    operation_id="rule_upsert_bulk",
+    summary="Write many house rules",
+    response=BulkReport,
+)
 def put_rules_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
     """Up to 500 with a report on each; `atomic` writes all or none."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
         written = _write_rule(caller, RuleIn.model_validate(item))
@@ -104,10 +130,12 @@ def put_rules_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
     return write_all(batch.entries, write, atomic=batch.atomic)
 
 
-@router.get("/rules/{path:ref}", operation_id="rule_get", summary="One house rule", response=RuleOut)
+@router.get(
+    "/rules/{path:ref}", operation_id="rule_get", summary="One house rule", response=RuleOut
+)
 def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
     """A rule of the key's own world, by its id; the shared ones are read with `rules_lookup`."""
-    rule = own_rule(keeper_of(request).world, ref)
+    rule = own_rule(require_gm(request).world, ref)
     tag(response, rule.version)
     return rule_out(rule)
 
@@ -117,7 +145,9 @@ def _bound(caller: Caller, entry: LoreIn) -> LoreIn:
     if caller.campaign is None:
         return entry
     if entry.campaign and campaign_called(caller.world, entry.campaign) != caller.campaign:
-        raise Invalid(f"This key writes for the campaign {caller.campaign.slug} alone: leave out `campaign`.")
+        raise Invalid(
+            f"This key writes for the campaign {caller.campaign.slug} alone: leave out `campaign`."
+        )
     return entry.model_copy(update={"campaign": caller.campaign.slug})
 
 

@@ -10,11 +10,11 @@ from simple_history.models import HistoricalRecords
 
 import knowledge.graph.models
 import knowledge.graph.projection_models  # noqa: F401  (the graph's tables belong to this app)
-from knowledge.guarding import narrowed
+from knowledge.audience import narrowed
 from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
-from retrieval.domains import Searched
 from retrieval.ids import uuid7
 from retrieval.models import Passage
+from retrieval.search.domains import SearchConfig
 from worlds.audiences import Guarded, Visibility
 from worlds.models import Campaign, GameSystem, Reveal, World
 
@@ -34,13 +34,22 @@ class Versioned(models.Model):
 class Document(Versioned):
     """A published source of rules: what to cite, and under which licence it may be passed on."""
 
-    slug = models.CharField(_("slug"), max_length=80, help_text=_("Starts the id of each of its rules: srd-5.1."))
+    slug = models.CharField(
+        _("slug"), max_length=80, help_text=_("Starts the id of each of its rules: srd-5.1.")
+    )
     title = models.CharField(_("title"), max_length=200)
-    system = models.ForeignKey(GameSystem, models.PROTECT, related_name="documents", verbose_name=_("game system"))
+    system = models.ForeignKey(
+        GameSystem, models.PROTECT, related_name="documents", verbose_name=_("game system")
+    )
     world = models.ForeignKey(
-        World, models.CASCADE, null=True, blank=True, related_name="documents", verbose_name=_("world"),
+        World,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="documents",
+        verbose_name=_("world"),
         help_text=_("Empty: shared by all worlds of the game system."),
-    )  # fmt: skip
+    )
     publisher = models.CharField(_("publisher"), max_length=200, blank=True, default="")
     edition = models.CharField(_("edition"), max_length=80, blank=True, default="")
     licence = models.CharField(_("licence"), max_length=80, blank=True, default="")
@@ -53,7 +62,9 @@ class Document(Versioned):
         verbose_name_plural = _("documents")
         ordering = ["slug"]
         constraints = [
-            models.UniqueConstraint(fields=["system", "slug"], condition=models.Q(world=None), name="document_shared"),
+            models.UniqueConstraint(
+                fields=["system", "slug"], condition=models.Q(world=None), name="document_shared"
+            ),
             models.UniqueConstraint(fields=["world", "slug"], name="document_in_world"),
         ]
 
@@ -81,19 +92,34 @@ class Rule(Versioned):
         CUSTOM = "custom", _("Custom")
 
     key = models.CharField(_("rule id"), max_length=200)
-    document = models.ForeignKey(Document, models.CASCADE, related_name="rules", verbose_name=_("document"))
+    document = models.ForeignKey(
+        Document, models.CASCADE, related_name="rules", verbose_name=_("document")
+    )
     world = models.ForeignKey(
-        World, models.CASCADE, null=True, blank=True, related_name="rules", verbose_name=_("world"),
+        World,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="rules",
+        verbose_name=_("world"),
         help_text=_("Empty: shared by all worlds of the game system."),
-    )  # fmt: skip
+    )
     kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.CUSTOM)
     title = models.CharField(_("title"), max_length=200)
     body = models.TextField(_("text"), help_text=_("Markdown."))
-    breadcrumb = ArrayField(models.CharField(max_length=200), verbose_name=_("breadcrumb"), default=list, blank=True)
-    aliases = ArrayField(models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True)
+    breadcrumb = ArrayField(
+        models.CharField(max_length=200), verbose_name=_("breadcrumb"), default=list, blank=True
+    )
+    aliases = ArrayField(
+        models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True
+    )
     language = models.CharField(_("language"), max_length=8, default="en")
-    data = models.JSONField(_("data"), default=dict, blank=True, help_text=_("Level, school, challenge rating, …"))
-    visibility = models.CharField(_("visibility"), max_length=10, choices=Visibility, default=Visibility.PUBLIC)
+    data = models.JSONField(
+        _("data"), default=dict, blank=True, help_text=_("Level, school, challenge rating, …")
+    )
+    visibility = models.CharField(
+        _("visibility"), max_length=10, choices=Visibility, default=Visibility.PUBLIC
+    )
     known_to = models.JSONField(_("known to"), default=list, blank=True, editable=False)
     name_keys = ArrayField(models.CharField(max_length=16), default=list, editable=False)
 
@@ -105,7 +131,9 @@ class Rule(Versioned):
         verbose_name_plural = _("rules")
         ordering = ["key"]
         constraints = [
-            models.UniqueConstraint(fields=["key"], condition=models.Q(world=None), name="rule_shared"),
+            models.UniqueConstraint(
+                fields=["key"], condition=models.Q(world=None), name="rule_shared"
+            ),
             models.UniqueConstraint(fields=["world", "key"], name="rule_in_world"),
         ]
         indexes = [
@@ -137,9 +165,15 @@ class Lore(Versioned, Guarded):
     slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
     kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.CUSTOM)
     title = models.CharField(_("title"), max_length=200)
-    body = models.TextField(_("text"), blank=True, default="", help_text=_("Markdown; :::secret … ::: hides a block."))
-    aliases = ArrayField(models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True)
-    tags = ArrayField(models.CharField(max_length=80), verbose_name=_("tags"), default=list, blank=True)
+    body = models.TextField(
+        _("text"), blank=True, default="", help_text=_("Markdown; :::secret … ::: hides a block.")
+    )
+    aliases = ArrayField(
+        models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True
+    )
+    tags = ArrayField(
+        models.CharField(max_length=80), verbose_name=_("tags"), default=list, blank=True
+    )
     language = models.CharField(_("language"), max_length=8, default="en")
     status = models.CharField(_("status"), max_length=10, choices=Status, default=Status.DRAFT)
     in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
@@ -147,16 +181,30 @@ class Lore(Versioned, Guarded):
     in_world_until = models.FloatField(_("until day"), null=True, blank=True)
     in_world_until_label = models.CharField(_("until date"), max_length=120, blank=True, default="")
     campaign = models.ForeignKey(
-        Campaign, models.CASCADE, null=True, blank=True, related_name="lore", verbose_name=_("campaign"),
+        Campaign,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="lore",
+        verbose_name=_("campaign"),
         help_text=_("Empty: canon of the world. Set: known in this campaign alone."),
-    )  # fmt: skip
+    )
     overrides = models.ForeignKey(
-        "self", models.CASCADE, null=True, blank=True, related_name="overridden_by", verbose_name=_("overrides"),
+        "self",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="overridden_by",
+        verbose_name=_("overrides"),
         help_text=_("The canon entry that this one stands in for, in its campaign."),
-    )  # fmt: skip
+    )
     author = models.CharField(_("author"), max_length=120, blank=True, default="")
-    origin = models.CharField(_("origin"), max_length=200, blank=True, default="", help_text=_("What it came from."))
-    extra = models.JSONField(_("extra"), default=dict, blank=True, help_text=_("What an import had no field for."))
+    origin = models.CharField(
+        _("origin"), max_length=200, blank=True, default="", help_text=_("What it came from.")
+    )
+    extra = models.JSONField(
+        _("extra"), default=dict, blank=True, help_text=_("What an import had no field for.")
+    )
     name_keys = ArrayField(models.CharField(max_length=16), default=list, editable=False)
 
     objects = LoreQuerySet.as_manager()
@@ -168,15 +216,21 @@ class Lore(Versioned, Guarded):
         ordering = ["title"]
         constraints = [
             models.UniqueConstraint(
-                fields=["world", "slug"], condition=models.Q(campaign=None), name="lore_slug_in_canon"
+                fields=["world", "slug"],
+                condition=models.Q(campaign=None),
+                name="lore_slug_in_canon",
             ),
             models.UniqueConstraint(fields=["campaign", "slug"], name="lore_slug_in_campaign"),
-            models.UniqueConstraint(fields=["campaign", "overrides"], name="lore_overridden_once_in_campaign"),
-            models.CheckConstraint(
-                condition=models.Q(overrides=None) | models.Q(campaign__isnull=False), name="lore_overrides_in_campaign"
+            models.UniqueConstraint(
+                fields=["campaign", "overrides"], name="lore_overridden_once_in_campaign"
             ),
             models.CheckConstraint(
-                condition=models.Q(in_world_until=None) | models.Q(in_world_until__gte=models.F("in_world_at")),
+                condition=models.Q(overrides=None) | models.Q(campaign__isnull=False),
+                name="lore_overrides_in_campaign",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(in_world_until=None)
+                | models.Q(in_world_until__gte=models.F("in_world_at")),
                 name="lore_until_after_at",
             ),
         ]
@@ -207,7 +261,7 @@ class RulePassage(Passage):
     known_to = models.JSONField(default=list)
     position = models.PositiveIntegerField(default=0)
 
-    searched = Searched("srd", scope=Coalesce("world_id", "system_id"), context_weight=3)
+    searched = SearchConfig("srd", scope=Coalesce("world_id", "system_id"), context_weight=3)
 
     objects = RulePassageQuerySet.as_manager()
 
@@ -217,7 +271,9 @@ class RulePassage(Passage):
         ordering = ["rule", "position"]
         constraints = [
             models.UniqueConstraint(
-                fields=["rule", "position"], name="rule_passage_position", deferrable=models.Deferrable.DEFERRED
+                fields=["rule", "position"],
+                name="rule_passage_position",
+                deferrable=models.Deferrable.DEFERRED,
             )
         ]
 
@@ -233,7 +289,9 @@ class LorePassage(Passage, Guarded):
     revealed_to = models.JSONField(default=list)
     position = models.PositiveIntegerField(default=0)
 
-    searched = Searched("lore", public=Q(visibility="public", published=True, campaign=None), context_weight=3)
+    searched = SearchConfig(
+        "lore", public=Q(visibility="public", published=True, campaign=None), context_weight=3
+    )
 
     objects = LorePassageQuerySet.as_manager()
 
@@ -243,7 +301,9 @@ class LorePassage(Passage, Guarded):
         ordering = ["lore", "position"]
         constraints = [
             models.UniqueConstraint(
-                fields=["lore", "position"], name="lore_passage_position", deferrable=models.Deferrable.DEFERRED
+                fields=["lore", "position"],
+                name="lore_passage_position",
+                deferrable=models.Deferrable.DEFERRED,
             )
         ]
         indexes = [models.Index(fields=["world", "campaign"], name="lore_passage_world_campaign")]
@@ -252,11 +312,17 @@ class LorePassage(Passage, Guarded):
         """Set whom the passage is for from its entry, its block and the reveals of the block. Does not save."""
         named = self.metadata.get("audiences")
         block = None if named is None else [*named, *self.revealed_to]
-        self.visibility, self.known_to = narrowed(self.lore.visibility, self.lore.known_to, block=block)
+        self.visibility, self.known_to = narrowed(
+            self.lore.visibility, self.lore.known_to, block=block
+        )
 
     def visibility_changed(self) -> None:
-        standing = Reveal.objects.filter(subject_kind=self._meta.model_name, subject_id=self.pk, undone_at=None)
-        self.revealed_to = sorted(standing.values_list("audience", flat=True).distinct().order_by("audience"))
+        standing = Reveal.objects.filter(
+            subject_kind=self._meta.model_name, subject_id=self.pk, undone_at=None
+        )
+        self.revealed_to = sorted(
+            standing.values_list("audience", flat=True).distinct().order_by("audience")
+        )
         self.guard()
         self.save(update_fields=["revealed_to", "visibility", "known_to"])
 
@@ -271,7 +337,9 @@ class LoreProposal(models.Model):
         REJECTED = "rejected", _("Rejected")
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    world = models.ForeignKey(World, models.CASCADE, related_name="lore_proposals", verbose_name=_("world"))
+    world = models.ForeignKey(
+        World, models.CASCADE, related_name="lore_proposals", verbose_name=_("world")
+    )
     campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, blank=True, related_name="+")
     entry = models.JSONField(_("proposed entry"))
     reason = models.TextField(_("why"), blank=True, default="")
@@ -297,7 +365,9 @@ class GlossaryTerm(models.Model):
     in another language than the rules are written in."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    system = models.ForeignKey(GameSystem, models.CASCADE, related_name="glossary", verbose_name=_("game system"))
+    system = models.ForeignKey(
+        GameSystem, models.CASCADE, related_name="glossary", verbose_name=_("game system")
+    )
     term = models.CharField(_("term"), max_length=200)
     language = models.CharField(_("language of the names"), max_length=8)
     names = ArrayField(models.CharField(max_length=200), verbose_name=_("names"), default=list)
@@ -309,7 +379,9 @@ class GlossaryTerm(models.Model):
         verbose_name_plural = _("glossary terms")
         ordering = ["term", "language"]
         constraints = [
-            models.UniqueConstraint(fields=["system", "term", "kind", "language"], name="glossary_term_in_language")
+            models.UniqueConstraint(
+                fields=["system", "term", "kind", "language"], name="glossary_term_in_language"
+            )
         ]
 
     def __str__(self) -> str:

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from django.utils import timezone
 from rapidfuzz.fuzz import ratio
 
-from knowledge.guarding import narrowed
+from knowledge.audience import narrowed
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
-from retrieval.ingest.normalise import Entry, chunks_of, guess_language
+from retrieval.indexing.normalize import Entry, chunks_of, guess_language
 from retrieval.schemas import Chunk
 
 AnyPassage = TypeVar("AnyPassage", LorePassage, RulePassage)
@@ -17,7 +17,17 @@ AnyPassage = TypeVar("AnyPassage", LorePassage, RulePassage)
 SAME_SECRET = 70
 """From this likeness (0–100) on, a changed secret is the same secret: whoever was told it still knows it."""
 
-SHARED = ("text", "context", "language", "payload", "metadata", "world_id", "visibility", "known_to", "position")
+SHARED = (
+    "text",
+    "context",
+    "language",
+    "payload",
+    "metadata",
+    "world_id",
+    "visibility",
+    "known_to",
+    "position",
+)
 LORE_FIELDS = (*SHARED, "campaign_id", "published", "secret", "revealed_to")
 RULE_FIELDS = (*SHARED, "system_id")
 BATCH = 500
@@ -25,13 +35,18 @@ BATCH = 500
 
 def rewrite_lore(entries: Sequence[Lore]) -> int:
     """Cut the entries anew and write what changed; return how many passages were written. Within a transaction."""
-    wanted = {entry.pk: [_lore_passage(entry, chunk) for chunk in _lore_chunks(entry)] for entry in entries}
+    wanted = {
+        entry.pk: [_lore_passage(entry, chunk) for chunk in _lore_chunks(entry)]
+        for entry in entries
+    }
     return _replace(LorePassage, "lore_id", wanted, LORE_FIELDS)
 
 
 def rewrite_rules(rules: Sequence[Rule]) -> int:
     """The same for rules; their documents should be loaded with them."""
-    wanted = {rule.pk: [_rule_passage(rule, chunk) for chunk in _rule_chunks(rule)] for rule in rules}
+    wanted = {
+        rule.pk: [_rule_passage(rule, chunk) for chunk in _rule_chunks(rule)] for rule in rules
+    }
     return _replace(RulePassage, "rule_id", wanted, RULE_FIELDS)
 
 
@@ -39,12 +54,24 @@ def rewrite_rules(rules: Sequence[Rule]) -> int:
 
 
 def _lore_chunks(entry: Lore) -> list[Chunk]:
-    read = Entry(entry.title, entry.body, id=entry.slug, language=entry.language, aliases=tuple(entry.aliases))
+    read = Entry(
+        entry.title,
+        entry.body,
+        id=entry.slug,
+        language=entry.language,
+        aliases=tuple(entry.aliases),
+    )
     return chunks_of(read, domain="lore")
 
 
 def _rule_chunks(rule: Rule) -> list[Chunk]:
-    read = Entry(rule.title, rule.body, id=rule.key, language=rule.language, breadcrumb=tuple(rule.breadcrumb))
+    read = Entry(
+        rule.title,
+        rule.body,
+        id=rule.key,
+        language=rule.language,
+        breadcrumb=tuple(rule.breadcrumb),
+    )
     return chunks_of(read, domain="srd")
 
 
@@ -57,7 +84,9 @@ def _lore_passage(entry: Lore, chunk: Chunk) -> LorePassage:
         secret=chunk.metadata.get("secret", False),
         text=chunk.text,
         language=entry.language,
-        context=_context(entry.title, entry.aliases, chunk.payload["headings"], entry.in_world_label),
+        context=_context(
+            entry.title, entry.aliases, chunk.payload["headings"], entry.in_world_label
+        ),
         payload=_payload(chunk),
         metadata={
             "kind": entry.kind,
@@ -72,7 +101,9 @@ def _lore_passage(entry: Lore, chunk: Chunk) -> LorePassage:
 
 
 def _rule_passage(rule: Rule, chunk: Chunk) -> RulePassage:
-    visibility, known_to = narrowed(rule.visibility, rule.known_to, block=chunk.metadata.get("audiences"))
+    visibility, known_to = narrowed(
+        rule.visibility, rule.known_to, block=chunk.metadata.get("audiences")
+    )
     return RulePassage(
         rule=rule,
         world_id=rule.world_id,
@@ -81,9 +112,15 @@ def _rule_passage(rule: Rule, chunk: Chunk) -> RulePassage:
         known_to=known_to,
         text=chunk.text,
         language=rule.language,
-        context=_context(rule.title, _readable_with(rule), chunk.payload["headings"], rule.get_kind_display()),
+        context=_context(
+            rule.title, _readable_with(rule), chunk.payload["headings"], rule.get_kind_display()
+        ),
         payload=_payload(chunk),
-        metadata={"kind": rule.kind, "document": rule.document.slug, "edition": rule.document.edition},
+        metadata={
+            "kind": rule.kind,
+            "document": rule.document.slug,
+            "edition": rule.document.edition,
+        },
         position=chunk.metadata["position"],
     )
 
@@ -105,9 +142,16 @@ def _payload(chunk: Chunk) -> dict[str, Any]:
 # --- against what is stored
 
 
-def _replace(model: type[AnyPassage], owner: str, wanted: dict[Any, list[AnyPassage]], fields: tuple[str, ...]) -> int:
+def _replace(
+    model: type[AnyPassage],
+    owner: str,
+    wanted: dict[Any, list[AnyPassage]],
+    fields: tuple[str, ...],
+) -> int:
     stored: dict[Any, list[AnyPassage]] = defaultdict(list)
-    for row in model.objects.filter(**{f"{owner}__in": list(wanted)}).defer("embedding", "search_vector"):
+    for row in model.objects.filter(**{f"{owner}__in": list(wanted)}).defer(
+        "embedding", "search_vector"
+    ):
         stored[getattr(row, owner)].append(row)
     fresh: list[AnyPassage] = []
     changed: list[AnyPassage] = []
@@ -121,11 +165,15 @@ def _replace(model: type[AnyPassage], owner: str, wanted: dict[Any, list[AnyPass
         gone += [row.pk for row in stored[key]]
     model.objects.filter(pk__in=gone).delete()
     model.objects.bulk_create(fresh, batch_size=BATCH)
-    model.objects.bulk_update(changed, [*_relations(fields), "version", "updated_at"], batch_size=BATCH)
+    model.objects.bulk_update(
+        changed, [*_relations(fields), "version", "updated_at"], batch_size=BATCH
+    )
     return len(fresh) + len(changed)
 
 
-def _paired(new: Iterable[AnyPassage], old: list[AnyPassage]) -> list[tuple[AnyPassage, AnyPassage | None]]:
+def _paired(
+    new: Iterable[AnyPassage], old: list[AnyPassage]
+) -> list[tuple[AnyPassage, AnyPassage | None]]:
     """Pair each new passage with the stored one it continues: same text, else most alike. Takes those out of `old`."""
     pairs: list[tuple[AnyPassage, AnyPassage | None]] = []
     unmatched = []
@@ -138,7 +186,9 @@ def _paired(new: Iterable[AnyPassage], old: list[AnyPassage]) -> list[tuple[AnyP
             unmatched.append(passage)
     for passage in unmatched:
         likeness, like = max(
-            ((ratio(row.text, passage.text), row) for row in old), key=lambda x: x[0], default=(0, None)
+            ((ratio(row.text, passage.text), row) for row in old),
+            key=lambda x: x[0],
+            default=(0, None),
         )
         if like is not None and likeness >= SAME_SECRET:
             old.remove(like)

@@ -40,7 +40,9 @@ class Overlaid(GuardedQuerySet[Row]):
         """Canon and the campaign's overlay, without the canon that the overlay replaces for this audience."""
         if campaign is None:
             return self.filter(campaign=None)
-        return self.filter(Q(campaign=None) | Q(campaign=campaign)).exclude(Exists(self._stand_ins(campaign, audience)))
+        return self.filter(Q(campaign=None) | Q(campaign=campaign)).exclude(
+            Exists(self._stand_ins(campaign, audience))
+        )
 
     def _stand_ins(self, campaign: Campaign, audience: Audience) -> models.QuerySet[Any]:
         entries = LoreQuerySet(self._lore()).published().visible_to(audience)

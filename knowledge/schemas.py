@@ -4,17 +4,36 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
-from retrieval.ingest.normalise import clean
-from retrieval.schemas import LARGEST_K, Closed, Day, MaxChars
-from worlds.asking import Ask
+from retrieval.indexing.normalize import clean
+from retrieval.schemas import LARGEST_K, Day, MaxChars, StrictModel
 from worlds.audiences import Audience, Visibility
+from worlds.tool_args import Ask
 
 RuleKind = Literal[
-    "section", "condition", "spell", "monster", "class", "feature", "ancestry", "background", "feat", "equipment",
-    "magic_item", "skill", "term", "custom",
-]  # fmt: skip
+    "section",
+    "condition",
+    "spell",
+    "monster",
+    "class",
+    "feature",
+    "ancestry",
+    "background",
+    "feat",
+    "equipment",
+    "magic_item",
+    "skill",
+    "term",
+    "custom",
+]
 LoreKind = Literal["place", "faction", "biography", "timeline", "event", "item", "custom"]
 Status = Literal["draft", "published"]
 HowMany = Annotated[int, Field(ge=1, le=LARGEST_K)]
@@ -23,7 +42,9 @@ HowMany = Annotated[int, Field(ge=1, le=LARGEST_K)]
 class RulesQuestion(Ask):
     """Argument of `rules_lookup`: a rule's id, or a term or question in words."""
 
-    term: str | None = Field(None, description="Name or question, in any language.", examples=["grappled"])
+    term: str | None = Field(
+        None, description="Name or question, in any language.", examples=["grappled"]
+    )
     rule_id: str | None = Field(None, max_length=200, examples=["srd-5.1/conditions/grappled"])
     kind: RuleKind | None = None
     k: HowMany = 5
@@ -37,22 +58,28 @@ class RulesQuestion(Ask):
         return self
 
 
-class LoreFilters(Closed):
+class LoreFilters(StrictModel):
     """Each filter that is given must hold."""
 
     kind: LoreKind | None = None
     tags: list[str] = Field([], max_length=20, description="All of these.")
     language: str | None = Field(None, max_length=8)
-    in_world_from: Day | None = Field(None, description="World day; entries that reach into the range.")
+    in_world_from: Day | None = Field(
+        None, description="World day; entries that reach into the range."
+    )
     in_world_to: Day | None = None
     status: Status | None = Field(None, description="Game masters only; default: published.")
-    campaign: str | None = Field(None, max_length=120, description="Game masters only: canon with its overlay.")
+    campaign: str | None = Field(
+        None, max_length=120, description="Game masters only: canon with its overlay."
+    )
 
 
 class LoreQuestion(Ask):
     """Argument of `lore_search`."""
 
-    query: str = Field(description="Name or question, in any language.", examples=["Who rules the ferry?"])
+    query: str = Field(
+        description="Name or question, in any language.", examples=["Who rules the ferry?"]
+    )
     k: HowMany = 8
     filters: LoreFilters = Field(default_factory=LoreFilters)
     expand: bool = Field(False, description="Also lore of graph neighbours of what is named.")
@@ -81,23 +108,29 @@ def _trimmed(value: Any) -> Any:
 LONGEST_BODY = 500_000
 Cleaned = BeforeValidator(_cleaned)
 Line = Annotated[str, Cleaned, StringConstraints(max_length=200, strip_whitespace=True)]
-Name = Annotated[str, Cleaned, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Name = Annotated[
+    str, Cleaned, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)
+]
 Label = Annotated[str, Cleaned, StringConstraints(max_length=120, strip_whitespace=True)]
 Body = Annotated[str, BeforeValidator(_trimmed), StringConstraints(max_length=LONGEST_BODY)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[\w-]+$", max_length=120)]
 Told = Annotated[str, StringConstraints(max_length=120), AfterValidator(_told)]
 
 
-class LoreIn(Closed):
+class LoreIn(StrictModel):
     """A lore entry. Of an entry that exists, only the fields that are sent change. New ones are GM only and drafts
     unless told otherwise."""
 
     title: Name
     slug: Slug | None = Field(None, description="Stable id; default: made from the title.")
     kind: LoreKind = "custom"
-    body: Body = Field("", description="Markdown. `:::secret [party:<slug> npc:<slug>]` … `:::` hides a block.")
+    body: Body = Field(
+        "", description="Markdown. `:::secret [party:<slug> npc:<slug>]` … `:::` hides a block."
+    )
     aliases: list[Name] = Field([], max_length=50)
-    tags: list[Annotated[str, Cleaned, StringConstraints(min_length=1, max_length=80)]] = Field([], max_length=50)
+    tags: list[Annotated[str, Cleaned, StringConstraints(min_length=1, max_length=80)]] = Field(
+        [], max_length=50
+    )
     language: str = Field("", max_length=8, description="Default: told from the text.")
     status: Status = "draft"
     visibility: Visibility = Visibility.GM
@@ -106,18 +139,22 @@ class LoreIn(Closed):
     in_world_label: Label = ""
     in_world_until: Day | None = None
     in_world_until_label: Label = ""
-    campaign: str | None = Field(None, max_length=120, description="Slug: an overlay, known in this campaign alone.")
-    overrides: str | None = Field(None, max_length=200, description="The canon entry that it stands in for.")
+    campaign: str | None = Field(
+        None, max_length=120, description="Slug: an overlay, known in this campaign alone."
+    )
+    overrides: str | None = Field(
+        None, max_length=200, description="The canon entry that it stands in for."
+    )
     author: Label = ""
     origin: Line = ""
     extra: dict[str, Any] = {}
 
 
-class RuleIn(Closed):
+class RuleIn(StrictModel):
     """A rule of the world's own (house rules)."""
 
-    rule_id: Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)+$", max_length=200)] = Field(
-        examples=["house/conditions/seasick"]
+    rule_id: Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)+$", max_length=200)] = (
+        Field(examples=["house/conditions/seasick"])
     )
     title: Name
     body: Body
@@ -178,14 +215,14 @@ class Written(BaseModel):
     version: int
 
 
-class Entries(Closed):
+class Entries(StrictModel):
     """Up to 500 entries. `atomic`: all or none."""
 
     entries: list[dict[str, Any]] = Field(min_length=1, max_length=500)
     atomic: bool = False
 
 
-class ProposalIn(Closed):
+class ProposalIn(StrictModel):
     """An entry that somebody would like to see; an editor decides."""
 
     entry: LoreIn

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from knowledge.graph import mirror
-from knowledge.graph.driving import DOWN, neo4j_of_site
+from knowledge.graph.neo4j_driver import DOWN, neo4j_of_site
 
 
 @shared_task

@@ -1,7 +1,7 @@
 """The tools over rules and lore that are handed to engines and their language models. They only read."""
 
-from knowledge.finding import find_lore, find_rules
 from knowledge.schemas import LoreQuestion, RulesQuestion
+from knowledge.search import find_lore, find_rules
 from retrieval.schemas import Answer
 from worlds.callers import Caller
 

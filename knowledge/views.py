@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from knowledge.models import Lore
 from worlds.audiences import Audience
 from worlds.models import World
-from worlds.pages import Looker, page, show
+from worlds.pages import Viewer, page, show
 
 ENTRIES_PER_PAGE = 60
 
@@ -19,18 +19,20 @@ def _entries(world: World, audience: Audience) -> QuerySet[Lore]:
 
 
 @page
-def lore_list(request: HttpRequest, looker: Looker) -> HttpResponse:
+def lore_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
     rows = _entries(looker.world, looker.audience)
     if kind := request.GET.get("kind", ""):
         rows = rows.filter(kind=kind)
     if name := request.GET.get("name", "").strip():
         rows = rows.filter(Q(title__icontains=name) | Q(aliases__icontains=name))
     found = Paginator(rows.order_by("title"), ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
-    return show(request, looker, "gm/lore.html", found=found, kind=kind, name=name, kinds=Lore.Kind.choices)
+    return show(
+        request, looker, "gm/lore.html", found=found, kind=kind, name=name, kinds=Lore.Kind.choices
+    )
 
 
 @page
-def lore_entry(request: HttpRequest, looker: Looker, slug: str) -> HttpResponse:
+def lore_entry(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
     """An entry. A game master reads it as written; anyone else reads its passages that they may know of."""
     entry = get_object_or_404(_entries(looker.world, looker.audience), slug=slug)
     passages = entry.passages.visible_to(looker.audience).order_by("position")

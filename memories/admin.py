@@ -13,14 +13,18 @@ from unfold.decorators import display as unfold_display
 
 from memories import admin_pages
 from memories.models import ErasureReceipt, MemoryItem, Message, Namespace, Observation
-from memories.reading import links_of
+from memories.search.history import links_of
 from memories.states import State
-from worlds.scoping import WorldScoped
+from worlds.admin_scoping import WorldScoped
 
 STATE_COLOURS = {
-    State.ACTIVE: "success", State.PENDING: "warning", State.SUPERSEDED: "info", State.ARCHIVED: "info",
-    State.EXPIRED: "info", State.REJECTED: "danger",
-}  # fmt: skip
+    State.ACTIVE: "success",
+    State.PENDING: "warning",
+    State.SUPERSEDED: "info",
+    State.ARCHIVED: "info",
+    State.EXPIRED: "info",
+    State.REJECTED: "danger",
+}
 
 
 class LookedAt:
@@ -41,13 +45,25 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
     list_display = ["name", "world", "review", "inbox_link", "core_link", "health_link"]
     list_filter = ["world", "review"]
     search_fields = ["name", "path"]
-    fields = ["name", "world", "language", "review", "merge_top_k", "merge_distance_cutoff", "pages"]
+    fields = [
+        "name",
+        "world",
+        "language",
+        "review",
+        "merge_top_k",
+        "merge_distance_cutoff",
+        "pages",
+    ]
     readonly_fields = ["pages"]
     autocomplete_fields = ["world"]
 
     def get_urls(self) -> list[Any]:
         own = [
-            path(f"<uuid:pk>/{page.slug}/", self.admin_site.admin_view(page.view(self)), name=page.url_name)
+            path(
+                f"<uuid:pk>/{page.slug}/",
+                self.admin_site.admin_view(page.view(self)),
+                name=page.url_name,
+            )
             for page in admin_pages.PAGES
         ]
         return [*own, *super().get_urls()]
@@ -80,16 +96,40 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
 @admin.register(MemoryItem)
 class MemoryItemAdmin(LookedAt, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
-    list_display = ["short", "namespace", "bucket", "coloured_state", "made_by", "recalls", "created_at"]
+    list_display = [
+        "short",
+        "namespace",
+        "bucket",
+        "coloured_state",
+        "made_by",
+        "recalls",
+        "created_at",
+    ]
     list_filter = ["state", "bucket", "made_by", "namespace"]
     search_fields = ["text", "source", "subject", "speaker"]
     list_select_related = ["namespace"]
     show_facets = admin.ShowFacets.ALWAYS
     fields = [
-        "text", "context", "namespace", "bucket", "importance", "state", "made_by", "source", "subject", "speaker",
-        "event_at", "in_world_label", "expires_at", "created_at", "recalls", "last_recalled_at", "evidence_list",
-        "links_list", "changes_list",
-    ]  # fmt: skip
+        "text",
+        "context",
+        "namespace",
+        "bucket",
+        "importance",
+        "state",
+        "made_by",
+        "source",
+        "subject",
+        "speaker",
+        "event_at",
+        "in_world_label",
+        "expires_at",
+        "created_at",
+        "recalls",
+        "last_recalled_at",
+        "evidence_list",
+        "links_list",
+        "changes_list",
+    ]
     readonly_fields = ["evidence_list", "links_list", "changes_list"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -122,7 +162,9 @@ class MemoryItemAdmin(LookedAt, WorldScoped, ModelAdmin):
     @admin.display(description=_("states"))
     def changes_list(self, memory: MemoryItem) -> str:
         changes = memory.changes.order_by("at", "pk")
-        rows = ((change.at, change.get_state_display(), change.reason, change.by) for change in changes)
+        rows = (
+            (change.at, change.get_state_display(), change.reason, change.by) for change in changes
+        )
         return _list("{:%Y-%m-%d %H:%M:%S} {} {} {}", rows)
 
 
@@ -155,7 +197,9 @@ class ErasureReceiptAdmin(LookedAt, WorldScoped, ModelAdmin):
 
 def _link(page: str, namespace: Namespace, text: str) -> str:
     return format_html(
-        '<a href="{}" class="m37-link">{}</a>', reverse(f"admin:memories_{page}", args=[namespace.pk]), text
+        '<a href="{}" class="m37-link">{}</a>',
+        reverse(f"admin:memories_{page}", args=[namespace.pk]),
+        text,
     )
 
 

@@ -13,9 +13,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from memories import core, core_policy, erasing, health, reviewing
+from memories import core, core_policy
+from memories.curation import health, inbox
+from memories.erasure import deletion
 from memories.models import CoreProposal, Namespace
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 
 if TYPE_CHECKING:
@@ -44,8 +46,16 @@ class Page:
             namespace = _namespace(model_admin, request, pk)
             if request.method == "POST":
                 return self._acted(request, namespace)
-            values = {**model_admin.admin_site.each_context(request), **self.show(request, namespace)}
-            values |= {"namespace": namespace, "title": f"{self.title}: {namespace}", "pages": PAGES, "page": self}
+            values = {
+                **model_admin.admin_site.each_context(request),
+                **self.show(request, namespace),
+            }
+            values |= {
+                "namespace": namespace,
+                "title": f"{self.title}: {namespace}",
+                "pages": PAGES,
+                "page": self,
+            }
             return render(request, f"admin/memories/{self.slug}.html", values)
 
         shown.__name__ = self.url_name
@@ -73,9 +83,9 @@ def _namespace(model_admin: "ModelAdmin[Namespace]", request: HttpRequest, pk: U
 
 
 def show_inbox(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
-    rows = reviewing.inbox(namespace, limit=IN_ONE_PAGE)
+    rows = inbox.inbox(namespace, limit=IN_ONE_PAGE)
     waiting = namespace.memories.pending().count()
-    return {"cases": [reviewing.pending(namespace, row.pk) for row in rows], "waiting": waiting}
+    return {"cases": [inbox.pending(namespace, row.pk) for row in rows], "waiting": waiting}
 
 
 def act_on_inbox(request: HttpRequest, namespace: Namespace) -> Answer:
@@ -83,10 +93,10 @@ def act_on_inbox(request: HttpRequest, namespace: Namespace) -> Answer:
     ids = request.POST.getlist("chosen")
     match act:
         case "approve_chosen" | "reject_chosen":
-            decided = reviewing.decide_all(namespace, ids, approved=act == "approve_chosen", by=by)
+            decided = inbox.decide_all(namespace, ids, approved=act == "approve_chosen", by=by)
             _tell(request, decided)
         case "merge_chosen":
-            reviewing.merge(namespace, ids, request.POST.get("merged_text", ""), by=by)
+            inbox.merge(namespace, ids, request.POST.get("merged_text", ""), by=by)
             messages.success(request, gettext("Merged; the parts are kept as history."))
         case _:
             _act_on_one(request, namespace, act, by)
@@ -99,19 +109,19 @@ def _act_on_one(request: HttpRequest, namespace: Namespace, act: str, by: str) -
     text = request.POST.get(f"text:{pk}", "")
     match verb:
         case "approve":
-            reviewing.approve(namespace, pk, by=by)
+            inbox.approve(namespace, pk, by=by)
         case "reject":
-            reviewing.reject(namespace, pk, by=by)
+            inbox.reject(namespace, pk, by=by)
         case "edit":
-            reviewing.edit(namespace, pk, text, by=by)
+            inbox.edit(namespace, pk, text, by=by)
         case "split":
-            reviewing.split(namespace, pk, [line for line in text.splitlines() if line.strip()], by=by)
+            inbox.split(namespace, pk, [line for line in text.splitlines() if line.strip()], by=by)
         case _:
             raise Http404
     messages.success(request, gettext("Done."))
 
 
-def _tell(request: HttpRequest, decided: reviewing.Decided) -> None:
+def _tell(request: HttpRequest, decided: inbox.Decided) -> None:
     done = len(decided.done)
     messages.success(request, ngettext("%(n)d decided.", "%(n)d decided.", done) % {"n": done})
     for detail in decided.failed.values():
@@ -125,23 +135,39 @@ def show_core(request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     now = core.current(namespace)
     versions = list(namespace.core_versions.order_by("-number")[:30])
     wanted = request.GET.get("version", "")
-    chosen = next((row for row in versions if str(row.number) == wanted), versions[0] if versions else None)
-    proposals = namespace.core_proposals.filter(verdict=CoreProposal.Verdict.OPEN).order_by("-created_at")
+    chosen = next(
+        (row for row in versions if str(row.number) == wanted), versions[0] if versions else None
+    )
+    proposals = namespace.core_proposals.filter(verdict=CoreProposal.Verdict.OPEN).order_by(
+        "-created_at"
+    )
     return {
-        "core": now, "versions": versions, "chosen": chosen, "budget": core_policy.SOFT_BUDGET,
+        "core": now,
+        "versions": versions,
+        "chosen": chosen,
+        "budget": core_policy.SOFT_BUDGET,
         "diff": core.diff(namespace, chosen.number) if chosen else [],
-        "proposals": [(row, core.unified(now.markdown, row.markdown, names=NAMES)) for row in proposals[:IN_ONE_PAGE]],
-    }  # fmt: skip
+        "proposals": [
+            (row, core.unified(now.markdown, row.markdown, names=NAMES))
+            for row in proposals[:IN_ONE_PAGE]
+        ],
+    }
 
 
 def act_on_core(request: HttpRequest, namespace: Namespace) -> Answer:
-    author, (verb, _colon, which) = request.user.get_username(), request.POST.get("act", "").partition(":")
+    author, (verb, _colon, which) = (
+        request.user.get_username(),
+        request.POST.get("act", "").partition(":"),
+    )
     match verb:
         case "write":
             core.write(
-                namespace, request.POST.get("markdown", ""), reason=request.POST.get("reason", ""), author=author,
+                namespace,
+                request.POST.get("markdown", ""),
+                reason=request.POST.get("reason", ""),
+                author=author,
                 base_number=int(which or 0),
-            )  # fmt: skip
+            )
         case "restore":
             core.restore(namespace, int(which), author=author)
         case "approve":
@@ -161,38 +187,55 @@ def show_health(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     found = health.examine(namespace)
     rows = [
         {
-            "name": name, "label": HEALTH_WORDS.get(name, name), "count": count, "change": found.change(name),
-            "query": HEALTH_LINKS.get(name, ""), "line": _line([day.counts.get(name, 0) for day in found.trend]),
+            "name": name,
+            "label": HEALTH_WORDS.get(name, name),
+            "count": count,
+            "change": found.change(name),
+            "query": HEALTH_LINKS.get(name, ""),
+            "line": _line([day.counts.get(name, 0) for day in found.trend]),
         }
         for name, count in found.counts.items()
-    ]  # fmt: skip
+    ]
     return {"rows": rows, "days": len(found.trend)}
 
 
 def _line(values: list[int]) -> str:
     """Points of an SVG polyline 100 wide and 20 high."""
     top, step = max([*values, 1]), 100 / max(len(values) - 1, 1)
-    return " ".join(f"{place * step:.1f},{19 - 18 * value / top:.1f}" for place, value in enumerate(values))
+    return " ".join(
+        f"{place * step:.1f},{19 - 18 * value / top:.1f}" for place, value in enumerate(values)
+    )
 
 
 def show_erasing(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     counts = {
-        gettext("memories"): namespace.memories.count(), gettext("observations"): namespace.observations.count(),
-        gettext("messages"): namespace.messages.count(), gettext("core versions"): namespace.core_versions.count(),
-    }  # fmt: skip
+        gettext("memories"): namespace.memories.count(),
+        gettext("observations"): namespace.observations.count(),
+        gettext("messages"): namespace.messages.count(),
+        gettext("core versions"): namespace.core_versions.count(),
+    }
     return {"counts": counts}
 
 
 def act_on_erasing(request: HttpRequest, namespace: Namespace) -> Answer:
     scope, target = request.POST.get("scope", ""), request.POST.get("target", "").strip()
     if request.POST.get("confirm", "").strip() != namespace.name:
-        messages.error(request, gettext("Nothing was deleted: type the name of the namespace to confirm."))
+        messages.error(
+            request, gettext("Nothing was deleted: type the name of the namespace to confirm.")
+        )
         return None
-    given: dict[str, str] = {"by": request.user.get_username(), "reason": request.POST.get("reason", "")}
+    given: dict[str, str] = {
+        "by": request.user.get_username(),
+        "reason": request.POST.get("reason", ""),
+    }
     if scope == "namespace":
-        receipt = erasing.erase_namespace(namespace, **given)
+        receipt = deletion.erase_namespace(namespace, **given)
     else:
-        acts = {"memory": erasing.erase_memory, "source": erasing.erase_source, "subject": erasing.erase_subject}
+        acts = {
+            "memory": deletion.erase_memory,
+            "source": deletion.erase_source,
+            "subject": deletion.erase_subject,
+        }
         receipt = acts[scope](namespace, target, **given) if scope in acts else _unknown()
     messages.success(request, gettext("Deleted for good. This is the receipt."))
     return redirect("admin:memories_erasurereceipt_change", receipt.pk)
@@ -207,16 +250,24 @@ def _nothing(_request: HttpRequest, _namespace: Namespace) -> Answer:
 
 
 HEALTH_WORDS = {
-    "in_use": _("In use"), "pending": _("Waiting for approval"), "history": _("History"),
-    "stale": _("Stale: neither written nor recalled for half a year"), "unsourced": _("Without source"),
-    "never_recalled": _("Never recalled, older than a week"), "without_vector": _("Not yet embedded"),
-    "duplicates": _("Pairs that say the same"), "contradictions": _("Pairs that contradict"),
-}  # fmt: skip
+    "in_use": _("In use"),
+    "pending": _("Waiting for approval"),
+    "history": _("History"),
+    "stale": _("Stale: neither written nor recalled for half a year"),
+    "unsourced": _("Without source"),
+    "never_recalled": _("Never recalled, older than a week"),
+    "without_vector": _("Not yet embedded"),
+    "duplicates": _("Pairs that say the same"),
+    "contradictions": _("Pairs that contradict"),
+}
 HEALTH_LINKS = {
-    "in_use": "state__exact=active", "pending": "state__exact=pending", "history": "state__exact=superseded",
-    "never_recalled": "state__exact=active&recalls=0", "unsourced": "state__exact=active&observations__isnull=True",
+    "in_use": "state__exact=active",
+    "pending": "state__exact=pending",
+    "history": "state__exact=superseded",
+    "never_recalled": "state__exact=active&recalls=0",
+    "unsourced": "state__exact=active&observations__isnull=True",
     "stale": "state__exact=active&last_recalled_at__isnull=True",
-}  # fmt: skip
+}
 PAGES = (
     Page("inbox", _("Inbox"), show_inbox, act_on_inbox),
     Page("core", _("Core memory"), show_core, act_on_core),

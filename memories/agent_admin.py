@@ -14,7 +14,7 @@ from unfold.decorators import display
 
 from memories.admin import LookedAt
 from memories.models import AgentState, CodeRuleOutcome, Insight, Reflection, StoredCodeRule
-from worlds.scoping import WorldScoped
+from worlds.admin_scoping import WorldScoped
 
 WIDTH, HEIGHT, MOST_POINTS = 320, 60, 100
 STANDING = {"trusted": "success", "applied": "info", "weak": "danger"}
@@ -25,20 +25,49 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
     """Wording, patterns and thresholds can be changed; counts and confidence come from outcomes alone."""
 
     world_path = "namespace__world"
-    list_display = ["name", "category", "project_id", "namespace", "standing", "percent", "observation_count"]
+    list_display = [
+        "name",
+        "category",
+        "project_id",
+        "namespace",
+        "standing",
+        "percent",
+        "observation_count",
+    ]
     list_filter = ["category", "pattern_type", "project_id", "namespace"]
     list_select_related = ["namespace"]
     search_fields = ["name", "description", "before_pattern", "after_pattern"]
     ordering = ["-confidence"]
     fields = [
-        "name", "description", "category", "project_id", "namespace", "pattern_type", "languages", "before_pattern",
-        "after_pattern", "min_confidence_threshold", "promotion_threshold", "percent", "observation_count",
-        "success_count", "failure_count", "over_time", "created_at", "updated_at",
-    ]  # fmt: skip
-    readonly_fields = [
-        "namespace", "percent", "observation_count", "success_count", "failure_count", "over_time", "created_at",
+        "name",
+        "description",
+        "category",
+        "project_id",
+        "namespace",
+        "pattern_type",
+        "languages",
+        "before_pattern",
+        "after_pattern",
+        "min_confidence_threshold",
+        "promotion_threshold",
+        "percent",
+        "observation_count",
+        "success_count",
+        "failure_count",
+        "over_time",
+        "created_at",
         "updated_at",
-    ]  # fmt: skip
+    ]
+    readonly_fields = [
+        "namespace",
+        "percent",
+        "observation_count",
+        "success_count",
+        "failure_count",
+        "over_time",
+        "created_at",
+        "updated_at",
+    ]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -76,11 +105,24 @@ class InsightAdmin(LookedAt, WorldScoped, ModelAdmin):
     list_display = ["text", "namespace", "rests_on", "state", "flag", "flagged_at"]
     list_filter = ["memory__namespace", ("flagged_at", admin.EmptyFieldListFilter)]
     search_fields = ["memory__text"]
-    fields = ["text", "namespace", "state", "reflection", "rests_on", "flag", "flagged_at", "episodes"]
+    fields = [
+        "text",
+        "namespace",
+        "state",
+        "reflection",
+        "rests_on",
+        "flag",
+        "flagged_at",
+        "episodes",
+    ]
     readonly_fields = ["text", "namespace", "state", "episodes"]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
-        rows = super().get_queryset(request).select_related("memory__namespace", "reflection__namespace")
+        rows = (
+            super()
+            .get_queryset(request)
+            .select_related("memory__namespace", "reflection__namespace")
+        )
         return rows.defer("memory__embedding", "memory__search_vector")
 
     @admin.display(description=_("insight"))
@@ -98,7 +140,9 @@ class InsightAdmin(LookedAt, WorldScoped, ModelAdmin):
     @admin.display(description=_("rests on"))
     def episodes(self, insight: Insight) -> SafeString:
         texts = insight.sources.values_list("episode__text", flat=True)
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", ((text,) for text in texts)))
+        return format_html(
+            "<ul>{}</ul>", format_html_join("", "<li>{}</li>", ((text,) for text in texts))
+        )
 
 
 @admin.register(AgentState)
@@ -112,19 +156,31 @@ def _curve(outcomes: list[CodeRuleOutcome]) -> SafeString:
     """Drawn on the server; the table below says the same."""
     step = WIDTH / max(len(outcomes) - 1, 1)
     points = " ".join(
-        f"{place * step:.1f},{HEIGHT - outcome.confidence * HEIGHT:.1f}" for place, outcome in enumerate(outcomes)
+        f"{place * step:.1f},{HEIGHT - outcome.confidence * HEIGHT:.1f}"
+        for place, outcome in enumerate(outcomes)
     )
     return format_html(
         '<svg viewBox="0 -2 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
         '<polyline points="{}" fill="none" stroke="currentColor" stroke-width="2"/></svg>',
-        WIDTH, HEIGHT + 4, WIDTH, HEIGHT, gettext("Confidence over time"), points,
-    )  # fmt: skip
+        WIDTH,
+        HEIGHT + 4,
+        WIDTH,
+        HEIGHT,
+        gettext("Confidence over time"),
+        points,
+    )
 
 
 def _table(outcomes: list[CodeRuleOutcome]) -> SafeString:
     rows = (
-        (f"{outcome.at:%Y-%m-%d %H:%M}", gettext("worked") if outcome.success else gettext("failed"),
-         f"{outcome.confidence:.0%}")
+        (
+            f"{outcome.at:%Y-%m-%d %H:%M}",
+            gettext("worked") if outcome.success else gettext("failed"),
+            f"{outcome.confidence:.0%}",
+        )
         for outcome in reversed(outcomes)
-    )  # fmt: skip
-    return format_html("<table>{}</table>", format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows))
+    )
+    return format_html(
+        "<table>{}</table>",
+        format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows),
+    )

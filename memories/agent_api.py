@@ -6,11 +6,6 @@ from uuid import UUID
 from django.http import HttpRequest
 from ninja import Body, Query, Router, Status
 
-from memories.agent import Episode, EpisodicMemoryManager, SemanticMemoryManager, WorkingMemoryManager
-from memories.agent.episodes import Decision, Hypothesis, Noted, Step
-from memories.agent.episodic import Match
-from memories.agent.semantic import BugPattern
-from memories.agent.working import Task
 from memories.agent_schemas import (
     BugIn,
     BugOut,
@@ -37,16 +32,26 @@ from memories.agent_schemas import (
     TrackIn,
 )
 from memories.buckets.events import MemoryEvent, Outcome
-from memories.buckets.read import MemoryQueryResult, ReadPipeline, ScoredMemory
+from memories.buckets.read_pipeline import MemoryQueryResult, ReadPipeline, ScoredMemory
 from memories.buckets.scoring import RRF, Fusion, WeightedFusion
-from memories.buckets.write import WritePipeline
+from memories.buckets.write_pipeline import WritePipeline
 from memories.code_rules import CodeRule, detect_code_rules_from_patch
+from memories.coding_agent import (
+    Episode,
+    EpisodicMemoryManager,
+    SemanticMemoryManager,
+    WorkingMemoryManager,
+)
+from memories.coding_agent.episodes import Decision, Hypothesis, Noted, Step
+from memories.coding_agent.episodic import Match
+from memories.coding_agent.semantic import BugPattern
+from memories.coding_agent.stores import PostgresMemoryStore
+from memories.coding_agent.working import Task
 from memories.models import Namespace, Reflection
 from memories.namespaces import of_caller
-from memories.stores import PostgresMemoryStore
-from retrieval.problems import NotFound
-from worlds.doors import NeedsKey, caller_of, own_transaction
+from retrieval.errors import NotFound
 from worlds.keys import Scope
+from worlds.rest import NeedsKey, caller_of, own_transaction
 
 router = Router(tags=["agent"], auth=NeedsKey(Scope.AGENT_WRITE))
 FUSIONS: dict[str, Fusion] = {"weighted": WeightedFusion(), "rrf": RRF()}
@@ -74,7 +79,12 @@ def working_of(request: HttpRequest) -> WorkingMemoryManager:
 # --- the five buckets
 
 
-@router.post("/events", operation_id="memory_events", summary="Sort events into buckets", response=list[OutcomeOut])
+@router.post(
+    "/events",
+    operation_id="memory_events",
+    summary="Sort events into buckets",
+    response=list[OutcomeOut],
+)
 @own_transaction
 def take_events(request: HttpRequest, sent: Body[EventsIn]) -> list[Outcome]:
     """Each event is stored, merged into what is known, or dropped, and its outcome says which and why."""
@@ -87,28 +97,52 @@ def take_events(request: HttpRequest, sent: Body[EventsIn]) -> list[Outcome]:
 def query_buckets(request: HttpRequest, asked: Body[QueryIn]) -> QueryOut:
     """Only the buckets of the question's intent are read; better no memory than a wrong one (`abstained`)."""
     pipeline = ReadPipeline(
-        mine(request), fusion=FUSIONS[asked.fusion], half_life_hours=asked.half_life_hours, abstains=asked.abstain
+        mine(request),
+        fusion=FUSIONS[asked.fusion],
+        half_life_hours=asked.half_life_hours,
+        abstains=asked.abstain,
     )
-    return _query_out(pipeline.query(asked.query, limit=asked.limit, max_tokens=asked.max_tokens, intent=asked.intent))
+    return _query_out(
+        pipeline.query(
+            asked.query, limit=asked.limit, max_tokens=asked.max_tokens, intent=asked.intent
+        )
+    )
 
 
 def _query_out(found: MemoryQueryResult) -> QueryOut:
     return QueryOut(
-        intent=found.intent, buckets=list(found.buckets), memories=[_scored(memory) for memory in found.memories],
-        abstained=found.abstained, because=found.because, decided_by=found.decided_by, support=found.support,
-        tokens=found.tokens, cut_by_budget=list(found.cut_by_budget), explanation=found.explanation(),
+        intent=found.intent,
+        buckets=list(found.buckets),
+        memories=[_scored(memory) for memory in found.memories],
+        abstained=found.abstained,
+        because=found.because,
+        decided_by=found.decided_by,
+        support=found.support,
+        tokens=found.tokens,
+        cut_by_budget=list(found.cut_by_budget),
+        explanation=found.explanation(),
         degraded=list(found.degraded),
-    )  # fmt: skip
+    )
 
 
 def _scored(found: ScoredMemory) -> ScoredOut:
     memory = found.memory
     return ScoredOut(
-        id=memory.id, text=memory.text, bucket=memory.bucket, score=found.score, tokens=found.tokens, **vars(found.axes)
+        id=memory.id,
+        text=memory.text,
+        bucket=memory.bucket,
+        score=found.score,
+        tokens=found.tokens,
+        **vars(found.axes),
     )
 
 
-@router.get("/reflections", operation_id="memory_reflections", summary="Reflections", response=list[ReflectionOut])
+@router.get(
+    "/reflections",
+    operation_id="memory_reflections",
+    summary="Reflections",
+    response=list[ReflectionOut],
+)
 def list_reflections(request: HttpRequest, limit: Limit = 50) -> list[Reflection]:
     """Latest first; `done_at` is empty while one is under way."""
     return list(mine(request).reflections.order_by("-number")[:limit])
@@ -135,25 +169,39 @@ def begin_task(request: HttpRequest, entry: Body[TaskIn]) -> Status[Task]:
     return Status(201, made)
 
 
-@router.post("/working/steps", operation_id="working_step", summary="Note a step", response={201: Step})
+@router.post(
+    "/working/steps", operation_id="working_step", summary="Note a step", response={201: Step}
+)
 def note_step(request: HttpRequest, entry: Body[StepIn]) -> Status[Step]:
     """One call of a tool and what came of it; an `error_type` makes it a failed step."""
     return Status(201, working_of(request).record_step(**entry.model_dump()))
 
 
-@router.post("/working/hypotheses", operation_id="working_hypothesis", summary="Suppose", response={201: Hypothesis})
+@router.post(
+    "/working/hypotheses",
+    operation_id="working_hypothesis",
+    summary="Suppose",
+    response={201: Hypothesis},
+)
 def suppose(request: HttpRequest, entry: Body[HypothesisIn]) -> Status[Hypothesis]:
     """What may be the cause, and how sure you are."""
     return Status(201, working_of(request).add_hypothesis(entry.text, entry.confidence))
 
 
-@router.post("/working/decisions", operation_id="working_decision", summary="Decide", response={201: Decision})
+@router.post(
+    "/working/decisions",
+    operation_id="working_decision",
+    summary="Decide",
+    response={201: Decision},
+)
 def decide(request: HttpRequest, entry: Body[DecisionIn]) -> Status[Decision]:
     """Becomes a pivot of the episode."""
     return Status(201, working_of(request).record_decision(entry.description, entry.rationale))
 
 
-@router.post("/working/track", operation_id="working_track", summary="Track files and symbols", response=Task)
+@router.post(
+    "/working/track", operation_id="working_track", summary="Track files and symbols", response=Task
+)
 def track(request: HttpRequest, entry: Body[TrackIn]) -> Task:
     """Each once, in the order they came up."""
     working = working_of(request)
@@ -164,7 +212,12 @@ def track(request: HttpRequest, entry: Body[TrackIn]) -> Task:
     return working.task
 
 
-@router.post("/working/consolidate", operation_id="working_consolidate", summary="End the task", response=Episode)
+@router.post(
+    "/working/consolidate",
+    operation_id="working_consolidate",
+    summary="End the task",
+    response=Episode,
+)
 @own_transaction
 def consolidate(request: HttpRequest, entry: Body[ConsolidateIn]) -> Episode:
     """Make an episode of the task, and learn from it."""
@@ -178,13 +231,23 @@ def consolidate(request: HttpRequest, entry: Body[ConsolidateIn]) -> Episode:
 # --- earlier work
 
 
-@router.get("/episodes", operation_id="agent_episodes", summary="A project's episodes", response=list[Episode])
+@router.get(
+    "/episodes",
+    operation_id="agent_episodes",
+    summary="A project's episodes",
+    response=list[Episode],
+)
 def list_episodes(request: HttpRequest, project_id: str, limit: Limit = 50) -> list[Episode]:
     """Latest first."""
     return EpisodicMemoryManager(store_of(request)).find_by_project(project_id, limit)
 
 
-@router.post("/episodes/search", operation_id="agent_episodes_search", summary="Like work", response=list[MatchOut])
+@router.post(
+    "/episodes/search",
+    operation_id="agent_episodes_search",
+    summary="Like work",
+    response=list[MatchOut],
+)
 def search_episodes(request: HttpRequest, asked: Body[EpisodeSearchIn]) -> list[MatchOut]:
     """Work like what is described, by meaning, spelling and words; with `error_type`, work that met that error."""
     weights = asked.model_dump(include={"semantic_weight", "fuzzy_weight", "keyword_weight"})
@@ -200,17 +263,31 @@ def _match_out(match: Match) -> MatchOut:
 # --- what was learned
 
 
-@router.post("/bugs/match", operation_id="agent_bugs_match", summary="Known errors like this", response=list[BugOut])
+@router.post(
+    "/bugs/match",
+    operation_id="agent_bugs_match",
+    summary="Known errors like this",
+    response=list[BugOut],
+)
 def match_bugs(request: HttpRequest, asked: Body[BugIn]) -> list[BugPattern]:
     """Most alike first, with the cause and what helped."""
-    return SemanticMemoryManager(store_of(request)).match_bug_pattern(asked.error_type, asked.error_message)
+    return SemanticMemoryManager(store_of(request)).match_bug_pattern(
+        asked.error_type, asked.error_message
+    )
 
 
-@router.post("/knowledge", operation_id="agent_knowledge", summary="What bears on this", response=KnowledgeOut)
+@router.post(
+    "/knowledge",
+    operation_id="agent_knowledge",
+    summary="What bears on this",
+    response=KnowledgeOut,
+)
 def knowledge(request: HttpRequest, asked: Body[KnowledgeIn]) -> KnowledgeOut:
     """Patterns, insights, rules sure enough to apply, and preferences."""
     manager = SemanticMemoryManager(store_of(request))
-    found = manager.get_relevant_knowledge(asked.query, project_id=asked.project_id, limit=asked.limit)
+    found = manager.get_relevant_knowledge(
+        asked.query, project_id=asked.project_id, limit=asked.limit
+    )
     return KnowledgeOut(
         bug_patterns=[BugOut.model_validate(bug) for bug in found.bug_patterns],
         code_patterns=[CodePatternOut.model_validate(pattern) for pattern in found.code_patterns],
@@ -231,11 +308,20 @@ def list_rules(
 ) -> list[CodeRule]:
     """Most confident first."""
     return store_of(request).find_code_rules(
-        project_id=project_id, category=category, language=language, min_confidence=min_confidence, limit=limit
+        project_id=project_id,
+        category=category,
+        language=language,
+        min_confidence=min_confidence,
+        limit=limit,
     )
 
 
-@router.post("/code-rules/detect", operation_id="code_rules_detect", summary="Rules in a patch", response=list[RuleOut])
+@router.post(
+    "/code-rules/detect",
+    operation_id="code_rules_detect",
+    summary="Rules in a patch",
+    response=list[RuleOut],
+)
 def detect_rules(request: HttpRequest, patch: Body[PatchIn]) -> list[CodeRule]:
     """What the change does that can be done again; `keep` stores it."""
     found = detect_code_rules_from_patch(patch.before, patch.after, language=patch.language)
@@ -246,7 +332,10 @@ def detect_rules(request: HttpRequest, patch: Body[PatchIn]) -> list[CodeRule]:
 
 
 @router.post(
-    "/code-rules/{uuid:rule_id}/outcome", operation_id="code_rules_outcome", summary="How it went", response=RuleOut
+    "/code-rules/{uuid:rule_id}/outcome",
+    operation_id="code_rules_outcome",
+    summary="How it went",
+    response=RuleOut,
 )
 def rule_outcome(request: HttpRequest, rule_id: UUID, entry: Body[RuleOutcomeIn]) -> CodeRule:
     """Confidence moves by a fifth towards the outcome."""
@@ -256,4 +345,6 @@ def rule_outcome(request: HttpRequest, rule_id: UUID, entry: Body[RuleOutcomeIn]
 @router.post("/code-rules/cleanup", operation_id="code_rules_cleanup", summary="Drop weak rules")
 def cleanup_rules(request: HttpRequest, entry: Body[CleanupIn]) -> dict[str, Any]:
     """Deletes the rules below their threshold that were seen often enough; says how many."""
-    return {"deleted": store_of(request).cleanup_weak_rules(entry.project_id, entry.min_observations)}
+    return {
+        "deleted": store_of(request).cleanup_weak_rules(entry.project_id, entry.min_observations)
+    }

@@ -44,7 +44,9 @@ class OutcomeOut(Given):
 
 class QueryIn(Closed):
     query: str = Field(min_length=1, max_length=8000)
-    intent: Literal["profile", "preference", "recall", "knowledge", "debug", "general"] | None = None
+    intent: Literal["profile", "preference", "recall", "knowledge", "debug", "general"] | None = (
+        None
+    )
     limit: int = Field(10, ge=1, le=100)
     max_tokens: int | None = Field(None, ge=1, le=100_000)
     fusion: Literal["weighted", "rrf"] = "weighted"

@@ -8,17 +8,17 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from memories.agent import EpisodicMemoryManager, SemanticMemoryManager, WorkingMemoryManager
-from memories.agent.episodic import Match
-from memories.agent.semantic import BugPattern
 from memories.buckets.events import MemoryEvent
-from memories.buckets.read import ReadPipeline
-from memories.buckets.write import WritePipeline
+from memories.buckets.read_pipeline import ReadPipeline
+from memories.buckets.write_pipeline import WritePipeline
+from memories.coding_agent import EpisodicMemoryManager, SemanticMemoryManager, WorkingMemoryManager
+from memories.coding_agent.episodic import Match
+from memories.coding_agent.semantic import BugPattern
+from memories.coding_agent.stores import PostgresMemoryStore
 from memories.namespaces import of_caller
 from memories.states import Bucket
-from memories.stores import PostgresMemoryStore
 from memories.tools import Limit, MemoryAsk
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
 from worlds.callers import Caller
 
 BucketName = Literal["profile", "preference", "episodic", "semantic", "fact"]
@@ -30,9 +30,13 @@ SHOWN = 400
 
 
 class EventAsk(MemoryAsk):
-    content: str = Field(min_length=1, max_length=20_000, description="What happened, or what became known.")
+    content: str = Field(
+        min_length=1, max_length=20_000, description="What happened, or what became known."
+    )
     bucket: BucketName | None = Field(None, description="Which kind it is, if you are sure.")
-    importance: float | None = Field(None, ge=0, le=1, description="0: forget; 1: never forget. Else it is judged.")
+    importance: float | None = Field(
+        None, ge=0, le=1, description="0: forget; 1: never forget. Else it is judged."
+    )
     source: str = Field("", max_length=200, description="Where it comes from, if known.")
     subject: str = Field("", max_length=200, description="Whom or what it is about, if one.")
     event_at: datetime | None = Field(None, description="When it happened, if not now.")
@@ -82,14 +86,24 @@ class TaskBeginAsk(MemoryAsk):
 
 
 class TaskNoteAsk(MemoryAsk):
-    kind: Literal["step", "hypothesis", "decision"] = Field(description="What you did, suppose or decided.")
-    text: str = Field(min_length=1, max_length=2000, description="The step's output; the supposition; the decision.")
-    tool: str = Field("", max_length=120, description="For a step: the tool you used; edit for a change.")
+    kind: Literal["step", "hypothesis", "decision"] = Field(
+        description="What you did, suppose or decided."
+    )
+    text: str = Field(
+        min_length=1,
+        max_length=2000,
+        description="The step's output; the supposition; the decision.",
+    )
+    tool: str = Field(
+        "", max_length=120, description="For a step: the tool you used; edit for a change."
+    )
     file: str = Field("", max_length=500, description="For a step: the file it was about.")
     before: str = Field("", max_length=4000, description="For an edit: the lines as they were.")
     after: str = Field("", max_length=4000, description="For an edit: the lines as they are now.")
     error_type: str = Field("", max_length=200, description="For a failed step: the error's name.")
-    error_message: str = Field("", max_length=1000, description="For a failed step: what the error said.")
+    error_message: str = Field(
+        "", max_length=1000, description="For a failed step: what the error said."
+    )
     confidence: float = Field(0.5, ge=0, le=1, description="For a hypothesis: how sure you are.")
 
 
@@ -118,7 +132,9 @@ class TaskClosed(BaseModel):
 
 
 class ErrorLookupAsk(MemoryAsk):
-    error_type: str = Field(min_length=1, max_length=200, description="The error's name, as KeyError.")
+    error_type: str = Field(
+        min_length=1, max_length=200, description="The error's name, as KeyError."
+    )
     error_message: str = Field("", max_length=2000, description="What it said.")
 
 
@@ -148,7 +164,9 @@ class ErrorLookupAnswer(BaseModel):
 
 class KnowledgeAsk(MemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="The task at hand, in words.")
-    project: str = Field("", max_length=255, description="Rules of this project and the general ones; else all.")
+    project: str = Field(
+        "", max_length=255, description="Rules of this project and the general ones; else all."
+    )
     limit: int = Field(5, ge=1, le=20, description="At most so many of each kind.")
 
 
@@ -176,14 +194,22 @@ def memory_event(ask: EventAsk, caller: Caller) -> EventAnswer:
     Example: {"content": "Mira promised Tobin the ledger by midsummer.", "subject": "Mira"}
     """
     event = MemoryEvent(
-        ask.content, source=ask.source, subject=ask.subject, event_at=ask.event_at, importance=ask.importance,
+        ask.content,
+        source=ask.source,
+        subject=ask.subject,
+        event_at=ask.event_at,
+        importance=ask.importance,
         bucket=Bucket(ask.bucket) if ask.bucket else None,
-    )  # fmt: skip
+    )
     made = WritePipeline(of_caller(caller)).process(event)
     return EventAnswer(
-        result=made.result, reason=made.reason, because=made.because, bucket=made.bucket, importance=made.importance,
+        result=made.result,
+        reason=made.reason,
+        because=made.because,
+        bucket=made.bucket,
+        importance=made.importance,
         memory_id=str(made.memory_id) if made.memory_id else None,
-    )  # fmt: skip
+    )
 
 
 def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
@@ -195,13 +221,23 @@ def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
     """
     found = ReadPipeline(of_caller(caller)).query(ask.query, limit=ask.limit, intent=ask.intent)
     hits = [
-        BucketHit(id=str(hit.id), text=hit.memory.text, bucket=hit.memory.bucket, score=round(hit.score, 4))
+        BucketHit(
+            id=str(hit.id),
+            text=hit.memory.text,
+            bucket=hit.memory.bucket,
+            score=round(hit.score, 4),
+        )
         for hit in found.memories
     ]
     return MemoryQueryAnswer(
-        memories=hits, intent=found.intent, abstained=found.abstained, because=found.because,
-        decided_by=found.decided_by, explanation=found.explanation(), degraded=list(found.degraded),
-    )  # fmt: skip
+        memories=hits,
+        intent=found.intent,
+        abstained=found.abstained,
+        because=found.because,
+        decided_by=found.decided_by,
+        explanation=found.explanation(),
+        degraded=list(found.degraded),
+    )
 
 
 def task_begin(ask: TaskBeginAsk, caller: Caller) -> TaskAnswer:
@@ -239,13 +275,17 @@ def task_close(ask: TaskCloseAsk, caller: Caller) -> TaskClosed:
     Example: {"success": true, "solution": "Read the fare with get() and a default of 0."}
     """
     store = PostgresMemoryStore(of_caller(caller))
-    episode = WorkingMemoryManager(store).consolidate(outcome=ask.outcome, success=ask.success, solution=ask.solution)
+    episode = WorkingMemoryManager(store).consolidate(
+        outcome=ask.outcome, success=ask.success, solution=ask.solution
+    )
     learned = SemanticMemoryManager(store).learn_from_episode(episode)
     return TaskClosed(
-        episode_id=str(episode.id), summary=episode.text, pivots=[pivot.description for pivot in episode.pivots],
+        episode_id=str(episode.id),
+        summary=episode.text,
+        pivots=[pivot.description for pivot in episode.pivots],
         learned_errors=[f"{bug.error_type}: {bug.error_message}" for bug in learned.bug_patterns],
         learned_rules=[rule.name for rule in learned.code_rules],
-    )  # fmt: skip
+    )
 
 
 def error_lookup(ask: ErrorLookupAsk, caller: Caller) -> ErrorLookupAnswer:
@@ -256,7 +296,9 @@ def error_lookup(ask: ErrorLookupAsk, caller: Caller) -> ErrorLookupAnswer:
     """
     store = PostgresMemoryStore(of_caller(caller))
     known = SemanticMemoryManager(store).match_bug_pattern(ask.error_type, ask.error_message)
-    earlier = EpisodicMemoryManager(store).find_by_error_pattern(ask.error_type, ask.error_message, top_k=3)
+    earlier = EpisodicMemoryManager(store).find_by_error_pattern(
+        ask.error_type, ask.error_message, top_k=3
+    )
     return ErrorLookupAnswer(
         known=[_known(bug) for bug in known[:5]],
         earlier=[_earlier(match) for match in earlier if match.score >= EARLIER_FROM],
@@ -270,18 +312,27 @@ def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
     Example: {"query": "parsing the toll ledger", "project": "ferry"}
     """
     manager = SemanticMemoryManager(PostgresMemoryStore(of_caller(caller)))
-    found = manager.get_relevant_knowledge(ask.query, project_id=ask.project or None, limit=ask.limit)
+    found = manager.get_relevant_knowledge(
+        ask.query, project_id=ask.project or None, limit=ask.limit
+    )
     return KnowledgeAnswer(
         errors=[_known(bug) for bug in found.bug_patterns],
-        code_patterns=[f"{pattern.name}: {pattern.description}".rstrip(": ") for pattern in found.code_patterns],
+        code_patterns=[
+            f"{pattern.name}: {pattern.description}".rstrip(": ") for pattern in found.code_patterns
+        ],
         insights=[insight.text for insight in found.insights],
         rules=[
-            RuleHit(name=rule.name, description=rule.description, before=rule.before_pattern, after=rule.after_pattern,
-                    confidence=round(rule.confidence, 3))
+            RuleHit(
+                name=rule.name,
+                description=rule.description,
+                before=rule.before_pattern,
+                after=rule.after_pattern,
+                confidence=round(rule.confidence, 3),
+            )
             for rule in found.code_rules
         ],
         preferences=list(found.preferences),
-    )  # fmt: skip
+    )
 
 
 def _working(caller: Caller) -> WorkingMemoryManager:
@@ -293,30 +344,42 @@ def _note_step(working: WorkingMemoryManager, ask: TaskNoteAsk) -> None:
         raise Invalid("A step names the tool that was used.")
     given = {"file_path": ask.file, "old_string": ask.before, "new_string": ask.after}
     working.record_step(
-        ask.tool, {name: value for name, value in given.items() if value}, output=ask.text,
-        error_type=ask.error_type, error_message=ask.error_message,
-    )  # fmt: skip
+        ask.tool,
+        {name: value for name, value in given.items() if value},
+        output=ask.text,
+        error_type=ask.error_type,
+        error_message=ask.error_message,
+    )
 
 
 def _task_answer(working: WorkingMemoryManager) -> TaskAnswer:
     task = working.task
     return TaskAnswer(
-        description=task.description, steps=len(task.steps_completed), files=task.active_files,
+        description=task.description,
+        steps=len(task.steps_completed),
+        files=task.active_files,
         hypotheses=[supposed.text for supposed in task.hypotheses],
         decisions=[decision.description for decision in task.decisions],
-    )  # fmt: skip
+    )
 
 
 def _known(bug: BugPattern) -> KnownError:
     return KnownError(
-        error_type=bug.error_type, error_message=bug.error_message, cause=bug.cause, solution=bug.solution,
-        occurrences=bug.occurrences, score=round(bug.score, 3),
-    )  # fmt: skip
+        error_type=bug.error_type,
+        error_message=bug.error_message,
+        cause=bug.cause,
+        solution=bug.solution,
+        occurrences=bug.occurrences,
+        score=round(bug.score, 3),
+    )
 
 
 def _earlier(match: Match) -> EarlierWork:
     episode = match.episode
     return EarlierWork(
-        episode_id=str(episode.id), task=episode.task[:SHOWN], success=episode.success,
-        solution=episode.solution[:SHOWN], score=round(match.score, 3),
-    )  # fmt: skip
+        episode_id=str(episode.id),
+        task=episode.task[:SHOWN],
+        success=episode.success,
+        solution=episode.solution[:SHOWN],
+        score=round(match.score, 3),
+    )

@@ -8,10 +8,10 @@ from typing import Any
 from django.db.models import QuerySet
 
 from memories.models import Message, Namespace
-from memories.wellformed import flaw
-from retrieval.presets import Mode
-from retrieval.problems import Invalid
-from retrieval.search import search as search_passages
+from memories.storable import flaw
+from retrieval.errors import Invalid
+from retrieval.search.engine import search as search_passages
+from retrieval.search.presets import Mode
 
 HIDDEN = ("embedding", "search_vector")
 
@@ -26,9 +26,15 @@ class Said:
 
 
 def say(
-    namespace: Namespace, text: str, *, role: str = "user", speaker: str = "", conversation: str = "",
-    said_at: datetime | None = None, source: str = "",
-) -> Message:  # fmt: skip
+    namespace: Namespace,
+    text: str,
+    *,
+    role: str = "user",
+    speaker: str = "",
+    conversation: str = "",
+    said_at: datetime | None = None,
+    source: str = "",
+) -> Message:
     """Write one message down."""
     if wrong := flaw(text):
         raise Invalid(f"The message {wrong}.")
@@ -36,10 +42,18 @@ def say(
         raise Invalid("An empty message is not kept.")
     when = {"said_at": said_at} if said_at else {}
     message = Message(
-        namespace=namespace, text=text.strip(), role=role, speaker=speaker, conversation=conversation, source=source,
-        language=namespace.language, **when,
-    )  # fmt: skip
-    message.context = " ".join(part for part in (speaker or role, f"({message.said_at:%d %B %Y})") if part)
+        namespace=namespace,
+        text=text.strip(),
+        role=role,
+        speaker=speaker,
+        conversation=conversation,
+        source=source,
+        language=namespace.language,
+        **when,
+    )
+    message.context = " ".join(
+        part for part in (speaker or role, f"({message.said_at:%d %B %Y})") if part
+    )
     message.save()
     return message
 
@@ -59,7 +73,9 @@ def search(
     if not query.strip():
         latest = list(rows.order_by("-said_at", "-pk").defer(*HIDDEN)[:limit])
         return Said(latest, [0.0] * len(latest))
-    found = search_passages(rows, query, scopes=[namespace.pk], limit=limit, mode=mode, language=namespace.language)
+    found = search_passages(
+        rows, query, scopes=[namespace.pk], limit=limit, mode=mode, language=namespace.language
+    )
     messages = rows.defer(*HIDDEN).in_bulk([hit.id for hit in found.hits])
     hits = [hit for hit in found.hits if hit.id in messages]
     return Said([messages[hit.id] for hit in hits], [hit.score for hit in hits], found.degraded)

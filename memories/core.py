@@ -13,8 +13,8 @@ from memories import core_policy
 from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.models.namespaces import Review
 from memories.states import Maker
-from memories.wellformed import flaw
-from retrieval.problems import Conflict, Invalid, NotFound
+from memories.storable import flaw
+from retrieval.errors import Conflict, Invalid, NotFound
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,12 @@ def current(namespace: Namespace) -> Current:
 
 
 def offer(
-    namespace: Namespace, markdown: str, *, reason: str, made_by: Maker = Maker.MODEL, author: str = ""
+    namespace: Namespace,
+    markdown: str,
+    *,
+    reason: str,
+    made_by: Maker = Maker.MODEL,
+    author: str = "",
 ) -> CoreVersion | CoreProposal | None:
     """Take over a machine's update if policy and review allow it, else keep it as a proposal; None if nothing changes.
 
@@ -52,16 +57,27 @@ def offer(
     return _add_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
 
 
-def propose(namespace: Namespace, markdown: str, *, base_number: int, reason: str, problems: list[str]) -> CoreProposal:
+def propose(
+    namespace: Namespace, markdown: str, *, base_number: int, reason: str, problems: list[str]
+) -> CoreProposal:
     return CoreProposal.objects.create(
-        namespace=namespace, markdown=markdown, base_number=base_number, reason=reason[:300], problems=problems
+        namespace=namespace,
+        markdown=markdown,
+        base_number=base_number,
+        reason=reason[:300],
+        problems=problems,
     )
 
 
 def write(
-    namespace: Namespace, markdown: str, *, reason: str, author: str = "", made_by: Maker = Maker.PERSON,
+    namespace: Namespace,
+    markdown: str,
+    *,
+    reason: str,
+    author: str = "",
+    made_by: Maker = Maker.PERSON,
     base_number: int | None = None,
-) -> CoreVersion:  # fmt: skip
+) -> CoreVersion:
     """Write a new version by hand. Sections must be intact; the rest of the policy is the machine's."""
     _check_text(markdown)
     if broken := core_policy.shape_problems(markdown):
@@ -69,11 +85,15 @@ def write(
     with transaction.atomic():
         locked(namespace)
         if base_number is not None and base_number != current(namespace).number:
-            raise Conflict("The core memory changed meanwhile: read it again and repeat your change.")
+            raise Conflict(
+                "The core memory changed meanwhile: read it again and repeat your change."
+            )
         return _add_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
 
 
-def restore(namespace: Namespace, number: int, *, reason: str = "", author: str = "") -> CoreVersion:
+def restore(
+    namespace: Namespace, number: int, *, reason: str = "", author: str = ""
+) -> CoreVersion:
     """Write the text of version `number` as a new version."""
     with transaction.atomic():
         locked(namespace)
@@ -104,7 +124,9 @@ def unified(older: str, newer: str, *, names: tuple[str, str]) -> list[str]:
 # --- single items, as the agent's tools change them
 
 
-def append(namespace: Namespace, section: str, content: str, *, reason: str = "") -> CoreVersion | CoreProposal | None:
+def append(
+    namespace: Namespace, section: str, content: str, *, reason: str = ""
+) -> CoreVersion | CoreProposal | None:
     """Add one bullet to a section, within policy and review."""
     core, name = _section(namespace, section)
     core.sections[name].append(f"- {_one_line(content)}")
@@ -123,18 +145,24 @@ def replace(
             candidates=core.sections[name][:5],
         )
     changed = core.sections[name][hits[0]].replace(old, " ".join(new.split())).rstrip()
-    core.sections[name][hits[0] : hits[0] + 1] = [] if changed.strip() in ("", "-", "*", "+") else [changed]
+    core.sections[name][hits[0] : hits[0] + 1] = (
+        [] if changed.strip() in ("", "-", "*", "+") else [changed]
+    )
     return _offer_change(namespace, core, reason or f"Replaced in {name}")
 
 
-def _offer_change(namespace: Namespace, core: core_policy.Core, reason: str) -> CoreVersion | CoreProposal | None:
+def _offer_change(
+    namespace: Namespace, core: core_policy.Core, reason: str
+) -> CoreVersion | CoreProposal | None:
     return offer(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
 
 
 def _section(namespace: Namespace, section: str) -> tuple[core_policy.Core, str]:
     name = section.strip().lstrip("# ").upper()
     if name not in core_policy.SECTIONS:
-        raise Invalid(f"The core memory has no section {section!r}.", candidates=core_policy.SECTIONS)
+        raise Invalid(
+            f"The core memory has no section {section!r}.", candidates=core_policy.SECTIONS
+        )
     core = core_policy.read(current(namespace).markdown)
     core.sections.setdefault(name, [])
     return core, name
@@ -151,7 +179,9 @@ def _one_line(content: str) -> str:
 # --- proposals
 
 
-def approve(proposal_id: UUID, namespace: Namespace, *, author: str, markdown: str | None = None) -> CoreVersion:
+def approve(
+    proposal_id: UUID, namespace: Namespace, *, author: str, markdown: str | None = None
+) -> CoreVersion:
     """Take a proposal over, as it is or edited."""
     with transaction.atomic():
         locked(namespace)
@@ -160,7 +190,9 @@ def approve(proposal_id: UUID, namespace: Namespace, *, author: str, markdown: s
         if broken := core_policy.shape_problems(text):
             raise CoreRefused("Edit the proposal first: " + " ".join(broken))
         _decide(proposal, CoreProposal.Verdict.APPROVED, author)
-        return _add_version(namespace, text, reason=proposal.reason, made_by=Maker.MODEL, author=author)
+        return _add_version(
+            namespace, text, reason=proposal.reason, made_by=Maker.MODEL, author=author
+        )
 
 
 def reject(proposal_id: UUID, namespace: Namespace, *, author: str) -> None:
@@ -200,11 +232,17 @@ def writing(namespace: Namespace) -> Iterator[Namespace]:
         yield locked(namespace)
 
 
-def _add_version(namespace: Namespace, markdown: str, *, reason: str, made_by: Maker, author: str) -> CoreVersion:
+def _add_version(
+    namespace: Namespace, markdown: str, *, reason: str, made_by: Maker, author: str
+) -> CoreVersion:
     return CoreVersion.objects.create(
-        namespace=namespace, number=current(namespace).number + 1, markdown=markdown.strip() + "\n",
-        reason=reason[:300], made_by=made_by, author=author[:150],
-    )  # fmt: skip
+        namespace=namespace,
+        number=current(namespace).number + 1,
+        markdown=markdown.strip() + "\n",
+        reason=reason[:300],
+        made_by=made_by,
+        author=author[:150],
+    )
 
 
 def _check_text(text: str) -> None:

@@ -32,10 +32,16 @@ class Core:
 
     @property
     def bullets(self) -> dict[str, list[str]]:
-        return {name: [m[1] for line in lines if (m := BULLET.match(line))] for name, lines in self.sections.items()}
+        return {
+            name: [m[1] for line in lines if (m := BULLET.match(line))]
+            for name, lines in self.sections.items()
+        }
 
     def markdown(self) -> str:
-        parts = (f"# {name}\n" + "".join(f"{line}\n" for line in self.sections[name]) for name in SECTIONS)
+        parts = (
+            f"# {name}\n" + "".join(f"{line}\n" for line in self.sections[name])
+            for name in SECTIONS
+        )
         return "\n".join(parts)
 
 
@@ -62,7 +68,12 @@ def read(markdown: str) -> Core:
 def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
     """Say what stands against replacing `before` by `markdown`; nothing when it may be taken over."""
     core, former = read(markdown), read(before)
-    return [*_shape(core), *_ownership(core), *_size(markdown, core, former), *_transience(core, former)]
+    return [
+        *_shape(core),
+        *_ownership(core),
+        *_size(markdown, core, former),
+        *_transience(core, former),
+    ]
 
 
 def shape_problems(markdown: str) -> list[str]:
@@ -71,7 +82,9 @@ def shape_problems(markdown: str) -> list[str]:
 
 
 def _shape(core: Core) -> list[str]:
-    missing = [f"The section # {name} is missing." for name in SECTIONS if name not in core.sections]
+    missing = [
+        f"The section # {name} is missing." for name in SECTIONS if name not in core.sections
+    ]
     twice = [f"The section # {name} appears twice." for name in core.repeated]
     return missing + twice + [f"Outside the four sections: {line[:80]}" for line in core.stray]
 
@@ -81,7 +94,9 @@ def _ownership(core: Core) -> list[str]:
     for name, bullets in core.bullets.items():
         for bullet in bullets:
             owners.setdefault(" ".join(bullet.casefold().split()).rstrip("."), []).append(name)
-    return [f"In {' and '.join(names)}: {text[:80]}" for text, names in owners.items() if len(names) > 1]
+    return [
+        f"In {' and '.join(names)}: {text[:80]}" for text, names in owners.items() if len(names) > 1
+    ]
 
 
 def _size(markdown: str, core: Core, former: Core) -> list[str]:
@@ -96,7 +111,9 @@ def _size(markdown: str, core: Core, former: Core) -> list[str]:
 
 def _transience(core: Core, former: Core) -> list[str]:
     known = {bullet for bullets in former.bullets.values() for bullet in bullets}
-    added = [bullet for bullets in core.bullets.values() for bullet in bullets if bullet not in known]
+    added = [
+        bullet for bullets in core.bullets.values() for bullet in bullets if bullet not in known
+    ]
     return [f"Passing, not lasting: {bullet[:80]}" for bullet in added if TRANSIENT.search(bullet)]
 
 

@@ -35,7 +35,9 @@ def open_folder(path: str | Path) -> tuple[Namespace, bool]:
         if _claim(folder, made):
             return made, True
         made.delete()
-    raise OSError(f"{folder / MARKER} keeps changing while it is read: is another program writing there?")
+    raise OSError(
+        f"{folder / MARKER} keeps changing while it is read: is another program writing there?"
+    )
 
 
 def agents_world() -> World:
@@ -53,7 +55,9 @@ def _known(folder: Path) -> Namespace | None:
         return None
     if namespace.path != str(folder):
         Namespace.objects.filter(pk=namespace.pk).update(path=str(folder))
-        _replace_text(folder / MARKER, json.dumps({"namespace": str(namespace.pk), "path": str(folder)}))
+        _replace_text(
+            folder / MARKER, json.dumps({"namespace": str(namespace.pk), "path": str(folder)})
+        )
     return namespace
 
 
@@ -70,7 +74,9 @@ def _read(marker: Path) -> dict[str, str] | None:
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{marker} is not a marker of Memory37: delete it to start a new memory there") from error
+        raise ValueError(
+            f"{marker} is not a marker of Memory37: delete it to start a new memory there"
+        ) from error
     return dict(found)
 
 
@@ -117,7 +123,9 @@ def export_core(text: str, file: Path) -> None:
 
 def import_core(namespace: Namespace, file: Path, *, reason: str = "") -> None:
     """Write the text of a `core.md` as a new version."""
-    core.write(namespace, file.read_text(encoding="utf-8"), reason=reason or f"Imported from {file.name}")
+    core.write(
+        namespace, file.read_text(encoding="utf-8"), reason=reason or f"Imported from {file.name}"
+    )
 
 
 def _edited(namespace: Namespace, file: Path) -> str | None:
@@ -133,7 +141,9 @@ def _edited(namespace: Namespace, file: Path) -> str | None:
 
 
 def _replace_text(file: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile("wb", dir=file.parent, prefix=f".{file.name}", delete=False) as new:
+    with tempfile.NamedTemporaryFile(
+        "wb", dir=file.parent, prefix=f".{file.name}", delete=False
+    ) as new:
         new.write(text.encode())
     os.chmod(new.name, 0o644)
     os.replace(new.name, file)

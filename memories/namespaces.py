@@ -1,7 +1,7 @@
 """Which memory a caller may use: its key's own, in its key's world, and no other."""
 
 from memories.models import Namespace
-from retrieval.problems import Forbidden
+from retrieval.errors import Forbidden
 from worlds.callers import Caller
 from worlds.models import World
 
@@ -13,11 +13,15 @@ class NoNamespace(Forbidden):
 def of_caller(caller: Caller) -> Namespace:
     """Return the memory of the caller's key, made on first use; raise `NoNamespace` for a key without one."""
     if not caller.namespace:
-        raise NoNamespace("Agent memory needs a key that names its namespace: ask for one made for this agent.")
+        raise NoNamespace(
+            "Agent memory needs a key that names its namespace: ask for one made for this agent."
+        )
     return named(caller.world, caller.namespace)
 
 
 def named(world: World, name: str) -> Namespace:
     """Return the memory called `name` in `world`, made on first use."""
     defaults = {"language": world.language}
-    return Namespace.objects.select_related("world").get_or_create(world=world, name=name, defaults=defaults)[0]
+    return Namespace.objects.select_related("world").get_or_create(
+        world=world, name=name, defaults=defaults
+    )[0]

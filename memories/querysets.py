@@ -33,7 +33,11 @@ class MemoryQuerySet(models.QuerySet[Any]):
     def as_of(self, moment: datetime) -> Self:
         """What was active at `moment`, by the log of state changes."""
         changes = apps.get_model("memories", "StateChange").objects
-        then = changes.filter(memory=OuterRef("pk"), at__lte=moment).order_by("-at", "-id").values("state")[:1]
+        then = (
+            changes.filter(memory=OuterRef("pk"), at__lte=moment)
+            .order_by("-at", "-id")
+            .values("state")[:1]
+        )
         return self.annotate(state_then=Subquery(then)).filter(state_then=State.ACTIVE)
 
     def happened(self, *, after: datetime | None = None, before: datetime | None = None) -> Self:

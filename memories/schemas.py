@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memories.storable import Storable
 from memories.tools import MemoryHit
-from memories.wellformed import Storable
 from retrieval.schemas import Day, Share
 
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]

@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memories import conversation, core, recall, remembering
-from memories.drafting import Particulars
+from memories import conversation, core
+from memories.ingest import add
+from memories.ledger.plan import Particulars
 from memories.models import CoreVersion
 from memories.namespaces import of_caller
-from memories.recall import Recalled
-from memories.wellformed import Storable
+from memories.search import recall
+from memories.search.recall import Recalled
+from memories.storable import Storable
 from worlds.callers import Caller
 
 Section = Literal["SOUL", "TOOLS", "RULE", "USER"]
@@ -24,14 +26,22 @@ class MemoryAsk(Storable):
 
 
 class CoreAppendAsk(MemoryAsk):
-    section: Section = Field(description="SOUL: who I am. TOOLS: my tools. RULE: musts. USER: the user.")
-    content: str = Field(min_length=1, max_length=600, description="One lasting, consequential, certain statement.")
+    section: Section = Field(
+        description="SOUL: who I am. TOOLS: my tools. RULE: musts. USER: the user."
+    )
+    content: str = Field(
+        min_length=1, max_length=600, description="One lasting, consequential, certain statement."
+    )
 
 
 class CoreReplaceAsk(MemoryAsk):
     section: Section = Field(description="The section that holds the text.")
-    old: str = Field(min_length=1, max_length=600, description="Text of exactly one line, quoted as it stands.")
-    new: str = Field(max_length=600, description="What stands there instead; empty takes the line away.")
+    old: str = Field(
+        min_length=1, max_length=600, description="Text of exactly one line, quoted as it stands."
+    )
+    new: str = Field(
+        max_length=600, description="What stands there instead; empty takes the line away."
+    )
 
 
 class CoreAnswer(BaseModel):
@@ -44,7 +54,9 @@ class CoreAnswer(BaseModel):
 
 
 class ArchivalInsertAsk(MemoryAsk):
-    content: str = Field(min_length=1, max_length=20_000, description="The statement or statements to remember.")
+    content: str = Field(
+        min_length=1, max_length=20_000, description="The statement or statements to remember."
+    )
     source: str = Field("", max_length=200, description="Where it comes from, if known.")
     subject: str = Field("", max_length=200, description="Whom or what it is about, if one.")
     event_at: datetime | None = Field(None, description="When it happened, if not now.")
@@ -87,7 +99,9 @@ class ArchivalSearchAnswer(BaseModel):
 
 class ConversationSearchAsk(MemoryAsk):
     query: str = Field("", max_length=2000, description="What to look for; empty lists the latest.")
-    mode: Literal["hybrid", "keyword", "vector"] = Field("hybrid", description="By words, by meaning, or both.")
+    mode: Literal["hybrid", "keyword", "vector"] = Field(
+        "hybrid", description="By words, by meaning, or both."
+    )
     after: datetime | None = Field(None, description="Said at or after.")
     before: datetime | None = Field(None, description="Said before.")
     limit: Limit = 10
@@ -140,7 +154,7 @@ def archival_memory_insert(ask: ArchivalInsertAsk, caller: Caller) -> InsertAnsw
     Example: {"content": "Mira Voss owes the Lanternbearers a crossing.", "subject": "Mira Voss"}
     """
     about = Particulars(source=ask.source, subject=ask.subject, event_at=ask.event_at)
-    written = remembering.add(of_caller(caller), ask.content, minds=remembering.site_minds(), about=about)
+    written = add.add(of_caller(caller), ask.content, minds=add.site_models(), about=about)
     return InsertAnswer(
         ids=[str(pk) for pk in written.ids],
         confirmed=[str(pk) for pk in written.confirmed],
@@ -158,7 +172,9 @@ def archival_memory_search(ask: ArchivalSearchAsk, caller: Caller) -> ArchivalSe
     Example: {"query": "what does Mira owe the party"}
     """
     found = recall.search(of_caller(caller), ask.query, limit=ask.limit, as_of=ask.as_of)
-    return ArchivalSearchAnswer(hits=[hit_of(memory) for memory in found.memories], degraded=list(found.degraded))
+    return ArchivalSearchAnswer(
+        hits=[hit_of(memory) for memory in found.memories], degraded=list(found.degraded)
+    )
 
 
 def conversation_search(ask: ConversationSearchAsk, caller: Caller) -> ConversationSearchAnswer:
@@ -169,11 +185,21 @@ def conversation_search(ask: ConversationSearchAsk, caller: Caller) -> Conversat
     Example: {"query": "toll bell", "after": "2026-11-01T00:00:00Z"}
     """
     found = conversation.search(
-        of_caller(caller), ask.query, mode=ask.mode, after=ask.after, before=ask.before, limit=ask.limit
+        of_caller(caller),
+        ask.query,
+        mode=ask.mode,
+        after=ask.after,
+        before=ask.before,
+        limit=ask.limit,
     )
     hits = [
         MessageHit(
-            id=str(said.pk), text=said.text, role=said.role, speaker=said.speaker, said_at=said.said_at, score=score
+            id=str(said.pk),
+            text=said.text,
+            role=said.role,
+            speaker=said.speaker,
+            said_at=said.said_at,
+            score=score,
         )
         for said, score in zip(found.messages, found.scores, strict=True)
     ]
@@ -182,15 +208,25 @@ def conversation_search(ask: ConversationSearchAsk, caller: Caller) -> Conversat
 
 def hit_of(memory: Recalled) -> MemoryHit:
     return MemoryHit(
-        id=str(memory.id), text=memory.text, score=round(memory.score, 6), match=memory.match, context=memory.context,
-        bucket=memory.bucket, recorded_ms=memory.timestamp_ms, event_at=memory.event_at, formerly=memory.formerly,
-        now=str(memory.now) if memory.now else None, sources=[seen.text for seen in memory.sources],
-    )  # fmt: skip
+        id=str(memory.id),
+        text=memory.text,
+        score=round(memory.score, 6),
+        match=memory.match,
+        context=memory.context,
+        bucket=memory.bucket,
+        recorded_ms=memory.timestamp_ms,
+        event_at=memory.event_at,
+        formerly=memory.formerly,
+        now=str(memory.now) if memory.now else None,
+        sources=[seen.text for seen in memory.sources],
+    )
 
 
 def _core_answer(caller: Caller, made: object) -> CoreAnswer:
     now = core.current(of_caller(caller))
     return CoreAnswer(
-        changed=isinstance(made, CoreVersion), version=now.number, core=now.markdown,
+        changed=isinstance(made, CoreVersion),
+        version=now.number,
+        core=now.markdown,
         problems=list(getattr(made, "problems", [])),
-    )  # fmt: skip
+    )

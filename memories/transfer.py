@@ -14,7 +14,7 @@ from django.core import serializers
 from django.core.serializers.base import DeserializationError
 from django.db import IntegrityError, models, transaction
 
-from memories import word_counts
+from memories.ledger import word_counts
 from memories.models import (
     ClientVector,
     CoreProposal,
@@ -28,16 +28,34 @@ from memories.models import (
     Succession,
     Tombstone,
 )
-from retrieval.problems import Conflict, Invalid
+from retrieval.errors import Conflict, Invalid
 from worlds.models import World
 
 DERIVED = {
-    "embedding", "embedding_model", "search_vector", "word_count", "rev", "embedded_rev", "embed_tries", "embed_after",
-    "embed_error", "observations", "words_counted", "words_uncounted",
-}  # fmt: skip
+    "embedding",
+    "embedding_model",
+    "search_vector",
+    "word_count",
+    "rev",
+    "embedded_rev",
+    "embed_tries",
+    "embed_after",
+    "embed_error",
+    "observations",
+    "words_counted",
+    "words_uncounted",
+}
 KINDS: list[type[models.Model]] = [
-    Observation, MemoryItem, ClientVector, Evidence, Succession, StateChange, CoreVersion, CoreProposal, Message,
-]  # fmt: skip
+    Observation,
+    MemoryItem,
+    ClientVector,
+    Evidence,
+    Succession,
+    StateChange,
+    CoreVersion,
+    CoreProposal,
+    Message,
+]
 NUMBERED = {StateChange, Evidence}
 """Rows whose number means nothing elsewhere: they get a new one."""
 
@@ -50,7 +68,9 @@ def export(namespace: Namespace) -> Iterator[str]:
             yield _line([row])
 
 
-def bring_in(lines: Iterable[str], world: World, *, name: str = "") -> tuple[Namespace, Counter[str]]:
+def bring_in(
+    lines: Iterable[str], world: World, *, name: str = ""
+) -> tuple[Namespace, Counter[str]]:
     """Read a file into `world`, under another `name` if given. Return the namespace and how many rows are new.
 
     Raise `Invalid` for a line that cannot be read and `Conflict` when rows of the file live in another namespace;
@@ -73,7 +93,11 @@ def bring_in(lines: Iterable[str], world: World, *, name: str = "") -> tuple[Nam
 
 def _line(rows: list[models.Model]) -> str:
     """One JSON object. Not Django's own JSON, which cuts times to milliseconds."""
-    fields = [field.name for field in rows[0]._meta.get_fields() if field.concrete and field.name not in DERIVED]
+    fields = [
+        field.name
+        for field in rows[0]._meta.get_fields()
+        if field.concrete and field.name not in DERIVED
+    ]
     (written,) = serializers.serialize("python", rows, fields=fields)
     if type(rows[0]) in NUMBERED:
         del written["pk"]
@@ -82,7 +106,11 @@ def _line(rows: list[models.Model]) -> str:
 
 def _rows(model: type[models.Model], namespace: Namespace) -> "models.QuerySet[Any]":
     direct = any(field.name == "namespace" for field in model._meta.get_fields())
-    through = {Evidence: "memory__namespace", Succession: "newer__namespace", StateChange: "memory__namespace"}
+    through = {
+        Evidence: "memory__namespace",
+        Succession: "newer__namespace",
+        StateChange: "memory__namespace",
+    }
     return model._default_manager.filter(**{"namespace" if direct else through[model]: namespace})
 
 
@@ -93,7 +121,9 @@ def _read(line: str, number: int) -> models.Model:
         raise Invalid(f"Line {number} cannot be read: {error}") from error
     row: models.Model = read.object
     if type(row) not in {Namespace, *KINDS}:
-        raise Invalid(f"Line {number} holds a {row._meta.model_name}, which is no part of a memory.")
+        raise Invalid(
+            f"Line {number} holds a {row._meta.model_name}, which is no part of a memory."
+        )
     return row
 
 
@@ -105,7 +135,9 @@ def _namespace(row: models.Model, world: World, name: str, number: int) -> Names
         return known
     row.world, row.name = world, name or row.name
     if Namespace.objects.filter(world=world, name=row.name).exists():
-        raise Conflict(f"There is another memory called {row.name!r} here: import it under another name.")
+        raise Conflict(
+            f"There is another memory called {row.name!r} here: import it under another name."
+        )
     row.path = ""
     row.save_base(raw=True, force_insert=True)
     return row
@@ -132,7 +164,11 @@ def _store(row: Any, namespace: Namespace, number: int) -> bool:
 
 
 def _store_numbered(row: Any) -> bool:
-    values = {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if field.name != "id"}
+    values = {
+        field.attname: getattr(row, field.attname)
+        for field in row._meta.concrete_fields
+        if field.name != "id"
+    }
     if type(row)._default_manager.filter(**values).exists() or _rests_on_erased(row):
         return False
     row.pk = None
@@ -142,11 +178,17 @@ def _store_numbered(row: Any) -> bool:
 
 def _belongs_elsewhere(row: Any, namespace: Namespace) -> bool:
     own = getattr(row, "namespace_id", None)
-    stored = type(row)._default_manager.filter(pk=row.pk).first() if type(row) not in NUMBERED else None
+    stored = (
+        type(row)._default_manager.filter(pk=row.pk).first() if type(row) not in NUMBERED else None
+    )
     there = getattr(stored, "namespace_id", None)
-    return (own is not None and own != namespace.pk) or (there is not None and there != namespace.pk)
+    return (own is not None and own != namespace.pk) or (
+        there is not None and there != namespace.pk
+    )
 
 
 def _rests_on_erased(row: Any) -> bool:
-    keys = [getattr(row, name, None) for name in ("memory_id", "observation_id", "older_id", "newer_id")]
+    keys = [
+        getattr(row, name, None) for name in ("memory_id", "observation_id", "older_id", "newer_id")
+    ]
     return Tombstone.objects.filter(pk__in=[key for key in keys if key]).exists()

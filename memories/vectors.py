@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.embedders import get_embedder
-from retrieval.problems import EmbedderDown
+from retrieval.errors import EmbedderDown
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,9 @@ class ClientSource:
         return checked(self.client.embed_query(texts, self.dims), count=len(texts), dims=self.dims)
 
     def of_documents(self, texts: list[str]) -> Vectors:
-        return checked(self.client.embed_document(texts, self.dims), count=len(texts), dims=self.dims)
+        return checked(
+            self.client.embed_document(texts, self.dims), count=len(texts), dims=self.dims
+        )
 
     def of_both(self, texts: list[str]) -> tuple[Vectors, Vectors]:
         return self.of_queries(texts), self.of_documents(texts)
@@ -81,11 +83,17 @@ def checked(batch: Any, *, count: int, dims: int) -> Vectors:
     """Return the batch as float32 `(count, dims)`, or raise ValueError saying what is wrong with it."""
     vectors = np.asarray(batch, dtype=np.float32)
     if vectors.ndim != 2:
-        raise ValueError(f"Embedding batch must be 2D with shape ({count}, {dims}), got ndim={vectors.ndim}")
+        raise ValueError(
+            f"Embedding batch must be 2D with shape ({count}, {dims}), got ndim={vectors.ndim}"
+        )
     if vectors.shape[0] != count:
-        raise ValueError(f"Embedding batch size mismatch: expected {count} rows, got {vectors.shape[0]}")
+        raise ValueError(
+            f"Embedding batch size mismatch: expected {count} rows, got {vectors.shape[0]}"
+        )
     if vectors.shape[1] != dims:
-        raise ValueError(f"Embedding dimensionality mismatch: expected {dims}, got {vectors.shape[1]}")
+        raise ValueError(
+            f"Embedding dimensionality mismatch: expected {dims}, got {vectors.shape[1]}"
+        )
     if not np.isfinite(vectors).all():
         raise ValueError("Embedding batch holds NaN or infinity")
     return vectors

@@ -21,9 +21,9 @@ from memory_site.openapi import MemoryApi, Renderer, StrictParser
 from memory_site.toolbox import Answered, Profile, Tool
 from memory_site.version import VERSION
 from npcs.api import router as npcs_router
-from worlds import doors
+from worlds import rest
 from worlds.api import router as worlds_router
-from worlds.doors import NeedsKey, caller_of, own_transaction
+from worlds.rest import NeedsKey, caller_of, own_transaction
 
 api = MemoryApi(
     title="Memory37",
@@ -34,7 +34,7 @@ api = MemoryApi(
     renderer=Renderer(),
 )
 tell_problems(api)
-api.add_decorator(doors.through, mode="view")
+api.add_decorator(rest.through, mode="view")
 JSON = "application/json; charset=utf-8"
 tools = Router(tags=["tools"], auth=NeedsKey(counted=False))
 
@@ -68,7 +68,9 @@ def body_object(text: bytes | str) -> dict[str, Any]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise Unreadable(f"This is not valid JSON ({error}): send one object with the tool's arguments.") from error
+        raise Unreadable(
+            f"This is not valid JSON ({error}): send one object with the tool's arguments."
+        ) from error
     if not isinstance(value, dict):
         raise Unreadable("Send one JSON object with the tool's arguments.")
     return value
@@ -108,13 +110,24 @@ for _tool in toolbox.TOOLS:
     response=OpenAITools,
     auth=NeedsKey(),
 )
-def openai_tools(request: HttpRequest, profile: Profile | None = None, form: Form = Form.RESPONSES) -> dict[str, Any]:
+def openai_tools(
+    request: HttpRequest, profile: Profile | None = None, form: Form = Form.RESPONSES
+) -> dict[str, Any]:
     """Strict schemas of the tools that this key may call, for the Responses or the Chat Completions API."""
     offered = toolbox.offered_to(caller_of(request), profile)
-    return {"profile": profile, "form": form, "tools": [function_schema(tool, form) for tool in offered]}
+    return {
+        "profile": profile,
+        "form": form,
+        "tools": [function_schema(tool, form) for tool in offered],
+    }
 
 
-@tools.post("/call", operation_id="tools_call", summary="Carry out a model's function call", response=ToolAnswer)
+@tools.post(
+    "/call",
+    operation_id="tools_call",
+    summary="Carry out a model's function call",
+    response=ToolAnswer,
+)
 def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
     """The dispatcher of an LLM tool loop: pass on `name` and `arguments` as the model gave them."""
     toolbox.find(call.name)

@@ -14,8 +14,8 @@ django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402 - needs the apps that the line above loads
 
-from memory_site.handler import OneThreadHandler, ProgramsHandler  # noqa: E402
 from memory_site.mcp import McpDoor, Receive, Scope, Send  # noqa: E402
+from memory_site.one_thread_asgi import OneThreadHandler, ProgramsHandler  # noqa: E402
 from memory_site.tool_door import ToolDoor  # noqa: E402
 from worlds import audit  # noqa: E402
 

@@ -19,7 +19,9 @@ VISIBILITY_SECONDS = 15 * 60
 def conninfo() -> str:
     """The libpq connection string of the default database (its test database while tests run)."""
     parameters = connection.get_connection_params()
-    return make_conninfo(**{name: parameters[name] for name in CONNECTION_FIELDS if parameters.get(name)})
+    return make_conninfo(
+        **{name: parameters[name] for name in CONNECTION_FIELDS if parameters.get(name)}
+    )
 
 
 def celery_defaults() -> dict[str, Any]:

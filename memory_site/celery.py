@@ -9,7 +9,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 
 
 def _broker() -> dict[str, object]:
-    from memory_site.broker import celery_defaults  # needs configured settings, so not at import time
+    from memory_site.broker import (
+        celery_defaults,
+    )  # needs configured settings, so not at import time
 
     return celery_defaults()
 

@@ -25,7 +25,9 @@ def hosts_are_named(**_kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.database)
-def database_is_capable(databases: Sequence[str] | None = None, **_kwargs: Any) -> list[CheckMessage]:
+def database_is_capable(
+    databases: Sequence[str] | None = None, **_kwargs: Any
+) -> list[CheckMessage]:
     """Run by `migrate` and by `check --database default`; says what an own PostgreSQL lacks."""
     return [message for alias in databases or () for message in _database_messages(alias)]
 
@@ -35,7 +37,9 @@ def _database_messages(alias: str) -> list[CheckMessage]:
         with connections[alias].cursor() as cursor:
             cursor.execute("SELECT current_setting('server_version_num')::int")
             server = cursor.fetchone()[0]
-            cursor.execute("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
+            cursor.execute(
+                "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
+            )
             vector = cursor.fetchone()
     except DatabaseError as error:
         return [

@@ -111,7 +111,9 @@ class Memory37Client:
         await self._transport.close()
 
     # --- The six tools ----------------------------------------------------------------------------------------------
-    async def rules_lookup(self, term: str | None = None, *, rule_id: str | None = None, **more: Any) -> Hits:
+    async def rules_lookup(
+        self, term: str | None = None, *, rule_id: str | None = None, **more: Any
+    ) -> Hits:
         return await self._ask(Hits, "rules_lookup", term=term, rule_id=rule_id, **more)
 
     async def lore_search(
@@ -123,7 +125,9 @@ class Memory37Client:
         expand: bool | None = None,
         **more: Any,
     ) -> Hits:
-        return await self._ask(Hits, "lore_search", query=query, k=k, filters=filters, expand=expand, **more)
+        return await self._ask(
+            Hits, "lore_search", query=query, k=k, filters=filters, expand=expand, **more
+        )
 
     async def session_fetch(self, party_id: str, *, k: int | None = None, **more: Any) -> Answer:
         return await self._ask(Answer, "session_fetch", party_id=party_id, k=k, **more)
@@ -138,12 +142,18 @@ class Memory37Client:
         return await self._ask(Answer, "art_suggest", scene_id=scene_id, **more)
 
     # --- Anything else ----------------------------------------------------------------------------------------------
-    async def call(self, name: str, arguments: Mapping[str, Any] | str | None = None) -> dict[str, Any]:
+    async def call(
+        self, name: str, arguments: Mapping[str, Any] | str | None = None
+    ) -> dict[str, Any]:
         """Carry out a tool call as a language model gave it (`arguments` may be its string of JSON)."""
-        given = json.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments or {})
+        given = (
+            json.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments or {})
+        )
         return await self._transport.call(name, given)
 
-    async def openai_tools(self, profile: str | None = None, *, form: str = "responses") -> list[dict[str, Any]]:
+    async def openai_tools(
+        self, profile: str | None = None, *, form: str = "responses"
+    ) -> list[dict[str, Any]]:
         """Return the function schemas to offer a model."""
         chosen = f"&profile={profile}" if profile else ""
         answer = await self._transport.request("GET", f"/tools/openai.json?form={form}{chosen}")
@@ -162,18 +172,29 @@ class HttpTransport:
     """One connection pool; what may be repeated is tried again on lost connections, time-outs, 429 and 502–504."""
 
     def __init__(
-        self, url: str, key: str, *, timeout: float = 10.0, transport: httpx2.AsyncBaseTransport | None = None
+        self,
+        url: str,
+        key: str,
+        *,
+        timeout: float = 10.0,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         headers = {"Authorization": f"Bearer {key}", "User-Agent": "memory37-client"}
         base = url.rstrip("/").removesuffix("/api/v1") + "/api/v1"
-        self._http = httpx2.AsyncClient(base_url=base, headers=headers, timeout=timeout, transport=transport)
+        self._http = httpx2.AsyncClient(
+            base_url=base, headers=headers, timeout=timeout, transport=transport
+        )
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         answer = await self.request("POST", f"/tools/{name}", arguments)
         return dict(answer)
 
     async def request(self, method: str, path: str, body: Any = None) -> Any:
-        headers = {} if method == "GET" or path.startswith("/tools/") else {"Idempotency-Key": uuid.uuid4().hex}
+        headers = (
+            {}
+            if method == "GET" or path.startswith("/tools/")
+            else {"Idempotency-Key": uuid.uuid4().hex}
+        )
         send = self._sending(method, path, body, headers)
         response = await _persistently(send)
         if response.status_code >= 400:
@@ -218,11 +239,19 @@ def _told(response: httpx2.Response) -> Memory37Error:
         problem = response.json()
     except ValueError:
         problem = {}
-    known = problem if isinstance(problem, dict) and "code" in problem else {"detail": response.text[:200]}
+    known = (
+        problem
+        if isinstance(problem, dict) and "code" in problem
+        else {"detail": response.text[:200]}
+    )
     after = response.headers.get("Retry-After")
-    return Memory37Error({"status": response.status_code, **known}, retry_after=float(after) if after else None)
+    return Memory37Error(
+        {"status": response.status_code, **known}, retry_after=float(after) if after else None
+    )
 
 
 def _unreachable(error: httpx2.TransportError) -> Memory37Error:
     detail = f"The server cannot be reached ({type(error).__name__}): check MEMORY37_URL and that it runs."
-    return Memory37Error({"status": 0, "code": "unreachable", "title": "Unreachable", "detail": detail})
+    return Memory37Error(
+        {"status": 0, "code": "unreachable", "title": "Unreachable", "detail": detail}
+    )

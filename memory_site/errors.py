@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from ninja import NinjaAPI, errors
 from psycopg_pool import PoolTimeout
 
-from retrieval.problems import Invalid, NotFound, Problem, TooLarge, Unauthorized
+from retrieval.errors import Invalid, NotFound, Problem, TooLarge, Unauthorized
 from worlds.keys import NO_KEY
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,9 @@ class NotAllowed(Problem):
 
 def _validation(exc: pydantic.ValidationError | errors.ValidationError) -> Problem:
     found = (
-        exc.errors if isinstance(exc, errors.ValidationError) else exc.errors(include_url=False, include_input=False)
+        exc.errors
+        if isinstance(exc, errors.ValidationError)
+        else exc.errors(include_url=False, include_input=False)
     )
     listed = [{"loc": [str(part) for part in error["loc"]], "msg": error["msg"]} for error in found]
     told = "; ".join(f"{'.'.join(error['loc']) or 'body'}: {error['msg']}" for error in listed[:5])
@@ -76,9 +78,15 @@ _MAP: dict[type[Exception], Callable[[Any], Problem]] = {
     RequestDataTooBig: lambda _exc: TooLarge("The body may be at most 10 MB: send it in parts."),
     UnreadablePostError: lambda _exc: Unreadable("The body ended too early: send it again."),
     SuspiciousOperation: lambda _exc: Unreadable("The request is malformed."),
-    DataError: lambda _exc: Invalid("A value is out of range or holds characters that cannot be stored (NUL)."),
-    OperationalError: lambda _exc: Unavailable("Try again in a moment.", headers={"Retry-After": "2"}),
-    InterfaceError: lambda _exc: Unavailable("Try again in a moment.", headers={"Retry-After": "2"}),
+    DataError: lambda _exc: Invalid(
+        "A value is out of range or holds characters that cannot be stored (NUL)."
+    ),
+    OperationalError: lambda _exc: Unavailable(
+        "Try again in a moment.", headers={"Retry-After": "2"}
+    ),
+    InterfaceError: lambda _exc: Unavailable(
+        "Try again in a moment.", headers={"Retry-After": "2"}
+    ),
     PoolTimeout: lambda _exc: Unavailable(
         "Too many calls at once: try again in a moment.", headers={"Retry-After": "2"}
     ),
@@ -91,7 +99,9 @@ def problem_of(exc: BaseException) -> Problem:
         if kind in _MAP:
             return _MAP[kind](exc)
     logger.error("Unforeseen %s", type(exc).__name__, exc_info=exc)
-    return Internal("This is a fault of the server, not of the request: report the request id to its owner.")
+    return Internal(
+        "This is a fault of the server, not of the request: report the request id to its owner."
+    )
 
 
 def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
@@ -150,5 +160,10 @@ class ApiProblems:
 def _bare_problem(status: int) -> Problem:
     if status == 405:
         return NotAllowed("This address does not take that method: see the Allow header.")
-    kinds: dict[int, Problem] = {404: NotFound("There is nothing at this address: see /api/v1/docs.")}
-    return kinds.get(status, Unreadable("The request is malformed.") if status < 500 else Internal("Try again later."))
+    kinds: dict[int, Problem] = {
+        404: NotFound("There is nothing at this address: see /api/v1/docs.")
+    }
+    return kinds.get(
+        status,
+        Unreadable("The request is malformed.") if status < 500 else Internal("Try again later."),
+    )

@@ -5,7 +5,10 @@ from collections.abc import Iterable
 from django.db.models import Model
 from django.utils.translation import gettext_lazy, gettext_noop
 
-ATTRIBUTES = (gettext_noop("system"), gettext_noop("secret hash"))  # the others are names of things: world, party, …
+ATTRIBUTES = (
+    gettext_noop("system"),
+    gettext_noop("secret hash"),
+)  # the others are names of things: world, party, …
 
 
 def translate_plain_names(models: Iterable[type[Model]]) -> None:

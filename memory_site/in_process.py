@@ -11,7 +11,7 @@ from memory_site.client import HttpTransport, Memory37Error
 from memory_site.errors import problem_body
 from memory_site.request_ids import accepted
 from memory_site.threads import in_thread
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from worlds import keys
 from worlds.callers import Caller
 

@@ -28,7 +28,9 @@ def logging_config(form: str, level: str) -> dict[str, Any]:
             "json": {"()": "pythonjsonlogger.json.JsonFormatter", "fmt": json_fields},
             "text": {"format": "%(levelname)s %(name)s: %(message)s [%(request_id)s]"},
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["call"]}},
+        "handlers": {
+            "stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["call"]}
+        },
         "loggers": {"django.request": {"level": "ERROR"}},  # what callers did wrong is in the audit
         "root": {"handlers": ["stderr"], "level": level},
     }

@@ -16,15 +16,15 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
-from memory_site import resources, toolbox
+from memory_site import mcp_resources, toolbox
 from memory_site.errors import problem_body, problem_of
-from memory_site.prose import prose
+from memory_site.mcp_text import prose
 from memory_site.request_ids import accepted
 from memory_site.threads import in_thread
 from memory_site.toolbox import Tool
 from memory_site.version import VERSION
-from retrieval.problems import Problem, Unauthorized, WrongScope
-from worlds import keys, throttling
+from retrieval.errors import Problem, Unauthorized, WrongScope
+from worlds import keys, rate_limits
 from worlds.callers import Caller
 
 MAX_BODY = 10 * 1024 * 1024
@@ -39,24 +39,30 @@ WhoAsks = Callable[[Any], Caller]
 def build_server(who_asks: WhoAsks) -> Server[Any]:
     """Return the server; `who_asks` finds the caller of a request's context."""
 
-    async def list_tools(ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(
+        ctx: Any, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         caller = await in_thread(partial(_admitted, who_asks(ctx), "tools/list"))
         return types.ListToolsResult(tools=[described(tool) for tool in toolbox.offered_to(caller)])
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         return await in_thread(partial(_call, params.name, params.arguments or {}, who_asks(ctx)))
 
-    async def list_resources(ctx: Any, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    async def list_resources(
+        ctx: Any, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
         caller = await in_thread(partial(_admitted, who_asks(ctx), "resources/list"))
         cursor = params.cursor if params else None
-        listed, after = await in_thread(partial(_told, partial(resources.page, caller, cursor)))
+        listed, after = await in_thread(partial(_told, partial(mcp_resources.page, caller, cursor)))
         return types.ListResourcesResult(resources=listed, next_cursor=after)
 
     async def templates(_ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=resources.TEMPLATES)
+        return types.ListResourceTemplatesResult(resource_templates=mcp_resources.TEMPLATES)
 
     async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await in_thread(partial(_told, partial(resources.read, params.uri, who_asks(ctx))))
+        text = await in_thread(
+            partial(_told, partial(mcp_resources.read, params.uri, who_asks(ctx)))
+        )
         content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -92,7 +98,7 @@ def described(tool: Tool) -> types.Tool:
 
 
 def _admitted(caller: Caller, method: str) -> Caller:
-    return _told(lambda: throttling.admit(caller, method)[0])
+    return _told(lambda: rate_limits.admit(caller, method)[0])
 
 
 def _told(work: Callable[[], T]) -> T:
@@ -110,7 +116,9 @@ def _call(name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToo
     try:
         answer = toolbox.call(name, arguments, caller, door="mcp").as_json()
     except (WrongScope, Unauthorized) as problem:
-        raise MCPError(types.INVALID_PARAMS, problem.detail, problem_body(problem, caller.request_id)) from problem
+        raise MCPError(
+            types.INVALID_PARAMS, problem.detail, problem_body(problem, caller.request_id)
+        ) from problem
     except Problem as problem:
         return types.CallToolResult(content=[_text(_advice(problem))], is_error=True)
     return types.CallToolResult(content=[_text(prose(answer))], structured_content=answer)
@@ -144,7 +152,10 @@ class McpDoor:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
         request_id = accepted(headers.get("x-request-id"))
         try:
             key = await in_thread(partial(keys.verify, _presented(headers)))
@@ -179,9 +190,15 @@ def allowed(hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
 
 
 async def _refuse(send: Send, problem: Problem, request_id: str) -> None:
-    headers = {"content-type": "application/problem+json", "x-request-id": request_id, **problem.headers}
+    headers = {
+        "content-type": "application/problem+json",
+        "x-request-id": request_id,
+        **problem.headers,
+    }
     if problem.status == 401:
         headers["www-authenticate"] = 'Bearer realm="memory37"'
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": problem.status, "headers": encoded})
-    await send({"type": "http.response.body", "body": orjson.dumps(problem_body(problem, request_id))})
+    await send(
+        {"type": "http.response.body", "body": orjson.dumps(problem_body(problem, request_id))}
+    )

@@ -9,7 +9,12 @@ from typing import Any
 
 from memory_site.toolbox import Tool
 
-_BOUNDS = {"minimum": "≥ {}", "maximum": "≤ {}", "exclusiveMinimum": "> {}", "exclusiveMaximum": "< {}"}
+_BOUNDS = {
+    "minimum": "≥ {}",
+    "maximum": "≤ {}",
+    "exclusiveMinimum": "> {}",
+    "exclusiveMaximum": "< {}",
+}
 _LENGTHS = {"maxLength": "≤ {} chars", "maxItems": "≤ {}", "minItems": "≥ {}"}
 _REFUSED = {
     "$defs",
@@ -32,8 +37,17 @@ class Form(StrEnum):
 
 def function_schema(tool: Tool, form: Form = Form.RESPONSES) -> dict[str, Any]:
     """Return `tool` as one entry of a request's `tools`."""
-    function = {"name": tool.name, "description": tool.description, "parameters": parameters(tool), "strict": True}
-    return {"type": "function", **function} if form is Form.RESPONSES else {"type": "function", "function": function}
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": parameters(tool),
+        "strict": True,
+    }
+    return (
+        {"type": "function", **function}
+        if form is Form.RESPONSES
+        else {"type": "function", "function": function}
+    )
 
 
 def parameters(tool: Tool) -> dict[str, Any]:
@@ -46,7 +60,9 @@ def _strict(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     node = _plain(node, defs)
     told = _told(node)
     kept = {
-        name: value for name, value in node.items() if name not in _REFUSED and name not in ("$defs", "description")
+        name: value
+        for name, value in node.items()
+        if name not in _REFUSED and name not in ("$defs", "description")
     }
     if told:
         kept["description"] = told
@@ -70,19 +86,31 @@ def _closed(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
 
 def _plain(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     """Follow a reference, and fold `anyOf: [X, null]` into X (what is optional is made nullable by its object)."""
-    branches = [branch for branch in node.get("anyOf", node.get("allOf", ())) if branch.get("type") != "null"]
+    branches = [
+        branch
+        for branch in node.get("anyOf", node.get("allOf", ()))
+        if branch.get("type") != "null"
+    ]
     if len(branches) == 1:
-        node = {**branches[0], **{name: value for name, value in node.items() if name not in ("anyOf", "allOf")}}
+        node = {
+            **branches[0],
+            **{name: value for name, value in node.items() if name not in ("anyOf", "allOf")},
+        }
     if "$ref" in node:
         target = _plain(defs[node["$ref"].rsplit("/", 1)[-1]], defs)
         node = {**target, **{name: value for name, value in node.items() if name != "$ref"}}
     if "const" in node:
-        node = {**{name: value for name, value in node.items() if name != "const"}, "enum": [node["const"]]}
+        node = {
+            **{name: value for name, value in node.items() if name != "const"},
+            "enum": [node["const"]],
+        }
     return node
 
 
 def _told(node: dict[str, Any]) -> str:
-    limits = [text.format(node[name]) for name, text in {**_BOUNDS, **_LENGTHS}.items() if name in node]
+    limits = [
+        text.format(node[name]) for name, text in {**_BOUNDS, **_LENGTHS}.items() if name in node
+    ]
     if "minimum" in node and "maximum" in node:
         limits = [f"{node['minimum']}–{node['maximum']}"]
     if isinstance(node.get("default"), str | int | float) and node["default"] not in ("", False):

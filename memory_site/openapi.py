@@ -14,8 +14,8 @@ from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
 from pydantic_core import to_json
 
-from memory_site.components import Document
 from memory_site.errors import MEDIA_TYPE, ProblemOut
+from memory_site.openapi_components import Document
 from memory_site.toolbox import TOOLS, Tool
 
 REFERENCE = "#/components/schemas/{model}"
@@ -57,7 +57,9 @@ class MemoryApi(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        document = Document(self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix)
+        document = Document(
+            self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
+        )
         components = document["components"]
         components["schemas"]["ProblemOut"] = ProblemOut.model_json_schema(ref_template=REFERENCE)
         components["securitySchemes"] = {
@@ -95,7 +97,10 @@ def _complete(method: str, operation: dict[str, Any], document: Document) -> Non
 
 def _problem_answer(status: int) -> dict[str, Any]:
     reference = {"$ref": REFERENCE.format(model="ProblemOut")}
-    return {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": reference}}}
+    return {
+        "description": HTTPStatus(status).phrase,
+        "content": {MEDIA_TYPE: {"schema": reference}},
+    }
 
 
 def _tool_body(tool: Tool, document: Document) -> dict[str, Any]:
@@ -108,8 +113,12 @@ def _null_is_default(schema: dict[str, Any]) -> dict[str, Any]:
     """A tool takes null for "as if left out", at any depth: say so for each optional property that does not yet."""
     for part in (schema, *schema.get("$defs", {}).values()):
         for name, node in part.get("properties", {}).items():
-            if name not in part.get("required", ()) and {"type": "null"} not in node.get("anyOf", ()):
-                said = {key: node.pop(key) for key in ("description", "default", "title") if key in node}
+            if name not in part.get("required", ()) and {"type": "null"} not in node.get(
+                "anyOf", ()
+            ):
+                said = {
+                    key: node.pop(key) for key in ("description", "default", "title") if key in node
+                }
                 part["properties"][name] = {"anyOf": [node, {"type": "null"}], **said}
     return schema
 
@@ -125,12 +134,24 @@ def digest(document: dict[str, Any]) -> list[str]:
 
 
 def _inputs(operation: dict[str, Any]) -> Any:
-    own = [parameter for parameter in operation.get("parameters", ()) if parameter["name"] != "X-Request-ID"]
-    return [own, operation.get("requestBody", {}).get("content")] if own or "requestBody" in operation else None
+    own = [
+        parameter
+        for parameter in operation.get("parameters", ())
+        if parameter["name"] != "X-Request-ID"
+    ]
+    return (
+        [own, operation.get("requestBody", {}).get("content")]
+        if own or "requestBody" in operation
+        else None
+    )
 
 
 def _outputs(operation: dict[str, Any]) -> Any:
-    good = {str(status): answer for status, answer in operation["responses"].items() if int(status) < 400}
+    good = {
+        str(status): answer
+        for status, answer in operation["responses"].items()
+        if int(status) < 400
+    }
     return {status: answer.get("content") for status, answer in good.items()}
 
 

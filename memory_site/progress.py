@@ -7,7 +7,7 @@ from django.db import connections
 from django.db.models import Count, F, Q
 from django.utils.translation import gettext as _
 
-from retrieval.domains import passage_models
+from retrieval.search.domains import passage_models
 
 LOOK_EVERY_SECONDS = 5.0
 
@@ -16,7 +16,9 @@ def passages_and_embedded() -> tuple[int, int]:
     """Return how many passages there are and how many of them carry the vector of their present text."""
     total = done = 0
     for model in passage_models():
-        counted = model._default_manager.aggregate(all=Count("pk"), done=Count("pk", Q(embedded_rev__gte=F("rev"))))
+        counted = model._default_manager.aggregate(
+            all=Count("pk"), done=Count("pk", Q(embedded_rev__gte=F("rev")))
+        )
         total, done = total + counted["all"], done + counted["done"]
     return total, done
 
@@ -31,10 +33,14 @@ def embedding_progress() -> Iterator[str]:
     while done < total:
         if done != shown:
             yield _("embedded %(done)s of %(total)s passages (%(share).0f %%)") % {
-                "done": f"{done:,}", "total": f"{total:,}", "share": 100 * done / total,
-            }  # fmt: skip
+                "done": f"{done:,}",
+                "total": f"{total:,}",
+                "share": 100 * done / total,
+            }
             shown = done
         connections.close_all()
         time.sleep(LOOK_EVERY_SECONDS)
         total, done = passages_and_embedded()
-    yield _("All %(total)s passages are embedded; search uses both legs now.") % {"total": f"{total:,}"}
+    yield _("All %(total)s passages are embedded; search uses both legs now.") % {
+        "total": f"{total:,}"
+    }

@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth import get_user_model
 
-from retrieval.problems import Unauthorized
+from retrieval.errors import Unauthorized
 from worlds.audiences import GM
 from worlds.keys import Scope, create_key, verify
 from worlds.models import World
@@ -35,7 +35,9 @@ def prepare(site: str) -> Quickstart:
     before = _read()
     if before and not _still_valid(before):
         before = None
-    quickstart = replace(before, site=site) if before else Quickstart(site, ADMIN, _new_admin(), _new_key())
+    quickstart = (
+        replace(before, site=site) if before else Quickstart(site, ADMIN, _new_admin(), _new_key())
+    )
     _write(quickstart)
     return quickstart
 
@@ -64,9 +66,13 @@ def _new_admin() -> str:
 
 
 def _new_key() -> str:
-    world = World.objects.order_by("created_at").first() or World.objects.create(slug="home", name="Home")
+    world = World.objects.order_by("created_at").first() or World.objects.create(
+        slug="home", name="Home"
+    )
     scopes = (Scope.TOOLS_READ, Scope.WORLD_WRITE, Scope.AGENT_WRITE)
-    _key, text = create_key(world, name="quickstart", scopes=scopes, audience=GM, namespace="quickstart")
+    _key, text = create_key(
+        world, name="quickstart", scopes=scopes, audience=GM, namespace="quickstart"
+    )
     return text
 
 

@@ -73,7 +73,9 @@ MIDDLEWARE_FOR_BROWSERS = {  # left out where a program asks: it has a key, but 
 
 ROOT_URLCONF = "memory_site.urls"
 ASGI_APPLICATION = "memory_site.asgi.application"
-WEB_THREADS = env.int("WEB_THREADS", default=32)  # requests answered at once; the database pool is smaller
+WEB_THREADS = env.int(
+    "WEB_THREADS", default=32
+)  # requests answered at once; the database pool is smaller
 WSGI_APPLICATION = "memory_site.wsgi.application"
 
 TEMPLATES = [
@@ -103,13 +105,22 @@ def _database() -> dict[str, Any]:
         "OPTIONS": {
             "server_side_binding": True,
             "prepare_threshold": 2,  # not 0: Django's DDL sends several commands at once, which cannot be prepared
-            "pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=10), "timeout": 10},
+            "pool": {
+                "min_size": 1,
+                "max_size": env.int("DATABASE_POOL_SIZE", default=10),
+                "timeout": 10,
+            },
         },
         "TEST": {"NAME": env.str("TEST_DATABASE", default="test_memory37")},
     }
     if DATABASE_URL:
         return {**env.db_url_config(DATABASE_URL), **shared, "ENGINE": "memory_site.database"}
-    return {**shared, "ENGINE": "memory_site.embedded", "NAME": EMBEDDED_DATABASE, "USER": "memory37"}
+    return {
+        **shared,
+        "ENGINE": "memory_site.embedded",
+        "NAME": EMBEDDED_DATABASE,
+        "USER": "memory37",
+    }
 
 
 DATABASES = {"default": _database()}
@@ -122,10 +133,14 @@ EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 EMBEDDING_TIMEOUT = env.float("EMBEDDING_TIMEOUT", default=20.0)
-EMBEDDING_QUERY_TIMEOUT = env.float("EMBEDDING_QUERY_TIMEOUT", default=4.0)  # then search goes on by words
+EMBEDDING_QUERY_TIMEOUT = env.float(
+    "EMBEDDING_QUERY_TIMEOUT", default=4.0
+)  # then search goes on by words
 EMBEDDING_REST = env.float("EMBEDDING_REST", default=5.0)
 EMBEDDING_DIMS = env.int("EMBEDDING_DIMS", default=0)  # 0: ask for the width of the domain's preset
-EMBEDDING_RPM = env.int("EMBEDDING_RPM", default=0)  # calls a minute and process; 0: no limit of ours
+EMBEDDING_RPM = env.int(
+    "EMBEDDING_RPM", default=0
+)  # calls a minute and process; 0: no limit of ours
 EMBEDDING_TPM = env.int("EMBEDDING_TPM", default=0)  # tokens a minute and process
 EMBEDDER_THREADS = env.int("EMBEDDER_THREADS", default=2)
 QUERY_CACHE_SIZE = env.int("QUERY_CACHE_SIZE", default=2048)
@@ -134,7 +149,9 @@ VECTOR_CACHE_DAYS = env.int("VECTOR_CACHE_DAYS", default=90)
 
 # --- Relation graph -------------------------------------------------------------------------------------------------
 GRAPH_TIMEOUT = env.float("GRAPH_TIMEOUT", default=3.0)
-NEO4J_URL = env.str("NEO4J_URL", default="")  # bolt://… or neo4j://…; empty: PostgreSQL answers alone
+NEO4J_URL = env.str(
+    "NEO4J_URL", default=""
+)  # bolt://… or neo4j://…; empty: PostgreSQL answers alone
 NEO4J_USER = env.str("NEO4J_USER", default="neo4j")
 NEO4J_PASSWORD = env.str("NEO4J_PASSWORD", default="")
 NEO4J_DATABASE = env.str("NEO4J_DATABASE", default="neo4j")
@@ -147,26 +164,38 @@ LLM_API_KEY = env.str("LLM_API_KEY", default="") or OPENAI_API_KEY
 LLM_TIMEOUT = env.float("LLM_TIMEOUT", default=60.0)
 LLM_MAX_TOKENS = env.int("LLM_MAX_TOKENS", default=2000)
 LLM_TEMPERATURE = env.str("LLM_TEMPERATURE", default="")  # empty: the model's own
-LLM_PRICE_IN = env.float("LLM_PRICE_IN", default=0.0)  # per million tokens; 0 and 0: no cost is written
+LLM_PRICE_IN = env.float(
+    "LLM_PRICE_IN", default=0.0
+)  # per million tokens; 0 and 0: no cost is written
 LLM_PRICE_OUT = env.float("LLM_PRICE_OUT", default=0.0)
 
 # --- What episodes do -----------------------------------------------------------------------------------------------
 EPISODE_EFFECTS = [
-    "episodes.consequences.LoreMentions",
-    "episodes.consequences.LoreReveals",
-    "npcs.recording.Appearances",
-    "npcs.recording.DispositionChanges",
-    "npcs.recording.NPCReveals",
-    "episodes.consequences.GraphFacts",  # last: it locks the world's graph until the transaction ends
+    "episodes.lore_effects.LoreMentions",
+    "episodes.lore_effects.LoreReveals",
+    "npcs.episode_effects.Appearances",
+    "npcs.episode_effects.DispositionChanges",
+    "npcs.episode_effects.NPCReveals",
+    "episodes.lore_effects.GraphFacts",  # last: it locks the world's graph until the transaction ends
 ]
 THREAD_DAYS = env.int("THREAD_DAYS", default=14)  # after the last step a thread expires
-THREAD_KEEP_DAYS = env.int("THREAD_KEEP_DAYS", default=30)  # steps of closed threads are deleted after
-MEMORY_EVENTS_PER_SECOND = env.float("MEMORY_EVENTS_PER_SECOND", default=50.0)  # per namespace, refilled at this rate
+THREAD_KEEP_DAYS = env.int(
+    "THREAD_KEEP_DAYS", default=30
+)  # steps of closed threads are deleted after
+MEMORY_EVENTS_PER_SECOND = env.float(
+    "MEMORY_EVENTS_PER_SECOND", default=50.0
+)  # per namespace, refilled at this rate
 MEMORY_EVENTS_BURST = env.float("MEMORY_EVENTS_BURST", default=5000.0)  # and so many at once
 AUDIT_DAYS = env.int("AUDIT_DAYS", default=90)  # audited calls are deleted after; 0: never
-IDEMPOTENCY_DAYS = env.int("IDEMPOTENCY_DAYS", default=1)  # how long a write with a key is answered from what is stored
-DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)  # a change this large waits for the GM; 0: none does
-DISPOSITION_HALF_LIFE = env.float("DISPOSITION_HALF_LIFE", default=0.0)  # in-world days; 0: nothing is forgotten
+IDEMPOTENCY_DAYS = env.int(
+    "IDEMPOTENCY_DAYS", default=1
+)  # how long a write with a key is answered from what is stored
+DISPOSITION_HOLD_AT = env.int(
+    "DISPOSITION_HOLD_AT", default=40
+)  # a change this large waits for the GM; 0: none does
+DISPOSITION_HALF_LIFE = env.float(
+    "DISPOSITION_HALF_LIFE", default=0.0
+)  # in-world days; 0: nothing is forgotten
 
 # --- Worker ---------------------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")  # empty: pgmq on the same database
@@ -194,7 +223,9 @@ UNFOLD: dict[str, Any] = {
     "SITE_HEADER": "Memory37",
     "SITE_SYMBOL": "menu_book",
     "SITE_URL": "/",
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "/static/memory37/icon.svg"}],
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": "/static/memory37/icon.svg"}
+    ],
     "SHOW_VIEW_ON_SITE": False,
     "COLORS": {  # the browns of static/memory37/site.css
         "primary": {
@@ -216,12 +247,17 @@ UNFOLD: dict[str, Any] = {
 
 # --- Security -------------------------------------------------------------------------------------------------------
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": STRICT}
-HTTPS = env.bool("HTTPS", default=False)  # set when the site is served over TLS (by itself or by a proxy in front)
+HTTPS = env.bool(
+    "HTTPS", default=False
+)  # set when the site is served over TLS (by itself or by a proxy in front)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 X_FRAME_OPTIONS = "DENY"
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -229,7 +265,9 @@ AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 
 # --- Doors ----------------------------------------------------------------------------------------------------------
-MEMORY37_API_KEY = env.str("MEMORY37_API_KEY", default="")  # for `manage.py mcp` and the Python client
+MEMORY37_API_KEY = env.str(
+    "MEMORY37_API_KEY", default=""
+)  # for `manage.py mcp` and the Python client
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # larger bodies are answered with 413
 
 # --- Telemetry ------------------------------------------------------------------------------------------------------
@@ -237,12 +275,18 @@ METRICS = env.bool("METRICS", default=False)  # Prometheus text at /metrics
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="").rstrip("/")
 OTEL_SERVICE_NAME = env.str("OTEL_SERVICE_NAME", default="memory37")
-LOGGING = logging_config(env.str("LOG_FORMAT", default="text"), env.str("LOG_LEVEL", default="WARNING"))
+LOGGING = logging_config(
+    env.str("LOG_FORMAT", default="text"), env.str("LOG_LEVEL", default="WARNING")
+)
 
 # --- Users, languages, files ----------------------------------------------------------------------------------------
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+    )
 ]
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
 LANGUAGES = [("en", _("English")), ("ru", _("Russian")), ("ko", _("Korean"))]

@@ -8,28 +8,28 @@ from time import perf_counter
 from typing import Any
 
 from art.models import ArtCard
-from art.recording import ingest_art
 from art.schemas import ArtCardIn
+from art.upsert import ingest_art
+from episodes.ingest import ingest_episode
 from episodes.models import Episode
-from episodes.recording import ingest_episode
 from episodes.scenes import upsert_scene
 from episodes.schemas import EpisodeIn, SceneIn
-from knowledge.graph.base import View
-from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact
+from knowledge.entry_store import save_lore, save_rule
 from knowledge.graph.models import GraphNode
 from knowledge.graph.postgres import neighbors, shortest_path
-from knowledge.graph.writing import record
+from knowledge.graph.protocol import View
+from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
+from knowledge.graph.upsert import record
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
-from knowledge.writing import save_lore, save_rule
 from memory_site import toolbox
 from memory_site.mcp import described
 from memory_site.openai_schemas import function_schema
-from npcs.casting import upsert_npc
 from npcs.schemas import NPCIn
-from retrieval import statistics
-from retrieval.ingest.embed import embed_pending
-from retrieval.ingest.normalise import normalize_lore, normalize_srd
-from retrieval.search import search
+from npcs.upsert import upsert_npc
+from retrieval.indexing import statistics
+from retrieval.indexing.embed import embed_pending
+from retrieval.indexing.normalize import normalize_lore, normalize_srd
+from retrieval.search.engine import search
 from worlds import keys, reveals
 from worlds.audiences import GM, Audience
 from worlds.callers import Caller
@@ -55,7 +55,11 @@ class Called:
 def run() -> Iterator[Called]:
     """Call everything, in an order in which one step needs the other."""
     world = _world()
-    steps: list[tuple[str, Callable[[], Any]]] = [*_writing(world), *_reading(world), *_tools(world)]
+    steps: list[tuple[str, Callable[[], Any]]] = [
+        *_writing(world),
+        *_reading(world),
+        *_tools(world),
+    ]
     for name, step in steps:
         begun = perf_counter()
         try:
@@ -69,7 +73,9 @@ def _world() -> World:
     system = GameSystem.objects.create(slug="smoke", name="Smoke")
     world = World.objects.create(slug="smoke", name="Smoke", system=system)
     campaign = Campaign.objects.create(world=world, slug="low-water", name="Low Water")
-    Party.objects.create(world=world, campaign=campaign, slug="lanternbearers", name="Lanternbearers")
+    Party.objects.create(
+        world=world, campaign=campaign, slug="lanternbearers", name="Lanternbearers"
+    )
     Document.objects.create(slug="house", title="House rules", system=system, world=world)
     return world
 
@@ -79,8 +85,13 @@ def _writing(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "normalize_lore", lambda: normalize_lore(FERRY)
     yield "save_rule", lambda: save_rule(_rule(world))
     yield "save_lore", lambda: [save_lore(entry) for entry in _lore(world)]
-    yield "upsert_npc", lambda: upsert_npc(world, NPCIn(npc_id="mira-voss", name="Mira Voss", visibility="public"))
-    scene = SceneIn(scene_id="s1-fog-at-the-landing", title="Fog at the Landing", party_id="lanternbearers")
+    yield (
+        "upsert_npc",
+        lambda: upsert_npc(world, NPCIn(npc_id="mira-voss", name="Mira Voss", visibility="public")),
+    )
+    scene = SceneIn(
+        scene_id="s1-fog-at-the-landing", title="Fog at the Landing", party_id="lanternbearers"
+    )
     yield "upsert_scene", lambda: upsert_scene(world, scene)
     yield "ingest_episode", lambda: ingest_episode(world, _episode())
     yield "ingest_art", lambda: ingest_art(world, _card())
@@ -104,7 +115,10 @@ def _reading(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
         return GraphNode.objects.get(world=world, slug=slug).pk
 
     yield "neighbors", lambda: neighbors(View(world, GM), node("mira-voss"))
-    yield "shortest_path", lambda: shortest_path(View(world, GM), node("mira-voss"), node("ferrymens-guild"))
+    yield (
+        "shortest_path",
+        lambda: shortest_path(View(world, GM), node("mira-voss"), node("ferrymens-guild")),
+    )
 
 
 def _tools(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -123,14 +137,22 @@ def _call(name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any
 
 def _rule(world: World) -> Rule:
     document = Document.objects.get(slug="house", world=world)
-    return Rule(key="house/conditions/grappled", document=document, world=world, title="Grappled", body=RULE)
+    return Rule(
+        key="house/conditions/grappled", document=document, world=world, title="Grappled", body=RULE
+    )
 
 
 def _lore(world: World) -> list[Lore]:
     known = {"world": world, "status": Lore.Status.PUBLISHED}
     return [
         Lore(**known, slug="the-ferry", title="The Ferry", body=FERRY, visibility="public"),
-        Lore(**known, slug="the-ledger", title="The Ledger", body="Mira forged the ninth page.", visibility="gm"),
+        Lore(
+            **known,
+            slug="the-ledger",
+            title="The Ledger",
+            body="Mira forged the ninth page.",
+            visibility="gm",
+        ),
     ]
 
 
@@ -139,29 +161,47 @@ def _episode() -> EpisodeIn:
     who = {"players": ["Ada"], "npcs": ["Mira Voss"]}
     moved = [{"npc": "Mira Voss", "delta": 2, "reason": "They paid for the crossing."}]
     return EpisodeIn.model_validate(
-        {**told, "scene_id": "s1-fog-at-the-landing", "when": 12.0, "who": who, "relations_delta": moved,
-         "what": "The party paid Mira for the crossing."}
-    )  # fmt: skip
+        {
+            **told,
+            "scene_id": "s1-fog-at-the-landing",
+            "when": 12.0,
+            "who": who,
+            "relations_delta": moved,
+            "what": "The party paid Mira for the crossing.",
+        }
+    )
 
 
 def _card() -> ArtCardIn:
     return ArtCardIn(
-        image_id="smoke-art", scene_id="s1-fog-at-the-landing", cdn_url="https://cdn.example/fog.png",
-        prompt_text="A ferry in fog", entities=["Mira Voss"], moderation="approved",
-    )  # fmt: skip
+        image_id="smoke-art",
+        scene_id="s1-fog-at-the-landing",
+        cdn_url="https://cdn.example/fog.png",
+        prompt_text="A ferry in fog",
+        entities=["Mira Voss"],
+        moderation="approved",
+    )
 
 
 def _facts() -> list[GraphFact]:
-    guild = NodeFact(kind="Faction", name="Ferrymen's Guild", slug="ferrymens-guild", visibility="public")
+    guild = NodeFact(
+        kind="Faction", name="Ferrymen's Guild", slug="ferrymens-guild", visibility="public"
+    )
     mira = NodeFact(kind="Character", name="Mira Voss", slug="mira-voss", visibility="public")
-    allied = EdgeFact(src="mira-voss", relation="ALLY_WITH", dst="ferrymens-guild", visibility="public")
+    allied = EdgeFact(
+        src="mira-voss", relation="ALLY_WITH", dst="ferrymens-guild", visibility="public"
+    )
     return [GraphFact(node=guild), GraphFact(node=mira), GraphFact(edge=allied)]
 
 
 def _short(result: Any) -> str:
     if isinstance(result, dict):
-        listed = {name: len(value) for name, value in result.items() if isinstance(value, list) and value}
-        plain = {name: value for name, value in result.items() if isinstance(value, str | bool) and value}
+        listed = {
+            name: len(value) for name, value in result.items() if isinstance(value, list) and value
+        }
+        plain = {
+            name: value for name, value in result.items() if isinstance(value, str | bool) and value
+        }
         return ", ".join(f"{name}={value}" for name, value in {**listed, **plain}.items())[:100]
     if isinstance(result, list):
         return f"{len(result)}: {result[0]!r}"[:100] if result else "nothing"

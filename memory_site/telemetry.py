@@ -25,7 +25,9 @@ from memory_site.version import VERSION
 
 def wire() -> None:
     """Set the providers that the settings ask for. Called once, when the site is ready."""
-    resource = Resource.create({"service.name": settings.OTEL_SERVICE_NAME, "service.version": VERSION})
+    resource = Resource.create(
+        {"service.name": settings.OTEL_SERVICE_NAME, "service.version": VERSION}
+    )
     if readers := _readers():
         metrics.set_meter_provider(MeterProvider(metric_readers=readers, resource=resource))
     if endpoint := settings.OTEL_EXPORTER_OTLP_ENDPOINT:
@@ -48,7 +50,9 @@ def prometheus_text(request: HttpRequest) -> HttpResponse:
     if not settings.METRICS:
         raise Http404
     wanted = f"Bearer {settings.METRICS_TOKEN}"
-    if settings.METRICS_TOKEN and not hmac.compare_digest(request.headers.get("Authorization", ""), wanted):
+    if settings.METRICS_TOKEN and not hmac.compare_digest(
+        request.headers.get("Authorization", ""), wanted
+    ):
         return HttpResponse(status=401, headers={"WWW-Authenticate": 'Bearer realm="metrics"'})
     return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
 

@@ -28,11 +28,11 @@ from memory_site import toolbox
 from memory_site.api import JSON, body_object
 from memory_site.database.base import DatabaseWrapper
 from memory_site.errors import told
-from memory_site.handler import ProgramsHandler
+from memory_site.one_thread_asgi import ProgramsHandler
 from memory_site.request_ids import HEADER, accepted, current
 from worlds import keys
 from worlds.callers import Caller
-from worlds.doors import presented_in
+from worlds.rest import presented_in
 
 logger = logging.getLogger(__name__)
 
@@ -57,14 +57,23 @@ class ToolDoor:
     """An ASGI application for the calls that `takes` lets in."""
 
     def __init__(self, threads: ThreadPoolExecutor) -> None:
-        for_programs = [name for name in settings.MIDDLEWARE if name not in settings.MIDDLEWARE_FOR_BROWSERS]
-        self._open = for_programs == OURS and not (settings.USE_X_FORWARDED_HOST or settings.DISALLOWED_USER_AGENTS)
+        for_programs = [
+            name for name in settings.MIDDLEWARE if name not in settings.MIDDLEWARE_FOR_BROWSERS
+        ]
+        self._open = for_programs == OURS and not (
+            settings.USE_X_FORWARDED_HOST or settings.DISALLOWED_USER_AGENTS
+        )
         self._names = frozenset(tool.name for tool in toolbox.TOOLS)
         self._threads = threads
 
     def takes(self, scope: Mapping[str, Any]) -> bool:
         """Whether this is an ordinary call of a tool."""
-        if not self._open or scope["type"] != "http" or scope["method"] != "POST" or scope.get("root_path"):
+        if (
+            not self._open
+            or scope["type"] != "http"
+            or scope["method"] != "POST"
+            or scope.get("root_path")
+        ):
             return False
         path: str = scope["path"]
         if not path.startswith(PREFIX):
@@ -91,8 +100,14 @@ class ToolDoor:
         status, headers, told_body = await asyncio.get_running_loop().run_in_executor(
             self._threads, run, answer, scope["path"][len(PREFIX) :], asked, body
         )
-        given = {**_given_to_all(_is_secure(scope, asked)), **headers, "Content-Length": str(len(told_body))}
-        lines = [(name.lower().encode("ascii"), value.encode("latin-1")) for name, value in given.items()]
+        given = {
+            **_given_to_all(_is_secure(scope, asked)),
+            **headers,
+            "Content-Length": str(len(told_body)),
+        }
+        lines = [
+            (name.lower().encode("ascii"), value.encode("latin-1")) for name, value in given.items()
+        ]
         await send({"type": "http.response.start", "status": status, "headers": lines})
         await send({"type": "http.response.body", "body": told_body})
 
@@ -115,7 +130,9 @@ def answer(tool: str, headers: Headers, body: bytes) -> Answer:
 
 def _called(tool: str, headers: Headers, body: bytes, request_id: str) -> Answer:
     try:
-        key = keys.verify(presented_in(headers.get("authorization", ""), headers.get("x-api-key", "")))
+        key = keys.verify(
+            presented_in(headers.get("authorization", ""), headers.get("x-api-key", ""))
+        )
         caller = Caller.holding(key, request_id=request_id)
         answered = toolbox.call(tool, body_object(body or b"{}"), caller, door="rest")
         text = answered.answer.model_dump_json(by_alias=True).encode()
@@ -123,7 +140,11 @@ def _called(tool: str, headers: Headers, body: bytes, request_id: str) -> Answer
         status, own, text = told(exc, request_id)
         logger.warning("%s answered %d", tool, status)
         return status, own, text
-    return 200, {"Content-Type": JSON, **(answered.allowance.headers if answered.allowance else {})}, text
+    return (
+        200,
+        {"Content-Type": JSON, **(answered.allowance.headers if answered.allowance else {})},
+        text,
+    )
 
 
 def _read(scope: Mapping[str, Any]) -> dict[str, str]:
@@ -154,13 +175,23 @@ def _given_to_all(secure: bool) -> dict[str, str]:
     headers = [(b"host", b"localhost")]
     if secure and settings.SECURE_PROXY_SSL_HEADER:
         name, value = settings.SECURE_PROXY_SSL_HEADER
-        headers.append((name.removeprefix("HTTP_").replace("_", "-").lower().encode(), value.encode()))
+        headers.append(
+            (name.removeprefix("HTTP_").replace("_", "-").lower().encode(), value.encode())
+        )
     scope = {
-        "type": "http", "method": "POST", "path": PREFIX, "query_string": b"", "headers": headers,
+        "type": "http",
+        "method": "POST",
+        "path": PREFIX,
+        "query_string": b"",
+        "headers": headers,
         "scheme": "https" if secure else "http",
-    }  # fmt: skip
+    }
     empty = ProgramsHandler.around(_empty_answer).get_response(ASGIRequest(scope, BytesIO()))
-    return {name: value for name, value in empty.items() if name not in (HEADER, "Content-Length", "Content-Type")}
+    return {
+        name: value
+        for name, value in empty.items()
+        if name not in (HEADER, "Content-Length", "Content-Type")
+    }
 
 
 def _empty_answer(_request: Any) -> HttpResponse:

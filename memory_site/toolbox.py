@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from art.tools import art_suggest
 from episodes.tools import session_fetch
-from knowledge.asserting.tool import lore_assert
+from knowledge.fact_check.tool import lore_assert
 from knowledge.tools import lore_search, rules_lookup
 from memories.agent_tools import (
     error_lookup,
@@ -41,12 +41,12 @@ from memories.tools import (
 from memory_site.errors import problem_of
 from memory_site.request_ids import calling
 from npcs.tools import npc_profile
-from retrieval.problems import Forbidden, NotFound
-from retrieval.telemetry import span_of
-from worlds import audit, throttling
+from retrieval.errors import Forbidden, NotFound
+from retrieval.search.telemetry import span_of
+from worlds import audit, rate_limits
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.throttling import Allowance
+from worlds.rate_limits import Allowance
 
 logger = logging.getLogger(__name__)
 _tracer = trace.get_tracer("memory37.tools")
@@ -104,10 +104,17 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool(rules_lookup, "Look up rules", frozenset({Profile.SCENE, Profile.COMBAT})),
     Tool(lore_search, "Search lore", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
-    Tool(session_fetch, "What happened to a party", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE})),
+    Tool(
+        session_fetch,
+        "What happened to a party",
+        frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE}),
+    ),
     Tool(npc_profile, "Who an NPC is and what they think"),
     Tool(
-        lore_assert, "Check a statement", frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE}), asks_model=True
+        lore_assert,
+        "Check a statement",
+        frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE}),
+        asks_model=True,
     ),
     Tool(art_suggest, "Pictures for a scene", frozenset({Profile.SCENE, Profile.EPILOGUE})),
     Tool(core_memory_append, "Add to the core memory", scope=Scope.AGENT_WRITE),
@@ -178,16 +185,20 @@ def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) 
 
 def _write(noted: audit.Call) -> None:
     """Log the call and write its audit row. What failed because the database is away, only the log has."""
-    logger.info("%s over %s: %d in %.1f ms", noted.tool[:80], noted.door, noted.status, noted.milliseconds)
+    logger.info(
+        "%s over %s: %d in %.1f ms", noted.tool[:80], noted.door, noted.status, noted.milliseconds
+    )
     try:
         audit.record(noted)
     except (DatabaseError, InterfaceError, PoolTimeout):
-        logger.exception("Call of %s for request %s not audited", noted.tool, noted.caller.request_id)
+        logger.exception(
+            "Call of %s for request %s not audited", noted.tool, noted.caller.request_id
+        )
 
 
 def _counted(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Answered:
     """Count the call and answer it. What only reads is begun while it is counted; a refusal still comes first."""
-    admission = throttling.Admission(noted.caller, tool.name)
+    admission = rate_limits.Admission(noted.caller, tool.name)
     if tool.asks_model or not tool.reads_only or not admission.is_under_way:
         noted.caller, _allowance = admission.granted()
     answer = None
@@ -197,7 +208,9 @@ def _counted(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Ans
         if admission.granted()[0].key is noted.caller.key:
             raise
     caller, allowance = admission.granted()
-    if answer is None or caller.key is not noted.caller.key:  # begun for a key as it was before it was changed
+    if (
+        answer is None or caller.key is not noted.caller.key
+    ):  # begun for a key as it was before it was changed
         noted.caller = caller
         answer = _answer(tool, arguments, noted)
     return Answered(answer, allowance)
@@ -211,7 +224,9 @@ def _answer(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Base
     if tool.reads_only:
         noted.asked = partial(ask.model_dump, exclude_defaults=True, exclude={"as_"})
     if getattr(ask, "explain", False) and not noted.caller.audience.is_gm:
-        raise ExplainIsForGMs("Leave out `explain`: it would tell of what this audience may not know.")
+        raise ExplainIsForGMs(
+            "Leave out `explain`: it would tell of what this audience may not know."
+        )
     answer = tool.function(ask, noted.caller)
     noted.returned = partial(named_in, answer)
     noted.degraded = list(getattr(answer, "degraded", ()))
@@ -232,5 +247,9 @@ def _inner(value: Any) -> Any:
 def named_in(answer: BaseModel) -> list[str]:
     """Return the ids of the rows that `answer` shows: its own, and those of the things it lists."""
     own = [str(vars(answer)["id"])] if vars(answer).get("id") else []
-    listed = [value for value in vars(answer).values() if isinstance(value, Sequence) and not isinstance(value, str)]
+    listed = [
+        value
+        for value in vars(answer).values()
+        if isinstance(value, Sequence) and not isinstance(value, str)
+    ]
     return own + [str(item.id) for items in listed for item in items if getattr(item, "id", None)]

@@ -10,20 +10,20 @@ from knowledge.models import LoreProposal
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.tools import lore_search, rules_lookup
 from npcs.models import NPC, DispositionChange
+from npcs.page_queries import standings
 from npcs.profiles import influence
-from npcs.reading import standings
-from retrieval.problems import Problem
-from retrieval.search import search
+from retrieval.errors import Problem
+from retrieval.search.engine import search
 from worlds.callers import Caller
-from worlds.days import names_of_days
-from worlds.pages import Looker, gm_page, page, show
+from worlds.in_world_days import names_of_days
+from worlds.pages import Viewer, gm_page, page, show
 
 LATEST = 5
 FOUND = 6
 
 
 @page
-def home(request: HttpRequest, looker: Looker) -> HttpResponse:
+def home(request: HttpRequest, looker: Viewer) -> HttpResponse:
     """A world at a glance: who is in it, what happened last, what waits."""
     world, audience = looker.world, looker.audience
     npcs = list(NPC.objects.in_world(world).visible_to(audience).order_by("-updated_at")[:LATEST])
@@ -33,12 +33,16 @@ def home(request: HttpRequest, looker: Looker) -> HttpResponse:
         "gm/home.html",
         npcs=standings(npcs, looker.parties, audience),
         sessions=Session.objects.in_world(world).visible_to(audience).latest_first()[:LATEST],
-        episodes=Episode.objects.in_world(world).visible_to(audience).standing().with_source().latest_first()[:LATEST],
+        episodes=Episode.objects.in_world(world)
+        .visible_to(audience)
+        .standing()
+        .with_source()
+        .latest_first()[:LATEST],
         waiting=_waiting(looker) if looker.is_gm else None,
     )
 
 
-def _waiting(looker: Looker) -> dict[str, Any]:
+def _waiting(looker: Viewer) -> dict[str, Any]:
     world = looker.world
     return {
         "changes": DispositionChange.objects.in_world(world).pending().count(),
@@ -48,7 +52,7 @@ def _waiting(looker: Looker) -> dict[str, Any]:
 
 
 @gm_page
-def inbox(request: HttpRequest, looker: Looker) -> HttpResponse:
+def inbox(request: HttpRequest, looker: Viewer) -> HttpResponse:
     """Everything that a game master should decide, in one place."""
     held = DispositionChange.objects.in_world(looker.world).pending().select_related("npc", "party")
     changes = [(entry, influence(entry)) for entry in held.annotate_episode().order_by("-id")]
@@ -66,7 +70,7 @@ def inbox(request: HttpRequest, looker: Looker) -> HttpResponse:
 
 
 @page
-def find(request: HttpRequest, looker: Looker) -> HttpResponse:
+def find(request: HttpRequest, looker: Viewer) -> HttpResponse:
     """One box over everything: what the tools answer for the looker's audience, and people by their names."""
     question = request.GET.get("q", "").strip()
     if not question:
@@ -78,14 +82,25 @@ def find(request: HttpRequest, looker: Looker) -> HttpResponse:
     return show(request, looker, "gm/find.html", q=question, found=found)
 
 
-def _found(looker: Looker, question: str) -> dict[str, Any]:
+def _found(looker: Viewer, question: str) -> dict[str, Any]:
     caller = Caller(world=looker.world, audience=looker.audience)
     lore = lore_search(LoreQuestion(query=question, k=FOUND), caller)
     rules = rules_lookup(RulesQuestion(term=question, k=FOUND), caller)
-    named = NPC.objects.in_world(looker.world).visible_to(looker.audience).filter(name__icontains=question)
+    named = (
+        NPC.objects.in_world(looker.world)
+        .visible_to(looker.audience)
+        .filter(name__icontains=question)
+    )
     episodes = Episode.objects.in_world(looker.world).visible_to(looker.audience).standing()
     scopes = [str(looker.world.pk)]
-    hits = search(episodes, question, scopes=scopes, hidden=looker.is_gm, limit=FOUND, language=looker.world.language)
+    hits = search(
+        episodes,
+        question,
+        scopes=scopes,
+        hidden=looker.is_gm,
+        limit=FOUND,
+        language=looker.world.language,
+    )
     told = episodes.with_source().in_bulk([hit.id for hit in hits])
     return {
         "npcs": named[:FOUND],

@@ -14,11 +14,11 @@ from unfold.admin import ModelAdmin, TabularInline
 
 from episodes.admin import Looked
 from npcs import dispositions
-from npcs.folding import label_of
 from npcs.models import NPC, Disposition, DispositionChange, Secret
-from retrieval.problems import Problem
-from worlds.erasing import deletion_for_good
-from worlds.scoping import WorldScoped
+from npcs.score import label_of
+from retrieval.errors import Problem
+from worlds.admin_scoping import WorldScoped
+from worlds.erasure import deletion_for_good
 
 FOLDED = {"base", "half_life"}
 """A change of one of these changes every disposition of the NPC."""
@@ -109,7 +109,9 @@ class DispositionChangeAdmin(WorldScoped, ModelAdmin):
         """Not by itself, but along with the NPC."""
         return obj is not None and f"/{self.opts.model_name}/" not in request.path
 
-    def save_model(self, request: HttpRequest, obj: DispositionChange, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: DispositionChange, form: Any, change: bool
+    ) -> None:
         said = {"reason": obj.reason, "made_by": request.user.get_username()}
         made = dispositions.correct(obj.npc, obj.party, by=obj.delta, axis=obj.axis, **said)
         obj.pk = made.pk
@@ -134,12 +136,18 @@ class DispositionChangeAdmin(WorldScoped, ModelAdmin):
         done = 0
         for entry in chosen.select_related("party"):
             try:
-                rule(entry, reason=request.POST.get("reason", ""), made_by=request.user.get_username())
+                rule(
+                    entry,
+                    reason=request.POST.get("reason", ""),
+                    made_by=request.user.get_username(),
+                )
                 done += 1
             except Problem as problem:
                 messages.error(request, f"{entry.pk}: {problem.detail}")
         if done:
-            messages.success(request, gettext("Written into the ledger: %(count)s.") % {"count": done})
+            messages.success(
+                request, gettext("Written into the ledger: %(count)s.") % {"count": done}
+            )
 
 
 @admin.register(Disposition)

@@ -5,20 +5,29 @@ from typing import Annotated, Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 
-from episodes.api import keeper_of, name_of
-from episodes.finding import find_party
+from episodes.api import name_of, require_gm
+from episodes.lookup import find_party
 from npcs import dispositions
-from npcs.casting import upsert_npc
+from npcs.gm_profile import whole_profile
+from npcs.lookup import find_npc
 from npcs.models import NPC, DispositionChange
-from npcs.naming import find_npc
 from npcs.profiles import influence, influences_on
-from npcs.schemas import CorrectionIn, Influence, InfluenceList, NPCIn, NPCProfile, NPCsIn, NPCWritten, RulingIn
-from npcs.telling import whole_profile
-from retrieval.problems import NotFound
+from npcs.schemas import (
+    CorrectionIn,
+    Influence,
+    InfluenceList,
+    NPCIn,
+    NPCProfile,
+    NPCsIn,
+    NPCWritten,
+    RulingIn,
+)
+from npcs.upsert import upsert_npc
+from retrieval.errors import NotFound
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
-from worlds.doors import NeedsKey, check_match, tag
 from worlds.keys import Scope
+from worlds.rest import NeedsKey, check_match, tag
 
 router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -28,18 +37,24 @@ PAGE = 100
 @router.put("/npcs", operation_id="npc_upsert", summary="Tell of an NPC", response=NPCWritten)
 def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCIn]) -> NPCWritten:
     """Create or change it by its id. What the reveal log has opened stays open."""
-    caller = keeper_of(request)
-    stored = NPC.objects.filter(world=caller.world, slug=entry.npc_id).values_list("version", flat=True).first()
+    caller = require_gm(request)
+    stored = (
+        NPC.objects.filter(world=caller.world, slug=entry.npc_id)
+        .values_list("version", flat=True)
+        .first()
+    )
     check_match(request, stored)
     npc, outcome = upsert_npc(caller.world, entry)
     tag(response, npc.version)
     return NPCWritten(id=str(npc.pk), npc_id=npc.slug, outcome=outcome, version=npc.version)
 
 
-@router.post("/npcs/bulk", operation_id="npc_upsert_bulk", summary="Tell of many NPCs", response=BulkReport)
+@router.post(
+    "/npcs/bulk", operation_id="npc_upsert_bulk", summary="Tell of many NPCs", response=BulkReport
+)
 def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
     """Up to 500 with a report on each; `atomic` writes all or none."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
         npc, outcome = upsert_npc(caller.world, NPCIn.model_validate(item))
@@ -51,7 +66,7 @@ def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
 @router.get("/npcs/{ref}", operation_id="npc_get", summary="One NPC", response=NPCProfile)
 def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPCProfile:
     """The whole profile, as a game master reads it."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     npc = find_npc(caller.world, ref)
     tag(response, npc.version)
     profile = whole_profile(caller, npc.slug, None)
@@ -59,20 +74,32 @@ def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPC
     return profile
 
 
-@router.get("/npcs/{ref}/changes", operation_id="disposition_list", summary="Its ledger", response=InfluenceList)
+@router.get(
+    "/npcs/{ref}/changes",
+    operation_id="disposition_list",
+    summary="Its ledger",
+    response=InfluenceList,
+)
 def list_changes(
-    request: HttpRequest, ref: Reference, party_id: Annotated[str | None, Query(max_length=200)] = None
+    request: HttpRequest,
+    ref: Reference,
+    party_id: Annotated[str | None, Query(max_length=200)] = None,
 ) -> dict[str, Any]:
     """The hundred latest changes of what it thinks, latest first, with what became of each."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     party = find_party(caller.world, party_id, caller.campaign) if party_id else None
     return {"changes": influences_on(find_npc(caller.world, ref), party, most=PAGE)}
 
 
-@router.post("/npcs/{ref}/changes", operation_id="disposition_correct", summary="Correct it", response=Influence)
+@router.post(
+    "/npcs/{ref}/changes",
+    operation_id="disposition_correct",
+    summary="Correct it",
+    response=Influence,
+)
 def correct(request: HttpRequest, ref: Reference, entry: Body[CorrectionIn]) -> Influence:
     """A game master's change, with a reason. It counts at once."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     party = find_party(caller.world, entry.party_id, caller.campaign)
     made = dispositions.correct(
         find_npc(caller.world, ref),
@@ -85,19 +112,33 @@ def correct(request: HttpRequest, ref: Reference, entry: Body[CorrectionIn]) -> 
     return _told(made)
 
 
-@router.get("/changes/pending", operation_id="disposition_pending", summary="Changes that wait", response=InfluenceList)
+@router.get(
+    "/changes/pending",
+    operation_id="disposition_pending",
+    summary="Changes that wait",
+    response=InfluenceList,
+)
 def pending(request: HttpRequest) -> dict[str, Any]:
     """Large swings that nobody has decided about, latest first."""
-    rows: Any = _ledger(keeper_of(request)).pending().select_related("party").annotate_episode().order_by("-id")
+    rows: Any = (
+        _ledger(require_gm(request))
+        .pending()
+        .select_related("party")
+        .annotate_episode()
+        .order_by("-id")
+    )
     return {"changes": [influence(entry) for entry in rows[:PAGE]]}
 
 
 @router.post(
-    "/changes/{int:entry_id}/rulings", operation_id="disposition_rule", summary="Rule on it", response=Influence
+    "/changes/{int:entry_id}/rulings",
+    operation_id="disposition_rule",
+    summary="Rule on it",
+    response=Influence,
 )
 def rule(request: HttpRequest, entry_id: int, ruling: Body[RulingIn]) -> Influence:
     """Approve or reject a change that waits; reverse one that counts, or restore it. Rulings are entries too."""
-    caller = keeper_of(request)
+    caller = require_gm(request)
     entry = _ledger(caller).filter(pk=entry_id).select_related("party").first()
     if entry is None:
         raise NotFound(f"There is no change {entry_id} in this world.")

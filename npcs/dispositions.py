@@ -15,11 +15,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from episodes.ingest import lock_party
 from episodes.models import Episode
-from episodes.recording import lock_party
-from npcs.folding import Change, Standing, faded, fold
 from npcs.models import NPC, Axis, Disposition, DispositionChange
-from retrieval.problems import Conflict, Invalid
+from npcs.score import Change, Standing, faded, fold
+from retrieval.errors import Conflict, Invalid
 from worlds.models import Party
 
 Kind = DispositionChange.Kind
@@ -32,7 +32,9 @@ class NotInForce(Conflict):
 
 
 @transaction.atomic
-def shift(npc: NPC, *, by: int, because: Episode, axis: str = Axis.AFFECTION, reason: str = "") -> DispositionChange:
+def shift(
+    npc: NPC, *, by: int, because: Episode, axis: str = Axis.AFFECTION, reason: str = ""
+) -> DispositionChange:
     """Move what `npc` thinks of the episode's party. A large swing is held for the game master."""
     _check(by, LARGEST_SHIFT)
     lock_party(because.party)
@@ -128,7 +130,9 @@ def _rule(entry: DispositionChange, kind: Kind, *, reason: str, made_by: str) ->
         raise Invalid("Rulings are about changes, not about other rulings.")
     if (state := state_of(current)) not in STATES[kind]:
         wanted = " or ".join(STATES[kind])
-        raise NotInForce(f"Change {entry.pk} is in the state “{state}”: a {kind.value} needs {wanted}.")
+        raise NotInForce(
+            f"Change {entry.pk} is in the state “{state}”: a {kind.value} needs {wanted}."
+        )
     ruling = DispositionChange.objects.create(
         npc_id=entry.npc_id,
         party=party,
@@ -147,15 +151,32 @@ def settle(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
     """Fold the ledger of these pairs anew. The party must be locked."""
     wanted = sorted(set(npcs))
     by_pair = {npc_id: list[Any]() for npc_id in wanted}
-    entries = DispositionChange.objects.filter(npc__in=wanted, party=party).changes().with_ruling().in_order()
+    entries = (
+        DispositionChange.objects.filter(npc__in=wanted, party=party)
+        .changes()
+        .with_ruling()
+        .in_order()
+    )
     for entry in entries:
         by_pair[entry.npc_id].append(entry)
-    rows = [_row(npc, party, by_pair[npc.pk]) for npc in NPC.objects.filter(pk__in=wanted).order_by("pk")]
+    rows = [
+        _row(npc, party, by_pair[npc.pk])
+        for npc in NPC.objects.filter(pk__in=wanted).order_by("pk")
+    ]
     return Disposition.objects.bulk_create(
         rows,
         update_conflicts=True,
         unique_fields=["npc", "party"],
-        update_fields=["score", "axes", "trend", "changes", "pending", "in_world_at", "last_change", "updated_at"],
+        update_fields=[
+            "score",
+            "axes",
+            "trend",
+            "changes",
+            "pending",
+            "in_world_at",
+            "last_change",
+            "updated_at",
+        ],
     )
 
 
@@ -201,7 +222,9 @@ def refold(npc: NPC) -> None:
 
 def now_in_world(party: Party) -> dict[str, Any]:
     """The day the party has reached."""
-    latest = party.episodes.filter(retracted_at=None, in_world_at__isnull=False).order_by("-in_world_at")
+    latest = party.episodes.filter(retracted_at=None, in_world_at__isnull=False).order_by(
+        "-in_world_at"
+    )
     day, label = latest.values_list("in_world_at", "in_world_label").first() or (None, "")
     return {"in_world_at": day, "in_world_label": label}
 

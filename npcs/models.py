@@ -22,46 +22,80 @@ class NPC(Kept, Guarded):
     slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
     name = models.CharField(_("name"), max_length=200)
     aliases = ArrayField(
-        models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True,
+        models.CharField(max_length=200),
+        verbose_name=_("aliases"),
+        default=list,
+        blank=True,
         help_text=_("Other names, in any language."),
-    )  # fmt: skip
+    )
     role = models.CharField(_("role"), max_length=200, blank=True, default="")
     summary = models.TextField(
         _("description"), blank=True, default="", help_text=_("What anyone who meets them may see.")
     )
     faction = models.CharField(_("faction"), max_length=200, blank=True, default="")
     faction_lore = models.ForeignKey(
-        Lore, models.SET_NULL, null=True, blank=True, related_name="members", verbose_name=_("faction in the lore")
+        Lore,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="members",
+        verbose_name=_("faction in the lore"),
     )
     faction_visibility = models.CharField(
-        _("who knows the faction"), max_length=10, choices=Visibility, default=Visibility.PUBLIC,
+        _("who knows the faction"),
+        max_length=10,
+        choices=Visibility,
+        default=Visibility.PUBLIC,
         help_text=_("Public: whoever knows the NPC. Otherwise game masters alone."),
-    )  # fmt: skip
+    )
     home = models.CharField(_("home"), max_length=200, blank=True, default="")
     home_lore = models.ForeignKey(
-        Lore, models.SET_NULL, null=True, blank=True, related_name="inhabitants", verbose_name=_("home in the lore")
+        Lore,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="inhabitants",
+        verbose_name=_("home in the lore"),
     )
     biography = models.ForeignKey(
-        Lore, models.SET_NULL, null=True, blank=True, related_name="npcs", verbose_name=_("biography in the lore")
+        Lore,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="npcs",
+        verbose_name=_("biography in the lore"),
     )
     voice = models.TextField(_("voice"), blank=True, default="")
     goals = ArrayField(models.TextField(), verbose_name=_("goals"), default=list, blank=True)
     milestones = models.JSONField(
-        _("milestones"), default=list, blank=True,
-        help_text=_("What happened to them when: a list of {at, label, text}. For the game master."),
-    )  # fmt: skip
+        _("milestones"),
+        default=list,
+        blank=True,
+        help_text=_(
+            "What happened to them when: a list of {at, label, text}. For the game master."
+        ),
+    )
     play_now = ArrayField(
-        models.TextField(), verbose_name=_("play them now"), default=list, blank=True,
+        models.TextField(),
+        verbose_name=_("play them now"),
+        default=list,
+        blank=True,
         help_text=_("Up to three lines that are enough to play them."),
-    )  # fmt: skip
+    )
     language = models.CharField(_("language"), max_length=8, default="en")
     base = models.SmallIntegerField(
-        _("first disposition"), default=0, help_text=_("What they think of a party they know nothing of.")
+        _("first disposition"),
+        default=0,
+        help_text=_("What they think of a party they know nothing of."),
     )
     half_life = models.FloatField(
-        _("half-life in days"), null=True, blank=True,
-        help_text=_("In-world days in which half of a change is forgotten. Empty: the site's setting."),
-    )  # fmt: skip
+        _("half-life in days"),
+        null=True,
+        blank=True,
+        help_text=_(
+            "In-world days in which half of a change is forgotten. Empty: the site's setting."
+        ),
+    )
     version = models.PositiveIntegerField(_("version"), default=1, editable=False)
 
     objects = NPCQuerySet.as_manager()
@@ -73,9 +107,12 @@ class NPC(Kept, Guarded):
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint(fields=["world", "slug"], name="npc_in_world"),
-            models.CheckConstraint(condition=models.Q(base__range=(LOWEST, HIGHEST)), name="npc_base_in_range"),
             models.CheckConstraint(
-                condition=models.Q(half_life=None) | models.Q(half_life__gt=0), name="npc_half_life_is_positive"
+                condition=models.Q(base__range=(LOWEST, HIGHEST)), name="npc_base_in_range"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(half_life=None) | models.Q(half_life__gt=0),
+                name="npc_half_life_is_positive",
             ),
         ]
 
@@ -141,18 +178,32 @@ class DispositionChange(InWorldTime):
 
     id = models.BigAutoField(primary_key=True)
     npc = models.ForeignKey(NPC, models.CASCADE, related_name="changes", verbose_name=_("NPC"))
-    party = models.ForeignKey(Party, models.CASCADE, related_name="disposition_changes", verbose_name=_("party"))
+    party = models.ForeignKey(
+        Party, models.CASCADE, related_name="disposition_changes", verbose_name=_("party")
+    )
     kind = models.CharField(_("kind"), max_length=12, choices=Kind)
     axis = models.CharField(_("axis"), max_length=12, choices=Axis, default=Axis.AFFECTION)
     delta = models.SmallIntegerField(_("change"), default=0)
     reason = models.TextField(_("reason"))
     held = models.BooleanField(_("held for the game master"), default=False)
     episode = models.ForeignKey(
-        Episode, models.CASCADE, null=True, blank=True, related_name="disposition_changes", verbose_name=_("episode")
+        Episode,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="disposition_changes",
+        verbose_name=_("episode"),
     )
-    episode_version = models.PositiveIntegerField(_("version of the episode"), null=True, blank=True)
+    episode_version = models.PositiveIntegerField(
+        _("version of the episode"), null=True, blank=True
+    )
     about = models.ForeignKey(
-        "self", models.CASCADE, null=True, blank=True, related_name="rulings", verbose_name=_("about")
+        "self",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="rulings",
+        verbose_name=_("about"),
     )
     made_by = models.CharField(_("made by"), max_length=150, blank=True, default="")
     happened_at = models.DateTimeField(_("happened"), default=timezone.now)
@@ -165,14 +216,23 @@ class DispositionChange(InWorldTime):
         verbose_name_plural = _("disposition changes")
         ordering = ["-id"]
         constraints = [
-            models.CheckConstraint(condition=models.Q(delta__range=(2 * LOWEST, 2 * HIGHEST)), name="change_in_range"),
             models.CheckConstraint(
-                condition=models.Q(kind__in=["episode", "correction"], about=None) & ~models.Q(delta=0)
-                | models.Q(kind__in=["reversal", "restoration", "approval", "rejection"], delta=0, about__isnull=False),
+                condition=models.Q(delta__range=(2 * LOWEST, 2 * HIGHEST)), name="change_in_range"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["episode", "correction"], about=None)
+                & ~models.Q(delta=0)
+                | models.Q(
+                    kind__in=["reversal", "restoration", "approval", "rejection"],
+                    delta=0,
+                    about__isnull=False,
+                ),
                 name="change_or_ruling",
             ),
             models.CheckConstraint(
-                condition=models.Q(kind="episode", episode__isnull=False, episode_version__isnull=False)
+                condition=models.Q(
+                    kind="episode", episode__isnull=False, episode_version__isnull=False
+                )
                 | ~models.Q(kind="episode"),
                 name="episode_change_has_episode",
             ),
@@ -184,7 +244,11 @@ class DispositionChange(InWorldTime):
         ]
 
     def __str__(self) -> str:
-        return f"{self.delta:+d} {self.axis}" if self.about_id is None else str(self.get_kind_display())
+        return (
+            f"{self.delta:+d} {self.axis}"
+            if self.about_id is None
+            else str(self.get_kind_display())
+        )
 
 
 class Disposition(models.Model):
@@ -192,14 +256,18 @@ class Disposition(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     npc = models.ForeignKey(NPC, models.CASCADE, related_name="dispositions", verbose_name=_("NPC"))
-    party = models.ForeignKey(Party, models.CASCADE, related_name="dispositions", verbose_name=_("party"))
+    party = models.ForeignKey(
+        Party, models.CASCADE, related_name="dispositions", verbose_name=_("party")
+    )
     score = models.FloatField(_("score"), default=0)
     axes = models.JSONField(_("per axis"), default=dict, blank=True)
     trend = models.FloatField(_("trend"), default=0)
     changes = models.PositiveIntegerField(_("changes that count"), default=0)
     pending = models.PositiveIntegerField(_("changes that wait"), default=0)
     in_world_at = models.FloatField(_("as of day"), null=True, blank=True)
-    last_change = models.ForeignKey(DispositionChange, models.SET_NULL, null=True, blank=True, related_name="+")
+    last_change = models.ForeignKey(
+        DispositionChange, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
 
     class Meta:
@@ -208,7 +276,8 @@ class Disposition(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["npc", "party"], name="disposition_once"),
             models.CheckConstraint(
-                condition=models.Q(score__gte=LOWEST, score__lte=HIGHEST), name="disposition_in_range"
+                condition=models.Q(score__gte=LOWEST, score__lte=HIGHEST),
+                name="disposition_in_range",
             ),
         ]
         indexes = [models.Index(fields=["party", "-score"], name="disposition_of_party")]

@@ -6,13 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from episodes.models import Episode
-from knowledge.graph.base import View
-from knowledge.graph.expanding import Neighbour, neighbours_of
+from knowledge.graph.labels import fact_words
+from knowledge.graph.lore_neighbors import Neighbour, neighbours_of
 from knowledge.graph.models import GraphNode
-from knowledge.graph.words import fact_words
+from knowledge.graph.protocol import View
 from knowledge.models import Lore
 from npcs.dispositions import present, state_of
-from npcs.folding import Change, Standing, fold, label_of
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.schemas import (
     Apparent,
@@ -24,6 +23,7 @@ from npcs.schemas import (
     NPCStatic,
     Related,
 )
+from npcs.score import Change, Standing, fold, label_of
 from worlds.audiences import Audience, Visibility
 from worlds.models import Party, World
 from worlds.reveals import guarded_models
@@ -56,7 +56,11 @@ def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NP
 
 def strongest_relations(world: World, slug: str, audience: Audience) -> list[Related]:
     """What the NPC has to do with whom now, as far as `audience` may know."""
-    shown = GraphNode.objects.in_world(world).visible_to(audience).filter(slug=slug, believed_until=None)
+    shown = (
+        GraphNode.objects.in_world(world)
+        .visible_to(audience)
+        .filter(slug=slug, believed_until=None)
+    )
     near = neighbours_of(set(shown.values_list("pk", flat=True)), View(world, audience))
     return [_related(tie) for tie in near[:MOST_RELATIONS]]
 
@@ -97,9 +101,13 @@ def untouched(npc: NPC, party: Party) -> DispositionOut:
     )
 
 
-def influences_on(npc: NPC, party: Party | None = None, *, most: int = MOST_INFLUENCES + 1) -> list[Influence]:
+def influences_on(
+    npc: NPC, party: Party | None = None, *, most: int = MOST_INFLUENCES + 1
+) -> list[Influence]:
     """The changes that shaped what `npc` thinks, latest first, also those that wait or were taken back."""
-    entries: Any = DispositionChange.objects.filter(npc=npc).changes().with_ruling().filter(stands=True)
+    entries: Any = (
+        DispositionChange.objects.filter(npc=npc).changes().with_ruling().filter(stands=True)
+    )
     if party:
         entries = entries.filter(party=party)
     entries = entries.select_related("party").annotate_episode().order_by("-happened_at", "-id")
@@ -126,7 +134,11 @@ def influence(entry: Any) -> Influence:
 def apparent(npc: NPC, party: Party, audience: Audience) -> Apparent:
     """Fold only what happened in episodes that `audience` knows: no corrections, nothing held, no hidden episode."""
     known = Episode.objects.filter(party=party).visible_to(audience)
-    entries: Any = DispositionChange.objects.filter(npc=npc, party=party, episode__in=known).in_force().in_order()
+    entries: Any = (
+        DispositionChange.objects.filter(npc=npc, party=party, episode__in=known)
+        .in_force()
+        .in_order()
+    )
     told = list(entries.annotate_episode())
     standing: Standing = fold([Change(each.delta, each.axis) for each in told])
     return Apparent(
@@ -174,8 +186,12 @@ def direction_of(trend: float) -> Direction:
 
 
 def _profile(npc: NPC, static: NPCStatic) -> NPCProfile:
-    return NPCProfile(id=str(npc.pk), npc_id=npc.slug, title=npc.name, static=static, updated_at=npc.updated_at)
+    return NPCProfile(
+        id=str(npc.pk), npc_id=npc.slug, title=npc.name, static=static, updated_at=npc.updated_at
+    )
 
 
 def _shows_faction(npc: NPC, seen: set[Any]) -> bool:
-    return npc.faction_visibility == Visibility.PUBLIC and (npc.faction_lore_id is None or npc.faction_lore_id in seen)
+    return npc.faction_visibility == Visibility.PUBLIC and (
+        npc.faction_lore_id is None or npc.faction_lore_id in seen
+    )

@@ -34,7 +34,9 @@ class LedgerQuerySet(models.QuerySet[Any]):
             ruling=models.Subquery(rulings.values("kind")[:1]),
             stands=models.Case(
                 models.When(Q(episode=None), then=True),
-                models.When(Q(episode__retracted_at=None, episode__version=F("episode_version")), then=True),
+                models.When(
+                    Q(episode__retracted_at=None, episode__version=F("episode_version")), then=True
+                ),
                 default=False,
                 output_field=models.BooleanField(),
             ),

@@ -19,7 +19,11 @@ class SecretIn(Closed):
 
 
 def _read_secrets(value: Any) -> Any:
-    return [{"text": each} if isinstance(each, str) else each for each in value] if isinstance(value, list) else value
+    return (
+        [{"text": each} if isinstance(each, str) else each for each in value]
+        if isinstance(value, list)
+        else value
+    )
 
 
 MOST_SECRETS = 100
@@ -27,7 +31,8 @@ SecretsGiven = Annotated[
     list[SecretIn],
     Field(max_length=MOST_SECRETS),
     BeforeValidator(
-        _read_secrets, json_schema_input_type=Annotated[list[SecretIn | Prose], Field(max_length=MOST_SECRETS)]
+        _read_secrets,
+        json_schema_input_type=Annotated[list[SecretIn | Prose], Field(max_length=MOST_SECRETS)],
     ),
 ]
 
@@ -191,7 +196,9 @@ class NPCProfile(BaseModel):
     npc_id: str
     title: str
     static: NPCStatic
-    relations: list[Related] = Field(default=[], description="To whom most facts lead first; those that are known.")
+    relations: list[Related] = Field(
+        default=[], description="To whom most facts lead first; those that are known."
+    )
     apparent: Apparent | None = None
     dynamic: NPCDynamic | None = None
     private: NPCPrivate | None = None

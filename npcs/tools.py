@@ -4,19 +4,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from episodes.finding import find_party_for
-from npcs.naming import find_npc
+from episodes.lookup import find_party_for
+from npcs.gm_profile import whole_profile
+from npcs.lookup import find_npc
 from npcs.profiles import profile_for_players, strongest_relations
 from npcs.schemas import NPCProfile
-from npcs.telling import whole_profile
-from worlds.asking import Ask
 from worlds.callers import Caller
+from worlds.tool_args import Ask
 
 
 class ProfileAsk(Ask):
-    npc_id: Annotated[str, Field(min_length=1, max_length=200, description="Id or name of the NPC.")]
+    npc_id: Annotated[
+        str, Field(min_length=1, max_length=200, description="Id or name of the NPC.")
+    ]
     party_id: Annotated[
-        str | None, Field(max_length=200, description="Id or name of the party whose standing is asked for.")
+        str | None,
+        Field(max_length=200, description="Id or name of the party whose standing is asked for."),
     ] = None
 
 

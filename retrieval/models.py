@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
-from retrieval.domains import Searched
 from retrieval.ids import uuid7
+from retrieval.search.domains import SearchConfig
 
 
 class Passage(models.Model):
@@ -23,18 +23,26 @@ class Passage(models.Model):
     concrete model, keeps `search_vector`, `word_count` and `rev`: `update()` and raw SQL are covered too.
     """
 
-    searched: ClassVar[Searched | None] = None
+    searched: ClassVar[SearchConfig | None] = None
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     text = models.TextField(_("text"))
     payload = models.JSONField(_("payload"), default=dict, blank=True)
     metadata = models.JSONField(_("metadata"), default=dict, blank=True)
     language = models.CharField(_("language"), max_length=8, default="en")
-    context = models.TextField(_("context"), blank=True, default="", help_text=_("Title, heading path, speaker, date."))
+    context = models.TextField(
+        _("context"), blank=True, default="", help_text=_("Title, heading path, speaker, date.")
+    )
     surroundings = models.TextField(
-        _("surroundings"), blank=True, default="", db_default="", editable=False,
-        help_text=_("What stands around the text, such as the turns before and after: found by, never shown."),
-    )  # fmt: skip
+        _("surroundings"),
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text=_(
+            "What stands around the text, such as the turns before and after: found by, never shown."
+        ),
+    )
     embedding = HalfVectorField(null=True, editable=False)
     embedding_model = models.CharField(max_length=120, blank=True, default="", editable=False)
     content_hash = models.CharField(max_length=64, blank=True, default="", editable=False)
@@ -47,8 +55,12 @@ class Passage(models.Model):
     rev = models.PositiveIntegerField(default=1, db_default=1, editable=False)
     embedded_rev = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     embed_tries = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
-    embed_after = models.DateTimeField(null=True, editable=False, help_text=_("Leased or waiting until then."))
-    embed_error = models.CharField(max_length=200, blank=True, default="", db_default="", editable=False)
+    embed_after = models.DateTimeField(
+        null=True, editable=False, help_text=_("Leased or waiting until then.")
+    )
+    embed_error = models.CharField(
+        max_length=200, blank=True, default="", db_default="", editable=False
+    )
 
     class Meta:
         abstract = True
@@ -103,7 +115,11 @@ class CachedVector(models.Model):
     class Meta:
         verbose_name = _("cached vector")
         verbose_name_plural = _("cached vectors")
-        constraints = [models.UniqueConstraint(fields=["text_hash", "model"], name="cached_vector_text_and_model")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["text_hash", "model"], name="cached_vector_text_and_model"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.text_hash[:12]} {self.model}"
@@ -116,11 +132,18 @@ class LanguageModelCall(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True, db_index=True)
     model = models.CharField(_("model"), max_length=120)
     purpose = models.CharField(_("purpose"), max_length=60, blank=True, default="")
-    mode = models.CharField(_("mode"), max_length=12, help_text=_("How the answer was asked for: schema, json, plain."))
+    mode = models.CharField(
+        _("mode"), max_length=12, help_text=_("How the answer was asked for: schema, json, plain.")
+    )
     tokens_in = models.PositiveIntegerField(_("tokens in"), default=0)
     tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
     cost = models.DecimalField(
-        _("cost"), max_digits=12, decimal_places=6, null=True, blank=True, help_text=_("Empty: no price is set.")
+        _("cost"),
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text=_("Empty: no price is set."),
     )
     duration_ms = models.PositiveIntegerField(_("duration, ms"), default=0)
     ok = models.BooleanField(_("succeeded"), default=True)

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import openai
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+)
 from tenacity.wait import wait_exponential_jitter
 
 OPENAI_URL = "https://api.openai.com/v1"

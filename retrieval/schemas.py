@@ -15,7 +15,8 @@ DEFAULT_CHARS, MOST_CHARS = 8_000, 60_000
 LARGEST_K = 50
 
 MaxChars = Annotated[
-    int | None, Field(ge=200, le=MOST_CHARS, description="At most this many characters of text in the answer.")
+    int | None,
+    Field(ge=200, le=MOST_CHARS, description="At most this many characters of text in the answer."),
 ]
 
 
@@ -24,7 +25,7 @@ Day = Annotated[float, Field(allow_inf_nan=False, description="Days since the wo
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Asked(BaseModel):
+class RequestModel(BaseModel):
     """Base of what programs send: as strict as its JSON schema, but that a language model may write "5" for 5. `true`
     is no number, 0 is not false, a number is no date-time (seconds since when?), and spaces count against a length."""
 
@@ -60,7 +61,9 @@ def _rules(model: type[BaseModel], field: str) -> tuple[frozenset[Any], int | No
     """Every type that the annotation of `field` is made of, and the most characters a text may have."""
     described = model.model_fields[field]
     lengths = [getattr(rule, "max_length", None) for rule in described.metadata]
-    return frozenset(_parts(described.annotation)), next((most for most in lengths if most is not None), None)
+    return frozenset(_parts(described.annotation)), next(
+        (most for most in lengths if most is not None), None
+    )
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
@@ -70,17 +73,17 @@ def _parts(annotation: Any) -> Iterator[Any]:
             yield from _parts(part)
 
 
-class Closed(Asked):
+class StrictModel(RequestModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Told(BaseModel):
+class ResponseModel(BaseModel):
     """Base of what programs are told: made by us, so it is not checked as strictly as what they send, nor as slowly."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Chunk(Told):
+class Chunk(ResponseModel):
     """A piece of a text on its way into the index. `metadata` holds what is filtered by, `payload` what is shown."""
 
     id: str
@@ -101,7 +104,9 @@ class Leg:
 
     __pydantic_config__ = TOLD
 
-    rank: Annotated[int | None, Field(description="Empty: this leg alone would not have brought it.")]
+    rank: Annotated[
+        int | None, Field(description="Empty: this leg alone would not have brought it.")
+    ]
     score: float | None
 
 
@@ -158,18 +163,20 @@ class GmHit(Hit):
     secret: bool = False
     status: str | None = None
     campaign: str | None = None
-    row: Annotated[str | None, Field(description="Id of the row in the database, for reveals.")] = None
+    row: Annotated[str | None, Field(description="Id of the row in the database, for reveals.")] = (
+        None
+    )
     passage: str | None = None
 
 
-class NearMiss(Told):
+class NearMiss(ResponseModel):
     id: str
     title: str
     score: float
     legs: dict[str, Leg] = {}
 
 
-class Explanation(Told):
+class Explanation(ResponseModel):
     """How an answer came about (game masters only)."""
 
     query: str
@@ -183,7 +190,7 @@ class Explanation(Told):
     milliseconds: float | None = None
 
 
-class Answer(Told):
+class Answer(ResponseModel):
     """The hits, best first. `degraded` names what did not take part; `truncated` says that the budget cut something."""
 
     hits: list[GmHit | Hit] = []

@@ -5,12 +5,12 @@ import logging
 from celery import shared_task
 from django.db import transaction
 
-from retrieval import statistics
-from retrieval.domains import model_of, passage_models, searched
-from retrieval.embedders import cache
-from retrieval.ingest.embed import embed_pending
-from retrieval.ingest.index import index_vectors, recount_changed
-from retrieval.problems import EmbedderDown
+from retrieval.embedders import vector_cache
+from retrieval.errors import EmbedderDown
+from retrieval.indexing import statistics
+from retrieval.indexing.embed import embed_pending
+from retrieval.indexing.upkeep import index_vectors, recount_changed
+from retrieval.search.domains import model_of, passage_models, searched
 
 logger = logging.getLogger(__name__)
 
@@ -20,7 +20,9 @@ IN_ONE_TASK = 512
 
 def embed_soon(domain: str) -> None:
     """Call within the transaction that writes passages: they are embedded right after it commits."""
-    transaction.on_commit(lambda: embed.delay(domain), robust=True)  # a partial has no name for the log
+    transaction.on_commit(
+        lambda: embed.delay(domain), robust=True
+    )  # a partial has no name for the log
 
 
 @shared_task
@@ -50,7 +52,7 @@ def sweep() -> dict[str, int]:
 @shared_task
 def prune_vectors() -> int:
     """Delete cached vectors that nobody used for long."""
-    return cache.prune()
+    return vector_cache.prune()
 
 
 @shared_task

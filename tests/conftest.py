@@ -33,7 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         folder = item.path.parent.name
         item.add_marker(pytest.mark.xdist_group(folder if folder in ONE_SERVER else str(item.path)))
-    items.sort(key=lambda item: next((n for n, name in enumerate(LONGEST_FIRST) if name in item.path.name), 99))
+    items.sort(
+        key=lambda item: next(
+            (n for n, name in enumerate(LONGEST_FIRST) if name in item.path.name), 99
+        )
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +64,9 @@ def _close_the_broker(django_db_setup: None) -> Iterator[None]:
 
 @pytest.fixture
 def world(db: None) -> World:
-    system, _new = GameSystem.objects.get_or_create(slug="dnd-5e", defaults={"name": "Fifth edition"})
+    system, _new = GameSystem.objects.get_or_create(
+        slug="dnd-5e", defaults={"name": "Fifth edition"}
+    )
     return World.objects.create(slug="ferrymark", name="Ferrymark", system=system)
 
 
@@ -71,12 +77,16 @@ def campaign(world: World) -> Campaign:
 
 @pytest.fixture
 def lanternbearers(campaign: Campaign) -> Party:
-    return Party.objects.create(world=campaign.world, campaign=campaign, slug="lanternbearers", name="Lanternbearers")
+    return Party.objects.create(
+        world=campaign.world, campaign=campaign, slug="lanternbearers", name="Lanternbearers"
+    )
 
 
 @pytest.fixture
 def gilded_oath(campaign: Campaign) -> Party:
-    return Party.objects.create(world=campaign.world, campaign=campaign, slug="gilded-oath", name="Gilded Oath")
+    return Party.objects.create(
+        world=campaign.world, campaign=campaign, slug="gilded-oath", name="Gilded Oath"
+    )
 
 
 class Door:
@@ -85,12 +95,16 @@ class Door:
     def __init__(self, world: World, **key: Any) -> None:
         given = {"name": "test", "audience": "gm", "scopes": ["tools:read", "world:write"], **key}
         self.key, text = keys.create_key(world, **given)
-        self.client = Client(headers={"Authorization": f"Bearer {text}"}, raise_request_exception=False)
+        self.client = Client(
+            headers={"Authorization": f"Bearer {text}"}, raise_request_exception=False
+        )
 
     def send(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
         sent = "" if body is None else json.dumps(body)
         kind = "application/json"
-        answer = self.client.generic(method, f"/api/v1/{path}", sent, content_type=kind, headers=headers)
+        answer = self.client.generic(
+            method, f"/api/v1/{path}", sent, content_type=kind, headers=headers
+        )
         return answer.status_code, json.loads(answer.content or b"null")
 
     def post(self, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:

@@ -30,5 +30,7 @@ def _totals(reader: InMemoryMetricReader) -> Counter[str]:
     data = reader.get_metrics_data()
     for resource in data.resource_metrics if data else ():
         for metric in (metric for scope in resource.scope_metrics for metric in scope.metrics):
-            totals[metric.name] += sum(int(getattr(point, "value", 0)) for point in metric.data.data_points)
+            totals[metric.name] += sum(
+                int(getattr(point, "value", 0)) for point in metric.data.data_points
+            )
     return totals

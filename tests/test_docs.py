@@ -9,13 +9,20 @@ ROOT = Path(settings.BASE_DIR)
 
 
 def names_read_from_the_environment() -> set[str]:
-    sources = [ROOT / "memory_site" / "settings.py", *(ROOT / "memory_site" / "management").rglob("*.py")]
+    sources = [
+        ROOT / "memory_site" / "settings.py",
+        *(ROOT / "memory_site" / "management").rglob("*.py"),
+    ]
     pattern = re.compile(r"""env(?:\.\w+)?\(\s*["']([A-Z][A-Z0-9_]+)["']""")
     return {name for source in sources for name in pattern.findall(source.read_text())}
 
 
 def test_every_setting_is_documented_and_every_documented_setting_exists() -> None:
-    documented = set(re.findall(r"^\| `([A-Z][A-Z0-9_]+)`", (ROOT / "docs" / "settings.md").read_text(), re.MULTILINE))
+    documented = set(
+        re.findall(
+            r"^\| `([A-Z][A-Z0-9_]+)`", (ROOT / "docs" / "settings.md").read_text(), re.MULTILINE
+        )
+    )
     assert documented == names_read_from_the_environment()
 
 

@@ -11,12 +11,21 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
 from worlds import keys, reveals
+from worlds.admin_scoping import WorldScoped
 from worlds.audiences import Audience
-from worlds.erasing import deletion_for_good
-from worlds.models import ApiKey, AuditedCall, Campaign, GameSystem, Membership, Party, Reveal, World
-from worlds.scoping import WorldScoped
+from worlds.erasure import deletion_for_good
+from worlds.models import (
+    ApiKey,
+    AuditedCall,
+    Campaign,
+    GameSystem,
+    Membership,
+    Party,
+    Reveal,
+    World,
+)
 
 
 @admin.register(GameSystem)
@@ -97,7 +106,16 @@ class ApiKeyForm(ModelForm):  # type: ignore[type-arg]  # not subscriptable at r
 
     class Meta:
         model = ApiKey
-        fields = ["name", "world", "campaign", "scopes", "audience", "namespace", "calls_per_minute", "expires_at"]
+        fields = [
+            "name",
+            "world",
+            "campaign",
+            "scopes",
+            "audience",
+            "namespace",
+            "calls_per_minute",
+            "expires_at",
+        ]
 
     def clean_audience(self) -> str:
         try:
@@ -113,7 +131,16 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
     keeps their name."""
 
     form = ApiKeyForm
-    list_display = ["name", "prefix", "world", "audience", "scopes", "last_used_at", "expires_at", "state"]
+    list_display = [
+        "name",
+        "prefix",
+        "world",
+        "audience",
+        "scopes",
+        "last_used_at",
+        "expires_at",
+        "state",
+    ]
     list_filter = ["world"]
     search_fields = ["name", "prefix"]
     autocomplete_fields = ["world", "campaign"]
@@ -126,7 +153,13 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
 
     @admin.display(description=_("state"))
     def state(self, key: ApiKey) -> str:
-        return gettext("revoked") if key.revoked_at else gettext("valid") if keys.stands(key) else gettext("expired")
+        return (
+            gettext("revoked")
+            if key.revoked_at
+            else gettext("valid")
+            if keys.stands(key)
+            else gettext("expired")
+        )
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         if change:
@@ -134,7 +167,9 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
             return
         text = keys.mint(obj)
         super().save_model(request, obj, form, change)
-        messages.warning(request, gettext("Copy the key now, it is not shown again: %(key)s") % {"key": text})
+        messages.warning(
+            request, gettext("Copy the key now, it is not shown again: %(key)s") % {"key": text}
+        )
 
     @admin.action(description=_("Revoke the selected keys"))
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
@@ -188,7 +223,18 @@ class RevealAdmin(ReadOnly, WorldScoped, ModelAdmin):
 
 @admin.register(AuditedCall)
 class AuditedCallAdmin(ReadOnly, WorldScoped, ModelAdmin):
-    list_display = ["at", "tool", "door", "audience", "key", "status", "code", "found", "milliseconds", "request_id"]
+    list_display = [
+        "at",
+        "tool",
+        "door",
+        "audience",
+        "key",
+        "status",
+        "code",
+        "found",
+        "milliseconds",
+        "request_id",
+    ]
     list_filter = ["world", "door", "tool", "status"]
     search_fields = ["request_id", "audience", "tool"]
     date_hierarchy = "at"

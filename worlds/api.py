@@ -6,21 +6,24 @@ from uuid import UUID
 from django.http import HttpRequest
 from ninja import Body, Query, Router, Status
 
-from retrieval.problems import AudienceAboveCap, NotFound
+from retrieval.errors import AudienceAboveCap, NotFound
 from worlds import reveals
-from worlds.asking import AUDIENCE
 from worlds.callers import Caller
-from worlds.doors import NeedsKey, caller_of
 from worlds.keys import Scope
 from worlds.models import Reveal
+from worlds.rest import NeedsKey, caller_of
 from worlds.schemas import RevealLog, RevealLogged, RevealWritten
+from worlds.tool_args import AUDIENCE
 
 router = Router(tags=["world"], auth=NeedsKey(Scope.WORLD_WRITE))
 PAGE = 100
 
 
 @router.post(
-    "/reveals", operation_id="reveal_create", summary="Tell a party or NPC of something", response={201: RevealLogged}
+    "/reveals",
+    operation_id="reveal_create",
+    summary="Tell a party or NPC of something",
+    response={201: RevealLogged},
 )
 def create_reveal(request: HttpRequest, entry: Body[RevealWritten]) -> Status[Reveal]:
     """From now on the audience finds the row. Revealing again what stands returns the standing entry."""
@@ -32,7 +35,12 @@ def create_reveal(request: HttpRequest, entry: Body[RevealWritten]) -> Status[Re
     return Status(201, made)
 
 
-@router.get("/reveals", operation_id="reveal_list", summary="Who learned what, latest first", response=RevealLog)
+@router.get(
+    "/reveals",
+    operation_id="reveal_list",
+    summary="Who learned what, latest first",
+    response=RevealLog,
+)
 def list_reveals(
     request: HttpRequest,
     audience: Annotated[str | None, Query(max_length=120, pattern=AUDIENCE)] = None,
@@ -47,11 +55,17 @@ def list_reveals(
     if cursor:
         entries = entries.filter(id__lt=cursor)
     page = list(entries[: limit + 1])
-    return {"reveals": page[:limit], "next_cursor": str(page[limit - 1].id) if len(page) > limit else None}
+    return {
+        "reveals": page[:limit],
+        "next_cursor": str(page[limit - 1].id) if len(page) > limit else None,
+    }
 
 
 @router.delete(
-    "/reveals/{uuid:entry_id}", operation_id="reveal_undo", summary="Take a reveal back", response=RevealLogged
+    "/reveals/{uuid:entry_id}",
+    operation_id="reveal_undo",
+    summary="Take a reveal back",
+    response=RevealLogged,
 )
 def undo_reveal(request: HttpRequest, entry_id: UUID) -> Reveal:
     """The audience no longer finds the row by this reveal; the log keeps the entry, marked as undone."""

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import TypeVar
 
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
 from worlds.models import World
 
 
@@ -68,7 +68,8 @@ class GuardedQuerySet(models.QuerySet[Row]):
         if audience == PUBLIC:
             return self.filter(visibility=Visibility.PUBLIC)
         return self.filter(
-            Q(visibility=Visibility.PUBLIC) | Q(visibility=Visibility.REVEALED, known_to__contains=[str(audience)])
+            Q(visibility=Visibility.PUBLIC)
+            | Q(visibility=Visibility.REVEALED, known_to__contains=[str(audience)])
         )
 
 
@@ -80,7 +81,9 @@ class Guarded(models.Model):
     """A `revealed` row that names nobody is still known to the row's own `party`."""
 
     world = models.ForeignKey(World, models.CASCADE, related_name="+")
-    visibility = models.CharField(_("visibility"), max_length=10, choices=Visibility, default=Visibility.GM)
+    visibility = models.CharField(
+        _("visibility"), max_length=10, choices=Visibility, default=Visibility.GM
+    )
     known_to = models.JSONField(_("known to"), default=list, blank=True, editable=False)
 
     class Meta:

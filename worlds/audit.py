@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from retrieval.ids import uuid7
 from worlds.callers import Caller
-from worlds.gathering import Gathering
 from worlds.models import AuditedCall
+from worlds.write_behind import Gathering
 
 _WRITE = """
 WITH quick AS (SELECT set_config('synchronous_commit', %(commit)s, true)),
@@ -120,7 +120,9 @@ def forget_old() -> int:
     """Delete calls older than `AUDIT_DAYS` (0: never), a batch a transaction; return how many."""
     horizon, gone = timezone.now() - timedelta(days=settings.AUDIT_DAYS), 0
     while settings.AUDIT_DAYS:
-        batch = list(AuditedCall.objects.filter(at__lt=horizon).values_list("pk", flat=True)[:BATCH])
+        batch = list(
+            AuditedCall.objects.filter(at__lt=horizon).values_list("pk", flat=True)[:BATCH]
+        )
         if not batch:
             break
         gone += AuditedCall.objects.filter(pk__in=batch).delete()[0]

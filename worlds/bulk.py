@@ -6,7 +6,7 @@ from typing import Any, Literal
 from django.db import transaction
 from pydantic import BaseModel, ValidationError
 
-from retrieval.problems import Invalid, Problem
+from retrieval.errors import Invalid, Problem
 
 Write = Callable[[Any], tuple[str, str]]
 """Takes one item; returns its id and what became of it."""
@@ -48,12 +48,18 @@ def _written(index: int, item: Any, write: Write) -> ItemReport:
     except (Problem, ValidationError) as refused:
         problem = refused if isinstance(refused, Problem) else invalid(refused)
         return ItemReport(
-            index=index, status="failed", code=problem.code, detail=problem.detail, candidates=list(problem.candidates)
+            index=index,
+            status="failed",
+            code=problem.code,
+            detail=problem.detail,
+            candidates=list(problem.candidates),
         )
     return ItemReport(index=index, status="ok", id=name, outcome=outcome)
 
 
 def invalid(error: ValidationError) -> Invalid:
     """Say in one line what Pydantic found."""
-    found = [f"{'.'.join(map(str, each['loc'])) or 'item'}: {each['msg']}" for each in error.errors()[:5]]
+    found = [
+        f"{'.'.join(map(str, each['loc'])) or 'item'}: {each['msg']}" for each in error.errors()[:5]
+    ]
     return Invalid("; ".join(found))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from django.db.models import Q
 
-from retrieval.problems import AudienceAboveCap, NotFound, WrongScope
+from retrieval.errors import AudienceAboveCap, NotFound, WrongScope
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.models import ApiKey, Campaign, Party, World
 
@@ -59,11 +59,15 @@ class Caller:
         parties = Party.objects.filter(world=self.world).select_related("campaign")
         if self.campaign:
             parties = parties.filter(campaign=self.campaign)
-        party = parties.filter(Q(slug=reference) | Q(name__iexact=reference) | Q(id__iexact=reference)).first()
+        party = parties.filter(
+            Q(slug=reference) | Q(name__iexact=reference) | Q(id__iexact=reference)
+        ).first()
         if party is None:
             known = tuple(parties.values_list("slug", flat=True).order_by("slug")[:5])
             raise NotFound(f"There is no party {reference!r} in this world.", candidates=known)
-        return replace(self, audience=Audience("party", party.slug), campaign=self.campaign or party.campaign)
+        return replace(
+            self, audience=Audience("party", party.slug), campaign=self.campaign or party.campaign
+        )
 
     def require(self, scope: str) -> None:
         """Raise `WrongScope` unless the caller holds `scope` (`admin` holds all)."""

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from retrieval.problems import Conflict, Invalid
+from retrieval.errors import Conflict, Invalid
 from worlds.models import ApiKey, IdempotentWrite
 
 ABANDONED = timedelta(minutes=2)
@@ -39,7 +39,9 @@ class Answer:
     replayed: bool = False
 
 
-def once(key: ApiKey, token: str, request: bytes, write: Callable[[], Answer], *, atomic: bool = True) -> Answer:
+def once(
+    key: ApiKey, token: str, request: bytes, write: Callable[[], Answer], *, atomic: bool = True
+) -> Answer:
     """Run `write` unless `token` was used before; then return what it answered that time.
 
     What `write` changes and the note that it is done are one transaction (unless `atomic` is false): a crash between
@@ -78,9 +80,13 @@ def _claim(key: ApiKey, token: str, fingerprint: str) -> IdempotentWrite:
     except IntegrityError:
         held = IdempotentWrite.objects.filter(key=key, token=token).first()
     if held and held.fingerprint != fingerprint:
-        raise Reused("This Idempotency-Key was used with another request: use a new key for a new write.")
+        raise Reused(
+            "This Idempotency-Key was used with another request: use a new key for a new write."
+        )
     if held is None or held.status is None:
-        raise InFlight("A request with this Idempotency-Key is under way: wait for it, then send it again.")
+        raise InFlight(
+            "A request with this Idempotency-Key is under way: wait for it, then send it again."
+        )
     return held
 
 

@@ -1,7 +1,7 @@
 """Keys of programs: `m37_<prefix>_<secret>`, of which only a hash is stored.
 
 A verified key is remembered by the process for a minute. That is safe for revocation because every call counts itself
-in the database (`worlds.throttling`), and that same statement tells whether the key still stands unchanged.
+in the database (`worlds.rate_limits`), and that same statement tells whether the key still stands unchanged.
 """
 
 import hmac
@@ -15,7 +15,7 @@ from cachetools import TTLCache
 from django.db.models import F, Func, TextField
 from django.utils import timezone
 
-from retrieval.problems import Invalid, Unauthorized
+from retrieval.errors import Invalid, Unauthorized
 from worlds.audiences import PUBLIC, Audience
 from worlds.models import ApiKey, Campaign, World
 
@@ -28,7 +28,9 @@ class Scope(StrEnum):
 
 
 NO_KEY = "Send an API key as `Authorization: Bearer m37_…` or `X-API-Key: m37_…`."
-BAD_KEY = "This API key is not valid (unknown, expired or revoked): ask the world's owner for a new one."
+BAD_KEY = (
+    "This API key is not valid (unknown, expired or revoked): ask the world's owner for a new one."
+)
 
 _known: TTLCache[str, ApiKey] = TTLCache(maxsize=4096, ttl=60)
 
@@ -101,9 +103,15 @@ def revoke(key: ApiKey) -> None:
 
 
 def _load(prefix: str) -> ApiKey | None:
-    stamp = Func(F("pk"), template="(worlds_apikey.xmin::text || worlds_apikey.ctid::text)", output_field=TextField())
+    stamp = Func(
+        F("pk"),
+        template="(worlds_apikey.xmin::text || worlds_apikey.ctid::text)",
+        output_field=TextField(),
+    )
     related = ("world", "world__system", "campaign")
-    return ApiKey.objects.select_related(*related).annotate(stamp=stamp).filter(prefix=prefix).first()
+    return (
+        ApiKey.objects.select_related(*related).annotate(stamp=stamp).filter(prefix=prefix).first()
+    )
 
 
 def _split(text: str) -> tuple[str, str]:

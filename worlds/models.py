@@ -35,7 +35,9 @@ class GameSystem(Named):
 class World(Named):
     """Everything stored belongs to a world, and no query crosses that line."""
 
-    system = models.ForeignKey(GameSystem, models.PROTECT, null=True, blank=True, related_name="worlds")
+    system = models.ForeignKey(
+        GameSystem, models.PROTECT, null=True, blank=True, related_name="worlds"
+    )
     language = models.CharField(_("language"), max_length=8, default="en")
     description = models.TextField(_("description"), blank=True, default="")
 
@@ -51,18 +53,24 @@ class Campaign(Named):
     class Meta:
         verbose_name = _("campaign")
         verbose_name_plural = _("campaigns")
-        constraints = [models.UniqueConstraint(fields=["world", "slug"], name="campaign_slug_in_world")]
+        constraints = [
+            models.UniqueConstraint(fields=["world", "slug"], name="campaign_slug_in_world")
+        ]
 
 
 class Party(Named):
     world = models.ForeignKey(World, models.CASCADE, related_name="parties")
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="parties")
-    members = models.JSONField(_("members"), default=list, blank=True, help_text=_("Names of the player characters."))
+    members = models.JSONField(
+        _("members"), default=list, blank=True, help_text=_("Names of the player characters.")
+    )
 
     class Meta:
         verbose_name = _("party")
         verbose_name_plural = _("parties")
-        constraints = [models.UniqueConstraint(fields=["world", "slug"], name="party_slug_in_world")]
+        constraints = [
+            models.UniqueConstraint(fields=["world", "slug"], name="party_slug_in_world")
+        ]
 
 
 class Membership(models.Model):
@@ -76,7 +84,9 @@ class Membership(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
     world = models.ForeignKey(World, models.CASCADE, related_name="memberships")
     role = models.CharField(_("role"), max_length=16, choices=Role)
-    party = models.ForeignKey(Party, models.CASCADE, null=True, blank=True, related_name="memberships")
+    party = models.ForeignKey(
+        Party, models.CASCADE, null=True, blank=True, related_name="memberships"
+    )
 
     class Meta:
         verbose_name = _("membership")
@@ -84,7 +94,8 @@ class Membership(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["user", "world"], name="membership_user_world"),
             models.CheckConstraint(
-                condition=models.Q(party__isnull=True) | models.Q(role="player"), name="membership_party_is_for_players"
+                condition=models.Q(party__isnull=True) | models.Q(role="player"),
+                name="membership_party_is_for_players",
             ),
         ]
 
@@ -97,10 +108,15 @@ class ApiKey(models.Model):
     prefix = models.CharField(_("prefix"), max_length=12, unique=True, editable=False)
     secret_hash = models.CharField(max_length=64, editable=False)
     world = models.ForeignKey(World, models.CASCADE, related_name="api_keys")
-    campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, blank=True, related_name="api_keys")
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, null=True, blank=True, related_name="api_keys"
+    )
     scopes = models.JSONField(_("scopes"), default=list)
     audience = models.CharField(
-        _("audience cap"), max_length=80, default="public", help_text=_("gm, party:<slug>, npc:<slug> or public.")
+        _("audience cap"),
+        max_length=80,
+        default="public",
+        help_text=_("gm, party:<slug>, npc:<slug> or public."),
     )
     namespace = models.CharField(_("agent namespace"), max_length=120, blank=True, default="")
     calls_per_minute = models.PositiveIntegerField(_("calls per minute"), default=600)
@@ -118,7 +134,7 @@ class ApiKey(models.Model):
 
 
 class CallCount(models.Model):
-    """How often a key called a tool in the current minute (`worlds.throttling`). Unlogged: derived and short-lived."""
+    """How often a key called a tool in the current minute (`worlds.rate_limits`). Unlogged: derived and short-lived."""
 
     pk = models.CompositePrimaryKey("key_id", "tool")
     key = models.ForeignKey(ApiKey, models.CASCADE, related_name="+")
@@ -133,7 +149,9 @@ class AuditedCall(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     at = models.DateTimeField(_("at"))
     world = models.ForeignKey(World, models.CASCADE, related_name="+")
-    key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+", verbose_name=_("key"))
+    key = models.ForeignKey(
+        ApiKey, models.SET_NULL, null=True, related_name="+", verbose_name=_("key")
+    )
     door = models.CharField(_("door"), max_length=16)
     tool = models.CharField(_("tool"), max_length=80)
     audience = models.CharField(_("audience"), max_length=120)
@@ -192,4 +210,6 @@ class IdempotentWrite(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["key", "token"], name="idempotency_key_of_api_key")]
+        constraints = [
+            models.UniqueConstraint(fields=["key", "token"], name="idempotency_key_of_api_key")
+        ]

@@ -21,7 +21,7 @@ MASTERS = (Membership.Role.DESIGNER, Membership.Role.GM)
 
 
 @dataclass(frozen=True)
-class Looker:
+class Viewer:
     """A signed-in person in front of a page of `world`."""
 
     world: World
@@ -48,7 +48,11 @@ class Looker:
     @cached_property
     def every_party(self) -> list[Party]:
         """What the view-as switch offers to a game master."""
-        return list(Party.objects.filter(world=self.world).order_by("name")) if self.may_see_all else []
+        return (
+            list(Party.objects.filter(world=self.world).order_by("name"))
+            if self.may_see_all
+            else []
+        )
 
     def party(self, slug: str | None) -> Party | None:
         """Return the party of that slug among `parties`, or None; raises Http404 for one that may not be known."""
@@ -66,13 +70,13 @@ def worlds_of(user: Any) -> Any:
     return worlds if user.is_superuser else worlds.filter(memberships__user=user)
 
 
-def look(request: HttpRequest, slug: str) -> Looker:
+def look(request: HttpRequest, slug: str) -> Viewer:
     """Find out who looks; a world that the person does not belong to does not exist for them."""
     world = get_object_or_404(worlds_of(request.user).select_related("system"), slug=slug)
     own = _own_audience(request.user, world)
     chosen = request.session.get(SESSION_KEY, {}).get(world.slug)
     audience = Audience.parse(chosen) if chosen and own.is_gm else own
-    return Looker(world, request.user.get_username(), own.is_gm, own, audience)
+    return Viewer(world, request.user.get_username(), own.is_gm, own, audience)
 
 
 def _own_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> Audience:
@@ -84,7 +88,7 @@ def _own_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> Audie
     return Audience("party", membership.party.slug) if membership.party else PUBLIC
 
 
-View = Callable[Concatenate[HttpRequest, Looker, ...], HttpResponse]
+View = Callable[Concatenate[HttpRequest, Viewer, ...], HttpResponse]
 
 
 def page(view: View) -> Callable[..., HttpResponse]:
@@ -104,7 +108,7 @@ def gm_page(view: View) -> Callable[..., HttpResponse]:
     """A page that only a game master, looking as one, may know of."""
 
     @wraps(view)
-    def checked(request: HttpRequest, looker: Looker, **kwargs: Any) -> HttpResponse:
+    def checked(request: HttpRequest, looker: Viewer, **kwargs: Any) -> HttpResponse:
         if not looker.is_gm:
             raise Http404
         return view(request, looker, **kwargs)
@@ -112,5 +116,9 @@ def gm_page(view: View) -> Callable[..., HttpResponse]:
     return page(checked)
 
 
-def show(request: HttpRequest, looker: Looker, template: str, **context: Any) -> HttpResponse:
-    return render(request, template, {"looker": looker, "world": looker.world, "audience": looker.audience, **context})
+def show(request: HttpRequest, looker: Viewer, template: str, **context: Any) -> HttpResponse:
+    return render(
+        request,
+        template,
+        {"looker": looker, "world": looker.world, "audience": looker.audience, **context},
+    )

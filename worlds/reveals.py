@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from retrieval.problems import Conflict, Invalid, NotFound
+from retrieval.errors import Conflict, Invalid, NotFound
 from worlds.audiences import Audience, Guarded, Visibility
 from worlds.models import Reveal, World
 
@@ -20,14 +20,21 @@ from worlds.models import Reveal, World
 @cache
 def guarded_models() -> dict[str, type[Guarded]]:
     """Every kind of row that can be revealed, by its name in the log (`lore`, `npc`, …)."""
-    return {str(model._meta.model_name): model for model in apps.get_models() if issubclass(model, Guarded)}
+    return {
+        str(model._meta.model_name): model
+        for model in apps.get_models()
+        if issubclass(model, Guarded)
+    }
 
 
 def find_subject(world: World, kind: str, subject_id: UUID | str) -> Guarded:
     """Return the row that a reveal names; raises `NotFound`."""
     model = guarded_models().get(kind)
     if model is None:
-        raise NotFound(f"Nothing of the kind {kind!r} can be revealed.", candidates=sorted(guarded_models())[:5])
+        raise NotFound(
+            f"Nothing of the kind {kind!r} can be revealed.",
+            candidates=sorted(guarded_models())[:5],
+        )
     row: Guarded | None = model._default_manager.filter(world=world, pk=subject_id).first()
     if row is None:
         raise NotFound(f"There is no {kind} {subject_id} in this world.")
@@ -87,18 +94,24 @@ def undo(entry: Reveal) -> Reveal:
 
 def carry_over(old: Guarded, new: Guarded) -> int:
     """Let the standing entries about `old` speak of `new`, which has taken its place; return how many there were."""
-    standing = Reveal.objects.filter(subject_kind=old._meta.model_name, subject_id=old.pk, undone_at=None)
+    standing = Reveal.objects.filter(
+        subject_kind=old._meta.model_name, subject_id=old.pk, undone_at=None
+    )
     return standing.update(subject_kind=new._meta.model_name, subject_id=new.pk)
 
 
 def _stands(entry: Reveal) -> bool:
-    same = Reveal.objects.filter(subject_kind=entry.subject_kind, subject_id=entry.subject_id, audience=entry.audience)
+    same = Reveal.objects.filter(
+        subject_kind=entry.subject_kind, subject_id=entry.subject_id, audience=entry.audience
+    )
     return same.filter(undone_at=None).exists()
 
 
 def learned_by(world: World, audience: Audience) -> QuerySet[Reveal]:
     """What `audience` has learned and still knows, latest first."""
-    return Reveal.objects.filter(world=world, audience=str(audience), undone_at=None).order_by("-created_at")
+    return Reveal.objects.filter(world=world, audience=str(audience), undone_at=None).order_by(
+        "-created_at"
+    )
 
 
 def _locked(subject: Guarded) -> Guarded:
@@ -108,6 +121,8 @@ def _locked(subject: Guarded) -> Guarded:
 def _store(row: Guarded, known_to: set[str]) -> None:
     row.known_to = sorted(known_to)
     if row.visibility != Visibility.PUBLIC:
-        row.visibility = Visibility.REVEALED if known_to or row.known_to_own_party else Visibility.GM
+        row.visibility = (
+            Visibility.REVEALED if known_to or row.known_to_own_party else Visibility.GM
+        )
     row.save(update_fields=["known_to", "visibility"])
     row.visibility_changed()

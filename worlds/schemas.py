@@ -5,20 +5,27 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.schemas import Asked, Day
+from retrieval.schemas import Day, RequestModel
 
 
-class RevealWritten(Asked):
+class RevealWritten(RequestModel):
     """Who learned of what, and from where."""
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: str = Field(max_length=40, description="Kind of row: lore, npc, episode, …", examples=["lore"])
+    kind: str = Field(
+        max_length=40, description="Kind of row: lore, npc, episode, …", examples=["lore"]
+    )
     id: UUID = Field(description="Id of the row.")
     audience: str = Field(
-        max_length=120, pattern=r"^(party|npc):.+$", description="Who learned it.", examples=["party:lanternbearers"]
+        max_length=120,
+        pattern=r"^(party|npc):.+$",
+        description="Who learned it.",
+        examples=["party:lanternbearers"],
     )
-    episode_ref: str = Field(default="", max_length=120, description="The episode in which it was learned.")
+    episode_ref: str = Field(
+        default="", max_length=120, description="The episode in which it was learned."
+    )
     in_world_at: Day | None = None
     in_world_label: str = Field(default="", max_length=120)
     note: str = Field(default="", max_length=2000)
@@ -42,4 +49,6 @@ class RevealLogged(BaseModel):
 
 class RevealLog(BaseModel):
     reveals: list[RevealLogged]
-    next_cursor: str | None = Field(default=None, description="Send it as `cursor` for the next page.")
+    next_cursor: str | None = Field(
+        default=None, description="Send it as `cursor` for the next page."
+    )

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from worlds.audiences import Audience
 from worlds.models import AuditedCall
-from worlds.pages import SESSION_KEY, Looker, gm_page, look, show, worlds_of
+from worlds.pages import SESSION_KEY, Viewer, gm_page, look, show, worlds_of
 
 LOOKS = ("auto", "light", "dark")
 A_YEAR = 365 * 24 * 3600
@@ -41,9 +41,11 @@ def view_as(request: HttpRequest, world: str) -> HttpResponse:
     return _back(request, world)
 
 
-def _known_audience(looker: Looker, text: str) -> Audience:
+def _known_audience(looker: Viewer, text: str) -> Audience:
     audience = Audience.parse(text)
-    if audience.kind == "party" and audience.slug not in {party.slug for party in looker.every_party}:
+    if audience.kind == "party" and audience.slug not in {
+        party.slug for party in looker.every_party
+    }:
         raise Http404
     return audience
 
@@ -53,7 +55,9 @@ def choose_look(request: HttpRequest) -> HttpResponse:
     """Light, dark, or as the system says; kept in a cookie, so that nothing flashes while loading."""
     chosen = request.POST.get("look", "auto")
     response = _back(request, "")
-    response.set_cookie("look", chosen if chosen in LOOKS else "auto", max_age=A_YEAR, samesite="Lax", httponly=True)
+    response.set_cookie(
+        "look", chosen if chosen in LOOKS else "auto", max_age=A_YEAR, samesite="Lax", httponly=True
+    )
     return response
 
 
@@ -65,13 +69,20 @@ def _back(request: HttpRequest, world: str) -> HttpResponseRedirect:
 
 
 @gm_page
-def audit(request: HttpRequest, looker: Looker) -> HttpResponse:
+def audit(request: HttpRequest, looker: Viewer) -> HttpResponse:
     """What did the model see: every call, latest first."""
     calls = AuditedCall.objects.filter(world=looker.world).select_related("key").order_by("-at")
     if tool := request.GET.get("tool", ""):
         calls = calls.filter(tool=tool)
     if wanted := request.GET.get("audience", ""):
         calls = calls.filter(audience=wanted)
-    tools = AuditedCall.objects.filter(world=looker.world).values_list("tool", flat=True).distinct().order_by("tool")
+    tools = (
+        AuditedCall.objects.filter(world=looker.world)
+        .values_list("tool", flat=True)
+        .distinct()
+        .order_by("tool")
+    )
     found = Paginator(calls, CALLS_PER_PAGE).get_page(request.GET.get("page"))
-    return show(request, looker, "gm/audit.html", calls=found, tools=list(tools), tool=tool, wanted=wanted)
+    return show(
+        request, looker, "gm/audit.html", calls=found, tools=list(tools), tool=tool, wanted=wanted
+    )

@@ -13,20 +13,36 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from knowledge.graph.believing import retract
 from knowledge.graph.contradictions import open_for
-from knowledge.graph.models import ConflictRule, Contradiction, GraphEdge, GraphJoin, GraphNode, GraphRelation
-from knowledge.graph.resolving import DECISIONS, resolve
-from knowledge.graph.revising import write_by_hand
-from retrieval.problems import Problem
-from worlds.scoping import WorldScoped
+from knowledge.graph.decisions import DECISIONS, resolve
+from knowledge.graph.fact_store import retract
+from knowledge.graph.manual_facts import write_by_hand
+from knowledge.graph.models import (
+    ConflictRule,
+    Contradiction,
+    GraphEdge,
+    GraphJoin,
+    GraphNode,
+    GraphRelation,
+)
+from retrieval.errors import Problem
+from worlds.admin_scoping import WorldScoped
 
 if TYPE_CHECKING:
     FactModelForm = forms.ModelForm[GraphEdge]
 else:
     FactModelForm = forms.ModelForm
 
-FACT_FIELDS = ["relation", "label", "since", "until", "confidence", "visibility", "source_kind", "source_ref"]
+FACT_FIELDS = [
+    "relation",
+    "label",
+    "since",
+    "until",
+    "confidence",
+    "visibility",
+    "source_kind",
+    "source_ref",
+]
 EDITED = ["edited_by", "edited_because"]
 
 
@@ -54,11 +70,23 @@ class FactForm(FactModelForm):
 
     def _check(self, src: GraphNode, relation: GraphRelation, dst: GraphNode) -> None:
         if src.world_id != dst.world_id or src.pk == dst.pk:
-            raise forms.ValidationError(gettext("A fact joins two different entities of one world."))
+            raise forms.ValidationError(
+                gettext("A fact joins two different entities of one world.")
+            )
         if not relation.joins.filter(src_kind=src.kind, dst_kind=dst.kind).exists():
-            kinds = {"relation": relation.code, "src": src.get_kind_display(), "dst": dst.get_kind_display()}
-            raise forms.ValidationError(gettext("%(relation)s may not join %(src)s to %(dst)s.") % kinds)
-        self.instance.world_id, self.instance.src_kind, self.instance.dst_kind = src.world_id, src.kind, dst.kind
+            kinds = {
+                "relation": relation.code,
+                "src": src.get_kind_display(),
+                "dst": dst.get_kind_display(),
+            }
+            raise forms.ValidationError(
+                gettext("%(relation)s may not join %(src)s to %(dst)s.") % kinds
+            )
+        self.instance.world_id, self.instance.src_kind, self.instance.dst_kind = (
+            src.world_id,
+            src.kind,
+            dst.kind,
+        )
 
 
 class FactsFrom(TabularInline):
@@ -109,7 +137,9 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
         """Nothing is overwritten: a changed fact becomes a new row, a removed one is no longer believed."""
         formset.save(commit=False)
         for fact in formset.saved_forms:
-            write_by_hand(fact.instance, by=request.user.get_username(), because=fact.cleaned_data["reason"])
+            write_by_hand(
+                fact.instance, by=request.user.get_username(), because=fact.cleaned_data["reason"]
+            )
         retract(formset.deleted_objects, because=gettext("taken back in the admin"))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -120,14 +150,32 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
 
 def _tell(request: HttpRequest, node: GraphNode, edges: list[Any]) -> None:
     for conflict in open_for(node.world, edges=edges, nodes=[node.pk]):
-        messages.warning(request, gettext("A contradiction was opened: %(says)s") % {"says": conflict.says})
+        messages.warning(
+            request, gettext("A contradiction was opened: %(says)s") % {"says": conflict.says}
+        )
 
 
 @admin.register(GraphEdge)
 class GraphEdgeAdmin(WorldScoped, ModelAdmin):
     form = FactForm
-    list_display = ["src", "relation", "dst", "label", "since", "until", "source_kind", "visibility", "flag"]
-    list_filter = ["world", "relation", "visibility", "source_kind", ("flag", admin.EmptyFieldListFilter)]
+    list_display = [
+        "src",
+        "relation",
+        "dst",
+        "label",
+        "since",
+        "until",
+        "source_kind",
+        "visibility",
+        "flag",
+    ]
+    list_filter = [
+        "world",
+        "relation",
+        "visibility",
+        "source_kind",
+        ("flag", admin.EmptyFieldListFilter),
+    ]
     list_select_related = ["src", "dst", "relation"]
     search_fields = ["src__name", "dst__name", "label", "source_ref"]
     autocomplete_fields = ["src", "dst"]
@@ -143,14 +191,18 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
         _tell(request, obj.src, [obj.pk])
 
     def response_change(self, request: HttpRequest, obj: GraphEdge) -> HttpResponse:
-        request.path = reverse("admin:knowledge_graphedge_change", args=[obj.pk])  # the new version's own
+        request.path = reverse(
+            "admin:knowledge_graphedge_change", args=[obj.pk]
+        )  # the new version's own
         return super().response_change(request, obj)
 
     @admin.action(description=_("Take back the selected facts"))
     def take_back(self, request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
         flagged = retract(list(queryset), because=gettext("taken back in the admin"))
         self.message_user(
-            request, gettext("Taken back. %(n)d facts that rested on them are flagged.") % {"n": len(flagged)}
+            request,
+            gettext("Taken back. %(n)d facts that rested on them are flagged.")
+            % {"n": len(flagged)},
         )
 
     @admin.action(description=_("Mark as looked at"))
@@ -160,7 +212,9 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
 
 class DecisionForm(ActionForm):
     how = forms.ChoiceField(
-        label=_("Decision"), choices=[(how, Contradiction.How(how).label) for how in DECISIONS], required=False
+        label=_("Decision"),
+        choices=[(how, Contradiction.How(how).label) for how in DECISIONS],
+        required=False,
     )
     reason = forms.CharField(label=_("Reason"), required=False)
     at = forms.FloatField(label=_("From world day"), required=False)
@@ -170,7 +224,14 @@ class DecisionForm(ActionForm):
 class ContradictionAdmin(WorldScoped, ModelAdmin):
     list_display = ["rule", "first", "second", "ended", "state", "how", "reason", "resolved_by"]
     list_filter = ["state", "world", "rule"]
-    list_select_related = ["rule", "first__src", "first__dst", "second__src", "second__dst", "ended"]
+    list_select_related = [
+        "rule",
+        "first__src",
+        "first__dst",
+        "second__src",
+        "second__dst",
+        "ended",
+    ]
     action_form = DecisionForm
     actions = ["decide"]
 
@@ -185,12 +246,18 @@ class ContradictionAdmin(WorldScoped, ModelAdmin):
     def _decide(self, request: HttpRequest, found: Contradiction, said: dict[str, Any]) -> None:
         try:
             decided = resolve(
-                found, how=said["how"], reason=said["reason"], by=request.user.get_username(), at=said["at"]
+                found,
+                how=said["how"],
+                reason=said["reason"],
+                by=request.user.get_username(),
+                at=said["at"],
             )
         except Problem as problem:
             self.message_user(request, problem.detail, messages.ERROR)
             return
-        self.message_user(request, gettext("Decided. Flagged for a look: %(n)d.") % {"n": len(decided.flagged)})
+        self.message_user(
+            request, gettext("Decided. Flagged for a look: %(n)d.") % {"n": len(decided.flagged)}
+        )
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
         return False

@@ -8,20 +8,20 @@ from django.http import HttpRequest
 from ninja import Body, Path, Query, Router
 from pydantic import Field, FiniteFloat
 
-from knowledge.graph.base import MAX_DEPTH, View
-from knowledge.graph.believing import retract
 from knowledge.graph.contradictions import describe, open_contradictions
-from knowledge.graph.facts import ConflictOut, GraphFact, GraphNeighborhood, GraphPath, Written
-from knowledge.graph.fallback import graph_for
-from knowledge.graph.linking import Names
+from knowledge.graph.decisions import DECISIONS, resolve
+from knowledge.graph.entity_linking import Names
+from knowledge.graph.fact_store import retract
 from knowledge.graph.models import Contradiction, GraphEdge
-from knowledge.graph.resolving import DECISIONS, resolve
-from knowledge.graph.writing import MAX_BATCH, record
-from retrieval.problems import AudienceAboveCap, NotFound
-from retrieval.schemas import Closed
+from knowledge.graph.protocol import MAX_DEPTH, View
+from knowledge.graph.schemas import ConflictOut, GraphFact, GraphNeighborhood, GraphPath, Written
+from knowledge.graph.store_selection import graph_for
+from knowledge.graph.upsert import MAX_BATCH, record
+from retrieval.errors import AudienceAboveCap, NotFound
+from retrieval.schemas import StrictModel
 from worlds.callers import Caller
-from worlds.doors import NeedsKey, caller_of
 from worlds.keys import Scope
+from worlds.rest import NeedsKey, caller_of
 
 router = Router(tags=["graph"])
 READ, WRITE = NeedsKey(Scope.TOOLS_READ), NeedsKey(Scope.WORLD_WRITE)
@@ -29,31 +29,31 @@ PAGE = 100
 Entity = Annotated[str, Field(min_length=1, max_length=200, description="Id, slug or name.")]
 
 
-class Facts(Closed):
+class Facts(StrictModel):
     facts: Annotated[list[GraphFact], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class Retraction(Closed):
+class Retraction(StrictModel):
     reason: Annotated[str, Field(min_length=1, max_length=150)]
 
 
-class Flagged(Closed):
+class Flagged(StrictModel):
     """The facts that rested on it, each flagged for a person to look at."""
 
     flagged: list[UUID]
 
 
-class Decision(Closed):
+class Decision(StrictModel):
     how: Annotated[str, Field(description=", ".join(DECISIONS))]
     reason: Annotated[str, Field(min_length=1, max_length=2000)]
     at: FiniteFloat | None = None
 
 
-class Conflicts(Closed):
+class Conflicts(StrictModel):
     contradictions: list[ConflictOut]
 
 
-class Walk(Closed):
+class Walk(StrictModel):
     """`at`: world day; none is the present."""
 
     at: FiniteFloat | None = None
@@ -70,41 +70,56 @@ class Between(Walk):
     max_depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 4
 
 
-def keeper_of(request: HttpRequest) -> Caller:
+def require_gm(request: HttpRequest) -> Caller:
     caller = caller_of(request)
     if not caller.audience.is_gm:
         raise AudienceAboveCap("Writing facts needs a key whose audience cap is gm.")
     return caller
 
 
-@router.post("/facts", operation_id="graph_upsert_facts", summary="Tell facts", response=Written, auth=WRITE)
+@router.post(
+    "/facts", operation_id="graph_upsert_facts", summary="Tell facts", response=Written, auth=WRITE
+)
 def tell(request: HttpRequest, batch: Body[Facts]) -> Written:
     """All or none. The same facts again change nothing. A fact that contradicts another is kept as contested, and the
     contradiction comes back in the answer."""
-    return record(keeper_of(request).world, batch.facts)
+    return record(require_gm(request).world, batch.facts)
 
 
 @router.post(
-    "/facts/{fact_id}/retract", operation_id="graph_retract", summary="Take a fact back", response=Flagged, auth=WRITE
+    "/facts/{fact_id}/retract",
+    operation_id="graph_retract",
+    summary="Take a fact back",
+    response=Flagged,
+    auth=WRITE,
 )
 def take_back(request: HttpRequest, fact_id: Path[UUID], retraction: Body[Retraction]) -> Flagged:
     """It stays as history: what was believed then can still be asked."""
-    facts = GraphEdge.objects.believed().filter(world=keeper_of(request).world, pk=fact_id)
+    facts = GraphEdge.objects.believed().filter(world=require_gm(request).world, pk=fact_id)
     if not facts:
         raise NotFound(f"There is no fact {fact_id} here.")
     return Flagged(flagged=[fact.pk for fact in retract(list(facts), because=retraction.reason)])
 
 
 @router.get(
-    "/neighbors", operation_id="graph_neighbors", summary="What is around an entity", response=GraphNeighborhood,
+    "/neighbors",
+    operation_id="graph_neighbors",
+    summary="What is around an entity",
+    response=GraphNeighborhood,
     auth=READ,
-)  # fmt: skip
+)
 def around(request: HttpRequest, wanted: Query[Around]) -> GraphNeighborhood:
     view, (center,) = _view(request, wanted, wanted.entity)
     return async_to_sync(graph_for(view).neighbors)(center, wanted.depth)
 
 
-@router.get("/path", operation_id="graph_path", summary="How two entities are connected", response=GraphPath, auth=READ)
+@router.get(
+    "/path",
+    operation_id="graph_path",
+    summary="How two entities are connected",
+    response=GraphPath,
+    auth=READ,
+)
 def path(request: HttpRequest, wanted: Query[Between]) -> GraphPath:
     """No path of at most `max_depth` facts: both lists are empty."""
     view, (src, dst) = _view(request, wanted, wanted.src, wanted.dst)
@@ -120,24 +135,35 @@ def path(request: HttpRequest, wanted: Query[Between]) -> GraphPath:
 )
 def contradictions(request: HttpRequest) -> Conflicts:
     """The newest hundred."""
-    return Conflicts(contradictions=[describe(one) for one in open_contradictions(keeper_of(request).world)[:PAGE]])
+    return Conflicts(
+        contradictions=[
+            describe(one) for one in open_contradictions(require_gm(request).world)[:PAGE]
+        ]
+    )
 
 
 @router.post(
-    "/contradictions/{contradiction_id}/resolve", operation_id="graph_resolve", summary="Decide a contradiction",
-    response=Flagged, auth=WRITE,
-)  # fmt: skip
+    "/contradictions/{contradiction_id}/resolve",
+    operation_id="graph_resolve",
+    summary="Decide a contradiction",
+    response=Flagged,
+    auth=WRITE,
+)
 def decide(request: HttpRequest, contradiction_id: Path[UUID], decision: Body[Decision]) -> Flagged:
-    caller = keeper_of(request)
+    caller = require_gm(request)
     found = Contradiction.objects.filter(world=caller.world, pk=contradiction_id).first()
     if found is None:
         raise NotFound(f"There is no contradiction {contradiction_id} here.")
     by = f"key {caller.key}" if caller.key else "api"
-    resolution = resolve(found, how=decision.how, reason=decision.reason, by=by[:150], at=decision.at)
+    resolution = resolve(
+        found, how=decision.how, reason=decision.reason, by=by[:150], at=decision.at
+    )
     return Flagged(flagged=[fact.pk for fact in resolution.flagged])
 
 
 def _view(request: HttpRequest, wanted: Walk, *names: str) -> tuple[View, list[UUID]]:
     caller = caller_of(request)
     known = Names.said_in(caller.world, names, caller.audience)
-    return View(caller.world, caller.audience, wanted.at), [known.resolve(name).pk for name in names]
+    return View(caller.world, caller.audience, wanted.at), [
+        known.resolve(name).pk for name in names
+    ]

@@ -9,9 +9,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from knowledge.graph.facts import ConflictOut
+from knowledge.graph.ancestry import ancestors
 from knowledge.graph.models import ConflictRule, Contradiction, GraphEdge, GraphNode, NodeKind
-from knowledge.graph.tracing import ancestors
+from knowledge.graph.schemas import ConflictOut
 from worlds.audiences import Audience
 from worlds.models import World
 
@@ -29,12 +29,26 @@ class Clash:
     ended: GraphNode | None = None
 
 
-def open_for(world: World, *, edges: Sequence[UUID] = (), nodes: Sequence[UUID] = ()) -> list[ConflictOut]:
+def open_for(
+    world: World, *, edges: Sequence[UUID] = (), nodes: Sequence[UUID] = ()
+) -> list[ConflictOut]:
     """Open a contradiction for each clash of these edges (and of the edges of these nodes, if those have ended)."""
-    touched = Q(pk__in=edges) | Q(src__in=nodes, src__until__isnull=False) | Q(dst__in=nodes, dst__until__isnull=False)
+    touched = (
+        Q(pk__in=edges)
+        | Q(src__in=nodes, src__until__isnull=False)
+        | Q(dst__in=nodes, dst__until__isnull=False)
+    )
     fresh = list(_believed(world).filter(touched))
-    clashes = [clash for rule in ConflictRule.objects.filter(active=True) for clash in FORMS[rule.form](rule, fresh)]
-    return [describe(found) for found in _kept(world, clashes) if found.state == Contradiction.State.OPEN]
+    clashes = [
+        clash
+        for rule in ConflictRule.objects.filter(active=True)
+        for clash in FORMS[rule.form](rule, fresh)
+    ]
+    return [
+        describe(found)
+        for found in _kept(world, clashes)
+        if found.state == Contradiction.State.OPEN
+    ]
 
 
 def _believed(world: World) -> models.QuerySet[GraphEdge]:
@@ -46,10 +60,20 @@ def _singles(rule: ConflictRule, fresh: list[GraphEdge]) -> Iterable[Clash]:
     mine = [edge for edge in fresh if edge.relation_id == rule.relation_id]
     if not mine:
         return
-    others = _believed(mine[0].world).filter(relation=rule.relation_id, src__in={edge.src_id for edge in mine})
-    pairs = [(a, b) for a in mine for b in others if a.src_id == b.src_id and a.dst_id != b.dst_id and overlap(a, b)]
+    others = _believed(mine[0].world).filter(
+        relation=rule.relation_id, src__in={edge.src_id for edge in mine}
+    )
+    pairs = [
+        (a, b)
+        for a in mine
+        for b in others
+        if a.src_id == b.src_id and a.dst_id != b.dst_id and overlap(a, b)
+    ]
     within = ancestors(
-        list({side.dst_id for pair in pairs for side in pair if side.dst_kind == NodeKind.LOCATION}), "PART_OF"
+        list(
+            {side.dst_id for pair in pairs for side in pair if side.dst_kind == NodeKind.LOCATION}
+        ),
+        "PART_OF",
     )
     for a, b in pairs:
         if b.dst_id not in within.get(a.dst_id, ()) and a.dst_id not in within.get(b.dst_id, ()):
@@ -66,7 +90,11 @@ def _exclusives(rule: ConflictRule, fresh: list[GraphEdge]) -> Iterable[Clash]:
     others = list(_believed(mine[0].world).filter(relation__in=both, src__in=near, dst__in=near))
     for a in mine:
         for b in others:
-            if b.relation_id == both[a.relation_id] and {a.src_id, a.dst_id} == {b.src_id, b.dst_id} and overlap(a, b):
+            if (
+                b.relation_id == both[a.relation_id]
+                and {a.src_id, a.dst_id} == {b.src_id, b.dst_id}
+                and overlap(a, b)
+            ):
                 yield _clash(rule, a, b)
 
 
@@ -74,9 +102,15 @@ def _after_ends(rule: ConflictRule, fresh: list[GraphEdge]) -> Iterable[Clash]:
     """A character who begins something, or goes on to a later day, after their death."""
     for edge in fresh:
         for node in (edge.src, edge.dst):
-            if edge.relation_id != rule.relation_id or node.kind != NodeKind.CHARACTER or node.until is None:
+            if (
+                edge.relation_id != rule.relation_id
+                or node.kind != NodeKind.CHARACTER
+                or node.until is None
+            ):
                 continue
-            if (edge.since is not None and edge.since >= node.until) or (edge.until or -ALWAYS) > node.until:
+            if (edge.since is not None and edge.since >= node.until) or (
+                edge.until or -ALWAYS
+            ) > node.until:
                 yield Clash(rule, edge, ended=node)
 
 
@@ -111,7 +145,11 @@ def _kept(world: World, clashes: Iterable[Clash]) -> list[Contradiction]:
     rows = {}
     for clash in clashes:
         row, _new = Contradiction.objects.get_or_create(
-            rule=clash.rule, first=clash.first, second=clash.second, ended=clash.ended, defaults={"world": world}
+            rule=clash.rule,
+            first=clash.first,
+            second=clash.second,
+            ended=clash.ended,
+            defaults={"world": world},
         )
         rows[row.pk] = row
     return list(rows.values())
@@ -119,15 +157,23 @@ def _kept(world: World, clashes: Iterable[Clash]) -> list[Contradiction]:
 
 def describe(found: Contradiction) -> ConflictOut:
     return ConflictOut(
-        id=found.pk, rule=found.rule_id, says=found.rule.says, first=found.first_id, second=found.second_id,
+        id=found.pk,
+        rule=found.rule_id,
+        says=found.rule.says,
+        first=found.first_id,
+        second=found.second_id,
         ended=found.ended_id,
-    )  # fmt: skip
+    )
 
 
 def settle_gone(edges: Sequence[UUID]) -> None:
     """Close what was open about facts that are no longer believed."""
-    about = Contradiction.objects.filter(Q(first__in=edges) | Q(second__in=edges), state=Contradiction.State.OPEN)
-    about.update(state=Contradiction.State.RESOLVED, how=Contradiction.How.GONE, resolved_at=timezone.now())
+    about = Contradiction.objects.filter(
+        Q(first__in=edges) | Q(second__in=edges), state=Contradiction.State.OPEN
+    )
+    about.update(
+        state=Contradiction.State.RESOLVED, how=Contradiction.How.GONE, resolved_at=timezone.now()
+    )
 
 
 def flagged_facts(world: World) -> list[GraphEdge]:
@@ -141,16 +187,21 @@ def days_of(clashes: Iterable[Contradiction], facts: Iterable[GraphEdge]) -> lis
     return [day for each in (*sides, *facts) for day in (each.since, each.until)]
 
 
-def open_contradictions(world: World, audience: Audience | None = None) -> models.QuerySet[Contradiction]:
+def open_contradictions(
+    world: World, audience: Audience | None = None
+) -> models.QuerySet[Contradiction]:
     """Return the open contradictions of `world`; for an audience, those both sides of which it may know."""
-    found = Contradiction.objects.filter(world=world, state=Contradiction.State.OPEN).select_related(
-        "rule", "first__src", "first__dst", "second__src", "second__dst", "ended"
-    )
+    found = Contradiction.objects.filter(
+        world=world, state=Contradiction.State.OPEN
+    ).select_related("rule", "first__src", "first__dst", "second__src", "second__dst", "ended")
     if audience is None or audience.is_gm:
         return found
     edges = GraphEdge.objects.in_world(world).visible_to(audience)
     nodes = GraphNode.objects.in_world(world).visible_to(audience)
     return found.filter(
-        Q(second=None) | Q(second__in=edges), Q(ended=None) | Q(ended__in=nodes), first__in=edges,
-        first__src__in=nodes, first__dst__in=nodes,
-    )  # fmt: skip
+        Q(second=None) | Q(second__in=edges),
+        Q(ended=None) | Q(ended__in=nodes),
+        first__in=edges,
+        first__src__in=nodes,
+        first__dst__in=nodes,
+    )

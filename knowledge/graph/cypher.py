@@ -30,7 +30,9 @@ BETWEEN = f"""
 UNWIND $inner AS id MATCH (a:Entity {{id: id}})-[r]-(b:Entity) WHERE b.id IN $all AND {edge_shown("r")}
 RETURN DISTINCT properties(r) AS edge ORDER BY edge.id
 """
-ALL_NODES = "MATCH (n:Entity) RETURN properties(n) AS row, [l IN labels(n) WHERE l <> 'Entity'] AS labels"
+ALL_NODES = (
+    "MATCH (n:Entity) RETURN properties(n) AS row, [l IN labels(n) WHERE l <> 'Entity'] AS labels"
+)
 ALL_EDGES = """
 MATCH (a:Entity)-[r]->(b:Entity)
 RETURN properties(r) AS row, type(r) AS relation, a.id AS src, b.id AS dst

@@ -12,9 +12,9 @@ from django.db.models import Min
 from django.utils import timezone
 
 from knowledge.graph import cypher
-from knowledge.graph.driving import DOWN, Neo4j
 from knowledge.graph.models import GraphEdge, GraphNode
-from knowledge.graph.projecting import edge_row, forget, node_row, prepare, project
+from knowledge.graph.neo4j_driver import DOWN, Neo4j
+from knowledge.graph.projection import edge_row, forget, node_row, prepare, project
 from knowledge.graph.projection_models import GraphMirror, GraphOutbox
 from worlds.models import World
 
@@ -113,14 +113,18 @@ def end() -> None:
 
 def verify(neo: Neo4j) -> list[str]:
     """Return each difference between the authority and Neo4j, in words. Asks for a moment without writers."""
-    nodes = {row["id"]: (row, row["kind"]) for row in map(node_row, GraphNode.objects.iterator(chunk_size=2000))}
+    nodes = {
+        row["id"]: (row, row["kind"])
+        for row in map(node_row, GraphNode.objects.iterator(chunk_size=2000))
+    }
     edges = {
         row["id"]: (row, (row["relation"], row["src"], row["dst"]))
         for row in map(edge_row, GraphEdge.objects.iterator(chunk_size=2000))
     }
     there_nodes = {r["row"]["id"]: (r["row"], *r["labels"]) for r in _stream(neo, cypher.ALL_NODES)}
     there_edges = {
-        r["row"]["id"]: (r["row"], (r["relation"], r["src"], r["dst"])) for r in _stream(neo, cypher.ALL_EDGES)
+        r["row"]["id"]: (r["row"], (r["relation"], r["src"], r["dst"]))
+        for r in _stream(neo, cypher.ALL_EDGES)
     }
     return [*_differences("node", nodes, there_nodes), *_differences("edge", edges, there_edges)]
 
@@ -130,7 +134,9 @@ def _differences(what: str, here: dict[str, Any], there: dict[str, Any]) -> Iter
     yield from (f"{what} {key} is only in Neo4j" for key in there.keys() - here.keys())
     for key in here.keys() & there.keys():
         row, identity = here[key]
-        if ({name: value for name, value in row.items() if value is not None}, identity) != there[key]:
+        if ({name: value for name, value in row.items() if value is not None}, identity) != there[
+            key
+        ]:
             yield f"{what} {key} differs: {row} {identity} / {there[key]}"
 
 

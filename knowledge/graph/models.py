@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from retrieval.ids import uuid7
-from retrieval.names import name_keys
+from retrieval.text.names import name_keys
 from worlds.audiences import Guarded, GuardedQuerySet, Visibility
 from worlds.models import World
 
@@ -41,7 +41,7 @@ class GraphRelation(models.Model):
 
     code = models.CharField(
         _("code"), max_length=40, primary_key=True, validators=[RegexValidator(r"^[A-Z][A-Z_]*$")]
-    )  # fmt: skip
+    )
     stored_as = models.ForeignKey(
         "self",
         models.PROTECT,
@@ -59,7 +59,9 @@ class GraphRelation(models.Model):
         verbose_name_plural = _("relations")
         ordering = ["code"]
         constraints = [
-            models.CheckConstraint(condition=Q(code__regex=r"^[A-Z][A-Z_]*$"), name="relation_code_is_a_plain_word")
+            models.CheckConstraint(
+                condition=Q(code__regex=r"^[A-Z][A-Z_]*$"), name="relation_code_is_a_plain_word"
+            )
         ]
 
     def __str__(self) -> str:
@@ -69,7 +71,9 @@ class GraphRelation(models.Model):
 class GraphJoin(models.Model):
     """Which kinds a relation may join. The database lets no other edge in (`edge_kinds_allowed`)."""
 
-    relation = models.ForeignKey(GraphRelation, models.CASCADE, related_name="joins", verbose_name=_("relation"))
+    relation = models.ForeignKey(
+        GraphRelation, models.CASCADE, related_name="joins", verbose_name=_("relation")
+    )
     src_kind = models.CharField(_("from"), max_length=10, choices=NodeKind)
     dst_kind = models.CharField(_("to"), max_length=10, choices=NodeKind)
 
@@ -77,7 +81,9 @@ class GraphJoin(models.Model):
         verbose_name = _("allowed edge")
         verbose_name_plural = _("allowed edges")
         ordering = ["relation", "src_kind", "dst_kind"]
-        constraints = [models.UniqueConstraint(fields=["relation", "src_kind", "dst_kind"], name="join_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["relation", "src_kind", "dst_kind"], name="join_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.src_kind} {self.relation_id} {self.dst_kind}"
@@ -92,7 +98,9 @@ class GraphFactBase(Guarded):
     """What nodes and edges share: who says so, how surely, when it held in the world, when we believed it."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    source_kind = models.CharField(_("source"), max_length=10, choices=SourceKind, default=SourceKind.EDITOR)
+    source_kind = models.CharField(
+        _("source"), max_length=10, choices=SourceKind, default=SourceKind.EDITOR
+    )
     source_ref = models.CharField(_("source id"), max_length=200, blank=True, default="")
     source_note = models.TextField(_("what the source says"), blank=True, default="")
     confidence = models.FloatField(
@@ -101,16 +109,20 @@ class GraphFactBase(Guarded):
     since = models.FloatField(_("since (world day)"), null=True, blank=True)
     until = models.FloatField(_("until (world day)"), null=True, blank=True)
     believed_from = models.DateTimeField(_("believed from"), default=timezone.now, editable=False)
-    believed_until = models.DateTimeField(_("believed until"), null=True, blank=True, editable=False)
+    believed_until = models.DateTimeField(
+        _("believed until"), null=True, blank=True, editable=False
+    )
 
     class Meta:
         abstract = True
         constraints = [
             models.CheckConstraint(
-                condition=Q(since=None) | Q(until=None) | Q(until__gt=F("since")), name="%(class)s_ends_after_it_begins"
+                condition=Q(since=None) | Q(until=None) | Q(until__gt=F("since")),
+                name="%(class)s_ends_after_it_begins",
             ),
             models.CheckConstraint(
-                condition=Q(confidence__gte=0.0) & Q(confidence__lte=1.0), name="%(class)s_confidence_0_to_1"
+                condition=Q(confidence__gte=0.0) & Q(confidence__lte=1.0),
+                name="%(class)s_confidence_0_to_1",
             ),
         ]
 
@@ -130,10 +142,17 @@ class GraphNode(GraphFactBase):
     kind = models.CharField(_("kind"), max_length=10, choices=NodeKind)
     slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
     name = models.CharField(_("name"), max_length=200)
-    aliases = ArrayField(models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True)
+    aliases = ArrayField(
+        models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True
+    )
     keys = NameKeysField(models.CharField(max_length=8), default=list, editable=False)
     lore = models.ForeignKey(
-        "knowledge.Lore", models.SET_NULL, null=True, blank=True, related_name="nodes", verbose_name=_("lore entry")
+        "knowledge.Lore",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="nodes",
+        verbose_name=_("lore entry"),
     )
 
     objects = FactQuerySet.as_manager()
@@ -164,9 +183,15 @@ class GraphEdge(GraphFactBase):
         GraphNode, models.CASCADE, related_name="facts_from", verbose_name=_("from"), db_index=False
     )
     relation = models.ForeignKey(
-        GraphRelation, models.PROTECT, related_name="facts", verbose_name=_("relation"), db_index=False
+        GraphRelation,
+        models.PROTECT,
+        related_name="facts",
+        verbose_name=_("relation"),
+        db_index=False,
     )
-    dst = models.ForeignKey(GraphNode, models.CASCADE, related_name="facts_to", verbose_name=_("to"), db_index=False)
+    dst = models.ForeignKey(
+        GraphNode, models.CASCADE, related_name="facts_to", verbose_name=_("to"), db_index=False
+    )
     label = models.CharField(
         _("in what way"), max_length=80, blank=True, default="", help_text=_("leads, sister of, …")
     )
@@ -179,11 +204,19 @@ class GraphEdge(GraphFactBase):
         "self", models.SET_NULL, null=True, blank=True, related_name="replaced_by", editable=False
     )
     flag = models.CharField(
-        _("to be checked"), max_length=200, blank=True, default="", help_text=_("Why a person should look at it again.")
+        _("to be checked"),
+        max_length=200,
+        blank=True,
+        default="",
+        help_text=_("Why a person should look at it again."),
     )
 
-    edited_by = models.CharField(_("written by"), max_length=150, blank=True, default="", editable=False)
-    edited_because = models.CharField(_("why it was changed"), max_length=400, blank=True, default="", editable=False)
+    edited_by = models.CharField(
+        _("written by"), max_length=150, blank=True, default="", editable=False
+    )
+    edited_because = models.CharField(
+        _("why it was changed"), max_length=400, blank=True, default="", editable=False
+    )
 
     objects = FactQuerySet.as_manager()
 
@@ -197,7 +230,11 @@ class GraphEdge(GraphFactBase):
     def narrow_to(self, visibility: str, known_to: list[str]) -> None:
         """Show this to no more audiences than are named."""
         if Visibility.PUBLIC in (visibility, self.visibility):
-            narrower = (visibility, known_to) if visibility != Visibility.PUBLIC else (self.visibility, self.known_to)
+            narrower = (
+                (visibility, known_to)
+                if visibility != Visibility.PUBLIC
+                else (self.visibility, self.known_to)
+            )
         elif Visibility.GM in (visibility, self.visibility):
             narrower = (Visibility.GM, [])
         else:
@@ -214,11 +251,17 @@ class GraphEdge(GraphFactBase):
             *GraphFactBase.Meta.constraints,
             models.CheckConstraint(condition=~Q(src=F("dst")), name="edge_joins_two_nodes"),
             models.UniqueConstraint(
-                F("src"), F("relation"), F("dst"), F("label"), Coalesce(F("since"), float("-inf")),
-                F("source_kind"), F("source_ref"),
-                condition=Q(believed_until=None), name="edge_believed_once",
+                F("src"),
+                F("relation"),
+                F("dst"),
+                F("label"),
+                Coalesce(F("since"), float("-inf")),
+                F("source_kind"),
+                F("source_ref"),
+                condition=Q(believed_until=None),
+                name="edge_believed_once",
             ),
-        ]  # fmt: skip
+        ]
         indexes = [
             models.Index(fields=["src", "relation"], name="edge_src"),
             models.Index(fields=["dst", "relation"], name="edge_dst"),
@@ -240,9 +283,16 @@ class ConflictRule(models.Model):
 
     code = models.SlugField(_("code"), max_length=40, primary_key=True)
     form = models.CharField(_("form"), max_length=10, choices=Form)
-    relation = models.ForeignKey(GraphRelation, models.CASCADE, related_name="+", verbose_name=_("relation"))
+    relation = models.ForeignKey(
+        GraphRelation, models.CASCADE, related_name="+", verbose_name=_("relation")
+    )
     other = models.ForeignKey(
-        GraphRelation, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("excludes")
+        GraphRelation,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("excludes"),
     )
     says = models.CharField(_("what it says"), max_length=200)
     active = models.BooleanField(_("active"), default=True)
@@ -253,7 +303,8 @@ class ConflictRule(models.Model):
         ordering = ["code"]
         constraints = [
             models.CheckConstraint(
-                condition=(Q(form="exclusive") & Q(other__isnull=False)) | (~Q(form="exclusive") & Q(other=None)),
+                condition=(Q(form="exclusive") & Q(other__isnull=False))
+                | (~Q(form="exclusive") & Q(other=None)),
                 name="conflict_rule_names_two_when_exclusive",
             )
         ]
@@ -279,14 +330,30 @@ class Contradiction(models.Model):
         GONE = "gone", _("Settled by another change")
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    world = models.ForeignKey(World, models.CASCADE, related_name="contradictions", verbose_name=_("world"))
-    rule = models.ForeignKey(ConflictRule, models.CASCADE, related_name="contradictions", verbose_name=_("rule"))
-    first = models.ForeignKey(GraphEdge, models.CASCADE, related_name="+", verbose_name=_("first fact"))
+    world = models.ForeignKey(
+        World, models.CASCADE, related_name="contradictions", verbose_name=_("world")
+    )
+    rule = models.ForeignKey(
+        ConflictRule, models.CASCADE, related_name="contradictions", verbose_name=_("rule")
+    )
+    first = models.ForeignKey(
+        GraphEdge, models.CASCADE, related_name="+", verbose_name=_("first fact")
+    )
     second = models.ForeignKey(
-        GraphEdge, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("second fact")
+        GraphEdge,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("second fact"),
     )
     ended = models.ForeignKey(
-        GraphNode, models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("entity that had ended")
+        GraphNode,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("entity that had ended"),
     )
     state = models.CharField(_("state"), max_length=10, choices=State, default=State.OPEN)
     how = models.CharField(_("decision"), max_length=16, choices=How, blank=True, default="")
@@ -304,8 +371,12 @@ class Contradiction(models.Model):
                 condition=Q(second=None, ended__isnull=False) | Q(second__isnull=False, ended=None),
                 name="contradiction_has_two_sides",
             ),
-            models.UniqueConstraint(fields=["rule", "first", "second"], name="contradiction_of_facts_once"),
-            models.UniqueConstraint(fields=["rule", "first", "ended"], name="contradiction_with_end_once"),
+            models.UniqueConstraint(
+                fields=["rule", "first", "second"], name="contradiction_of_facts_once"
+            ),
+            models.UniqueConstraint(
+                fields=["rule", "first", "ended"], name="contradiction_with_end_once"
+            ),
         ]
         indexes = [models.Index(fields=["world", "state"], name="contradiction_open")]
 

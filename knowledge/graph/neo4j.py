@@ -10,12 +10,20 @@ from asgiref.sync import sync_to_async
 from neo4j.exceptions import Neo4jError
 
 from knowledge.graph import cypher
-from knowledge.graph.base import MAX_NODES, TooBroad, View, checked_depth
-from knowledge.graph.driving import Neo4j, too_long
-from knowledge.graph.facts import EdgeOut, GraphFact, GraphNeighborhood, GraphPath, NodeOut, Source, Written
 from knowledge.graph.mirror import catch_up
+from knowledge.graph.neo4j_driver import Neo4j, too_long
 from knowledge.graph.postgres import PostgresGraph, unknown
-from knowledge.graph.projecting import FOREVER, microseconds
+from knowledge.graph.projection import FOREVER, microseconds
+from knowledge.graph.protocol import MAX_NODES, TooBroad, View, checked_depth
+from knowledge.graph.schemas import (
+    EdgeOut,
+    GraphFact,
+    GraphNeighborhood,
+    GraphPath,
+    NodeOut,
+    Source,
+    Written,
+)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Row = dict[str, Any]
@@ -37,7 +45,9 @@ class Neo4jGraph:
         wanted = {"start": str(node_id), "limit": MAX_NODES + 1}
         statement = cypher.reach(checked_depth(depth))
 
-        async def walk(transaction: neo4j.AsyncManagedTransaction) -> tuple[list[NodeOut], list[Row]]:
+        async def walk(
+            transaction: neo4j.AsyncManagedTransaction,
+        ) -> tuple[list[NodeOut], list[Row]]:
             rows = await _data(transaction, statement, self.view, **wanted)
             nodes = [_node(row["node"], row["depth"]) for row in rows]
             return nodes, await self._between(transaction, nodes[:MAX_NODES], depth)
@@ -46,19 +56,26 @@ class Neo4jGraph:
         if not nodes:
             raise unknown(node_id)
         return GraphNeighborhood(
-            center=node_id, depth=depth, nodes=nodes[:MAX_NODES], edges=[self._edge(row["edge"]) for row in edges],
+            center=node_id,
+            depth=depth,
+            nodes=nodes[:MAX_NODES],
+            edges=[self._edge(row["edge"]) for row in edges],
             truncated=len(nodes) > MAX_NODES,
-        )  # fmt: skip
+        )
 
     async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
         statement = cypher.shortest(checked_depth(max_depth))
 
-        async def walk(transaction: neo4j.AsyncManagedTransaction) -> tuple[dict[str, Row], list[Row]]:
+        async def walk(
+            transaction: neo4j.AsyncManagedTransaction,
+        ) -> tuple[dict[str, Row], list[Row]]:
             ends = await _data(transaction, cypher.FOUND, self.view, ids=[str(src_id), str(dst_id)])
             found = {row["node"]["id"]: row["node"] for row in ends}
             if len(found) < 2:
                 return found, []
-            return found, await _data(transaction, statement, self.view, src=str(src_id), dst=str(dst_id))
+            return found, await _data(
+                transaction, statement, self.view, src=str(src_id), dst=str(dst_id)
+            )
 
         found, paths = await self._read(walk)
         for end in (src_id, dst_id):
@@ -68,7 +85,9 @@ class Neo4jGraph:
             return GraphPath(nodes=[_node(found[str(src_id)])])
         return self._path(paths[0]) if paths else GraphPath()
 
-    async def _between(self, transaction: neo4j.AsyncManagedTransaction, nodes: list[NodeOut], depth: int) -> list[Row]:
+    async def _between(
+        self, transaction: neo4j.AsyncManagedTransaction, nodes: list[NodeOut], depth: int
+    ) -> list[Row]:
         inner = [str(node.id) for node in nodes if node.depth < depth]
         everyone = [str(node.id) for node in nodes]
         return await _data(transaction, cypher.BETWEEN, self.view, inner=inner, all=everyone)
@@ -89,14 +108,23 @@ class Neo4jGraph:
         shown = self.view.audience.is_gm
         until = row.get("believed_until")
         return EdgeOut.model_construct(
-            id=UUID(row["id"]), src=UUID(row["src"]), relation=row["relation"], dst=UUID(row["dst"]),
-            label=row["label"], since=row.get("since"), until=row.get("until"), confidence=row["confidence"],
+            id=UUID(row["id"]),
+            src=UUID(row["src"]),
+            relation=row["relation"],
+            dst=UUID(row["dst"]),
+            label=row["label"],
+            since=row.get("since"),
+            until=row.get("until"),
+            confidence=row["confidence"],
             source=_source(row, shown=shown),
-            believed_from=_moment(row["believed_from"]), believed_until=_moment(until) if shown and until else None,
-        )  # fmt: skip
+            believed_from=_moment(row["believed_from"]),
+            believed_until=_moment(until) if shown and until else None,
+        )
 
 
-async def _data(transaction: neo4j.AsyncManagedTransaction, statement: str, view: View, **wanted: Any) -> list[Row]:
+async def _data(
+    transaction: neo4j.AsyncManagedTransaction, statement: str, view: View, **wanted: Any
+) -> list[Row]:
     answer = await transaction.run(statement, **_bound(view), **wanted)
     return await answer.data()
 
@@ -113,9 +141,14 @@ def _bound(view: View) -> dict[str, Any]:
 
 def _node(row: Row, depth: int = 0) -> NodeOut:
     return NodeOut.model_construct(
-        id=UUID(row["id"]), kind=row["kind"], slug=row["slug"], name=row["name"], since=row.get("since"),
-        until=row.get("until"), depth=depth,
-    )  # fmt: skip
+        id=UUID(row["id"]),
+        kind=row["kind"],
+        slug=row["slug"],
+        name=row["name"],
+        since=row.get("since"),
+        until=row.get("until"),
+        depth=depth,
+    )
 
 
 def _source(row: Row, *, shown: bool) -> Source:

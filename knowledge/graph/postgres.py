@@ -11,12 +11,20 @@ from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
-from knowledge.graph import statements
-from knowledge.graph.base import MAX_NODES, TooBroad, View, checked_depth
-from knowledge.graph.facts import EdgeOut, GraphFact, GraphNeighborhood, GraphPath, NodeOut, Source, Written
-from knowledge.graph.walking import Hop, shortest
-from knowledge.graph.writing import record
-from retrieval.problems import NotFound
+from knowledge.graph import sql
+from knowledge.graph.bfs import Hop, shortest
+from knowledge.graph.protocol import MAX_NODES, TooBroad, View, checked_depth
+from knowledge.graph.schemas import (
+    EdgeOut,
+    GraphFact,
+    GraphNeighborhood,
+    GraphPath,
+    NodeOut,
+    Source,
+    Written,
+)
+from knowledge.graph.upsert import record
+from retrieval.errors import NotFound
 
 STEPS_PER_NODE = 20
 SET_TIMEOUT = "SELECT set_config('statement_timeout', %s, true)"
@@ -36,23 +44,27 @@ class PostgresGraph:
         return await sync_to_async(shortest_path)(self.view, src_id, dst_id, max_depth)
 
 
-def neighbors(view: View, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES) -> GraphNeighborhood:
+def neighbors(
+    view: View, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES
+) -> GraphNeighborhood:
     steps = limit * STEPS_PER_NODE
     wanted = {"start": node_id, "depth": checked_depth(depth), "limit": limit + 1, "steps": steps}
     with _in_time():
-        rows = _rows(statements.REACH, view, **wanted)
+        rows = _rows(sql.REACH, view, **wanted)
         if not rows:
             raise unknown(node_id)
         nodes = [node_out(row) for row in rows[:limit]]
         edges = _between(view, nodes, depth)
     truncated = len(rows) > limit or rows[0][-1] >= steps
-    return GraphNeighborhood(center=node_id, depth=depth, nodes=nodes, edges=edges, truncated=truncated)
+    return GraphNeighborhood(
+        center=node_id, depth=depth, nodes=nodes, edges=edges, truncated=truncated
+    )
 
 
 def shortest_path(view: View, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
     checked_depth(max_depth)
     with _in_time():
-        ends = {row[0]: row for row in _rows(statements.NODES, view, ids=[src_id, dst_id])}
+        ends = {row[0]: row for row in _rows(sql.NODES, view, ids=[src_id, dst_id])}
         for end in (src_id, dst_id):
             if end not in ends:
                 raise unknown(end)
@@ -63,7 +75,7 @@ def shortest_path(view: View, src_id: UUID, dst_id: UUID, max_depth: int = 4) ->
 def facts_among(view: View, nodes: Sequence[UUID]) -> list[EdgeOut]:
     """Return every fact that joins two of `nodes`."""
     with _in_time():
-        rows = _rows(statements.BETWEEN, view, inner=list(nodes), outer=[], all=list(nodes))
+        rows = _rows(sql.BETWEEN, view, inner=list(nodes), outer=[], all=list(nodes))
     return sorted((edge_out(row, view) for row in rows), key=lambda edge: edge.id)
 
 
@@ -72,13 +84,15 @@ def unknown(node_id: UUID) -> NotFound:
 
 
 def _expand(view: View, frontier: list[UUID]) -> list[Hop]:
-    return [(here, edge, there) for here, edge, there in _rows(statements.EXPAND, view, frontier=frontier)]
+    return [(here, edge, there) for here, edge, there in _rows(sql.EXPAND, view, frontier=frontier)]
 
 
 def _path(view: View, src_id: UUID, hops: list[Hop]) -> GraphPath:
     order = [src_id, *(there for _here, _edge, there in hops)]
-    nodes = {row[0]: node_out(row) for row in _rows(statements.NODES, view, ids=order)}
-    edges = {row[0]: edge_out(row, view) for row in _rows(statements.EDGES, view, ids=[hop[1] for hop in hops])}
+    nodes = {row[0]: node_out(row) for row in _rows(sql.NODES, view, ids=order)}
+    edges = {
+        row[0]: edge_out(row, view) for row in _rows(sql.EDGES, view, ids=[hop[1] for hop in hops])
+    }
     return GraphPath(
         nodes=[nodes[node].model_copy(update={"depth": step}) for step, node in enumerate(order)],
         edges=[edges[edge] for _here, edge, _there in hops],
@@ -89,25 +103,55 @@ def _between(view: View, nodes: list[NodeOut], depth: int) -> list[EdgeOut]:
     """Return the edges that the walk went along: those with an end fewer than `depth` steps away."""
     inner = [node.id for node in nodes if node.depth < depth]
     outer = [node.id for node in nodes if node.depth == depth]
-    rows = _rows(statements.BETWEEN, view, inner=inner, outer=outer, all=inner + outer)
+    rows = _rows(sql.BETWEEN, view, inner=inner, outer=outer, all=inner + outer)
     return sorted((edge_out(row, view) for row in rows), key=lambda edge: edge.id)
 
 
 def node_out(row: Sequence[Any]) -> NodeOut:
     node, kind, slug, name, since, until, *depth = row
     return NodeOut.model_construct(
-        id=node, kind=kind, slug=slug, name=name, since=since, until=until, depth=depth[0] if depth else 0
+        id=node,
+        kind=kind,
+        slug=slug,
+        name=name,
+        since=since,
+        until=until,
+        depth=depth[0] if depth else 0,
     )
 
 
 def edge_out(row: Sequence[Any], view: View) -> EdgeOut:
-    (edge, src, relation, dst, label, since, until, confidence, kind, ref, note, believed_from, believed_until) = row
+    (
+        edge,
+        src,
+        relation,
+        dst,
+        label,
+        since,
+        until,
+        confidence,
+        kind,
+        ref,
+        note,
+        believed_from,
+        believed_until,
+    ) = row
     shown = view.audience.is_gm
     return EdgeOut.model_construct(
-        id=edge, src=src, relation=relation, dst=dst, label=label, since=since, until=until, confidence=confidence,
-        source=Source.model_construct(kind=kind, ref=ref if shown else "", note=note if shown else ""),
-        believed_from=believed_from, believed_until=believed_until if shown else None,
-    )  # fmt: skip
+        id=edge,
+        src=src,
+        relation=relation,
+        dst=dst,
+        label=label,
+        since=since,
+        until=until,
+        confidence=confidence,
+        source=Source.model_construct(
+            kind=kind, ref=ref if shown else "", note=note if shown else ""
+        ),
+        believed_from=believed_from,
+        believed_until=believed_until if shown else None,
+    )
 
 
 def bound(view: View) -> dict[str, Any]:
@@ -142,5 +186,7 @@ def _in_time() -> Iterator[None]:
                 cursor.execute(SET_TIMEOUT, [before])
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
-            raise TooBroad("That walk took too long. Ask with a smaller depth or from a less connected node.") from None
+            raise TooBroad(
+                "That walk took too long. Ask with a smaller depth or from a less connected node."
+            ) from None
         raise

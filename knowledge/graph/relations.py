@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from knowledge.graph.models import ConflictRule, GraphJoin, GraphRelation
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
 
 SEED = Path(__file__).parent / "data" / "relations.yaml"
 
@@ -37,7 +37,12 @@ class Relations(dict[str, Relation]):
         return cls(
             {
                 row.code: Relation(
-                    row.code, row.stored_as_id, row.symmetric, row.transitive, row.acyclic, frozenset(joins[row.code])
+                    row.code,
+                    row.stored_as_id,
+                    row.symmetric,
+                    row.transitive,
+                    row.acyclic,
+                    frozenset(joins[row.code]),
                 )
                 for row in GraphRelation.objects.all()
             }
@@ -69,11 +74,16 @@ def seed_relations(**_signal: Any) -> None:
         )
         if fresh:
             pairs = [(src, dst) for src, dsts in row["joins"].items() for dst in dsts]
-            GraphJoin.objects.bulk_create(GraphJoin(relation=relation, src_kind=s, dst_kind=d) for s, d in pairs)
+            GraphJoin.objects.bulk_create(
+                GraphJoin(relation=relation, src_kind=s, dst_kind=d) for s, d in pairs
+            )
     for code, row in seed["conflicts"].items():
         ConflictRule.objects.get_or_create(
             code=code,
             defaults={
-                "form": row["form"], "relation_id": row["relation"], "other_id": row.get("other"), "says": row["says"],
+                "form": row["form"],
+                "relation_id": row["relation"],
+                "other_id": row.get("other"),
+                "says": row["says"],
             },
-        )  # fmt: skip
+        )

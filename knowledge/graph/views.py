@@ -11,14 +11,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from knowledge.graph.base import TooBroad, View
+from knowledge.graph.decisions import resolve
+from knowledge.graph.labels import relation_words
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
 from knowledge.graph.postgres import neighbors
-from knowledge.graph.resolving import resolve
-from knowledge.graph.words import relation_words
-from retrieval.problems import Problem
-from worlds.days import names_of_days
-from worlds.pages import Looker, gm_page, page, show
+from knowledge.graph.protocol import TooBroad, View
+from retrieval.errors import Problem
+from worlds.in_world_days import names_of_days
+from worlds.pages import Viewer, gm_page, page, show
 
 MOST_DRAWN = 150
 DEPTHS = (1, 2, 3)
@@ -36,15 +36,21 @@ class Sentence:
 
 
 @page
-def graph(request: HttpRequest, looker: Looker) -> HttpResponse:
+def graph(request: HttpRequest, looker: Viewer) -> HttpResponse:
     """The surroundings of an entity, or the best connected entities of the world."""
     at, depth = _number(request.GET.get("at")), int(_number(request.GET.get("depth")) or 1)
     view = View(looker.world, looker.audience, at=at)
     around = _entity(looker, request.GET.get("around", ""))
     try:
-        nodes, edges = _around(view, around, min(depth, max(DEPTHS))) if around else _best_connected(looker, at)
+        nodes, edges = (
+            _around(view, around, min(depth, max(DEPTHS)))
+            if around
+            else _best_connected(looker, at)
+        )
     except TooBroad:
-        messages.error(request, _("There is too much around here to draw in time: choose fewer steps."), "bad")
+        messages.error(
+            request, _("There is too much around here to draw in time: choose fewer steps."), "bad"
+        )
         nodes, edges = [], []
     return show(
         request,
@@ -57,17 +63,23 @@ def graph(request: HttpRequest, looker: Looker) -> HttpResponse:
         span=_span(looker),
         drawing=_drawing(nodes, edges, around),
         sentences=_sentences(nodes, edges),
-        dates=names_of_days(looker.world, looker.audience, (day for edge in edges for day in (edge.since, edge.until))),
+        dates=names_of_days(
+            looker.world,
+            looker.audience,
+            (day for edge in edges for day in (edge.since, edge.until)),
+        ),
         entities=_visible(looker).order_by("name").values_list("slug", "name")[:1000],
     )
 
 
-def _visible(looker: Looker) -> Any:
+def _visible(looker: Viewer) -> Any:
     return GraphNode.objects.in_world(looker.world).visible_to(looker.audience)
 
 
-def _entity(looker: Looker, slug: str) -> GraphNode | None:
-    node: GraphNode | None = _visible(looker).filter(Q(slug=slug) | Q(name__iexact=slug)).first() if slug else None
+def _entity(looker: Viewer, slug: str) -> GraphNode | None:
+    node: GraphNode | None = (
+        _visible(looker).filter(Q(slug=slug) | Q(name__iexact=slug)).first() if slug else None
+    )
     return node
 
 
@@ -76,15 +88,17 @@ def _around(view: View, node: GraphNode, depth: int) -> tuple[list[Any], list[An
     return list(found.nodes), list(found.edges)
 
 
-def _best_connected(looker: Looker, at: float | None) -> tuple[list[Any], list[Any]]:
+def _best_connected(looker: Viewer, at: float | None) -> tuple[list[Any], list[Any]]:
     """The entities with the most relations that the looker may know of, and the relations among them."""
     nodes = _visible(looker)
-    edges = _holding(GraphEdge.objects.in_world(looker.world).visible_to(looker.audience), at).filter(
-        src__in=nodes, dst__in=nodes
+    edges = _holding(
+        GraphEdge.objects.in_world(looker.world).visible_to(looker.audience), at
+    ).filter(src__in=nodes, dst__in=nodes)
+    counted = (
+        edges.values("src")
+        .annotate(n=Count("pk"))
+        .union(edges.values("dst").annotate(n=Count("pk")), all=True)
     )
-    counted = edges.values("src").annotate(n=Count("pk")).union(
-        edges.values("dst").annotate(n=Count("pk")), all=True
-    )  # fmt: skip
     degree: dict[Any, int] = {}
     for row in counted:
         key = row.get("src") or row.get("dst")
@@ -101,7 +115,7 @@ def _holding(edges: Any, at: float | None) -> Any:
     return believed.filter(Q(since=None) | Q(since__lte=at), Q(until=None) | Q(until__gt=at))
 
 
-def _span(looker: Looker) -> dict[str, float] | None:
+def _span(looker: Viewer) -> dict[str, float] | None:
     edges = GraphEdge.objects.in_world(looker.world).visible_to(looker.audience)
     found = edges.aggregate(first=Min("since"), last_since=Max("since"), last_until=Max("until"))
     days = [day for day in found.values() if day is not None]
@@ -126,16 +140,29 @@ def _drawing(nodes: list[Any], edges: list[Any], around: GraphNode | None) -> di
     center = str(around.pk) if around else ""
     return {
         "nodes": [
-            {"id": str(_key(node)), "name": node.name, "kind": str(node.kind), "slug": node.slug,
-             "center": str(_key(node)) == center}
+            {
+                "id": str(_key(node)),
+                "name": node.name,
+                "kind": str(node.kind),
+                "slug": node.slug,
+                "center": str(_key(node)) == center,
+            }
             for node in nodes
         ],
         "edges": [
-            {"id": str(_key(edge) if isinstance(edge, GraphNode) else getattr(edge, "pk", None) or edge.id),
-             "source": str(_ends(edge)[0]), "target": str(_ends(edge)[1]), "words": _words(edge)}
+            {
+                "id": str(
+                    _key(edge)
+                    if isinstance(edge, GraphNode)
+                    else getattr(edge, "pk", None) or edge.id
+                ),
+                "source": str(_ends(edge)[0]),
+                "target": str(_ends(edge)[1]),
+                "words": _words(edge),
+            }
             for edge in edges
         ],
-    }  # fmt: skip
+    }
 
 
 def _sentences(nodes: list[Any], edges: list[Any]) -> list[Sentence]:
@@ -144,7 +171,9 @@ def _sentences(nodes: list[Any], edges: list[Any]) -> list[Sentence]:
     for edge in edges:
         source, target = _ends(edge)
         if source in by_key and target in by_key:
-            told.append(Sentence(by_key[source], _words(edge), by_key[target], edge.since, edge.until))
+            told.append(
+                Sentence(by_key[source], _words(edge), by_key[target], edge.since, edge.until)
+            )
     return sorted(told, key=lambda each: (each.source.name, each.words, each.target.name))
 
 
@@ -157,14 +186,17 @@ def _number(text: str | None) -> float | None:
 
 @require_POST
 @gm_page
-def decide(request: HttpRequest, looker: Looker, contradiction: str) -> HttpResponse:
+def decide(request: HttpRequest, looker: Viewer, contradiction: str) -> HttpResponse:
     """A game master decides a contradiction, with a reason."""
     found = get_object_or_404(Contradiction, world=looker.world, pk=contradiction)
     try:
         decided = resolve(
-            found, how=request.POST.get("how", ""), reason=request.POST.get("reason", ""), by=looker.name,
+            found,
+            how=request.POST.get("how", ""),
+            reason=request.POST.get("reason", ""),
+            by=looker.name,
             at=_number(request.POST.get("at")),
-        )  # fmt: skip
+        )
     except Problem as problem:
         messages.error(request, problem.detail, extra_tags="bad")
     else:
@@ -174,7 +206,7 @@ def decide(request: HttpRequest, looker: Looker, contradiction: str) -> HttpResp
 
 @require_POST
 @gm_page
-def looked_at(request: HttpRequest, looker: Looker, fact: str) -> HttpResponse:
+def looked_at(request: HttpRequest, looker: Viewer, fact: str) -> HttpResponse:
     """A game master has looked at a flagged fact again: it still holds."""
     GraphEdge.objects.in_world(looker.world).filter(pk=fact).update(flag="")
     messages.success(request, _("It is no longer flagged."), extra_tags="good")
@@ -185,4 +217,6 @@ def _decided(flagged: list[GraphEdge]) -> str:
     if not flagged:
         return _("Decided.")
     shaken = "; ".join(str(edge) for edge in flagged[:5])
-    return _("Decided. These rested on what was taken back, and are flagged: %(shaken)s") % {"shaken": shaken}
+    return _("Decided. These rested on what was taken back, and are flagged: %(shaken)s") % {
+        "shaken": shaken
+    }

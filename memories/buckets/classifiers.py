@@ -7,10 +7,10 @@ from typing import Protocol
 
 from pydantic import BaseModel, Field
 
-from memories import prompting
+from memories import prompts
 from memories.buckets.cues import Cues, shipped
 from memories.buckets.events import Classification, MemoryEvent
-from memories.reconstruction import StructuredModel, ask
+from memories.ingest.reconstruction import StructuredModel, ask
 from memories.states import Bucket
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,9 @@ class BucketAnswer(BaseModel):
     """What a model says of one event."""
 
     bucket: Bucket = Field(description="profile, preference, episodic, semantic or fact.")
-    importance: float = Field(ge=0, le=1, description="0: forget at once; 0.5: ordinary; 1: must never be forgotten.")
+    importance: float = Field(
+        ge=0, le=1, description="0: forget at once; 0.5: ordinary; 1: must never be forgotten."
+    )
     confidence: float = Field(0.9, ge=0, le=1)
 
 
@@ -49,7 +51,7 @@ class LLMClassifier:
     model: StructuredModel
 
     def classify(self, event: MemoryEvent) -> Classification:
-        answer = ask(self.model, prompting.prompt("sort", [event.content]), BucketAnswer)
+        answer = ask(self.model, prompts.prompt("sort", [event.content]), BucketAnswer)
         if answer is None:
             raise ClassifierSilent("the language model gave no usable answer")
         return Classification(answer.bucket, answer.confidence, "model", answer.importance)

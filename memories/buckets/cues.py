@@ -55,7 +55,9 @@ class Cues:
         small, present = seen.lower(), scripts.of(seen)
         return {
             label: sum(
-                cue.weight for cue in cues if cue.needs in present and cue.pattern.search(seen if cue.cased else small)
+                cue.weight
+                for cue in cues
+                if cue.needs in present and cue.pattern.search(seen if cue.cased else small)
             )
             for label, cues in self.by_label.items()
         }
@@ -67,7 +69,9 @@ class Cues:
         """Return these cues and `more`: lines of "weight regex" by label; new labels are welcome."""
         added = {label: tuple(map(_cue, lines)) for label, lines in more.items()}
         labels = [*self.by_label, *(label for label in added if label not in self.by_label)]
-        return Cues({label: (*self.by_label.get(label, ()), *added.get(label, ())) for label in labels})
+        return Cues(
+            {label: (*self.by_label.get(label, ()), *added.get(label, ())) for label in labels}
+        )
 
 
 @cache
@@ -94,4 +98,6 @@ def _cue(line: str) -> Cue:
 
 def in_small_letters(pattern: str) -> str:
     r"""The pattern for a text in small letters; what is escaped (\W, \S) stays."""
-    return re.sub(r"\\.|[^\\]+", lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), pattern)
+    return re.sub(
+        r"\\.|[^\\]+", lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), pattern
+    )

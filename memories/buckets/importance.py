@@ -5,9 +5,9 @@ from math import isfinite
 
 from memories.buckets.cues import in_small_letters
 from memories.buckets.events import Classification, MemoryEvent
-from memories.likeness import WORD, meaning
+from memories.similarity.compare import WORD, meaning
 from memories.states import Bucket
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
 
 DROPPED_BELOW = 0.2
 BASE = {
@@ -56,7 +56,9 @@ def by_rules(text: str, bucket: Bucket) -> float:
         return 0.0
     said = meaning(text)
     value = (
-        BASE[bucket] + RAISED * bool(WEIGHTY.search(text.lower())) + A_NAME_OR_NUMBER * bool(said.names or said.numbers)
+        BASE[bucket]
+        + RAISED * bool(WEIGHTY.search(text.lower()))
+        + A_NAME_OR_NUMBER * bool(said.names or said.numbers)
     )
     idle = IDLE.sub("", text).strip()
     if idle != text.strip():

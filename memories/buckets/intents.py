@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
-from memories.buckets import examples as known
+from memories.buckets import intent_examples as known
 from memories.buckets.cues import Cues, Verdict, shipped, verdict
-from memories.buckets.examples import Examples, Fitted, without_vectors
+from memories.buckets.intent_examples import Examples, Fitted, without_vectors
 from memories.states import Bucket
 from memories.vectors import Vectors
 from retrieval.embedders import get_embedder
-from retrieval.problems import EmbedderDown
+from retrieval.errors import EmbedderDown
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,9 @@ class QueryClassifier:
         whole = FAINT + sum(by_cues.weights.values())
         scores = fitted.scores(query, vector)
         cues = {label: share * weight / whole for label, weight in by_cues.weights.items()}
-        return verdict({label: max(0.0, score + cues.get(label, 0.0)) for label, score in scores.items()})
+        return verdict(
+            {label: max(0.0, score + cues.get(label, 0.0)) for label, score in scores.items()}
+        )
 
     def buckets_for(self, intent: str) -> tuple[Bucket, ...]:
         return self.buckets.get(intent, ALL)
@@ -75,7 +77,9 @@ class QueryClassifier:
     def buckets_of(self, found: Verdict) -> tuple[Bucket, ...]:
         """Return the buckets of the intent, and those of the next one where it is not sure which of both is meant."""
         labels = list(leading(found)) if found.sureness < UNSURE_BELOW else [found.label]
-        return tuple(dict.fromkeys(bucket for label in labels for bucket in self.buckets_for(label)))
+        return tuple(
+            dict.fromkeys(bucket for label in labels for bucket in self.buckets_for(label))
+        )
 
 
 def leading(found: Verdict) -> tuple[str, str]:

@@ -46,7 +46,7 @@ def score(axes: Axes, weights: Weights = Weights()) -> float:
         weights.similarity * axes.similarity
         + weights.recency * axes.recency
         + weights.importance * axes.importance
-    )  # fmt: skip
+    )
 
 
 class Fusion(Protocol):
@@ -84,7 +84,9 @@ class RRF:
         return [sum(parts) for parts in zip(by_similarity, by_recency, by_importance, strict=True)]
 
     def _shares(self, values: list[float], weight: float) -> list[float]:
-        ranks = {value: rank for rank, value in enumerate(sorted(set(values), reverse=True), start=1)}
+        ranks = {
+            value: rank for rank, value in enumerate(sorted(set(values), reverse=True), start=1)
+        }
         return [weight / (self.k + ranks[value]) for value in values]
 
 

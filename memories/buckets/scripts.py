@@ -19,7 +19,9 @@ def of(text: str) -> set[str]:
 def needed(pattern: str) -> str:
     """The script of which every match of `pattern` holds a letter, or `EVERYWHERE`."""
     tree = list(parser.parse(pattern))
-    return next((name for name, letter in WITH_A_LETTER.items() if _needs(tree, letter)), EVERYWHERE)
+    return next(
+        (name for name, letter in WITH_A_LETTER.items() if _needs(tree, letter)), EVERYWHERE
+    )
 
 
 def _needs(nodes: Iterable[Any], letter: re.Pattern[str]) -> bool:
@@ -46,5 +48,8 @@ def _item_needs(kind: str, value: Any, letter: re.Pattern[str]) -> bool:
     Latin one two: a range over both holds other signs)."""
     if kind == "RANGE":
         low, high = value
-        return all(letter.match(chr(code)) for code in (range(low, high + 1) if high < 128 else (low, high)))
+        return all(
+            letter.match(chr(code))
+            for code in (range(low, high + 1) if high < 128 else (low, high))
+        )
     return kind == "LITERAL" and bool(letter.match(chr(value)))

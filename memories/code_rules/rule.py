@@ -9,8 +9,8 @@ from uuid import UUID
 
 from rapidfuzz import fuzz
 
+from retrieval.errors import Invalid
 from retrieval.ids import uuid7
-from retrieval.problems import Invalid
 
 EMA_ALPHA, MIN_CONFIDENCE, PROMOTED_AT = 0.2, 0.3, 0.8
 SAME_NAME_AT = 85
@@ -72,13 +72,17 @@ class CodeRule:
 
     def as_dict(self) -> dict[str, Any]:
         return vars(self) | {
-            "id": str(self.id), "languages": list(self.languages), "created_at": self.created_at.isoformat(),
+            "id": str(self.id),
+            "languages": list(self.languages),
+            "created_at": self.created_at.isoformat(),
             "updated_at": self.updated_at.isoformat(),
-        }  # fmt: skip
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "CodeRule":
-        moments = {name: datetime.fromisoformat(data[name]) for name in ("created_at", "updated_at")}
+        moments = {
+            name: datetime.fromisoformat(data[name]) for name in ("created_at", "updated_at")
+        }
         return cls(**{**data, "id": UUID(data["id"]), **moments})
 
 
@@ -87,14 +91,20 @@ def reinforce_rule(rule: CodeRule, success: bool, *, ema_alpha: float = EMA_ALPH
     if not 0 < ema_alpha <= 1:
         raise Invalid(f"ema_alpha lies above 0 and up to 1, not {ema_alpha!r}.")
     return replace(
-        rule, confidence=ema_alpha * float(success) + (1 - ema_alpha) * rule.confidence,
-        observation_count=rule.observation_count + 1, success_count=rule.success_count + bool(success),
-        failure_count=rule.failure_count + (not success), updated_at=datetime.now(UTC),
-    )  # fmt: skip
+        rule,
+        confidence=ema_alpha * float(success) + (1 - ema_alpha) * rule.confidence,
+        observation_count=rule.observation_count + 1,
+        success_count=rule.success_count + bool(success),
+        failure_count=rule.failure_count + (not success),
+        updated_at=datetime.now(UTC),
+    )
 
 
 def is_weak(rule: CodeRule, *, min_observations: int = 1) -> bool:
-    return rule.confidence < rule.min_confidence_threshold and rule.observation_count >= min_observations
+    return (
+        rule.confidence < rule.min_confidence_threshold
+        and rule.observation_count >= min_observations
+    )
 
 
 def cleanup_weak_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
@@ -116,11 +126,14 @@ def merge_duplicate_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
 
 def are_duplicates(one: CodeRule, other: CodeRule) -> bool:
     same_place = (one.project_id, one.category, one.pattern_type) == (
-        other.project_id, other.category, other.pattern_type
-    )  # fmt: skip
+        other.project_id,
+        other.category,
+        other.pattern_type,
+    )
     same_change = (_plain(one.before_pattern), _plain(one.after_pattern)) == (
-        _plain(other.before_pattern), _plain(other.after_pattern)
-    )  # fmt: skip
+        _plain(other.before_pattern),
+        _plain(other.after_pattern),
+    )
     return same_place and same_change
 
 
@@ -129,17 +142,26 @@ def joined(one: CodeRule, other: CodeRule) -> CodeRule:
     seen = one.observation_count + other.observation_count
     sure = one.confidence * one.observation_count + other.confidence * other.observation_count
     return replace(
-        one, confidence=sure / seen if seen else one.confidence, observation_count=seen,
-        success_count=one.success_count + other.success_count, failure_count=one.failure_count + other.failure_count,
+        one,
+        confidence=sure / seen if seen else one.confidence,
+        observation_count=seen,
+        success_count=one.success_count + other.success_count,
+        failure_count=one.failure_count + other.failure_count,
         languages=tuple(dict.fromkeys([*one.languages, *other.languages])),
-        created_at=min(one.created_at, other.created_at), updated_at=max(one.updated_at, other.updated_at),
-    )  # fmt: skip
+        created_at=min(one.created_at, other.created_at),
+        updated_at=max(one.updated_at, other.updated_at),
+    )
 
 
 def matching(
-    rules: Iterable[CodeRule], *, project_id: str | None, category: str | None, language: str | None,
-    min_confidence: float, limit: int,
-) -> list[CodeRule]:  # fmt: skip
+    rules: Iterable[CodeRule],
+    *,
+    project_id: str | None,
+    category: str | None,
+    language: str | None,
+    min_confidence: float,
+    limit: int,
+) -> list[CodeRule]:
     """The rules that fit all that is given, most confident first."""
     fitting = [
         rule
@@ -154,8 +176,12 @@ def matching(
 
 def alike(rules: Iterable[CodeRule], name: str) -> list[CodeRule]:
     """The rules whose names are like `name`, most alike first."""
-    scored = [(fuzz.token_sort_ratio(rule.name.casefold(), name.casefold()), rule) for rule in rules]
-    return [rule for score, rule in sorted(scored, key=lambda pair: -pair[0]) if score >= SAME_NAME_AT]
+    scored = [
+        (fuzz.token_sort_ratio(rule.name.casefold(), name.casefold()), rule) for rule in rules
+    ]
+    return [
+        rule for score, rule in sorted(scored, key=lambda pair: -pair[0]) if score >= SAME_NAME_AT
+    ]
 
 
 def _plain(pattern: str) -> str:

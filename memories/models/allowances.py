@@ -9,7 +9,9 @@ from memories.models.namespaces import Namespace
 class EventAllowance(models.Model):
     """`passed` is what the last draw let through."""
 
-    namespace = models.OneToOneField(Namespace, models.CASCADE, primary_key=True, related_name="event_allowance")
+    namespace = models.OneToOneField(
+        Namespace, models.CASCADE, primary_key=True, related_name="event_allowance"
+    )
     tokens = models.FloatField(_("tokens"))
     passed = models.PositiveIntegerField(_("let through last"), default=0)
     filled_at = models.DateTimeField(_("filled"))

@@ -6,7 +6,14 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
-from memories.code_rules.rule import EMA_ALPHA, GLOBAL, MIN_CONFIDENCE, PROMOTED_AT, Category, PatternType
+from memories.code_rules.rule import (
+    EMA_ALPHA,
+    GLOBAL,
+    MIN_CONFIDENCE,
+    PROMOTED_AT,
+    Category,
+    PatternType,
+)
 from memories.models.namespaces import Namespace
 from retrieval.ids import uuid7
 
@@ -37,7 +44,9 @@ class StoredCodeRule(models.Model):
     category = models.CharField(_("category"), max_length=50, choices=CATEGORIES)
     before_pattern = models.TextField(_("before"), blank=True, default="")
     after_pattern = models.TextField(_("after"), blank=True, default="")
-    pattern_type = models.CharField(_("pattern is"), max_length=20, choices=PATTERN_TYPES, default="literal")
+    pattern_type = models.CharField(
+        _("pattern is"), max_length=20, choices=PATTERN_TYPES, default="literal"
+    )
     languages: "models.JSONField[Any, Any]" = models.JSONField(_("languages"), default=python_only)
     confidence = models.FloatField(_("confidence"), default=0.5)
     observation_count = models.PositiveIntegerField(_("seen"), default=1)
@@ -59,7 +68,8 @@ class StoredCodeRule(models.Model):
         ]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(confidence__gte=0, confidence__lte=1), name="code_rule_confidence_is_a_share"
+                condition=models.Q(confidence__gte=0, confidence__lte=1),
+                name="code_rule_confidence_is_a_share",
             )
         ]
 
@@ -93,7 +103,9 @@ class AgentState(models.Model):
     class Meta:
         verbose_name = _("agent's unfinished work")
         verbose_name_plural = _("agent's unfinished work")
-        constraints = [models.UniqueConstraint(fields=["namespace", "name"], name="agent_state_by_name")]
+        constraints = [
+            models.UniqueConstraint(fields=["namespace", "name"], name="agent_state_by_name")
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -5,12 +5,17 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memories.models.namespaces import Namespace
-from retrieval.domains import Searched
 from retrieval.models import Passage
+from retrieval.search.domains import SearchConfig
 
 
 class Message(Passage):
-    searched = Searched("conversation", scope="namespace_id", public=models.Q(namespace__isnull=False), text_weight=3)
+    searched = SearchConfig(
+        "conversation",
+        scope="namespace_id",
+        public=models.Q(namespace__isnull=False),
+        text_weight=3,
+    )
 
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="messages")
     conversation = models.CharField(_("conversation"), max_length=120, blank=True, default="")

@@ -25,7 +25,9 @@ class CoreVersion(models.Model):
     class Meta:
         verbose_name = _("core version")
         verbose_name_plural = _("core versions")
-        constraints = [models.UniqueConstraint(fields=["namespace", "number"], name="memory_core_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["namespace", "number"], name="memory_core_number")
+        ]
 
     def __str__(self) -> str:
         return f"{self.namespace} v{self.number}"
@@ -44,7 +46,9 @@ class CoreProposal(models.Model):
     base_number = models.PositiveIntegerField(_("made against version"), default=0)
     markdown = models.TextField(_("proposed core memory"))
     reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
-    problems: "models.JSONField[Any, Any]" = models.JSONField(_("against it"), default=list, blank=True)
+    problems: "models.JSONField[Any, Any]" = models.JSONField(
+        _("against it"), default=list, blank=True
+    )
     verdict = models.CharField(_("verdict"), max_length=10, choices=Verdict, default=Verdict.OPEN)
     decided_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
     decided_at = models.DateTimeField(_("decided"), null=True, blank=True)

@@ -8,15 +8,17 @@ from memories.models.namespaces import Namespace
 from memories.models.observations import Observation
 from memories.querysets import MemoryQuerySet
 from memories.states import Bucket, Link, Maker, State
-from retrieval.domains import Searched
 from retrieval.ids import uuid7
 from retrieval.models import Passage
+from retrieval.search.domains import SearchConfig
 
 
 class MemoryItem(Passage):
     """One memory: the passage that is searched. Its text is never edited in place: a new text is a new memory."""
 
-    searched = Searched("memory", scope="namespace_id", public=models.Q(state=State.ACTIVE), text_weight=3)
+    searched = SearchConfig(
+        "memory", scope="namespace_id", public=models.Q(state=State.ACTIVE), text_weight=3
+    )
 
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="memories")
     bucket = models.CharField(_("bucket"), max_length=10, choices=Bucket, default=Bucket.FACT)
@@ -44,11 +46,16 @@ class MemoryItem(Passage):
         indexes = [
             models.Index(fields=["namespace", "state", "-timestamp_ms"], name="memory_latest"),
             models.Index(fields=["namespace", "source"], name="memory_from"),
-            models.Index(fields=["expires_at"], name="memory_expiring", condition=models.Q(expires_at__isnull=False)),
+            models.Index(
+                fields=["expires_at"],
+                name="memory_expiring",
+                condition=models.Q(expires_at__isnull=False),
+            ),
         ]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(importance__gte=0, importance__lte=1), name="memory_importance_is_a_share"
+                condition=models.Q(importance__gte=0, importance__lte=1),
+                name="memory_importance_is_a_share",
             )
         ]
 
@@ -62,7 +69,9 @@ class ClientVector(models.Model):
     The site cannot compute it again, so it is exported with the memory.
     """
 
-    memory = models.OneToOneField(MemoryItem, models.CASCADE, primary_key=True, related_name="client_vector")
+    memory = models.OneToOneField(
+        MemoryItem, models.CASCADE, primary_key=True, related_name="client_vector"
+    )
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="+")
     vector = VectorField()
 
@@ -78,7 +87,9 @@ class Evidence(models.Model):
     class Meta:
         verbose_name = _("evidence")
         verbose_name_plural = _("evidence")
-        constraints = [models.UniqueConstraint(fields=["memory", "observation"], name="memory_evidence_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["memory", "observation"], name="memory_evidence_once")
+        ]
 
 
 class Succession(models.Model):
@@ -97,8 +108,12 @@ class Succession(models.Model):
         verbose_name = _("succession")
         verbose_name_plural = _("successions")
         constraints = [
-            models.UniqueConstraint(fields=["older", "newer", "kind"], name="memory_succession_once"),
-            models.CheckConstraint(condition=~models.Q(older=models.F("newer")), name="memory_succeeds_another"),
+            models.UniqueConstraint(
+                fields=["older", "newer", "kind"], name="memory_succession_once"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(older=models.F("newer")), name="memory_succeeds_another"
+            ),
         ]
 
 

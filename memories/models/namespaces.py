@@ -18,8 +18,12 @@ class Namespace(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     world = models.ForeignKey(World, models.CASCADE, related_name="namespaces")
-    name = models.CharField(_("name"), max_length=120, help_text=_("The agent this memory belongs to."))
-    path = models.TextField(_("folder"), blank=True, default="", help_text=_("The folder a script opens it by."))
+    name = models.CharField(
+        _("name"), max_length=120, help_text=_("The agent this memory belongs to.")
+    )
+    path = models.TextField(
+        _("folder"), blank=True, default="", help_text=_("The folder a script opens it by.")
+    )
     dims = models.PositiveIntegerField(_("vector width"), null=True, blank=True, editable=False)
     review = models.CharField(_("review"), max_length=8, choices=Review, default=Review.OFF)
     language = models.CharField(_("language"), max_length=8, default="en")
@@ -34,7 +38,9 @@ class Namespace(models.Model):
     class Meta:
         verbose_name = _("namespace")
         verbose_name_plural = _("namespaces")
-        constraints = [models.UniqueConstraint(fields=["world", "name"], name="memory_namespace_in_world")]
+        constraints = [
+            models.UniqueConstraint(fields=["world", "name"], name="memory_namespace_in_world")
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -54,4 +60,6 @@ class HealthReading(models.Model):
     class Meta:
         verbose_name = _("health reading")
         verbose_name_plural = _("health readings")
-        constraints = [models.UniqueConstraint(fields=["namespace", "day"], name="memory_health_once_a_day")]
+        constraints = [
+            models.UniqueConstraint(fields=["namespace", "day"], name="memory_health_once_a_day")
+        ]

@@ -14,7 +14,9 @@ class Observation(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="observations")
-    batch = models.UUIDField(_("add call"), default=uuid7, help_text=_("Contents of one add share it."))
+    batch = models.UUIDField(
+        _("add call"), default=uuid7, help_text=_("Contents of one add share it.")
+    )
     text = models.TextField(_("text"))
     source = models.CharField(_("source"), max_length=200, blank=True, default="")
     subject = models.CharField(_("subject"), max_length=200, blank=True, default="")

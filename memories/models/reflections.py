@@ -37,7 +37,9 @@ class Reflection(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["namespace", "number"], name="reflection_number"),
             models.UniqueConstraint(
-                fields=["namespace"], condition=models.Q(done_at__isnull=True), name="reflection_one_open"
+                fields=["namespace"],
+                condition=models.Q(done_at__isnull=True),
+                name="reflection_one_open",
             ),
         ]
 
@@ -48,7 +50,9 @@ class Reflection(models.Model):
 class Insight(models.Model):
     """A semantic memory that a reflection made. `rests_on` episodes; flagged when one of them no longer stands."""
 
-    memory = models.OneToOneField(MemoryItem, models.CASCADE, primary_key=True, related_name="insight")
+    memory = models.OneToOneField(
+        MemoryItem, models.CASCADE, primary_key=True, related_name="insight"
+    )
     reflection = models.ForeignKey(Reflection, models.CASCADE, related_name="insights")
     rests_on = models.PositiveIntegerField(_("episodes"))
     flagged_at = models.DateTimeField(_("flagged"), null=True, blank=True)
@@ -66,4 +70,6 @@ class InsightSource(models.Model):
     class Meta:
         verbose_name = _("insight's episode")
         verbose_name_plural = _("insight's episodes")
-        constraints = [models.UniqueConstraint(fields=["insight", "episode"], name="insight_source_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["insight", "episode"], name="insight_source_once")
+        ]

@@ -30,12 +30,20 @@ class Due:
     episodes: int
 
 
-def due(namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None) -> Due | None:
+def due(
+    namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None
+) -> Due | None:
     """Which trigger has been reached by the episodes since the last reflection, or None."""
     last = namespace.reflections.order_by("-number").first()
     after = last.until_ms if last else 0
-    rows = MemoryItem.objects.of(namespace).active().filter(bucket=Bucket.EPISODIC, timestamp_ms__gt=after)
-    found = rows.aggregate(count=Count("pk"), importance=Sum("importance"), until=Max("timestamp_ms"))
+    rows = (
+        MemoryItem.objects.of(namespace)
+        .active()
+        .filter(bucket=Bucket.EPISODIC, timestamp_ms__gt=after)
+    )
+    found = rows.aggregate(
+        count=Count("pk"), importance=Sum("importance"), until=Max("timestamp_ms")
+    )
     if found["count"] < triggers.least_episodes:
         return None
     since = last.created_at if last else namespace.created_at
@@ -48,7 +56,9 @@ def due(namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime 
     return Due(trigger, after, found["until"], found["count"]) if trigger else None
 
 
-def start(namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None) -> Reflection | None:
+def start(
+    namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None
+) -> Reflection | None:
     """Write down that it is time, once: writers of a namespace take turns, and only one reflection may be open."""
     with transaction.atomic():
         locked = core.locked(namespace)

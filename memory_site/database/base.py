@@ -45,7 +45,9 @@ class DatabaseCreation(creation.DatabaseCreation):
 
     def _destroy_test_db(self, test_database_name: str, verbosity: int) -> None:  # noqa: ARG002 - Django's name
         with self.connection._nodb_cursor() as cursor:
-            cursor.execute(f"DROP DATABASE {self.connection.ops.quote_name(test_database_name)} WITH (FORCE)")
+            cursor.execute(
+                f"DROP DATABASE {self.connection.ops.quote_name(test_database_name)} WITH (FORCE)"
+            )
 
 
 class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
@@ -145,7 +147,11 @@ def stands(connection: "psycopg.Connection[Any]") -> bool:
 def is_sure(connection: "psycopg.Connection[Any]") -> bool:
     """Whether an idle connection need not be asked: it was, a moment ago, and is silent."""
     asked_at: float = vars(connection).get("asked_at", -ASK_AGAIN)
-    return monotonic() - asked_at < ASK_AGAIN and not connection.closed and not _has_news(connection.fileno())
+    return (
+        monotonic() - asked_at < ASK_AGAIN
+        and not connection.closed
+        and not _has_news(connection.fileno())
+    )
 
 
 def _has_news(descriptor: int) -> bool:

@@ -4,7 +4,7 @@ the open. Each check yields sentences about what is wrong; a sound world yields 
 from collections.abc import Iterator
 from itertools import combinations
 
-from memory_site.demo.reading import DemoWorld, Edge, Reveal
+from memory_site.demo.world_files import DemoWorld, Edge, Reveal
 
 JOINS: dict[str, set[tuple[str, str]]] = {
     "KNOWS": {("Character", "Character")},
@@ -13,9 +13,16 @@ JOINS: dict[str, set[tuple[str, str]]] = {
     "OWNED_BY": {("Item", "Character"), ("Item", "Faction")},
     "ALLY_WITH": {("Character", "Character"), ("Character", "Faction"), ("Faction", "Faction")},
     "ENEMY_OF": {("Character", "Character"), ("Character", "Faction"), ("Faction", "Faction")},
-    "PART_OF": {("Location", "Location"), ("Character", "Faction"), ("Faction", "Faction"), ("Item", "Item")},
+    "PART_OF": {
+        ("Location", "Location"),
+        ("Character", "Faction"),
+        ("Faction", "Faction"),
+        ("Item", "Item"),
+    },
     "INVOLVES": {
-        (whole, part) for whole in ("Quest", "Event") for part in ("Character", "Location", "Item", "Faction")
+        (whole, part)
+        for whole in ("Quest", "Event")
+        for part in ("Character", "Location", "Item", "Faction")
     },
 }
 SINGLE_VALUED = {"LOCATED_IN", "OWNED_BY"}
@@ -52,7 +59,9 @@ def dates(world: DemoWorld) -> Iterator[str]:
     day = world.setting.calendar.day
     dated = [(entry.slug, entry.in_world_at, entry.in_world_label) for entry in world.lore.values()]
     dated += [(scene.slug, scene.in_world_at, scene.in_world_label) for scene in world.scenes]
-    dated += [(npc.slug, fact.at, fact.label) for npc in world.npcs.values() for fact in npc.in_world]
+    dated += [
+        (npc.slug, fact.at, fact.label) for npc in world.npcs.values() for fact in npc.in_world
+    ]
     for slug, at, label in dated:
         if (at is None) != (label == "") or (at is not None and int(at) != day(label)):
             yield f"{slug}: day {at} is not {label!r}"
@@ -63,12 +72,18 @@ def people(world: DemoWorld) -> Iterator[str]:
         for slug in filter(None, (npc.faction, npc.home, npc.lore)):
             if slug not in world.lore:
                 yield f"{npc.slug} points to {slug}, which is no entry"
-        if npc.visibility == "public" and npc.faction and world.lore[npc.faction].visibility != "public":
+        if (
+            npc.visibility == "public"
+            and npc.faction
+            and world.lore[npc.faction].visibility != "public"
+        ):
             yield f"{npc.slug} is public and belongs to the hidden {npc.faction}"
 
 
 def scenes(world: DemoWorld) -> Iterator[str]:
-    members = {party.slug: {member.name for member in party.members} for party in world.setting.parties}
+    members = {
+        party.slug: {member.name for member in party.members} for party in world.setting.parties
+    }
     for scene in world.scenes:
         episode = scene.episode
         same = (episode.scene_id, episode.party_id, episode.where, episode.when.in_world_at)
@@ -76,7 +91,11 @@ def scenes(world: DemoWorld) -> Iterator[str]:
             yield f"{scene.slug} and its summary disagree"
         if not set(episode.who.players) <= members.get(scene.party, set()):
             yield f"{scene.slug}: a player is not of {scene.party}"
-        if not {delta.npc for delta in episode.relations_delta} <= set(episode.who.npcs) <= set(world.npcs):
+        if (
+            not {delta.npc for delta in episode.relations_delta}
+            <= set(episode.who.npcs)
+            <= set(world.npcs)
+        ):
             yield f"{scene.slug}: an NPC is unknown, or changed without being there"
         if scene.place not in world.lore or episode.campaign_id != world.setting.campaign.slug:
             yield f"{scene.slug}: unknown place or campaign"
@@ -109,7 +128,10 @@ def facts(world: DemoWorld) -> Iterator[str]:
         label = f"{fact.src} {fact.edge} {fact.dst}"
         if not {fact.src, fact.dst} <= set(world.nodes) or fact.source not in sources:
             yield f"{label}: unknown node or source"
-        elif fact.edge != "RELATES_TO" and (_kind(world, fact.src), _kind(world, fact.dst)) not in JOINS[fact.edge]:
+        elif (
+            fact.edge != "RELATES_TO"
+            and (_kind(world, fact.src), _kind(world, fact.dst)) not in JOINS[fact.edge]
+        ):
             yield f"{label}: these kinds may not be joined"
         elif fact.visibility == "public" and not _is_public(world, fact):
             yield f"{label} is public and one of its ends is not"
@@ -127,7 +149,11 @@ def _is_public(world: DemoWorld, fact: Edge) -> bool:
 
 def contradictions(world: DemoWorld) -> list[tuple[Edge, Edge]]:
     """Pairs of facts that cannot both hold at the same time, or say the same thing twice."""
-    return [pair for pair in combinations(world.graph.facts, 2) if pair[0].overlaps(pair[1]) and _clash(*pair)]
+    return [
+        pair
+        for pair in combinations(world.graph.facts, 2)
+        if pair[0].overlaps(pair[1]) and _clash(*pair)
+    ]
 
 
 def _clash(one: Edge, other: Edge) -> bool:

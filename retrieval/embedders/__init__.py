@@ -11,8 +11,8 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from retrieval.embedders.base import Embedder, Vectors
-from retrieval.embedders.remembering import RememberingEmbedder
-from retrieval.presets import PRESETS, preset
+from retrieval.embedders.cached import CachedEmbedder
+from retrieval.search.presets import PRESETS, preset
 
 __all__ = ["Embedder", "Vectors", "embedder_path", "get_embedder"]
 
@@ -24,7 +24,7 @@ BUILT_IN = {
 DEFAULT_DIMS = 1024
 
 
-def get_embedder(domain: str | None = None) -> RememberingEmbedder:
+def get_embedder(domain: str | None = None) -> CachedEmbedder:
     """Return the embedder of `domain`, one per process and model.
 
     Only a hosted model has a width per domain (`text-embedding-3-large@1024`); a local one brings its own and is the
@@ -42,9 +42,14 @@ def embedder_path() -> str:
 
 def _fingerprint() -> tuple[str, ...]:
     """Whatever else makes another embedder of the same class; a changed setting (tests) then needs no reset."""
-    return (settings.EMBEDDING_MODEL, str(settings.EMBEDDING_DIMS), settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY)
+    return (
+        settings.EMBEDDING_MODEL,
+        str(settings.EMBEDDING_DIMS),
+        settings.OPENAI_BASE_URL,
+        settings.OPENAI_API_KEY,
+    )
 
 
 @lru_cache(maxsize=16)
-def _embedder(path: str, dims: int, _settings: tuple[str, ...], _pid: int) -> RememberingEmbedder:
-    return RememberingEmbedder(import_string(path)(dims=dims))
+def _embedder(path: str, dims: int, _settings: tuple[str, ...], _pid: int) -> CachedEmbedder:
+    return CachedEmbedder(import_string(path)(dims=dims))

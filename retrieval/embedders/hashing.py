@@ -35,7 +35,9 @@ class HashingEmbedder:
         with embedding(self.name, op=op, texts=len(texts)) as usage:
             words = [WORD.findall(text.casefold()) for text in texts]
             usage.tokens = sum(map(len, words))
-            return unit_rows(np.stack([self._row(row) for row in words]) if words else np.zeros((0, self.dims)))
+            return unit_rows(
+                np.stack([self._row(row) for row in words]) if words else np.zeros((0, self.dims))
+            )
 
     def _row(self, words: list[str]) -> Vectors:
         row = np.zeros(self.dims, dtype=np.float32)

@@ -15,7 +15,7 @@ from django.conf import settings
 from retrieval.embedders.base import Vectors
 from retrieval.embedders.telemetry import embedding
 from retrieval.embedders.vectors import encodable, trusted_rows
-from retrieval.problems import EmbedderDown
+from retrieval.errors import EmbedderDown
 from retrieval.provider import Pace, connect, described, limit, patiently
 
 MAX_TEXTS, MAX_TOKENS = 256, 100_000  # of one call; the provider's own limits are 2048 and 300,000
@@ -42,16 +42,22 @@ class HostedEmbedder:
         self.name = f"{self.model}@{self.dims}"
         self._asked: dict[str, Any] = {} if settings.EMBEDDING_DIMS else {"dimensions": self.dims}
         self._client = connect(
-            base_url=settings.OPENAI_BASE_URL, api_key=settings.OPENAI_API_KEY, timeout=settings.EMBEDDING_TIMEOUT
+            base_url=settings.OPENAI_BASE_URL,
+            api_key=settings.OPENAI_API_KEY,
+            timeout=settings.EMBEDDING_TIMEOUT,
         )
         self._calls, self._tokens = Pace(settings.EMBEDDING_RPM), Pace(settings.EMBEDDING_TPM)
         self._resting_until = 0.0
 
     def embed_query(self, texts: list[str]) -> Vectors:
         if time.monotonic() < self._resting_until:
-            raise EmbedderDown(f"{self.name} did not answer a moment ago; it is asked again in a few seconds.")
+            raise EmbedderDown(
+                f"{self.name} did not answer a moment ago; it is asked again in a few seconds."
+            )
         try:
-            return self._embed(texts, op="query", tries=QUERY_TRIES, within=settings.EMBEDDING_QUERY_TIMEOUT)
+            return self._embed(
+                texts, op="query", tries=QUERY_TRIES, within=settings.EMBEDDING_QUERY_TIMEOUT
+            )
         except EmbedderDown:
             self._resting_until = time.monotonic() + settings.EMBEDDING_REST
             raise
@@ -75,24 +81,32 @@ class HostedEmbedder:
                 answer = self._answer(batch, tries=tries, within=within)
                 usage.tokens = _tokens_used(answer) or sum(map(estimated_tokens, batch))
                 answered = _in_order(answer, self.name)
-                rows.append(trusted_rows(answered, count=len(batch), dims=self.dims, name=self.name))
+                rows.append(
+                    trusted_rows(answered, count=len(batch), dims=self.dims, name=self.name)
+                )
         return np.concatenate(rows)
 
     def _answer(self, batch: list[str], *, tries: int, within: float) -> Any:
         self._keep_pace(sum(map(estimated_tokens, batch)), within=within)
-        create = self._client.with_options(timeout=limit(min(within, settings.EMBEDDING_TIMEOUT))).embeddings.create
+        create = self._client.with_options(
+            timeout=limit(min(within, settings.EMBEDDING_TIMEOUT))
+        ).embeddings.create
         ask = partial(create, model=self.model, input=batch, **self._asked)
         try:
             return patiently(ask, tries=tries, within=within)
         except openai.OpenAIError as error:
             raise EmbedderDown(f"{self.name}: {described(error)}.") from error
         except (ValueError, TypeError, AttributeError) as error:
-            raise EmbedderDown(f"{self.name} answered with something that is not an embedding answer.") from error
+            raise EmbedderDown(
+                f"{self.name} answered with something that is not an embedding answer."
+            ) from error
 
     def _keep_pace(self, tokens: int, *, within: float) -> None:
         waits = [self._calls.reserve(within=within), self._tokens.reserve(tokens, within=within)]
         if None in waits:
-            raise EmbedderDown(f"{self.name}: our own rate limit is used up for more than {within:.0f} s.")
+            raise EmbedderDown(
+                f"{self.name}: our own rate limit is used up for more than {within:.0f} s."
+            )
         time.sleep(max(wait or 0.0 for wait in waits))
 
 
@@ -129,4 +143,6 @@ def _in_order(answer: Any, name: str) -> list[Any]:
         rows = {item.index: item.embedding for item in answer.data}
         return [rows[index] for index in range(len(answer.data))]
     except (AttributeError, TypeError, KeyError) as error:
-        raise EmbedderDown(f"{name} answered with something that is not an embedding answer.") from error
+        raise EmbedderDown(
+            f"{name} answered with something that is not an embedding answer."
+        ) from error

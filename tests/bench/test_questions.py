@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from knowledge.srd.rendering import rules_of
+from knowledge.srd.render import rules_of
 from knowledge.srd.source import EDITIONS, fetch
-from memory_site.demo.reading import read_world
+from memory_site.demo.world_files import read_world
 from memory_site.env import BASE_DIR
 
 FOLDER = Path(BASE_DIR) / "bench" / "questions"
@@ -20,7 +20,11 @@ RULE_ID = re.compile(r"srd-5\.1(/[a-z0-9-]+){2,4}")
 
 
 def questions(pattern: str = "*.jsonl") -> list[dict[str, Any]]:
-    return [json.loads(line) for path in sorted(FOLDER.glob(pattern)) for line in path.read_text("utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for path in sorted(FOLDER.glob(pattern))
+        for line in path.read_text("utf-8").splitlines()
+    ]
 
 
 def word_runs(text: str, length: int = 4) -> set[tuple[str, ...]]:
@@ -38,7 +42,11 @@ def test_there_are_enough_in_each_language_and_domain() -> None:
 
 def test_ids_and_texts_are_unique_and_every_question_has_an_answer() -> None:
     everything = questions()
-    assert len({each["id"] for each in everything}) == len({each["text"] for each in everything}) == len(everything)
+    assert (
+        len({each["id"] for each in everything})
+        == len({each["text"] for each in everything})
+        == len(everything)
+    )
     assert all(each["relevant_ids"] for each in everything)
 
 

@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, expect
 from pytest_django.live_server_helper import LiveServer
 
 from knowledge.graph.models import Contradiction, GraphEdge
-from knowledge.graph.writing import record
+from knowledge.graph.upsert import record
 from tests.browser.conftest import sign_in
 from tests.graph.conftest import edge
 from worlds.models import World
@@ -21,7 +21,13 @@ def test_a_contradiction_is_decided_by_hand(
 ) -> None:
     found = Contradiction.objects.get(world=people)
     assert found.second
-    rests = edge("isaura-brackwen", "RELATES_TO", "ninefold-oar", label="may sell", rests_on=[found.second.pk])
+    rests = edge(
+        "isaura-brackwen",
+        "RELATES_TO",
+        "ninefold-oar",
+        label="may sell",
+        rests_on=[found.second.pk],
+    )
     record(people, [rests])
     page = chromium.new_context(viewport=size).new_page()  # type: ignore[arg-type]
     page.set_default_timeout(20_000)
@@ -36,7 +42,9 @@ def test_a_contradiction_is_decided_by_hand(
     expect(page.locator("h2#flagged")).to_have_count(0)
 
     clash.get_by_label("Decision").select_option("retract_second")
-    clash.get_by_role("button", name="Decide").click()  # without a reason the browser keeps the form
+    clash.get_by_role(
+        "button", name="Decide"
+    ).click()  # without a reason the browser keeps the form
     assert Contradiction.objects.get().state == "open"
     clash.get_by_label("Reason").fill(WHY)
     clash.get_by_role("button", name="Decide").click()

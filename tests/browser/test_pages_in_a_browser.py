@@ -12,15 +12,28 @@ from tests.browser.conftest import sign_in
 from worlds.models import World
 
 PAGES = (
-    "", "npcs/", "npcs/mira-voss/", "npcs/mira-voss/?party=gilded-oath", "parties/lanternbearers/", "sessions/",
-    "lore/", "lore/ferry-law/", "graph/", "graph/?around=mira-voss", "inbox/", "audit/", "search/?q=ferry",
-)  # fmt: skip
+    "",
+    "npcs/",
+    "npcs/mira-voss/",
+    "npcs/mira-voss/?party=gilded-oath",
+    "parties/lanternbearers/",
+    "sessions/",
+    "lore/",
+    "lore/ferry-law/",
+    "graph/",
+    "graph/?around=mira-voss",
+    "inbox/",
+    "audit/",
+    "search/?q=ferry",
+)
 LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 pytestmark = pytest.mark.browser
 
 
-def open_page(browser: Browser, live_server: LiveServer, *, scheme: str, size: dict[str, int], who: str) -> Page:
+def open_page(
+    browser: Browser, live_server: LiveServer, *, scheme: str, size: dict[str, int], who: str
+) -> Page:
     context = browser.new_context(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
     page.set_default_timeout(20_000)
@@ -39,7 +52,9 @@ def test_no_page_has_a_serious_accessibility_fault(
         assert answer is not None
         assert answer.status == 200, path
         found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        faults += [(path, each["id"], each["nodes"][0]["html"][:120]) for each in found if _serious(each)]
+        faults += [
+            (path, each["id"], each["nodes"][0]["html"][:120]) for each in found if _serious(each)
+        ]
     assert not faults, json.dumps(faults, indent=1)
 
 
@@ -47,7 +62,9 @@ def _serious(violation: dict[str, object]) -> bool:
     return violation["impact"] in ("serious", "critical")
 
 
-def test_no_page_is_wider_than_a_phone(chromium: Browser, live_server: LiveServer, people: World) -> None:
+def test_no_page_is_wider_than_a_phone(
+    chromium: Browser, live_server: LiveServer, people: World
+) -> None:
     page = open_page(chromium, live_server, scheme="light", size=PHONE, who="anna")
     wide = []
     for path in PAGES:
@@ -58,24 +75,33 @@ def test_no_page_is_wider_than_a_phone(chromium: Browser, live_server: LiveServe
     assert wide == []
 
 
-def test_no_page_breaks_its_content_security_policy(chromium: Browser, live_server: LiveServer, people: World) -> None:
+def test_no_page_breaks_its_content_security_policy(
+    chromium: Browser, live_server: LiveServer, people: World
+) -> None:
     page = open_page(chromium, live_server, scheme="light", size=LAPTOP, who="anna")
     complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type == "error" else None,
+    )
     for path in PAGES:
         page.goto(f"{live_server.url}/w/ferrymark/{path}")
     assert complaints == []
 
 
-def test_the_demo_brings_its_own_pictures(chromium: Browser, live_server: LiveServer, people: World) -> None:
+def test_the_demo_brings_its_own_pictures(
+    chromium: Browser, live_server: LiveServer, people: World
+) -> None:
     page = open_page(chromium, live_server, scheme="light", size=LAPTOP, who="anna")
     page.goto(f"{live_server.url}/w/ferrymark/npcs/mira-voss/")
     pictures = page.locator("figure.art img")
     assert pictures.count() > 0
     for number in range(pictures.count()):
         pictures.nth(number).scroll_into_view_if_needed()
-        page.wait_for_function("image => image.complete && image.naturalWidth > 0",
-                               arg=pictures.nth(number).element_handle())  # fmt: skip
+        page.wait_for_function(
+            "image => image.complete && image.naturalWidth > 0",
+            arg=pictures.nth(number).element_handle(),
+        )
 
 
 def test_what_counts_about_an_npc_stands_above_the_fold(

@@ -6,10 +6,10 @@ import pytest
 
 from art.models import ArtCard
 from episodes.models import Episode
+from knowledge.entry_store import save_all
 from knowledge.models import Lore
-from knowledge.writing import save_all
-from memory_site.demo.living import load_living
-from memory_site.demo.reading import DemoWorld, read_world
+from memory_site.demo.load_history import load_living
+from memory_site.demo.world_files import DemoWorld, read_world
 from npcs.models import NPC, DispositionChange
 from tests.conftest import Door
 from worlds.models import Campaign, Party, World
@@ -27,11 +27,28 @@ def ferrymark(files: DemoWorld, db: None) -> World:
     """The world as it is when only its lore has been loaded."""
     setting = files.setting
     world = World.objects.create(slug=setting.slug, name=setting.name)
-    campaign = Campaign.objects.create(world=world, slug=setting.campaign.slug, name=setting.campaign.name)
+    campaign = Campaign.objects.create(
+        world=world, slug=setting.campaign.slug, name=setting.campaign.name
+    )
     for party in setting.parties:
         Party.objects.create(world=world, campaign=campaign, slug=party.slug, name=party.name)
-    kept = {"slug", "kind", "title", "body", "aliases", "tags", "language", "visibility", "known_to"}
-    save_all([Lore(world=world, status="published", **entry.model_dump(include=kept)) for entry in files.lore.values()])
+    kept = {
+        "slug",
+        "kind",
+        "title",
+        "body",
+        "aliases",
+        "tags",
+        "language",
+        "visibility",
+        "known_to",
+    }
+    save_all(
+        [
+            Lore(world=world, status="published", **entry.model_dump(include=kept))
+            for entry in files.lore.values()
+        ]
+    )
     return world
 
 
@@ -43,7 +60,10 @@ def loaded(files: DemoWorld, ferrymark: World) -> World:
 
 def test_loading_twice_changes_nothing(files: DemoWorld, loaded: World) -> None:
     def everything() -> list[Any]:
-        return [list(model.objects.order_by("pk").values()) for model in (NPC, Episode, DispositionChange, ArtCard)]
+        return [
+            list(model.objects.order_by("pk").values())
+            for model in (NPC, Episode, DispositionChange, ArtCard)
+        ]
 
     before = everything()
     load_living(files, loaded)
@@ -56,7 +76,9 @@ def test_one_npc_is_loved_by_one_party_and_hated_by_the_other(loaded: World) -> 
     labels = {
         npc.slug: {
             party: each["label"]
-            for party, each in door.tool("npc_profile", npc_id=npc.slug)[1]["dynamic"]["disposition"].items()
+            for party, each in door.tool("npc_profile", npc_id=npc.slug)[1]["dynamic"][
+                "disposition"
+            ].items()
         }
         for npc in NPC.objects.all()
     }
@@ -74,16 +96,24 @@ def test_the_parties_know_what_they_learned(loaded: World) -> None:
 
 def test_a_session_is_fetched_by_words_within_the_party(loaded: World) -> None:
     lanterns = Door(loaded, audience="party:lanternbearers")
-    status, found = lanterns.tool("session_fetch", party_id="Lanternbearers", query="burning rope in the fog", k=3)
+    status, found = lanterns.tool(
+        "session_fetch", party_id="Lanternbearers", query="burning rope in the fog", k=3
+    )
     assert (status, found["episodes"][0]["scene_id"]) == (200, "s1-fog-at-the-landing")
     assert {episode["party_id"] for episode in found["episodes"]} == {"lanternbearers"}
     assert lanterns.tool("session_fetch", party_id="gilded-oath")[0] == 404
 
 
 def test_players_are_shown_approved_pictures_of_what_they_know(loaded: World) -> None:
-    lanterns, gilded = Door(loaded, audience="party:lanternbearers"), Door(loaded, audience="party:gilded-oath")
+    lanterns, gilded = (
+        Door(loaded, audience="party:lanternbearers"),
+        Door(loaded, audience="party:gilded-oath"),
+    )
     own = lanterns.tool("art_suggest", scene_id="s2-tanner-street")[1]
-    assert (own["basis"], [card["image_id"] for card in own["cards"]]) == ("scene", ["art-tanner-street"])
+    assert (own["basis"], [card["image_id"] for card in own["cards"]]) == (
+        "scene",
+        ["art-tanner-street"],
+    )
     assert own["cards"][0]["private"] is None
     assert gilded.tool("art_suggest", scene_id="s2-tanner-street")[0] == 404
     waiting = gilded.tool("art_suggest", scene_id="s2-raising-the-stone")[1]

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from memory_site.demo.consistency import contradictions, problems
-from memory_site.demo.reading import DemoWorld, Lore, read_world
+from memory_site.demo.world_files import DemoWorld, Lore, read_world
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +23,14 @@ def test_there_is_enough_of_everything(world: DemoWorld) -> None:
     assert languages["ru"] >= 5
     assert languages["ko"] >= 4
     assert {entry.kind for entry in world.lore.values()} == {
-        "place", "faction", "biography", "timeline", "event", "item", "custom",
-    }  # fmt: skip
+        "place",
+        "faction",
+        "biography",
+        "timeline",
+        "event",
+        "item",
+        "custom",
+    }
     assert len(world.npcs) == 12
     assert [party.slug for party in world.setting.parties] == ["lanternbearers", "gilded-oath"]
     assert len(world.sessions) == 3
@@ -71,7 +77,11 @@ def test_names_are_known_in_three_scripts(world: DemoWorld) -> None:
     ranges = {"ru": ("а", "я"), "ko": ("가", "힣")}
     for npc in world.npcs.values():
         text = "".join(npc.aliases)
-        found = {name for name, (first, last) in ranges.items() if any(first <= letter <= last for letter in text)}
+        found = {
+            name
+            for name, (first, last) in ranges.items()
+            if any(first <= letter <= last for letter in text)
+        }
         assert found == {"ru", "ko"}, npc.slug
 
 

@@ -7,11 +7,11 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from knowledge.entry_store import save_rule
 from knowledge.models import Document, Lore, Rule
-from knowledge.writing import save_rule
 from tests.doors.serving import serve
 from worlds import keys
-from worlds.erasing import deletion_for_good
+from worlds.erasure import deletion_for_good
 from worlds.models import Campaign, GameSystem, Party, World
 
 Keys = Callable[..., str]
@@ -21,7 +21,9 @@ Keys = Callable[..., str]
 def make_key(world: World) -> Keys:
     """Make a key of the world and return its text."""
 
-    def make(audience: str = "gm", scopes: tuple[str, ...] = ("tools:read", "world:write"), **more: Any) -> str:
+    def make(
+        audience: str = "gm", scopes: tuple[str, ...] = ("tools:read", "world:write"), **more: Any
+    ) -> str:
         return keys.create_key(world, name="test", audience=audience, scopes=scopes, **more)[1]
 
     return make
@@ -40,9 +42,14 @@ def asking() -> Callable[[str], Client]:
 @pytest.fixture
 def mill(world: World) -> Lore:
     return Lore.objects.create(
-        world=world, slug="drowned-mill", title="Drowned Mill", kind="place", status="published", visibility="gm",
+        world=world,
+        slug="drowned-mill",
+        title="Drowned Mill",
+        kind="place",
+        status="published",
+        visibility="gm",
         body="The guild hides its ledgers under the wheel.",
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +62,34 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
 
     assert settings.DATABASES["default"]["NAME"].startswith("test_"), "mark the module django_db"
     with django_db_blocker.unblock():
-        system, _ = GameSystem.objects.get_or_create(slug="dnd-5e", defaults={"name": "Fifth edition"})
+        system, _ = GameSystem.objects.get_or_create(
+            slug="dnd-5e", defaults={"name": "Fifth edition"}
+        )
         world = World.objects.create(slug="ferrymark-live", name="Ferrymark", system=system)
         campaign = Campaign.objects.create(world=world, slug="low-water", name="Low Water")
-        Party.objects.create(world=world, campaign=campaign, slug="lanternbearers", name="Lanternbearers")
-        house = Document.objects.create(slug="house", title="House rules", system=system, world=world)
+        Party.objects.create(
+            world=world, campaign=campaign, slug="lanternbearers", name="Lanternbearers"
+        )
+        house = Document.objects.create(
+            slug="house", title="House rules", system=system, world=world
+        )
         body = "A grappled creature's speed becomes 0."
-        save_rule(Rule(key="house/conditions/grappled", document=house, world=world, title="Grappled", body=body))
+        save_rule(
+            Rule(
+                key="house/conditions/grappled",
+                document=house,
+                world=world,
+                title="Grappled",
+                body=body,
+            )
+        )
         _key, text = keys.create_key(
-            world, name="live", audience="gm", scopes=list(keys.Scope), calls_per_minute=1_000_000, namespace="live"
+            world,
+            name="live",
+            audience="gm",
+            scopes=list(keys.Scope),
+            calls_per_minute=1_000_000,
+            namespace="live",
         )
         with serve(Doors()) as url:
             yield {"url": url, "key": text, "world": world}

@@ -10,13 +10,14 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from art.models import ArtCard
+from knowledge.entry_store import save_all, save_lore
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
-from knowledge.writing import save_all, save_lore
-from memory_site.demo.loading import load
-from memory_site.demo.reading import DemoWorld, read_world
+from memory_site.demo.load import load
+from memory_site.demo.world_files import DemoWorld, read_world
 from memory_site.toolbox import TOOLS, Tool
-from retrieval import selectivity, statistics
+from retrieval.indexing import statistics
 from retrieval.models import Passage
+from retrieval.search import row_estimate
 from worlds.audiences import Audience, Visibility
 from worlds.models import Campaign, World
 
@@ -57,7 +58,7 @@ def count_words() -> None:
     for model in apps.get_models():
         if issubclass(model, Passage) and hasattr(model, "searched"):
             statistics.refresh(model)
-    selectivity.forget()
+    row_estimate.forget()
 
 
 class Marker:
@@ -79,12 +80,20 @@ class Marker:
         return entry.model_copy(update={"body": body})
 
     def npc(self, npc: Any) -> Any:
-        secrets = [each.model_copy(update={"text": self.secret(each.text, each.known_to)}) for each in npc.secrets]
-        private = {"voice": self.secret(npc.voice), "goals": [self.secret(goal) for goal in npc.goals]}
+        secrets = [
+            each.model_copy(update={"text": self.secret(each.text, each.known_to)})
+            for each in npc.secrets
+        ]
+        private = {
+            "voice": self.secret(npc.voice),
+            "goals": [self.secret(goal) for goal in npc.goals],
+        }
         return npc.model_copy(update={"secrets": secrets, **private})
 
     def session(self, session: Any) -> Any:
-        return session.model_copy(update={"scenes": [self.scene(scene) for scene in session.scenes]})
+        return session.model_copy(
+            update={"scenes": [self.scene(scene) for scene in session.scenes]}
+        )
 
     def scene(self, scene: Any) -> Any:
         noted = scene.episode.model_copy(update={"notes": self.secret(scene.episode.notes)})
@@ -106,30 +115,65 @@ def _add_lore(world: World) -> None:
     canon = Lore.objects.filter(world=world, visibility=Visibility.PUBLIC).first()
     shared = {"world": world, "kind": "place", "status": "published"}
     hidden = [
-        {"title": f"Vault of {MARK}gm900", "body": f"The ferry toll is kept in {MARK}gm901.", "visibility": "gm"},
-        {"title": "Unwritten Chapter", "body": f"A draft of {MARK}gm902.", "visibility": "public", "status": "draft"},
-        {"title": "Other Bell", "body": f"Overlay {MARK}gm903", "visibility": "gm", "campaign": campaign,
-         "overrides": canon},
-        {"title": "Ferry of Night", "body": f"Open words.\n\n:::secret\nA {MARK}gm904 cargo.\n:::\n\nMore open words.",
-         "visibility": "public"},
-        {"title": "Lantern Oil", "body": f"Made of {MARK}lan905 eels.", "visibility": "revealed",
-         "known_to": ["party:lanternbearers"]},
-    ]  # fmt: skip
+        {
+            "title": f"Vault of {MARK}gm900",
+            "body": f"The ferry toll is kept in {MARK}gm901.",
+            "visibility": "gm",
+        },
+        {
+            "title": "Unwritten Chapter",
+            "body": f"A draft of {MARK}gm902.",
+            "visibility": "public",
+            "status": "draft",
+        },
+        {
+            "title": "Other Bell",
+            "body": f"Overlay {MARK}gm903",
+            "visibility": "gm",
+            "campaign": campaign,
+            "overrides": canon,
+        },
+        {
+            "title": "Ferry of Night",
+            "body": f"Open words.\n\n:::secret\nA {MARK}gm904 cargo.\n:::\n\nMore open words.",
+            "visibility": "public",
+        },
+        {
+            "title": "Lantern Oil",
+            "body": f"Made of {MARK}lan905 eels.",
+            "visibility": "revealed",
+            "known_to": ["party:lanternbearers"],
+        },
+    ]
     for number, fields in enumerate(hidden):
         save_lore(Lore(**{**shared, "slug": f"extra-{number}", **fields}))
 
 
 def _add_rules(world: World) -> None:
-    house = Document.objects.create(slug="house", title="House rules", system=world.system, world=world)
+    house = Document.objects.create(
+        slug="house", title="House rules", system=world.system, world=world
+    )
     rules = [
         ("grappled", "Grappled", "A grappled creature's speed becomes 0.", "public"),
         ("prone", "Prone", "A prone creature can only crawl.", "public"),
-        ("drowning", f"Drowning {MARK}gm910", f"A {MARK}gm911 creature drowns; its speed becomes 0.", "gm"),
+        (
+            "drowning",
+            f"Drowning {MARK}gm910",
+            f"A {MARK}gm911 creature drowns; its speed becomes 0.",
+            "gm",
+        ),
         ("grappled-twice", "Grappled twice", f"Grappled creatures are {MARK}gm912.", "gm"),
     ]
     save_all(
         [
-            Rule(key=f"house/{key}", document=house, world=world, title=title, body=body, visibility=visibility)
+            Rule(
+                key=f"house/{key}",
+                document=house,
+                world=world,
+                title=title,
+                body=body,
+                visibility=visibility,
+            )
             for key, title, body, visibility in rules
         ]
     )
@@ -182,7 +226,9 @@ class Asker:
         self.any_name = sorted(name for names in self.names.values() for name in names)
         texts = [*LorePassage.objects.filter(world=world).values_list("text", flat=True)]
         texts += RulePassage.objects.filter(world=world).values_list("text", flat=True)
-        words = sorted({word.strip(".,;:!?\"'()").lower() for text in texts for word in text.split()})
+        words = sorted(
+            {word.strip(".,;:!?\"'()").lower() for text in texts for word in text.split()}
+        )
         self.words = [word for word in words if len(word) > 2]
         self.secrets = [word for word in self.words if word.startswith(MARK)]
 
@@ -215,7 +261,10 @@ class Asker:
 
     def _value(self, name: str, node: dict[str, Any], defs: dict[str, Any]) -> Any:
         if "$ref" in node:
-            node = {**defs[node["$ref"].rsplit("/", 1)[-1]], **{k: v for k, v in node.items() if k != "$ref"}}
+            node = {
+                **defs[node["$ref"].rsplit("/", 1)[-1]],
+                **{k: v for k, v in node.items() if k != "$ref"},
+            }
         for several in ("anyOf", "oneOf", "allOf"):
             if several in node:
                 return self._value(name, self.random.choice(node[several]), defs)
@@ -223,10 +272,15 @@ class Asker:
             return self.random.choice(node["enum"])
         kinds = {
             "string": lambda: self._text(name),
-            "integer": lambda: self.random.randint(node.get("minimum", 1), min(node.get("maximum", 60), 60_000)),
+            "integer": lambda: self.random.randint(
+                node.get("minimum", 1), min(node.get("maximum", 60), 60_000)
+            ),
             "number": lambda: self.random.choice([0.0, 70_000.0, 76_000.5, -1.0]),
             "boolean": lambda: self.random.random() < 0.5,
-            "array": lambda: [self._value(name, node.get("items", {}), defs) for _ in range(self.random.randint(0, 2))],
+            "array": lambda: [
+                self._value(name, node.get("items", {}), defs)
+                for _ in range(self.random.randint(0, 2))
+            ],
             "object": lambda: self._object(node, defs),
         }
         return kinds.get(node.get("type", ""), lambda: None)()
@@ -236,7 +290,11 @@ class Asker:
             return self.random.choice([*AUDIENCES, "gm", "party:nobody", "npc:jory-fenn"])
         if name in ("fact", "relation"):
             relation = self.random.choice(RELATIONS)
-            return relation if name == "relation" else f"{self._name('node')} {relation} {self._name('node')}"
+            return (
+                relation
+                if name == "relation"
+                else f"{self._name('node')} {relation} {self._name('node')}"
+            )
         if name.endswith(("_id", "subject", "object")) or self.random.random() < 0.35:
             return self._name(name.removesuffix("_id"))
         pools = self.random.choices([self.words, self.secrets], [4, 1], k=self.random.randint(1, 5))
@@ -255,7 +313,13 @@ def _names(world: World) -> dict[str, list[str]]:
         fields = {field.name for field in model._meta.get_fields() if field.concrete}
         if model._meta.app_label not in LAYERS | {"worlds"} or "world" not in fields:
             continue
-        wanted = [name for name in ("slug", "title", "name", "external_id", "key") if name in fields]
-        rows = model._default_manager.filter(world=world).order_by("pk").values_list("pk", *wanted)[:200]
+        wanted = [
+            name for name in ("slug", "title", "name", "external_id", "key") if name in fields
+        ]
+        rows = (
+            model._default_manager.filter(world=world)
+            .order_by("pk")
+            .values_list("pk", *wanted)[:200]
+        )
         found[str(model._meta.model_name)] = [str(value) for row in rows for value in row if value]
     return {kind: names for kind, names in found.items() if names}

@@ -12,7 +12,9 @@ import uvicorn
 @contextmanager
 def serve(app: Any) -> Iterator[str]:
     """Run `app` under uvicorn until the end of the block; yield its address."""
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="on"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="on")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     deadline = time.monotonic() + 20

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from knowledge import finding
+from knowledge import search
+from knowledge.entry_store import save_lore
 from knowledge.models import Lore
-from knowledge.writing import save_lore
 from memory_site import toolbox
 from retrieval.embedders import get_embedder
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from worlds import keys
 from worlds.callers import Caller
 from worlds.models import ApiKey, CallCount, World
@@ -28,12 +28,12 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     done: list[Any] = []
 
     def noting(rows: Any, query: str, **more: Any) -> Any:
-        result = search(rows, query, **more)
+        result = original(rows, query, **more)
         done.append(query)
         return result
 
-    search = finding.search
-    monkeypatch.setattr(finding, "search", noting)
+    original = search.search
+    monkeypatch.setattr(search, "search", noting)
     return done
 
 
@@ -41,16 +41,25 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def calling(world: World) -> Make:
     """Make a key; return a function that calls a tool with it, as a process does that has read the key before."""
     save_lore(
-        Lore(world=world, slug="drowned-mill", title="Drowned Mill", kind="place", status="published",
-             visibility="gm", body=SECRET)
-    )  # fmt: skip
+        Lore(
+            world=world,
+            slug="drowned-mill",
+            title="Drowned Mill",
+            kind="place",
+            status="published",
+            visibility="gm",
+            body=SECRET,
+        )
+    )
 
     def make(**more: Any) -> Callable[..., toolbox.Answered]:
         _key, text = keys.create_key(world, name="engine", **{"audience": "gm", **more})
 
         def call(tool: str = "lore_search", **arguments: Any) -> toolbox.Answered:
             caller = Caller.holding(keys.verify(text))
-            return toolbox.call(tool, arguments or {"query": "ledgers under the wheel"}, caller, door="rest")
+            return toolbox.call(
+                tool, arguments or {"query": "ledgers under the wheel"}, caller, door="rest"
+            )
 
         return call
 
@@ -126,7 +135,9 @@ def test_over_the_limit_nothing_is_embedded(calling: Make, monkeypatch: pytest.M
     asked: list[Any] = []
     model = type(get_embedder("lore").inner)
     embed = model.embed_query
-    monkeypatch.setattr(model, "embed_query", lambda self, texts: asked.append(texts) or embed(self, texts))
+    monkeypatch.setattr(
+        model, "embed_query", lambda self, texts: asked.append(texts) or embed(self, texts)
+    )
     assert refused(call, query="who keeps the bell of the ferry?") == "rate_limited"
     assert not asked
     elsewhere(calls_per_minute=9)
@@ -162,7 +173,11 @@ def test_what_writes_or_asks_a_model_waits_for_its_count(
 ) -> None:
     begun: list[str] = []
     call = calling(calls_per_minute=1, scopes=["tools:read", "agent:write"], namespace="mira")
-    monkeypatch.setattr(toolbox, "_answer", lambda *_given: begun.append(tool) or (_ for _ in ()).throw(ValueError()))
+    monkeypatch.setattr(
+        toolbox,
+        "_answer",
+        lambda *_given: begun.append(tool) or (_ for _ in ()).throw(ValueError()),
+    )
     for _time in range(2):
         refused(call, tool=tool, text="The bell is cracked.")
     assert begun == [tool]

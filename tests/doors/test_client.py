@@ -54,7 +54,9 @@ async def test_an_unknown_name_brings_candidates(memory: Memory37Client) -> None
 
 async def test_a_write_goes_through_and_is_told(memory: Memory37Client) -> None:
     with pytest.raises(Memory37Error) as missing:
-        await memory.write("POST", "/world/reveals", {"kind": "lore", "id": "0" * 32, "audience": "npc:odo"})
+        await memory.write(
+            "POST", "/world/reveals", {"kind": "lore", "id": "0" * 32, "audience": "npc:odo"}
+        )
     assert missing.value.code == "not_found"
 
 
@@ -65,7 +67,9 @@ async def test_a_wrong_key_is_told(site: dict[str, Any]) -> None:
     assert (refused.value.status, refused.value.code) == (401, "unauthorized")
 
 
-async def test_the_environment_says_where_to_ask(site: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_environment_says_where_to_ask(
+    site: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MEMORY37_URL", site["url"])
     monkeypatch.setenv("MEMORY37_API_KEY", site["key"])
     async with Memory37Client.from_env() as memory:
@@ -77,7 +81,9 @@ def test_an_engine_needs_no_django() -> None:
         "import sys, memory_site.client; "
         "print([name for name in sys.modules if name.split('.')[0] in ('django', 'ninja', 'celery')])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 

@@ -15,11 +15,22 @@ pytestmark = [pytest.mark.django_db, pytest.mark.timeout(120)]
 def test_concurrent_replays_write_once(site: dict[str, Any]) -> None:
     headers = {"Authorization": f"Bearer {site['key']}", "Idempotency-Key": "all-at-once"}
     entry = {"title": "Eel Market", "slug": "eel-market", "body": "Eels.", "status": "published"}
-    httpx2.put(f"{site['url']}/api/v1/world/lore", json=entry, headers={"X-API-Key": site["key"]}, timeout=60)
-    body = {"kind": "lore", "id": str(Lore.objects.get(slug="eel-market").pk), "audience": "npc:odo"}
+    httpx2.put(
+        f"{site['url']}/api/v1/world/lore",
+        json=entry,
+        headers={"X-API-Key": site["key"]},
+        timeout=60,
+    )
+    body = {
+        "kind": "lore",
+        "id": str(Lore.objects.get(slug="eel-market").pk),
+        "audience": "npc:odo",
+    }
 
     def send(_number: int) -> httpx2.Response:
-        return httpx2.post(f"{site['url']}/api/v1/world/reveals", json=body, headers=headers, timeout=60)
+        return httpx2.post(
+            f"{site['url']}/api/v1/world/reveals", json=body, headers=headers, timeout=60
+        )
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(send, range(8)))

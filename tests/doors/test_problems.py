@@ -19,7 +19,16 @@ REVEALS = "/api/v1/world/reveals"
 def problem(response: Any) -> dict[str, Any]:
     assert response["Content-Type"] == "application/problem+json"
     body: dict[str, Any] = response.json()
-    assert body.keys() == {"type", "title", "status", "detail", "instance", "code", "errors", "candidates"}
+    assert body.keys() == {
+        "type",
+        "title",
+        "status",
+        "detail",
+        "instance",
+        "code",
+        "errors",
+        "candidates",
+    }
     assert body["status"] == response.status_code
     assert body["instance"] == response["X-Request-ID"]
     return body
@@ -33,7 +42,9 @@ def post(client: Client, path: str, body: Any, **headers: str) -> Any:
     return client.post(path, json.dumps(body), content_type="application/json", headers=headers)
 
 
-@pytest.mark.parametrize("header", [{}, {"Authorization": "Bearer m37_x_y"}, {"Authorization": "Basic eA=="}])
+@pytest.mark.parametrize(
+    "header", [{}, {"Authorization": "Bearer m37_x_y"}, {"Authorization": "Basic eA=="}]
+)
 def test_without_a_good_key_nothing_opens(db: None, header: dict[str, str]) -> None:
     response = Client(headers=header).get(REVEALS)
     assert problem(response)["code"] == "unauthorized"
@@ -59,13 +70,17 @@ def test_a_reading_key_does_not_write(make_key: Keys, asking: Asking, mill: Lore
     assert not Reveal.objects.exists()
 
 
-def test_a_players_key_does_not_keep_the_reveal_log(make_key: Keys, asking: Asking, mill: Lore) -> None:
+def test_a_players_key_does_not_keep_the_reveal_log(
+    make_key: Keys, asking: Asking, mill: Lore
+) -> None:
     response = post(asking(make_key(audience="party:lanternbearers")), REVEALS, reveal(mill))
     assert (problem(response)["code"], response.status_code) == ("audience_above_cap", 403)
 
 
 def test_a_key_of_another_world_finds_nothing(mill: Lore, asking: Asking) -> None:
-    other = World.objects.create(slug="elsewhere", name="Elsewhere", system=GameSystem.objects.first())
+    other = World.objects.create(
+        slug="elsewhere", name="Elsewhere", system=GameSystem.objects.first()
+    )
     _key, text = keys.create_key(other, name="foreign", audience="gm", scopes=["world:write"])
     response = post(asking(text), REVEALS, reveal(mill, audience="npc:mira-voss"))
     assert (problem(response)["code"], response.status_code) == ("not_found", 404)
@@ -78,32 +93,44 @@ def test_wrong_arguments_are_named(make_key: Keys, asking: Asking) -> None:
     assert "colour" in body["detail"]
 
 
-@pytest.mark.parametrize("text", ["{", "[1", "nonsense", '"\ud800"'.encode("utf-8", "surrogatepass")])
+@pytest.mark.parametrize(
+    "text", ["{", "[1", "nonsense", '"\ud800"'.encode("utf-8", "surrogatepass")]
+)
 def test_a_body_that_is_no_json_is_a_400(make_key: Keys, asking: Asking, text: Any) -> None:
     response = asking(make_key()).post(REVEALS, text, content_type="application/json")
     assert (problem(response)["code"], response.status_code) == ("unreadable", 400)
 
 
 def test_ten_megabytes_are_too_much(make_key: Keys, asking: Asking) -> None:
-    response = asking(make_key()).post(REVEALS, b"[" + b" " * 11_000_000, content_type="application/json")
+    response = asking(make_key()).post(
+        REVEALS, b"[" + b" " * 11_000_000, content_type="application/json"
+    )
     assert (problem(response)["code"], response.status_code) == ("too_large", 413)
 
 
-def test_an_unknown_address_and_a_wrong_method_are_problems_too(make_key: Keys, asking: Asking) -> None:
+def test_an_unknown_address_and_a_wrong_method_are_problems_too(
+    make_key: Keys, asking: Asking
+) -> None:
     client = asking(make_key())
     assert problem(client.get("/api/v1/nowhere"))["code"] == "not_found"
     response = client.patch(REVEALS)
     assert (problem(response)["code"], "POST" in response["Allow"]) == ("method_not_allowed", True)
 
 
-@pytest.mark.parametrize(("sent", "kept"), [("my-id:7", True), ("x" * 65, False), ("bad\tid", False), ("", False)])
-def test_the_callers_request_id_is_echoed_when_it_is_one(make_key: Keys, asking: Asking, sent: str, kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("sent", "kept"), [("my-id:7", True), ("x" * 65, False), ("bad\tid", False), ("", False)]
+)
+def test_the_callers_request_id_is_echoed_when_it_is_one(
+    make_key: Keys, asking: Asking, sent: str, kept: bool
+) -> None:
     response = asking(make_key()).get(REVEALS, headers={"X-Request-ID": sent})
     assert (response["X-Request-ID"] == sent) is kept
     assert AuditedCall.objects.get().request_id == response["X-Request-ID"]
 
 
-def test_what_is_left_of_the_minute_is_told_until_nothing_is(make_key: Keys, asking: Asking) -> None:
+def test_what_is_left_of_the_minute_is_told_until_nothing_is(
+    make_key: Keys, asking: Asking
+) -> None:
     client = asking(make_key(calls_per_minute=2))
     assert [client.get(REVEALS)["RateLimit-Remaining"] for _ in range(2)] == ["1", "0"]
     response = client.get(REVEALS)
@@ -112,16 +139,24 @@ def test_what_is_left_of_the_minute_is_told_until_nothing_is(make_key: Keys, ask
 
 
 # --- Idempotency ----------------------------------------------------------------------------------------------------
-def test_the_same_write_again_replays_the_first_answer(make_key: Keys, asking: Asking, mill: Lore) -> None:
+def test_the_same_write_again_replays_the_first_answer(
+    make_key: Keys, asking: Asking, mill: Lore
+) -> None:
     client = asking(make_key())
     body = reveal(mill, "npc:mira-voss")
     first, again = (post(client, REVEALS, body, **{"Idempotency-Key": "once"}) for _ in range(2))
-    assert (first.status_code, again.status_code, again["Idempotent-Replayed"]) == (201, 201, "true")
+    assert (first.status_code, again.status_code, again["Idempotent-Replayed"]) == (
+        201,
+        201,
+        "true",
+    )
     assert first.json() == again.json()
     assert Reveal.objects.count() == 1
 
 
-def test_the_same_idempotency_key_with_another_body_is_refused(make_key: Keys, asking: Asking, mill: Lore) -> None:
+def test_the_same_idempotency_key_with_another_body_is_refused(
+    make_key: Keys, asking: Asking, mill: Lore
+) -> None:
     client = asking(make_key())
     post(client, REVEALS, reveal(mill, "npc:mira-voss"), **{"Idempotency-Key": "once"})
     response = post(client, REVEALS, reveal(mill, "npc:odo"), **{"Idempotency-Key": "once"})
@@ -129,7 +164,9 @@ def test_the_same_idempotency_key_with_another_body_is_refused(make_key: Keys, a
     assert Reveal.objects.count() == 1
 
 
-def test_a_write_under_way_elsewhere_is_a_conflict(make_key: Keys, asking: Asking, mill: Lore) -> None:
+def test_a_write_under_way_elsewhere_is_a_conflict(
+    make_key: Keys, asking: Asking, mill: Lore
+) -> None:
     client = asking(make_key())
     body = reveal(mill, "npc:mira-voss")
     post(client, REVEALS, body, **{"Idempotency-Key": "once"})
@@ -138,10 +175,17 @@ def test_a_write_under_way_elsewhere_is_a_conflict(make_key: Keys, asking: Askin
     assert (problem(response)["code"], response.status_code) == ("idempotency_in_flight", 409)
 
 
-def test_a_write_that_failed_may_be_tried_again_with_the_same_key(make_key: Keys, asking: Asking, mill: Lore) -> None:
+def test_a_write_that_failed_may_be_tried_again_with_the_same_key(
+    make_key: Keys, asking: Asking, mill: Lore
+) -> None:
     client = asking(make_key())
-    assert post(client, REVEALS, reveal(mill, "gm"), **{"Idempotency-Key": "once"}).status_code == 422
-    assert post(client, REVEALS, reveal(mill, "npc:odo"), **{"Idempotency-Key": "once"}).status_code == 201
+    assert (
+        post(client, REVEALS, reveal(mill, "gm"), **{"Idempotency-Key": "once"}).status_code == 422
+    )
+    assert (
+        post(client, REVEALS, reveal(mill, "npc:odo"), **{"Idempotency-Key": "once"}).status_code
+        == 201
+    )
 
 
 # --- The reveal log -------------------------------------------------------------------------------------------------

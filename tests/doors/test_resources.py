@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from knowledge.entry_store import save_lore
 from knowledge.models import Lore
-from knowledge.writing import save_lore
-from memory_site import resources
+from memory_site import mcp_resources
 from npcs.models import NPC
-from retrieval.problems import NotFound
+from retrieval.errors import NotFound
 from tests.conftest import Door
 from worlds.audiences import Audience
 from worlds.callers import Caller
@@ -22,12 +22,28 @@ pytestmark = pytest.mark.django_db
 def read(engine: Door, world: World, lanternbearers: Party) -> Callable[[str, str], str]:
     body = "An inn by the river.\n\n:::secret\nThe fourth room has two doors.\n:::"
     save_lore(
-        Lore(world=world, slug="tin-heron", title="Tin Heron", body=body, status="published", visibility="public")
+        Lore(
+            world=world,
+            slug="tin-heron",
+            title="Tin Heron",
+            body=body,
+            status="published",
+            visibility="public",
+        )
     )
-    NPC.objects.create(world=world, slug="mira-voss", name="Mira Voss", voice="Short orders.", visibility="public")
-    told: dict[str, Any] = {"summary_id": "ep-1", "party_id": "lanternbearers", "what": "Fog.", "notes": "A trap."}
+    NPC.objects.create(
+        world=world, slug="mira-voss", name="Mira Voss", voice="Short orders.", visibility="public"
+    )
+    told: dict[str, Any] = {
+        "summary_id": "ep-1",
+        "party_id": "lanternbearers",
+        "what": "Fog.",
+        "notes": "A trap.",
+    }
     engine.post("world/episodes", told)
-    return lambda uri, audience: resources.read(uri, Caller(world=world, audience=Audience.parse(audience)))
+    return lambda uri, audience: mcp_resources.read(
+        uri, Caller(world=world, audience=Audience.parse(audience))
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,14 +54,18 @@ def read(engine: Door, world: World, lanternbearers: Party) -> Callable[[str, st
         ("m37://episode/ep-1", "Fog.", "A trap"),
     ],
 )
-def test_each_audience_reads_its_part(read: Callable[[str, str], str], uri: str, open_text: str, hidden: str) -> None:
+def test_each_audience_reads_its_part(
+    read: Callable[[str, str], str], uri: str, open_text: str, hidden: str
+) -> None:
     for audience, sees in (("gm", True), ("party:lanternbearers", False)):
         text = read(uri, audience)
         assert open_text in text
         assert (hidden in text) == sees
 
 
-@pytest.mark.parametrize("uri", ["m37://episode/ep-1", "m37://episode/ep-404", "m37://lore/nowhere", "m37://x/y", "z"])
+@pytest.mark.parametrize(
+    "uri", ["m37://episode/ep-1", "m37://episode/ep-404", "m37://lore/nowhere", "m37://x/y", "z"]
+)
 def test_what_is_not_known_is_not_there(read: Callable[[str, str], str], uri: str) -> None:
     with pytest.raises(NotFound):
         read(uri, "party:gilded-oath")

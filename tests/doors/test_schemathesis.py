@@ -15,12 +15,28 @@ def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> No
     # together. Such input is rightly answered with 422 although every field by itself is well-formed.
     command = [
         str(Path(sys.executable).parent / "schemathesis"),
-        "--config-file", str(Path(__file__).with_name("schemathesis.toml")),
-        "run", f"{site['url']}/api/v1/openapi.json",
-        "--header", f"Authorization: Bearer {site['key']}",
-        "--checks", "all", "--exclude-checks", "positive_data_acceptance",
-        "--phases", "examples,coverage,fuzzing,stateful",
-        "--max-examples", "12", "--max-time", "60", "--continue-on-failure", "--seed", "37", "--no-color",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, timeout=270, cwd=tmp_path, check=False)
+        "--config-file",
+        str(Path(__file__).with_name("schemathesis.toml")),
+        "run",
+        f"{site['url']}/api/v1/openapi.json",
+        "--header",
+        f"Authorization: Bearer {site['key']}",
+        "--checks",
+        "all",
+        "--exclude-checks",
+        "positive_data_acceptance",
+        "--phases",
+        "examples,coverage,fuzzing,stateful",
+        "--max-examples",
+        "12",
+        "--max-time",
+        "60",
+        "--continue-on-failure",
+        "--seed",
+        "37",
+        "--no-color",
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=270, cwd=tmp_path, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr[-1000:]

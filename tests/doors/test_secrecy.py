@@ -21,7 +21,7 @@ from memory_site import toolbox
 from memory_site.asgi import Doors
 from memory_site.errors import problem_body
 from memory_site.threads import in_thread
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from tests.doors.secrets import AUDIENCES, MARK, TAGS, Asker, build, remove_hidden, remove_world
 from tests.doors.serving import serve
 from worlds import keys
@@ -58,7 +58,10 @@ def answer(name: str, arguments: dict[str, Any], caller: Caller) -> str:
 def callers(world: World, audience: str) -> list[Caller]:
     """The audience outside of any campaign, and in the one that has overlays."""
     told = {"audience": Audience.parse(audience), "scopes": frozenset(["tools:read"])}
-    return [Caller(world, **told), Caller(world, campaign=Campaign.objects.filter(world=world).first(), **told)]
+    return [
+        Caller(world, **told),
+        Caller(world, campaign=Campaign.objects.filter(world=world).first(), **told),
+    ]
 
 
 def foreign_marks(text: str, audience: str) -> list[str]:
@@ -77,11 +80,17 @@ def without_echo(text: str, arguments: Any) -> str:
 def test_what_is_hidden_changes_no_answer(told_world: World, audience: str) -> None:
     asker = Asker(told_world, seed=AUDIENCES.index(audience))
     asked = [
-        (*asker.question(number), caller) for number in range(CALLS // 2) for caller in callers(told_world, audience)
+        (*asker.question(number), caller)
+        for number in range(CALLS // 2)
+        for caller in callers(told_world, audience)
     ]
     before = [answer(tool.name, arguments, caller) for tool, arguments, caller in asked]
     for (tool, arguments, _caller), text in zip(asked, before, strict=True):
-        assert not foreign_marks(without_echo(text, arguments), audience), (tool.name, arguments, text)
+        assert not foreign_marks(without_echo(text, arguments), audience), (
+            tool.name,
+            arguments,
+            text,
+        )
     with transaction.atomic():
         assert remove_hidden(told_world, Audience.parse(audience)) > 20
         for (tool, arguments, caller), text in zip(asked, before, strict=True):
@@ -92,13 +101,21 @@ def test_what_is_hidden_changes_no_answer(told_world: World, audience: str) -> N
 def test_the_questions_do_find_things(told_world: World) -> None:
     """Else the test above would compare nothing with nothing."""
     asker = Asker(told_world, seed=99)
-    caller = Caller(told_world, Audience.parse("party:lanternbearers"), scopes=frozenset(["tools:read"]))
-    answers = [answer(tool.name, arguments, caller) for tool, arguments in (asker.question(n) for n in range(300))]
+    caller = Caller(
+        told_world, Audience.parse("party:lanternbearers"), scopes=frozenset(["tools:read"])
+    )
+    answers = [
+        answer(tool.name, arguments, caller)
+        for tool, arguments in (asker.question(n) for n in range(300))
+    ]
     assert sum('"id"' in text for text in answers) > 90
     assert any(f"{MARK}lan" in text for text in answers)
     gm = Caller(told_world, Audience("gm"), scopes=frozenset(["tools:read"]))
     asker = Asker(told_world, seed=99)
-    assert any(f"{MARK}gm" in answer(tool.name, ask, gm) for tool, ask in (asker.question(n) for n in range(100)))
+    assert any(
+        f"{MARK}gm" in answer(tool.name, ask, gm)
+        for tool, ask in (asker.question(n) for n in range(100))
+    )
 
 
 def _door(world: World, audience: str) -> tuple[str, Asker]:
@@ -108,13 +125,20 @@ def _door(world: World, audience: str) -> tuple[str, Asker]:
 
 
 @pytest.mark.parametrize("audience", ["public", "party:lanternbearers"])
-async def test_the_doors_add_nothing_to_what_the_tools_tell(told_world: World, audience: str) -> None:
+async def test_the_doors_add_nothing_to_what_the_tools_tell(
+    told_world: World, audience: str
+) -> None:
     """A sample over HTTP and MCP, with a key of that cap: the same words as in process, so the same silence."""
     text, asker = await in_thread(lambda: _door(told_world, audience))
     questions = [asker.question(number) for number in range(SAMPLE)]
     with serve(Doors()) as url:
-        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {text}"}, timeout=60) as http:
-            told = [(await http.post(f"{url}/api/v1/tools/{tool.name}", json=ask)).text for tool, ask in questions]
+        async with httpx2.AsyncClient(
+            headers={"Authorization": f"Bearer {text}"}, timeout=60
+        ) as http:
+            told = [
+                (await http.post(f"{url}/api/v1/tools/{tool.name}", json=ask)).text
+                for tool, ask in questions
+            ]
             for path in ("tools/openai.json", "openapi.json"):
                 told.append((await http.get(f"{url}/api/v1/{path}")).text)
             async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as mcp:

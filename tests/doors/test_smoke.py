@@ -11,4 +11,6 @@ def test_every_public_function_answers_in_a_fresh_database() -> None:
     calls = list(run())
     assert [call for call in calls if call.failed] == []
     assert {tool.name for tool in TOOLS} <= {call.name for call in calls}
-    assert next(call for call in calls if call.name == "session_fetch").result.startswith("episodes=1")
+    assert next(call for call in calls if call.name == "session_fetch").result.startswith(
+        "episodes=1"
+    )

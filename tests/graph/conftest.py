@@ -11,12 +11,12 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from knowledge.graph import cypher, mirror
-from knowledge.graph.base import GraphStore, View
-from knowledge.graph.driving import Neo4j
-from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.neo4j import Neo4jGraph
+from knowledge.graph.neo4j_driver import Neo4j
 from knowledge.graph.postgres import PostgresGraph
-from knowledge.graph.projecting import prepare
+from knowledge.graph.projection import prepare
+from knowledge.graph.protocol import GraphStore, View
+from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from tests.graph.neo4j_server import Neo4jServer, running, what_is_missing
 from worlds.audiences import GM, Audience
 from worlds.models import World
@@ -85,4 +85,6 @@ def node(name: str, kind: str = "Character", **more: Any) -> GraphFact:
 
 
 def edge(src: Any, relation: str, dst: Any, **more: Any) -> GraphFact:
-    return GraphFact(edge=EdgeFact(src=src, relation=relation, dst=dst, **{"visibility": "public", **more}))
+    return GraphFact(
+        edge=EdgeFact(src=src, relation=relation, dst=dst, **{"visibility": "public", **more})
+    )

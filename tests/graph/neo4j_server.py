@@ -27,7 +27,11 @@ POM = HERE / "neo4j.pom.xml"
 STORE = Path(os.environ.get("MEMORY37_VAR", HERE.parent.parent / "var")) / "neo4j"
 USER, PASSWORD = "neo4j", "a-password-for-tests"
 ENTRY_POINT = "org.neo4j.server.CommunityEntryPoint"
-OPENED = ["java.base/java.lang=ALL-UNNAMED", "java.base/java.nio=ALL-UNNAMED", "java.base/sun.nio.ch=ALL-UNNAMED"]
+OPENED = [
+    "java.base/java.lang=ALL-UNNAMED",
+    "java.base/java.nio=ALL-UNNAMED",
+    "java.base/sun.nio.ch=ALL-UNNAMED",
+]
 CONF = """\
 server.default_listen_address=127.0.0.1
 server.bolt.enabled=true
@@ -52,7 +56,11 @@ def fetch(store: Path = STORE) -> Path:
     with locked(store / "fetch.lock"):
         if not jars.exists():
             fresh = Path(tempfile.mkdtemp(dir=store))
-            goal = ["dependency:copy-dependencies", f"-DoutputDirectory={fresh}", "-DincludeScope=runtime"]
+            goal = [
+                "dependency:copy-dependencies",
+                f"-DoutputDirectory={fresh}",
+                "-DincludeScope=runtime",
+            ]
             subprocess.run(["mvn", "-q", "-B", "-f", str(POM), *goal], check=True, timeout=900)
             fresh.rename(jars)
     return jars
@@ -93,7 +101,9 @@ class Neo4jServer:
         first = not (self.home / "data").exists()
         self._lay_out()
         log = (self.home / "console.log").open("ab")
-        self.process = subprocess.Popen(self._command(), stdout=log, stderr=log, start_new_session=True)
+        self.process = subprocess.Popen(
+            self._command(), stdout=log, stderr=log, start_new_session=True
+        )
         self._wait("neo4j" if first else PASSWORD)
         if first:
             self._set_password()
@@ -127,7 +137,9 @@ class Neo4jServer:
         deadline = time.monotonic() + seconds
         while not self._answers(password):
             if time.monotonic() > deadline or (self.process and self.process.poll() is not None):
-                raise RuntimeError(f"Neo4j did not start; see {self.home}/console.log and {self.home}/logs")
+                raise RuntimeError(
+                    f"Neo4j did not start; see {self.home}/console.log and {self.home}/logs"
+                )
             time.sleep(0.25)
 
     def _answers(self, password: str) -> bool:
@@ -148,7 +160,9 @@ class Neo4jServer:
             neo4j.GraphDatabase.driver(self.uri, auth=(USER, "neo4j")) as driver,
             driver.session(database="system") as session,
         ):
-            session.run("ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $new", new=PASSWORD).consume()
+            session.run(
+                "ALTER CURRENT USER SET PASSWORD FROM 'neo4j' TO $new", new=PASSWORD
+            ).consume()
 
 
 @contextlib.contextmanager
@@ -165,5 +179,8 @@ def running(**options: Any) -> Iterator[Neo4jServer]:
 
 if __name__ == "__main__":
     with running() as server, contextlib.suppress(KeyboardInterrupt):
-        print(f"NEO4J_URL={server.uri}  user {USER}  password {PASSWORD}  (Ctrl-C stops it)", flush=True)
+        print(
+            f"NEO4J_URL={server.uri}  user {USER}  password {PASSWORD}  (Ctrl-C stops it)",
+            flush=True,
+        )
         signal.pause()

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from bench.asserting import STATEMENTS, answered
-from knowledge.asserting.schemas import Assertion
-from knowledge.asserting.tool import lore_assert
+from knowledge.fact_check.schemas import Assertion
+from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import GraphEdge, GraphNode
-from memory_site.demo.facts import load_graph
-from memory_site.demo.reading import read_world
+from memory_site.demo.load_graph import load_graph
+from memory_site.demo.world_files import read_world
 from tests.loopback.answers import answer_json, status
 from worlds.audiences import PUBLIC, Audience
 from worlds.callers import Caller
@@ -57,7 +57,12 @@ def test_a_triple_is_judged(ferrymark):
     assert asked(ferrymark, triple).result == "true"
     assert asked(ferrymark, {**triple, "subject": "Mira Voss"}).result == "false"
     assert asked(ferrymark, {**triple, "object": "Hall of Oars"}).result == "unknown"
-    assert asked(ferrymark, {"subject": "Mira", "relation": "sister of", "object": "Corin Voss"}).result == "true"
+    assert (
+        asked(
+            ferrymark, {"subject": "Mira", "relation": "sister of", "object": "Corin Voss"}
+        ).result
+        == "true"
+    )
 
 
 def test_an_answer_says_which_fact_and_whose(ferrymark):
@@ -92,7 +97,10 @@ def test_who_may_not_know_the_rival_claim_hears_of_no_contradiction(ferrymark):
 def test_a_hidden_fact_is_unknown_to_others(ferrymark):
     statement = "Jory Fenn is part of Quiet Water"
     assert asked(ferrymark, statement).result == "true"
-    assert asked(ferrymark, statement, audience=Audience.parse("party:lanternbearers")).result == "unknown"
+    assert (
+        asked(ferrymark, statement, audience=Audience.parse("party:lanternbearers")).result
+        == "unknown"
+    )
 
 
 def test_an_unsure_fact_decides_nothing(ferrymark):
@@ -110,7 +118,10 @@ def test_a_recorded_death(ferrymark):
 def test_the_statements_of_the_tuning_half_keep_their_bars(db):
 
     rows = [json.loads(line) for line in STATEMENTS.read_text(encoding="utf-8").splitlines()]
-    found = [(row["label"], answer) for row, answer, *_rest in answered([r for r in rows if r["half"] == "tuning"])]
+    found = [
+        (row["label"], answer)
+        for row, answer, *_rest in answered([r for r in rows if r["half"] == "tuning"])
+    ]
     for label in ("true", "false"):
         given = [truth for truth, answer in found if answer == label]
         assert given.count(label) >= 0.95 * len(given) > 0
@@ -122,7 +133,13 @@ ODD = "When it counts, Mira Voss will always take the part of the Ferrymen's Gui
 
 
 def test_a_language_model_may_read_what_the_patterns_cannot(ferrymark, scripted_llm):
-    read = {"kind": "allied", "subject": "Mira Voss", "object": "Ferrymen's Guild", "negated": False, "past": False}
+    read = {
+        "kind": "allied",
+        "subject": "Mira Voss",
+        "object": "Ferrymen's Guild",
+        "negated": False,
+        "past": False,
+    }
     scripted_llm.chat.then(answer_json(read))
     assert asked(ferrymark, ODD).result == "true"
 

@@ -3,11 +3,11 @@
 import pytest
 
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.facts import Provenance
+from knowledge.graph.decisions import resolve
 from knowledge.graph.models import Contradiction, GraphEdge
-from knowledge.graph.resolving import resolve
-from knowledge.graph.writing import record, replace_source
-from retrieval.problems import Conflict, Invalid
+from knowledge.graph.schemas import Provenance
+from knowledge.graph.upsert import record, replace_source
+from retrieval.errors import Conflict, Invalid
 from tests.graph.conftest import edge, node
 from worlds.audiences import GM, PUBLIC
 
@@ -16,11 +16,19 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def cast(world):
-    told = record(world, [
-        node("Mira Voss"), node("Joss Vale"), node("Ferrymen's Guild", "Faction"), node("Ferrymark", "Location"),
-        node("Harrow", "Location"), node("Docks", "Location"), node("Salt Key", "Item"),
-        edge("Docks", "PART_OF", "Ferrymark"),
-    ])  # fmt: skip
+    told = record(
+        world,
+        [
+            node("Mira Voss"),
+            node("Joss Vale"),
+            node("Ferrymen's Guild", "Faction"),
+            node("Ferrymark", "Location"),
+            node("Harrow", "Location"),
+            node("Docks", "Location"),
+            node("Salt Key", "Item"),
+            edge("Docks", "PART_OF", "Ferrymark"),
+        ],
+    )
     return [fact.id for fact in told.nodes]
 
 
@@ -37,8 +45,16 @@ def clash(world):
 
 
 def where(world, at=None):
-    facts = GraphEdge.objects.believed().filter(src__name="Mira Voss", relation="LOCATED_IN").select_related("dst")
-    held = [f for f in facts if (f.since or 0) <= (at or 1e9) and (f.until is None or f.until > (at or 1e9))]
+    facts = (
+        GraphEdge.objects.believed()
+        .filter(src__name="Mira Voss", relation="LOCATED_IN")
+        .select_related("dst")
+    )
+    held = [
+        f
+        for f in facts
+        if (f.since or 0) <= (at or 1e9) and (f.until is None or f.until > (at or 1e9))
+    ]
     return {fact.dst.name for fact in held}
 
 
@@ -65,9 +81,15 @@ def test_declared_rules_find_it_in_any_direction(world, cast, first, second):
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (edge("Mira Voss", "LOCATED_IN", "Harrow", until=9), edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=9)),
+        (
+            edge("Mira Voss", "LOCATED_IN", "Harrow", until=9),
+            edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=9),
+        ),
         (edge("Mira Voss", "LOCATED_IN", "Docks"), edge("Mira Voss", "LOCATED_IN", "Ferrymark")),
-        (edge("Mira Voss", "ALLY_WITH", "Joss Vale", until=3), edge("Mira Voss", "ENEMY_OF", "Joss Vale", since=3)),
+        (
+            edge("Mira Voss", "ALLY_WITH", "Joss Vale", until=3),
+            edge("Mira Voss", "ENEMY_OF", "Joss Vale", since=3),
+        ),
         (edge("Mira Voss", "KNOWS", "Joss Vale"), edge("Mira Voss", "ENEMY_OF", "Joss Vale")),
     ],
 )
@@ -90,7 +112,10 @@ def test_a_death_recorded_later_finds_the_deeds_after_it(world, cast):
 
 def test_succeeding_is_no_contradiction(world, cast):
     told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
-    assert told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9, succeeds=True)).conflicts == []
+    assert (
+        told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9, succeeds=True)).conflicts
+        == []
+    )
     assert (where(world, 7), where(world, 9)) == ({"Ferrymark"}, {"Harrow"})
 
 
@@ -117,16 +142,30 @@ def test_keeping_both_is_final(world, cast):
 
 def test_what_rested_on_a_retracted_fact_is_listed_and_flagged(world, cast):
     found = clash(world)
-    knows = told(world, edge("Mira Voss", "KNOWS", "Joss Vale", rests_on=[found.second_id])).edges[0].id
-    allied = told(world, edge("Joss Vale", "ALLY_WITH", "Ferrymen's Guild", rests_on=[knows])).edges[0].id
+    knows = (
+        told(world, edge("Mira Voss", "KNOWS", "Joss Vale", rests_on=[found.second_id])).edges[0].id
+    )
+    allied = (
+        told(world, edge("Joss Vale", "ALLY_WITH", "Ferrymen's Guild", rests_on=[knows]))
+        .edges[0]
+        .id
+    )
     resolution = resolve(found, how="retract_second", reason="A mistake in the notes.", by="gm")
     assert {fact.pk for fact in resolution.flagged} == {knows, allied}
-    assert all("mistake" in flag for flag in GraphEdge.objects.exclude(flag="").values_list("flag", flat=True))
+    assert all(
+        "mistake" in flag
+        for flag in GraphEdge.objects.exclude(flag="").values_list("flag", flat=True)
+    )
 
 
 def test_a_decision_covers_every_source_that_said_the_same(world, cast):
     clash(world)
-    told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9, source_kind="episode", source_ref="ep-1"))
+    told(
+        world,
+        edge(
+            "Mira Voss", "LOCATED_IN", "Harrow", since=9, source_kind="episode", source_ref="ep-1"
+        ),
+    )
     assert open_contradictions(world).count() == 2
     resolve(open_contradictions(world)[0], how="retract_second", reason="No.", by="gm")
     assert not open_contradictions(world).exists()
@@ -160,7 +199,11 @@ def test_a_new_version_of_a_source_takes_back_what_it_says_no_longer(world, cast
     replace_source(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", **said)], source=source)
     told(world, edge("Mira Voss", "KNOWS", "Joss Vale"))
     replace_source(world, [edge("Mira Voss", "ALLY_WITH", "Joss Vale", **said)], source=source)
-    believed = set(GraphEdge.objects.believed().filter(src__name="Mira Voss").values_list("relation", flat=True))
+    believed = set(
+        GraphEdge.objects.believed()
+        .filter(src__name="Mira Voss")
+        .values_list("relation", flat=True)
+    )
     assert believed == {"KNOWS", "ALLY_WITH"}
 
 

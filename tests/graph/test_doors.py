@@ -6,7 +6,7 @@ from django.test import Client
 
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
-from knowledge.graph.writing import record
+from knowledge.graph.upsert import record
 from tests.doors.conftest import asking, make_key  # noqa: F401
 from tests.graph.conftest import edge, node
 
@@ -16,10 +16,15 @@ FACTS, NEIGHBORS = "/api/v1/world/graph/facts", "/api/v1/world/graph/neighbors"
 
 @pytest.fixture
 def cast(world):
-    return record(world, [
-        node("Mira Voss"), node("Ferrymark", "Location"), node("Harrow", "Location"),
-        edge("Mira Voss", "LOCATED_IN", "Ferrymark"),
-    ])  # fmt: skip
+    return record(
+        world,
+        [
+            node("Mira Voss"),
+            node("Ferrymark", "Location"),
+            node("Harrow", "Location"),
+            edge("Mira Voss", "LOCATED_IN", "Ferrymark"),
+        ],
+    )
 
 
 @pytest.fixture
@@ -55,7 +60,11 @@ def test_an_engine_that_contradicts_gets_the_conflict_back(engine, cast):
 
 @pytest.mark.parametrize(
     ("query", "status"),
-    [({"entity": "Mira", "depth": 50}, 422), ({"entity": "Nobody Known"}, 404), ({"entity": "x' OR 1=1 --"}, 404)],
+    [
+        ({"entity": "Mira", "depth": 50}, 422),
+        ({"entity": "Nobody Known"}, 404),
+        ({"entity": "x' OR 1=1 --"}, 404),
+    ],
 )
 def test_an_impossible_walk_is_a_clear_problem(engine, cast, query, status):
     answer = engine.get(NEIGHBORS, query)
@@ -72,13 +81,20 @@ def test_an_entity_is_edited_with_its_facts(designer, cast):
 
 def test_a_fact_that_may_not_be_is_refused_in_its_form(designer, cast):
     mira, town = (GraphNode.objects.get(name=name) for name in ("Mira Voss", "Ferrymark"))
-    form = {"src": town.pk, "relation": "LOCATED_IN", "dst": mira.pk, "visibility": "gm", "confidence": 1,
-            "source_kind": "editor"}  # fmt: skip
+    form = {
+        "src": town.pk,
+        "relation": "LOCATED_IN",
+        "dst": mira.pk,
+        "visibility": "gm",
+        "confidence": 1,
+        "source_kind": "editor",
+    }
     answer = designer.post("/admin/knowledge/graphedge/add/", form)
     assert answer.status_code == 200
     assert "LOCATED_IN may not join Location to Character" in answer.content.decode()
     designer.post(
-        "/admin/knowledge/graphedge/add/", {**form, "src": mira.pk, "dst": GraphNode.objects.get(name="Harrow").pk}
+        "/admin/knowledge/graphedge/add/",
+        {**form, "src": mira.pk, "dst": GraphNode.objects.get(name="Harrow").pk},
     )
     assert GraphEdge.objects.filter(src=mira, dst__name="Harrow").exists()
     assert open_contradictions(mira.world).count() == 1
@@ -88,7 +104,13 @@ def test_a_contradiction_is_decided_in_the_admin(designer, world, cast):
     record(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)])
     (found,) = open_contradictions(world)
     assert designer.get("/admin/knowledge/contradiction/").status_code == 200
-    form = {"action": "decide", "_selected_action": found.pk, "how": "keep_second", "reason": "She moved.", "at": "9"}
+    form = {
+        "action": "decide",
+        "_selected_action": found.pk,
+        "how": "keep_second",
+        "reason": "She moved.",
+        "at": "9",
+    }
     designer.post("/admin/knowledge/contradiction/", form)
     assert Contradiction.objects.get().resolved_by == "designer"
     assert GraphEdge.objects.believed().get(dst__name="Ferrymark").until == 9

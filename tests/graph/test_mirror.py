@@ -8,13 +8,13 @@ from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
 
 from knowledge.graph import mirror
-from knowledge.graph.base import View
-from knowledge.graph.driving import DOWN, Neo4j
-from knowledge.graph.fallback import MirroredGraph, graph_for
 from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.neo4j_driver import DOWN, Neo4j
 from knowledge.graph.postgres import PostgresGraph
 from knowledge.graph.projection_models import GraphOutbox
-from knowledge.graph.writing import record
+from knowledge.graph.protocol import View
+from knowledge.graph.store_selection import MirroredGraph, graph_for
+from knowledge.graph.upsert import record
 from knowledge.tasks import mirror_graph
 from tests.graph.conftest import edge, node
 from tests.graph.neo4j_server import free_port
@@ -25,7 +25,9 @@ WRITES = 10_000
 
 
 def told(world):
-    return record(world, [node("Mira Voss"), node("Joss Vale"), edge("Mira Voss", "KNOWS", "Joss Vale")])
+    return record(
+        world, [node("Mira Voss"), node("Joss Vale"), edge("Mira Voss", "KNOWS", "Joss Vale")]
+    )
 
 
 def test_every_way_of_writing_leaves_a_trace(world, neo):
@@ -67,7 +69,9 @@ def test_while_neo4j_is_behind_the_authority_answers(world, neo):
 def test_while_neo4j_is_down_postgresql_answers_and_says_so(world, db):
     mira, joss = (fact.id for fact in told(world).nodes)
     mirror.begin()
-    store = MirroredGraph(View(world, GM), Neo4j(f"bolt://127.0.0.1:{free_port()}", "neo4j", "none", "neo4j"))
+    store = MirroredGraph(
+        View(world, GM), Neo4j(f"bolt://127.0.0.1:{free_port()}", "neo4j", "none", "neo4j")
+    )
     for _once_failing_then_resting in range(2):
         assert async_to_sync(store.neighbors)(mira).degraded == ["graph"]
         assert async_to_sync(store.shortest_path)(mira, joss).length == 1
@@ -81,7 +85,10 @@ def test_without_neo4j_nothing_is_degraded(world, db, settings):
 
 
 def test_the_command_rebuilds_verifies_and_reports(world, neo, neo4j_server, settings):
-    settings.NEO4J_URL, (settings.NEO4J_USER, settings.NEO4J_PASSWORD) = neo4j_server.uri, neo4j_server.auth
+    settings.NEO4J_URL, (settings.NEO4J_USER, settings.NEO4J_PASSWORD) = (
+        neo4j_server.uri,
+        neo4j_server.auth,
+    )
     told(world)
     out = StringIO()
     call_command("mirror_graph", "--rebuild", "--verify", stdout=out)
@@ -134,12 +141,18 @@ def tell_of_acquaintance(world, rng):
 
 
 def change_what_is_shown(world, rng):
-    ids = list(GraphEdge.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:80])
-    return GraphEdge.objects.filter(pk__in=ids).update(visibility=rng.choice(["public", "gm"]), confidence=rng.random())
+    ids = list(
+        GraphEdge.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:80]
+    )
+    return GraphEdge.objects.filter(pk__in=ids).update(
+        visibility=rng.choice(["public", "gm"]), confidence=rng.random()
+    )
 
 
 def rename(world, rng):
-    ids = list(GraphNode.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:60])
+    ids = list(
+        GraphNode.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:60]
+    )
     return GraphNode.objects.filter(pk__in=ids).update(name=f"Renamed {rng.random()}")
 
 

@@ -19,5 +19,7 @@ def test_what_it_acknowledged_survives_a_kill(neo4j_server):
     neo4j_server.kill()
     neo4j_server.start()
     with neo4j.GraphDatabase.driver(neo4j_server.uri, auth=neo4j_server.auth) as driver:
-        (row,) = driver.execute_query("MATCH (s:Survivor) WITH s, s.name AS name DELETE s RETURN name").records
+        (row,) = driver.execute_query(
+            "MATCH (s:Survivor) WITH s, s.name AS name DELETE s RETURN name"
+        ).records
     assert row["name"] == "Mira Voss"

@@ -12,17 +12,27 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def mira(world):
-    return GraphNode.objects.create(world=world, kind="Character", slug="mira-voss", name="Mira Voss")
+    return GraphNode.objects.create(
+        world=world, kind="Character", slug="mira-voss", name="Mira Voss"
+    )
 
 
 @pytest.fixture
 def ferrymark(world):
-    return GraphNode.objects.create(world=world, kind="Location", slug="ferrymark", name="Ferrymark")
+    return GraphNode.objects.create(
+        world=world, kind="Location", slug="ferrymark", name="Ferrymark"
+    )
 
 
 def edge(src, relation, dst, **more):
     return GraphEdge(
-        world=src.world, src=src, dst=dst, relation_id=relation, src_kind=src.kind, dst_kind=dst.kind, **more
+        world=src.world,
+        src=src,
+        dst=dst,
+        relation_id=relation,
+        src_kind=src.kind,
+        dst_kind=dst.kind,
+        **more,
     )
 
 
@@ -38,7 +48,9 @@ def save(fact):
 
 def test_the_seeded_relations_are_there():
     assert GraphRelation.objects.count() == 9
-    assert GraphJoin.objects.filter(relation="LOCATED_IN", src_kind="Character", dst_kind="Location").exists()
+    assert GraphJoin.objects.filter(
+        relation="LOCATED_IN", src_kind="Character", dst_kind="Location"
+    ).exists()
 
 
 def test_an_edge_between_kinds_that_may_not_be_joined_is_refused(mira, ferrymark):
@@ -50,7 +62,9 @@ def test_an_edge_between_kinds_that_may_not_be_joined_is_refused(mira, ferrymark
 
 def test_an_edge_into_another_world_is_refused(mira):
     elsewhere = World.objects.create(slug="elsewhere", name="Elsewhere")
-    harrow = GraphNode.objects.create(world=elsewhere, kind="Location", slug="harrow", name="Harrow")
+    harrow = GraphNode.objects.create(
+        world=elsewhere, kind="Location", slug="harrow", name="Harrow"
+    )
     with refused("edge_dst_in_world"):
         save(edge(mira, "LOCATED_IN", harrow))
     assert not GraphEdge.objects.exists()

@@ -5,12 +5,12 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from knowledge.graph.base import View
+from knowledge.graph.manual_facts import write_by_hand
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.postgres import neighbors
-from knowledge.graph.revising import write_by_hand
-from knowledge.graph.writing import record
-from retrieval.problems import Conflict
+from knowledge.graph.protocol import View
+from knowledge.graph.upsert import record
+from retrieval.errors import Conflict
 from tests.graph.conftest import edge, node
 from worlds import reveals
 from worlds.audiences import GM, PUBLIC, Audience
@@ -31,17 +31,35 @@ def designer(db):
 @pytest.fixture
 def fact(world):
     """Mira is in Ferrymark: hidden, and revealed to the party."""
-    record(world, [node("Mira Voss"), node("Ferrymark", "Location"), node("Harrow", "Location"), node("Joss Vale"),
-                   edge("Mira Voss", "LOCATED_IN", "Ferrymark", visibility="gm", since=5)])  # fmt: skip
+    record(
+        world,
+        [
+            node("Mira Voss"),
+            node("Ferrymark", "Location"),
+            node("Harrow", "Location"),
+            node("Joss Vale"),
+            edge("Mira Voss", "LOCATED_IN", "Ferrymark", visibility="gm", since=5),
+        ],
+    )
     found = GraphEdge.objects.get()
     reveals.reveal(found, PARTY, episode_ref="ep-1", note="They saw her.")
     return GraphEdge.objects.get()
 
 
 def form_of(fact, **changes):
-    form = {"src": fact.src_id, "relation": fact.relation_id, "dst": fact.dst_id, "label": fact.label,
-            "since": fact.since or "", "until": fact.until or "", "confidence": fact.confidence, "flag": fact.flag,
-            "visibility": fact.visibility, "source_kind": fact.source_kind, "source_ref": fact.source_ref}  # fmt: skip
+    form = {
+        "src": fact.src_id,
+        "relation": fact.relation_id,
+        "dst": fact.dst_id,
+        "label": fact.label,
+        "since": fact.since or "",
+        "until": fact.until or "",
+        "confidence": fact.confidence,
+        "flag": fact.flag,
+        "visibility": fact.visibility,
+        "source_kind": fact.source_kind,
+        "source_ref": fact.source_ref,
+    }
     return {**form, **changes}
 
 
@@ -68,7 +86,9 @@ def test_an_edit_in_the_admin_ends_the_old_record_and_says_who_and_why(designer,
     assert b"She lied about it." in designer.get(answer["location"]).content
 
 
-def test_the_reveal_log_follows_to_the_new_row_and_a_reveal_taken_back_closes_the_old_one_too(designer, world, fact):
+def test_the_reveal_log_follows_to_the_new_row_and_a_reveal_taken_back_closes_the_old_one_too(
+    designer, world, fact
+):
     then = timezone.now()
     change(designer, fact, since=6)
     new = GraphEdge.objects.believed().get()
@@ -100,18 +120,36 @@ def test_saving_without_a_change_and_a_flag_alone_make_no_version(designer, fact
     assert GraphEdge.objects.get().flag == "Look again."
 
 
-def test_the_facts_in_an_entitys_form_are_versioned_too_and_a_removed_one_stays_as_history(designer, world, fact):
+def test_the_facts_in_an_entitys_form_are_versioned_too_and_a_removed_one_stays_as_history(
+    designer, world, fact
+):
     mira = fact.src
-    head = {"world": world.pk, "kind": mira.kind, "name": mira.name, "slug": mira.slug, "visibility": mira.visibility,
-            "source_kind": mira.source_kind}  # fmt: skip
+    head = {
+        "world": world.pk,
+        "kind": mira.kind,
+        "name": mira.name,
+        "slug": mira.slug,
+        "visibility": mira.visibility,
+        "source_kind": mira.source_kind,
+    }
     empty = {f"{name}-{key}_FORMS": 0 for name in ("facts_to",) for key in ("TOTAL", "INITIAL")}
 
     def post(fact, **changes):
-        rows = {f"facts_from-0-{name}": value for name, value in {**form_of(fact), **changes}.items()}
-        form = {**head, **empty, "facts_from-TOTAL_FORMS": 1, "facts_from-INITIAL_FORMS": 1, **rows,
-                "facts_from-0-id": fact.pk}  # fmt: skip
+        rows = {
+            f"facts_from-0-{name}": value for name, value in {**form_of(fact), **changes}.items()
+        }
+        form = {
+            **head,
+            **empty,
+            "facts_from-TOTAL_FORMS": 1,
+            "facts_from-INITIAL_FORMS": 1,
+            **rows,
+            "facts_from-0-id": fact.pk,
+        }
         answer = designer.post(f"/admin/knowledge/graphnode/{mira.pk}/change/", form)
-        assert answer.status_code == 302, [fs.errors for fs in answer.context["inline_admin_formsets"]]
+        assert answer.status_code == 302, [
+            fs.errors for fs in answer.context["inline_admin_formsets"]
+        ]
 
     post(fact, since=7, reason="A day later.")
     new = GraphEdge.objects.believed().get()

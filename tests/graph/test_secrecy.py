@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from knowledge.asserting.schemas import Assertion
-from knowledge.asserting.tool import lore_assert
-from knowledge.graph.base import View
+from knowledge.fact_check.schemas import Assertion
+from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.drawing import draw
-from retrieval.problems import NotFound
+from knowledge.graph.graph_page import draw
+from knowledge.graph.protocol import View
+from retrieval.errors import NotFound
 from tests.graph.conftest import Graph, edge, node
 from worlds.audiences import PUBLIC, Audience
 from worlds.callers import Caller
@@ -38,7 +38,9 @@ def random_world(rng):
         (a, kind_a, shown_a), (b, kind_b, shown_b) = rng.sample(nodes, 2)
         if relations := RELATIONS.get((kind_a, kind_b)):
             since = rng.choice([None, rng.randint(0, 50)])
-            edges.append((a, rng.choice(relations), b, since, shown_a and shown_b and rng.random() < 0.7))
+            edges.append(
+                (a, rng.choice(relations), b, since, shown_a and shown_b and rng.random() < 0.7)
+            )
     return nodes, edges
 
 
@@ -46,10 +48,16 @@ def tell(graph, nodes, edges, rng, *, only_shown):
     def way(shown):
         return rng.choice(SHOWN) if shown else rng.choice([HIDDEN, OTHERS])
 
-    facts = [node(name, kind, slug=name.lower().replace(" ", "-"), **way(shown))
-             for name, kind, shown in nodes if shown or not only_shown]  # fmt: skip
-    facts += [edge(a, relation, b, since=since, **way(shown))
-              for a, relation, b, since, shown in edges if shown or not only_shown]  # fmt: skip
+    facts = [
+        node(name, kind, slug=name.lower().replace(" ", "-"), **way(shown))
+        for name, kind, shown in nodes
+        if shown or not only_shown
+    ]
+    facts += [
+        edge(a, relation, b, since=since, **way(shown))
+        for a, relation, b, since, shown in edges
+        if shown or not only_shown
+    ]
     return graph.tell(*facts)
 
 
@@ -57,20 +65,38 @@ def answers(graph, slugs, at):
     """Everything the party can ask, in terms that do not depend on ids."""
     ids = {n.slug: n.id for n in draw(View(graph.world, PARTY, at), limit=100).nodes}
     drawn = draw(View(graph.world, PARTY, at), limit=100)
-    found = {"drawn": (sorted(ids), len(drawn.edges), len(drawn.contested), [n.slug for n in drawn.nodes])}
+    found = {
+        "drawn": (
+            sorted(ids),
+            len(drawn.edges),
+            len(drawn.contested),
+            [n.slug for n in drawn.nodes],
+        )
+    }
     for slug in slugs:
         if slug in ids:
             near = graph.neighbors(ids[slug], 2, audience=PARTY, at=at)
             found[slug] = sorted((n.slug, n.depth) for n in near.nodes), len(near.edges)
             found[slug, "paths"] = [
-                graph.path(ids[slug], ids[other], audience=PARTY, at=at).length for other in sorted(ids)
+                graph.path(ids[slug], ids[other], audience=PARTY, at=at).length
+                for other in sorted(ids)
             ]
     caller = Caller(world=graph.world, audience=PARTY)
     for a in slugs[:6]:
-        for b, relation in ((slugs[9], "ALLY_WITH"), (slugs[12], "LOCATED_IN"), (slugs[3], "ENEMY_OF")):
+        for b, relation in (
+            (slugs[9], "ALLY_WITH"),
+            (slugs[12], "LOCATED_IN"),
+            (slugs[3], "ENEMY_OF"),
+        ):
             triple = {"subject": a, "relation": relation, "object": b}
             said = lore_assert(Assertion(fact=triple, at=at), caller)
-            found[a, relation] = said.result, said.reason, said.contested, len(said.sources), said.candidates
+            found[a, relation] = (
+                said.result,
+                said.reason,
+                said.contested,
+                len(said.sources),
+                said.candidates,
+            )
     found["contradictions"] = open_contradictions(graph.world, PARTY).count()
     return found
 
@@ -90,14 +116,19 @@ def test_hidden_entities_and_facts_change_no_answer(graph, seed):
 def test_a_hidden_name_and_an_unknown_one_get_the_same_answer(graph):
     graph.tell(node("Quiet Water", "Faction", visibility="gm"), node("Mira Voss"))
     hidden, unknown = (
-        lore_assert(Assertion(fact=f"Mira Voss is allied with {name}"), Caller(world=graph.world, audience=PUBLIC))
+        lore_assert(
+            Assertion(fact=f"Mira Voss is allied with {name}"),
+            Caller(world=graph.world, audience=PUBLIC),
+        )
         for name in ("Quiet Water", "Bright Stone")
     )
     assert hidden == unknown
 
 
 def test_a_path_through_a_hidden_fact_is_not_found_by_its_ends(graph):
-    told = graph.tell(node("A Person"), node("B Person"), edge("A Person", "KNOWS", "B Person", visibility="gm"))
+    told = graph.tell(
+        node("A Person"), node("B Person"), edge("A Person", "KNOWS", "B Person", visibility="gm")
+    )
     a, b = (fact.id for fact in told.nodes)
     assert graph.path(a, b).length == 1
     assert graph.path(a, b, audience=PUBLIC).length is None

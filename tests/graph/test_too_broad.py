@@ -8,9 +8,9 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from knowledge.graph import fallback
-from knowledge.graph.base import TooBroad, View
+from knowledge.graph import store_selection
 from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.protocol import TooBroad, View
 from retrieval.ids import uuid7
 from tests.conftest import Door
 from tests.graph.conftest import Graph
@@ -24,24 +24,39 @@ FAST = 0.02
 def dense(graph: Graph) -> GraphNode:
     """Everybody knows everybody: 16,110 facts among 180 people."""
     people = [
-        GraphNode(id=uuid7(), world=graph.world, kind="Character", slug=f"p{n}", name=f"P {n}", visibility="public")
+        GraphNode(
+            id=uuid7(),
+            world=graph.world,
+            kind="Character",
+            slug=f"p{n}",
+            name=f"P {n}",
+            visibility="public",
+        )
         for n in range(CLIQUE)
     ]
     GraphNode.objects.bulk_create(people)
     pairs = ((a, b) for n, a in enumerate(people) for b in people[:n])
     GraphEdge.objects.bulk_create(
         GraphEdge(
-            id=uuid7(), world=graph.world, src=a, dst=b, relation_id="KNOWS", src_kind="Character",
-            dst_kind="Character", visibility="public",
+            id=uuid7(),
+            world=graph.world,
+            src=a,
+            dst=b,
+            relation_id="KNOWS",
+            src_kind="Character",
+            dst_kind="Character",
+            visibility="public",
         )
         for a, b in pairs
-    )  # fmt: skip
+    )
     graph.reset()
     return people[0]
 
 
 @pytest.mark.django_db
-def test_a_walk_that_takes_too_long_is_too_broad_and_the_next_one_is_answered(graph, dense, settings):
+def test_a_walk_that_takes_too_long_is_too_broad_and_the_next_one_is_answered(
+    graph, dense, settings
+):
     settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = FAST
     started = time.monotonic()
     with pytest.raises(TooBroad):
@@ -55,7 +70,10 @@ def test_a_walk_that_takes_too_long_is_too_broad_and_the_next_one_is_answered(gr
 @pytest.mark.django_db
 def test_over_rest_it_is_a_problem_that_says_what_to_do(graph, dense, settings):
     if graph.neo:
-        settings.NEO4J_URL, (settings.NEO4J_USER, settings.NEO4J_PASSWORD) = graph.neo.url, graph.neo.auth
+        settings.NEO4J_URL, (settings.NEO4J_USER, settings.NEO4J_PASSWORD) = (
+            graph.neo.url,
+            graph.neo.auth,
+        )
     door = Door(graph.world, audience="public", scopes=["tools:read"])
     settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = FAST
     status, problem = door.get("world/graph/neighbors?entity=p0&depth=6")
@@ -82,7 +100,7 @@ def test_the_page_says_so_too(graph, dense, settings, admin_user):
 def test_the_timeout_does_not_outlive_the_walk(graph, dense, settings):
     settings.GRAPH_TIMEOUT = FAST
     with pytest.raises(TooBroad):
-        async_to_sync(fallback.graph_for(View(graph.world)).neighbors)(dense.pk, 6)
+        async_to_sync(store_selection.graph_for(View(graph.world)).neighbors)(dense.pk, 6)
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM generate_series(1, 2000000)")
         assert cursor.fetchone() == (2000000,)

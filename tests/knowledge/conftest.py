@@ -5,30 +5,66 @@ from typing import Any
 
 import pytest
 
+from knowledge.entry_store import save_all, save_lore
 from knowledge.models import Document, Lore, Rule
-from knowledge.writing import save_all, save_lore
 from worlds.audiences import Visibility
 from worlds.models import World
 
 RULES = {
-    "conditions/grappled": ("condition", "Grappled", "A grappled creature's speed becomes 0. The condition ends if an "
-        "effect moves it out of reach of the grappler, such as when it is hurled away.", ["схваченный", "붙잡힌 상태"]),
-    "conditions/prone": ("condition", "Prone", "A prone creature's only movement option is to crawl.", []),
-    "spells/fireball": ("spell", "Fireball", "Each creature in a 20-foot-radius sphere takes 8d6 fire damage.",
-        ["огненный шар", "화염구"]),
-    "spells/fly": ("spell", "Fly", "You touch a willing creature. It gains a flying speed of 60 feet.", ["полёт"]),
-    "rules/resting/long-rest": ("section", "Long Rest", "A period of extended downtime, at least 8 hours long.", []),
-}  # fmt: skip
+    "conditions/grappled": (
+        "condition",
+        "Grappled",
+        "A grappled creature's speed becomes 0. The condition ends if an "
+        "effect moves it out of reach of the grappler, such as when it is hurled away.",
+        ["схваченный", "붙잡힌 상태"],
+    ),
+    "conditions/prone": (
+        "condition",
+        "Prone",
+        "A prone creature's only movement option is to crawl.",
+        [],
+    ),
+    "spells/fireball": (
+        "spell",
+        "Fireball",
+        "Each creature in a 20-foot-radius sphere takes 8d6 fire damage.",
+        ["огненный шар", "화염구"],
+    ),
+    "spells/fly": (
+        "spell",
+        "Fly",
+        "You touch a willing creature. It gains a flying speed of 60 feet.",
+        ["полёт"],
+    ),
+    "rules/resting/long-rest": (
+        "section",
+        "Long Rest",
+        "A period of extended downtime, at least 8 hours long.",
+        [],
+    ),
+}
 
 
 @pytest.fixture
 def rules(world: World) -> dict[str, Rule]:
     document = Document.objects.create(
-        slug="srd-5.1", title="System Reference Document 5.1", system=world.system, publisher="Wizards of the Coast",
-        edition="SRD 5.1 (2014)", licence="CC-BY-4.0", attribution="This work includes material …",
-    )  # fmt: skip
+        slug="srd-5.1",
+        title="System Reference Document 5.1",
+        system=world.system,
+        publisher="Wizards of the Coast",
+        edition="SRD 5.1 (2014)",
+        licence="CC-BY-4.0",
+        attribution="This work includes material …",
+    )
     written = [
-        Rule(key=f"srd-5.1/{path}", document=document, kind=kind, title=title, body=body, aliases=aliases)
+        Rule(
+            key=f"srd-5.1/{path}",
+            document=document,
+            kind=kind,
+            title=title,
+            body=body,
+            aliases=aliases,
+        )
         for path, (kind, title, body, aliases) in RULES.items()
     ]
     save_all(written)

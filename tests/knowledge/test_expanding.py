@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 import pytest
 
-from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact
-from knowledge.graph.writing import record
+from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
+from knowledge.graph.upsert import record
 from knowledge.models import Lore
 from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
@@ -23,8 +23,18 @@ def ferry(world: World, write: Write) -> None:
     """Mira's guild has an entry that shares no word with a question about her."""
     write("Mira Voss", "She keeps the ledger.", kind="biography")
     write("Hall of Oars", "A long roof over wet benches.", kind="place")
-    write("Silent Bell", "It hangs in a tower.", kind="item", visibility=Visibility.REVEALED, known_to=["party:x"])
-    for kind, name in (("Character", "Mira Voss"), ("Location", "Hall of Oars"), ("Item", "Silent Bell")):
+    write(
+        "Silent Bell",
+        "It hangs in a tower.",
+        kind="item",
+        visibility=Visibility.REVEALED,
+        known_to=["party:x"],
+    )
+    for kind, name in (
+        ("Character", "Mira Voss"),
+        ("Location", "Hall of Oars"),
+        ("Item", "Silent Bell"),
+    ):
         lore = Lore.objects.get(title=name)
         node = NodeFact(kind=kind, name=name, lore_id=lore.pk, visibility="public")
         record(world, [GraphFact(node=node)])
@@ -34,11 +44,22 @@ def ferry(world: World, write: Write) -> None:
 
 
 def tie(world: World, src: str, relation: str, dst: str, **more: object) -> None:
-    record(world, [GraphFact(edge=EdgeFact(src=src, relation=relation, dst=dst, **{"visibility": "public", **more}))])
+    record(
+        world,
+        [
+            GraphFact(
+                edge=EdgeFact(
+                    src=src, relation=relation, dst=dst, **{"visibility": "public", **more}
+                )
+            )
+        ],
+    )
 
 
 def ask(world: World, audience: Audience = GM, **question: object) -> Answer:
-    return lore_search(LoreQuestion(query="Where does Mira Voss keep it?", **question), Caller(world, audience))
+    return lore_search(
+        LoreQuestion(query="Where does Mira Voss keep it?", **question), Caller(world, audience)
+    )
 
 
 def by_id(answer: Answer) -> dict[str, Hit]:
@@ -57,9 +78,13 @@ def test_it_is_off_unless_asked_for(world: World) -> None:
     assert all("graph" not in hit.legs for hit in ask(world).hits)
 
 
-def test_a_neighbour_that_only_the_graph_brings_is_a_hit_of_the_graph(world: World, write: Write) -> None:
+def test_a_neighbour_that_only_the_graph_brings_is_a_hit_of_the_graph(
+    world: World, write: Write
+) -> None:
     for number in range(30):  # the words and the vectors bring these
-        write(f"Ledger {number}", "Where does Mira keep it? Mira Voss keeps the ledger of the ferry.")
+        write(
+            f"Ledger {number}", "Where does Mira keep it? Mira Voss keeps the ledger of the ferry."
+        )
     hits = by_id(ask(world, k=40, expand=True))
     assert "hall-of-oars" not in by_id(ask(world, k=20))
     assert (hits["hall-of-oars"].match, set(hits["hall-of-oars"].legs)) == ("graph", {"graph"})
@@ -70,14 +95,20 @@ def test_a_hidden_entry_takes_no_rank_from_another(world: World) -> None:
     hits = by_id(ask(world, PUBLIC, expand=True))
     assert "silent-bell" not in hits
     assert hits["hall-of-oars"].legs["graph"].rank == 1
-    assert by_id(ask(world, Audience.parse("party:x"), expand=True))["silent-bell"].legs["graph"].rank == 1
+    assert (
+        by_id(ask(world, Audience.parse("party:x"), expand=True))["silent-bell"].legs["graph"].rank
+        == 1
+    )
 
 
 def test_a_hidden_fact_or_entity_leads_nowhere(world: World, write: Write) -> None:
     bare = [asdict(hit) for hit in ask(world, PUBLIC, expand=True).hits]
     write("Salt Cellar", "White and dry.", visibility=Visibility.GM)
     cellar = NodeFact(
-        kind="Location", name="Salt Cellar", lore_id=Lore.objects.get(title="Salt Cellar").pk, visibility="gm"
+        kind="Location",
+        name="Salt Cellar",
+        lore_id=Lore.objects.get(title="Salt Cellar").pk,
+        visibility="gm",
     )
     record(world, [GraphFact(node=cellar)])
     tie(world, "Mira Voss", "LOCATED_IN", "Salt Cellar")
@@ -93,6 +124,7 @@ def test_filters_hold_for_neighbours_too(world: World) -> None:
 
 def test_a_question_that_names_nobody_is_answered_as_without(world: World) -> None:
     plain, expanded = (
-        lore_search(LoreQuestion(query="wet benches", expand=on), Caller(world, PUBLIC)) for on in (False, True)
+        lore_search(LoreQuestion(query="wet benches", expand=on), Caller(world, PUBLIC))
+        for on in (False, True)
     )
     assert plain == expanded

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from knowledge.exporting import as_json, to_markdown
-from knowledge.importing.html import to_markdown as html_to_markdown
-from knowledge.importing.running import FORMATS, Report, import_lore
+from knowledge.export import as_json, to_markdown
+from knowledge.importers.html import to_markdown as html_to_markdown
+from knowledge.importers.run import FORMATS, Report, import_lore
 from knowledge.models import Lore, LorePassage
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
 from worlds.audiences import PUBLIC, Visibility
 from worlds.models import Campaign, World
 
@@ -35,13 +35,23 @@ def vault(tmp_path: Path) -> Path:
 
 
 def rows(world: World) -> list[dict[str, Any]]:
-    left_out = {"id", "world_id", "campaign_id", "overrides_id", "created_at", "updated_at", "version"}
+    left_out = {
+        "id",
+        "world_id",
+        "campaign_id",
+        "overrides_id",
+        "created_at",
+        "updated_at",
+        "version",
+    }
     found = Lore.objects.filter(world=world).order_by("campaign__slug", "slug").values()
     return [{name: value for name, value in row.items() if name not in left_out} for row in found]
 
 
 class TestAVault:
-    def test_notes_become_hidden_drafts_with_their_names_and_tags(self, world: World, vault: Path) -> None:
+    def test_notes_become_hidden_drafts_with_their_names_and_tags(
+        self, world: World, vault: Path
+    ) -> None:
         report = import_lore(world, vault, "obsidian")
         assert report.counts == {"created": 2}
         quay = Lore.objects.get(slug="the-quay")
@@ -49,7 +59,9 @@ class TestAVault:
         assert (quay.visibility, quay.status, quay.extra) == ("gm", "draft", {"date": "2020-01-02"})
         assert Lore.objects.get(slug="mira-voss").kind == "biography"
 
-    def test_an_authors_comment_stays_secret_even_when_the_rest_is_made_public(self, world: World, vault: Path) -> None:
+    def test_an_authors_comment_stays_secret_even_when_the_rest_is_made_public(
+        self, world: World, vault: Path
+    ) -> None:
         import_lore(world, vault, "obsidian", visibility=Visibility.PUBLIC, publish=True)
         seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
         assert "Wet" in seen
@@ -57,7 +69,9 @@ class TestAVault:
         assert LorePassage.objects.filter(text__contains="ninth month", visibility="gm").exists()
 
     def test_links_that_lead_nowhere_are_reported(self, world: World, vault: Path) -> None:
-        assert import_lore(world, vault, "obsidian").unknown_links == {"Places/The Quay.md": ["The Tower"]}
+        assert import_lore(world, vault, "obsidian").unknown_links == {
+            "Places/The Quay.md": ["The Tower"]
+        }
 
     def test_a_dry_run_reports_and_stores_nothing(self, world: World, vault: Path) -> None:
         report = import_lore(world, vault, "obsidian", dry_run=True)
@@ -86,20 +100,32 @@ class TestAVault:
         assert not Lore.objects.exists()
 
 
-def imported(world: World, tmp_path: Path, name: str, content: Any, kind: str, **options: Any) -> Report:
+def imported(
+    world: World, tmp_path: Path, name: str, content: Any, kind: str, **options: Any
+) -> Report:
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return import_lore(world, path, kind, **options)
 
 
-def test_world_info_keeps_keys_as_aliases_and_the_rest_in_extra(world: World, tmp_path: Path) -> None:
+def test_world_info_keeps_keys_as_aliases_and_the_rest_in_extra(
+    world: World, tmp_path: Path
+) -> None:
     book = {
         "entries": {
-            "0": {"uid": 0, "key": ["bell", "/b.ll/i"], "keysecondary": ["toll"], "comment": "Toll Bell",
-                  "content": "It strikes nine.", "constant": True, "disable": False, "order": 100},
+            "0": {
+                "uid": 0,
+                "key": ["bell", "/b.ll/i"],
+                "keysecondary": ["toll"],
+                "comment": "Toll Bell",
+                "content": "It strikes nine.",
+                "constant": True,
+                "disable": False,
+                "order": 100,
+            },
             "1": {"uid": 1, "key": ["eel"], "comment": "", "content": "Slippery.", "disable": True},
         }
-    }  # fmt: skip
+    }
     imported(world, tmp_path, "book.json", book, "sillytavern")
     bell, eel = Lore.objects.order_by("-slug")
     assert (bell.title, bell.aliases, bell.body, bell.tags) == (
@@ -108,25 +134,51 @@ def test_world_info_keeps_keys_as_aliases_and_the_rest_in_extra(world: World, tm
         "It strikes nine.",
         ["always-on"],
     )
-    assert bell.extra == {"patterns": ["/b.ll/i"], "keysecondary": ["toll"], "constant": True, "order": 100}
+    assert bell.extra == {
+        "patterns": ["/b.ll/i"],
+        "keysecondary": ["toll"],
+        "constant": True,
+        "order": 100,
+    }
     assert (eel.title, eel.status, bell.status) == ("eel", "draft", "published")
 
 
 def test_a_novelai_lorebook(world: World, tmp_path: Path) -> None:
     book = {
         "lorebookVersion": 4,
-        "entries": [{"text": "A clerk.", "displayName": "Mira", "keys": ["Mira"], "enabled": True, "category": "c1"}],
+        "entries": [
+            {
+                "text": "A clerk.",
+                "displayName": "Mira",
+                "keys": ["Mira"],
+                "enabled": True,
+                "category": "c1",
+            }
+        ],
         "categories": [{"id": "c1", "name": "Character"}],
     }
     imported(world, tmp_path, "a.lorebook", book, "novelai")
-    assert Lore.objects.values_list("title", "kind", "tags").get() == ("Mira", "biography", ["Character"])
+    assert Lore.objects.values_list("title", "kind", "tags").get() == (
+        "Mira",
+        "biography",
+        ["Character"],
+    )
 
 
 def test_kanka_keeps_private_things_private(world: World, tmp_path: Path) -> None:
-    bell = {"name": "Bell", "entry": "<p>Rings for [character:7|Mira]</p>", "is_private": True, "entity": {"id": 5}}
+    bell = {
+        "name": "Bell",
+        "entry": "<p>Rings for [character:7|Mira]</p>",
+        "is_private": True,
+        "entity": {"id": 5},
+    }
     post = {"name": "Debt", "entry": "<b>Owes</b> the guild.", "visibility_id": 2}
     relation = {"target_id": 5, "relation": "owner", "attitude": -40, "visibility_id": 1}
-    mira = {"name": "Mira", "entry": "A clerk.", "entity": {"id": 7, "posts": [post], "relations": [relation]}}
+    mira = {
+        "name": "Mira",
+        "entry": "A clerk.",
+        "entity": {"id": 7, "posts": [post], "relations": [relation]},
+    }
     archive = tmp_path / "kanka.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("items/bell.json", json.dumps(bell))
@@ -150,8 +202,15 @@ def test_foundry_secrets_and_hidden_pages_stay_secret(world: World, tmp_path: Pa
         "name": "The Quay",
         "ownership": {"default": 2},
         "pages": [
-            {"name": "Seen", "text": {"content": "<p>Wet.</p><section class='secret'><p>Mined.</p></section>"}},
-            {"name": "Unseen", "text": {"content": "<p>Trap @UUID[Actor.1]{Mira}</p>"}, "ownership": {"default": 0}},
+            {
+                "name": "Seen",
+                "text": {"content": "<p>Wet.</p><section class='secret'><p>Mined.</p></section>"},
+            },
+            {
+                "name": "Unseen",
+                "text": {"content": "<p>Trap @UUID[Actor.1]{Mira}</p>"},
+                "ownership": {"default": 0},
+            },
         ],
     }
     imported(world, tmp_path, "j.json", journal, "foundry", visibility=Visibility.PUBLIC)
@@ -162,7 +221,9 @@ def test_foundry_secrets_and_hidden_pages_stay_secret(world: World, tmp_path: Pa
 
 
 def test_a_table(world: World, tmp_path: Path) -> None:
-    text = "Title,Body,Kind,Aliases,in_world_at,Mood\nThe Fall,Rain.,event,Collapse|Ruin,12.5,grim\n"
+    text = (
+        "Title,Body,Kind,Aliases,in_world_at,Mood\nThe Fall,Rain.,event,Collapse|Ruin,12.5,grim\n"
+    )
     imported(world, tmp_path, "t.csv", text, "csv")
     row = Lore.objects.get()
     assert (row.kind, row.aliases, row.in_world_at, row.extra) == (
@@ -174,7 +235,9 @@ def test_a_table(world: World, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
-@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"entries": 3}', "\x00\x01", "[" * 100_000])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "null", '{"entries": 3}', "\x00\x01", "[" * 100_000]
+)
 def test_garbage_is_refused_in_words_or_taken_as_text(
     world: World, tmp_path: Path, format_name: str, content: str
 ) -> None:
@@ -189,15 +252,29 @@ class TestExporting:
     @pytest.fixture
     def filled(self, world: World, campaign: Campaign, write: Callable[..., Lore]) -> World:
         bell = write(
-            "Toll Bell", "It strikes.\n\n:::secret party:lanternbearers\nNine.\n:::", aliases=["Колокол: «Пошлина»"],
-            tags=["a", "b"], in_world_at=12.5, in_world_label="1 Thaw", extra={"mood": ["grim"]}, kind="item",
-        )  # fmt: skip
+            "Toll Bell",
+            "It strikes.\n\n:::secret party:lanternbearers\nNine.\n:::",
+            aliases=["Колокол: «Пошлина»"],
+            tags=["a", "b"],
+            in_world_at=12.5,
+            in_world_label="1 Thaw",
+            extra={"mood": ["grim"]},
+            kind="item",
+        )
         write("Toll Bell", "Sunk.", campaign=campaign, overrides=bell)
-        write("The Choir", "---\nSings.", visibility="revealed", known_to=["party:lanternbearers"], author="Ana")
+        write(
+            "The Choir",
+            "---\nSings.",
+            visibility="revealed",
+            known_to=["party:lanternbearers"],
+            author="Ana",
+        )
         return world
 
     @pytest.mark.parametrize("format_name", ["json", "markdown"])
-    def test_an_export_imports_to_the_same_rows(self, filled: World, tmp_path: Path, format_name: str) -> None:
+    def test_an_export_imports_to_the_same_rows(
+        self, filled: World, tmp_path: Path, format_name: str
+    ) -> None:
         path = tmp_path / "export"
         if format_name == "json":
             path = path.with_suffix(".json")

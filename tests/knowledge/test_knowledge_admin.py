@@ -7,10 +7,10 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from knowledge.graph.facts import EdgeFact, GraphFact, NodeFact
-from knowledge.graph.writing import record
+from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
+from knowledge.graph.upsert import record
 from knowledge.models import GlossaryTerm, Lore, LorePassage, LoreProposal, Rule
-from knowledge.proposing import propose
+from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn
 from worlds.models import Membership, Party, World
 
@@ -39,21 +39,37 @@ def ben(db: None, world: World) -> Client:
 
 def form_of(entry: Lore, **changes: object) -> dict[str, object]:
     fields = {
-        "title": entry.title, "slug": entry.slug, "world": str(entry.world_id), "kind": entry.kind, "body": entry.body,
-        "aliases": ",".join(entry.aliases), "tags": ",".join(entry.tags), "language": entry.language,
-        "status": entry.status, "visibility": entry.visibility,
-    }  # fmt: skip
+        "title": entry.title,
+        "slug": entry.slug,
+        "world": str(entry.world_id),
+        "kind": entry.kind,
+        "body": entry.body,
+        "aliases": ",".join(entry.aliases),
+        "tags": ",".join(entry.tags),
+        "language": entry.language,
+        "status": entry.status,
+        "visibility": entry.visibility,
+    }
     return {**fields, **changes}
 
 
 def test_saving_an_entry_cuts_it_anew_and_keeps_why(ana: Client, write: Write) -> None:
     quay = write("The Quay", "Wet.")
     url = reverse("admin:knowledge_lore_change", args=[quay.pk])
-    answer = ana.post(url, form_of(quay, body="Dry.\n\n:::secret\nMined.\n:::", reason="the tide turned"))
+    answer = ana.post(
+        url, form_of(quay, body="Dry.\n\n:::secret\nMined.\n:::", reason="the tide turned")
+    )
     assert answer.status_code == 302, answer.context["adminform"].form.errors
-    assert set(LorePassage.objects.values_list("text", "visibility")) == {("Dry.", "public"), ("Mined.", "gm")}
+    assert set(LorePassage.objects.values_list("text", "visibility")) == {
+        ("Dry.", "public"),
+        ("Mined.", "gm"),
+    }
     newest = quay.history.first()
-    assert (newest.history_change_reason, newest.history_user.username, newest.version) == ("the tide turned", "ana", 2)
+    assert (newest.history_change_reason, newest.history_user.username, newest.version) == (
+        "the tide turned",
+        "ana",
+        2,
+    )
 
 
 def test_an_entry_can_be_added(ana: Client, world: World) -> None:
@@ -70,7 +86,12 @@ def test_the_list_shows_how_far_the_embedding_is(ana: Client, write: Write) -> N
     assert "0/1" in page
     LorePassage.objects.filter(lore=quay).update(embedded_rev=9)
     assert "1/1" in ana.get(reverse("admin:knowledge_lore_changelist")).content.decode()
-    assert ana.get(reverse("admin:knowledge_lore_changelist"), {"embedding": "waiting"}).context["cl"].result_count == 0
+    assert (
+        ana.get(reverse("admin:knowledge_lore_changelist"), {"embedding": "waiting"})
+        .context["cl"]
+        .result_count
+        == 0
+    )
 
 
 def test_embed_again_makes_the_passages_stale(ana: Client, write: Write) -> None:
@@ -78,12 +99,19 @@ def test_embed_again_makes_the_passages_stale(ana: Client, write: Write) -> None
     LorePassage.objects.update(embedded_rev=9, embed_error="down", embed_tries=8)
     chosen = {"action": "embed_again", "_selected_action": [str(quay.pk)]}
     ana.post(reverse("admin:knowledge_lore_changelist"), chosen)
-    assert LorePassage.objects.values_list("embedded_rev", "embed_error", "embed_tries").get() == (0, "", 0)
+    assert LorePassage.objects.values_list("embedded_rev", "embed_error", "embed_tries").get() == (
+        0,
+        "",
+        0,
+    )
 
 
 def test_publishing_reaches_the_passages(ana: Client, write: Write) -> None:
     quay = write("The Quay", "Wet.", status="draft")
-    ana.post(reverse("admin:knowledge_lore_changelist"), {"action": "publish", "_selected_action": [str(quay.pk)]})
+    ana.post(
+        reverse("admin:knowledge_lore_changelist"),
+        {"action": "publish", "_selected_action": [str(quay.pk)]},
+    )
     assert LorePassage.objects.published().exists()
 
 
@@ -95,11 +123,16 @@ def test_proposals_are_accepted_and_rejected(ana: Client, world: World) -> None:
     ana.post(url, {"action": "accept_them", "_selected_action": [str(tenth.pk)]})
     ana.post(url, {"action": "reject_them", "_selected_action": [str(eleventh.pk)]})
     assert Lore.objects.get().title == "The Tenth Boat"
-    assert set(LoreProposal.objects.values_list("state", "decided_by")) == {("accepted", "ana"), ("rejected", "ana")}
+    assert set(LoreProposal.objects.values_list("state", "decided_by")) == {
+        ("accepted", "ana"),
+        ("rejected", "ana"),
+    }
 
 
 @pytest.mark.parametrize("model", [Rule, GlossaryTerm, LoreProposal, Lore])
-def test_every_list_and_form_opens(ana: Client, rules: dict[str, Rule], write: Write, model: type) -> None:
+def test_every_list_and_form_opens(
+    ana: Client, rules: dict[str, Rule], write: Write, model: type
+) -> None:
     write("The Quay", "Wet.")
     name = f"admin:knowledge_{model._meta.model_name}"  # type: ignore[attr-defined]
     assert ana.get(reverse(f"{name}_changelist"), {"q": "wet"}).status_code == 200
@@ -114,7 +147,9 @@ class TestTrying:
         assert "By words" in page
         assert "By meaning" in page
 
-    def test_an_audience_sees_what_it_would_be_told(self, ana: Client, write: Write, lanternbearers: Party) -> None:
+    def test_an_audience_sees_what_it_would_be_told(
+        self, ana: Client, write: Write, lanternbearers: Party
+    ) -> None:
         write("Mira Voss", "Clerk.\n\n:::secret party:lanternbearers\nShe forged page nine.\n:::")
         question = {"q": "forged page nine", "domain": "lore", "world": "ferrymark"}
 
@@ -127,7 +162,9 @@ class TestTrying:
 
     def test_a_designer_tries_their_own_worlds_alone(self, ben: Client, write: Write) -> None:
         write("Mira Voss", "She forged page nine.")
-        page = ben.get(reverse(TRY), {"q": "forged page", "domain": "lore", "world": "ferrymark"}).content.decode()
+        page = ben.get(
+            reverse(TRY), {"q": "forged page", "domain": "lore", "world": "ferrymark"}
+        ).content.decode()
         assert "She forged" not in page
         assert ben.get(reverse("admin:knowledge_lore_changelist")).context["cl"].result_count == 0
 
@@ -136,12 +173,20 @@ class TestTrying:
         assert client.get(reverse(TRY)).status_code == 403
 
 
-def test_the_try_page_shows_the_leg_of_the_graph_when_it_is_asked_for(ana: Client, world: World, write: Write) -> None:
-    for kind, entry in (("Character", write("Mira Voss", "A ledger.")), ("Location", write("Hall", "Wet benches."))):
+def test_the_try_page_shows_the_leg_of_the_graph_when_it_is_asked_for(
+    ana: Client, world: World, write: Write
+) -> None:
+    for kind, entry in (
+        ("Character", write("Mira Voss", "A ledger.")),
+        ("Location", write("Hall", "Wet benches.")),
+    ):
         node = NodeFact(kind=kind, name=entry.title, lore_id=entry.pk)
         record(world, [GraphFact(node=node)])
     record(world, [GraphFact(edge=EdgeFact(src="Mira Voss", relation="LOCATED_IN", dst="Hall"))])
     asked = {"q": "Mira Voss", "domain": "lore", "world": world.slug}
-    assert [leg.key for leg in ana.get(reverse(TRY), asked).context["legs"]] == ["keyword", "vector"]
+    assert [leg.key for leg in ana.get(reverse(TRY), asked).context["legs"]] == [
+        "keyword",
+        "vector",
+    ]
     graph = ana.get(reverse(TRY), {**asked, "expand": "on"}).context["legs"][-1]
     assert (graph.key, [hit.id for hit in graph.hits]) == ("graph", ["hall"])

@@ -13,7 +13,9 @@ WORLD = "/api/v1/world"
 
 
 def client_of(world: World, audience: str = "gm", **more: Any) -> Client:
-    key = keys.create_key(world, name="test", audience=audience, scopes=("tools:read", "world:write"), **more)[1]
+    key = keys.create_key(
+        world, name="test", audience=audience, scopes=("tools:read", "world:write"), **more
+    )[1]
     return Client(headers={"Authorization": f"Bearer {key}"}, raise_request_exception=False)
 
 
@@ -37,7 +39,12 @@ def test_an_entry_is_written_read_and_guarded_by_its_tag(engine: Client) -> None
         {"id": "the-quay", "outcome": "created", "version": 1},
         '"1"',
     )
-    assert put(engine, "/lore", {"title": "The Quay", "body": "Dry."}, **{"If-Match": '"1"'}).json()["version"] == 2
+    assert (
+        put(engine, "/lore", {"title": "The Quay", "body": "Dry."}, **{"If-Match": '"1"'}).json()[
+            "version"
+        ]
+        == 2
+    )
     stale = put(engine, "/lore", {"title": "The Quay", "body": "Gone."}, **{"If-Match": '"1"'})
     assert (stale.status_code, stale.json()["code"]) == (412, "stale")
     read = engine.get(f"{WORLD}/lore/the-quay")
@@ -46,9 +53,17 @@ def test_an_entry_is_written_read_and_guarded_by_its_tag(engine: Client) -> None
 
 def test_writing_is_found_by_the_tools_at_once(engine: Client) -> None:
     put(engine, "/lore", {"title": "The Quay", "body": "Eels and boats.", "status": "published"})
-    put(engine, "/rules", {"rule_id": "house/seasick", "title": "Seasick", "body": "Roll on every wave."})
-    lore = engine.post("/api/v1/tools/lore_search", {"query": "eels"}, content_type="application/json").json()
-    rule = engine.post("/api/v1/tools/rules_lookup", {"term": "seasick"}, content_type="application/json").json()
+    put(
+        engine,
+        "/rules",
+        {"rule_id": "house/seasick", "title": "Seasick", "body": "Roll on every wave."},
+    )
+    lore = engine.post(
+        "/api/v1/tools/lore_search", {"query": "eels"}, content_type="application/json"
+    ).json()
+    rule = engine.post(
+        "/api/v1/tools/rules_lookup", {"term": "seasick"}, content_type="application/json"
+    ).json()
     assert (lore["hits"][0]["id"], rule["hits"][0]["id"]) == ("the-quay", "house/seasick")
 
 
@@ -66,25 +81,36 @@ def test_bulk_reports_on_each_and_keeps_the_good_ones(engine: Client) -> None:
 
 
 def test_bulk_stores_all_or_none_on_request(engine: Client) -> None:
-    report = post(engine, "/lore/bulk", {"entries": [{"title": "The Quay"}, {"title": ""}], "atomic": True}).json()
+    report = post(
+        engine, "/lore/bulk", {"entries": [{"title": "The Quay"}, {"title": ""}], "atomic": True}
+    ).json()
     assert (report["stored"], report["items"][0]["status"]) == (0, "rolled_back")
     assert not Lore.objects.exists()
 
 
 def test_house_rules_in_bulk(engine: Client) -> None:
-    rules = [{"rule_id": f"house/rule-{number}", "title": f"Rule {number}", "body": "Roll."} for number in range(3)]
+    rules = [
+        {"rule_id": f"house/rule-{number}", "title": f"Rule {number}", "body": "Roll."}
+        for number in range(3)
+    ]
     assert post(engine, "/rules/bulk", {"entries": rules}).json()["stored"] == 3
     assert engine.get(f"{WORLD}/rules/house/rule-1").json()["title"] == "Rule 1"
     assert engine.get(f"{WORLD}/rules/house/rule-9").status_code == 404
 
 
 def test_more_than_500_at_once_are_refused(engine: Client) -> None:
-    answer = post(engine, "/lore/bulk", {"entries": [{"title": str(number)} for number in range(501)]})
+    answer = post(
+        engine, "/lore/bulk", {"entries": [{"title": str(number)} for number in range(501)]}
+    )
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
 
 
 def test_a_proposal_waits_for_an_editor(engine: Client) -> None:
-    answer = post(engine, "/lore/proposals", {"entry": {"title": "The Tenth Boat", "body": "Gone."}, "reason": "Said."})
+    answer = post(
+        engine,
+        "/lore/proposals",
+        {"entry": {"title": "The Tenth Boat", "body": "Gone."}, "reason": "Said."},
+    )
     assert (answer.status_code, answer.json()["state"]) == (201, "open")
     assert LoreProposal.objects.get().entry == {"title": "The Tenth Boat", "body": "Gone."}
     assert not Lore.objects.exists()
@@ -92,15 +118,21 @@ def test_a_proposal_waits_for_an_editor(engine: Client) -> None:
 
 def test_a_players_key_may_propose_but_neither_write_nor_read_canon(world: World) -> None:
     player = client_of(world, "public")
-    assert post(player, "/lore/proposals", {"entry": {"title": "The Tenth Boat"}}).status_code == 201
+    assert (
+        post(player, "/lore/proposals", {"entry": {"title": "The Tenth Boat"}}).status_code == 201
+    )
     assert put(player, "/lore", {"title": "The Quay"}).status_code == 403
     assert player.get(f"{WORLD}/lore/the-quay").status_code == 403
-    assert put(player, "/rules", {"rule_id": "house/x", "title": "X", "body": "x"}).status_code == 403
+    assert (
+        put(player, "/rules", {"rule_id": "house/x", "title": "X", "body": "x"}).status_code == 403
+    )
     assert not Lore.objects.exists()
     assert not Rule.objects.exists()
 
 
-def test_a_campaigns_key_writes_the_campaigns_overlay(world: World, campaign: Campaign, engine: Client) -> None:
+def test_a_campaigns_key_writes_the_campaigns_overlay(
+    world: World, campaign: Campaign, engine: Client
+) -> None:
     put(engine, "/lore", {"title": "The Bell", "body": "Hangs."})
     bound = client_of(world, campaign=campaign)
     put(bound, "/lore", {"title": "The Bell", "body": "Lies in the river."})

@@ -7,7 +7,7 @@ import pytest
 from knowledge.models import Lore
 from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
-from retrieval.problems import Forbidden
+from retrieval.errors import Forbidden
 from retrieval.schemas import Answer
 from worlds.audiences import PUBLIC, Audience, Visibility
 from worlds.callers import Caller
@@ -25,7 +25,12 @@ def ids(answer: Answer) -> list[str]:
 
 
 def test_an_entry_is_found_by_its_words_and_by_its_names(world: World, write: Write) -> None:
-    write("Mira Voss", "She keeps the ledger of the ferry.", aliases=["Мира Восс", "미라 보스"], kind="biography")
+    write(
+        "Mira Voss",
+        "She keeps the ledger of the ferry.",
+        aliases=["Мира Восс", "미라 보스"],
+        kind="biography",
+    )
     write("The Quay", "Boats and eels.", kind="place")
     for query in ("who keeps the ledger?", "Миру Восс", "미라 보스는", "mira vos"):
         hit = ask(Caller.gm(world), query).hits[0]
@@ -35,7 +40,10 @@ def test_an_entry_is_found_by_its_words_and_by_its_names(world: World, write: Wr
 def test_a_secret_is_found_by_the_game_master_and_by_those_it_names(
     world: World, write: Write, lanternbearers: Party, gilded_oath: Party
 ) -> None:
-    write("Mira Voss", "She keeps the ledger.\n\n:::secret party:lanternbearers\nShe forged the ninth page.\n:::")
+    write(
+        "Mira Voss",
+        "She keeps the ledger.\n\n:::secret party:lanternbearers\nShe forged the ninth page.\n:::",
+    )
     question = "who forged the ninth page?"
 
     def told(audience: Audience) -> str:
@@ -59,14 +67,21 @@ def test_another_world_is_never_searched(world: World, write: Write) -> None:
     assert ids(ask(Caller.gm(other), "the quay")) == []
 
 
-def test_a_campaign_overrides_canon_for_itself_alone(world: World, campaign: Campaign, write: Write) -> None:
+def test_a_campaign_overrides_canon_for_itself_alone(
+    world: World, campaign: Campaign, write: Write
+) -> None:
     canon = write("The Bell", "The bell hangs in the tower.")
-    write("The Bell", "The bell lies in the river.", slug="bell-2", campaign=campaign, overrides=canon)
+    write(
+        "The Bell", "The bell lies in the river.", slug="bell-2", campaign=campaign, overrides=canon
+    )
     write("The Toll", "Only in this campaign there is a toll on the bell.", campaign=campaign)
     assert set(ids(ask(Caller.gm(world), "bell"))) == {"the-bell"}
     in_campaign = Caller(world, PUBLIC, campaign=campaign)
     assert set(ids(ask(in_campaign, "bell"))) == {"bell-2", "the-toll"}
-    assert set(ids(ask(Caller.gm(world), "bell", filters={"campaign": "low-water"}))) == {"bell-2", "the-toll"}
+    assert set(ids(ask(Caller.gm(world), "bell", filters={"campaign": "low-water"}))) == {
+        "bell-2",
+        "the-toll",
+    }
     with pytest.raises(Forbidden):
         ask(Caller(world, PUBLIC), "bell", filters={"campaign": "low-water"})
 
@@ -84,7 +99,14 @@ def test_an_override_that_players_may_not_know_leaves_them_the_canon(
 
 def test_filters_must_all_hold(world: World, write: Write) -> None:
     write("The Quay", "Eels and boats.", kind="place", tags=["river", "trade"])
-    write("The Fall", "Eels fell on the quay.", kind="event", tags=["river"], in_world_at=100.0, in_world_until=110.0)
+    write(
+        "The Fall",
+        "Eels fell on the quay.",
+        kind="event",
+        tags=["river"],
+        in_world_at=100.0,
+        in_world_until=110.0,
+    )
     gm = Caller.gm(world)
     assert ids(ask(gm, "eels", filters={"kind": "place"})) == ["the-quay"]
     assert ids(ask(gm, "eels", filters={"tags": ["river", "trade"]})) == ["the-quay"]
@@ -106,7 +128,10 @@ def test_an_entry_comes_once_however_many_passages_of_it_match(world: World, wri
 
 
 def test_a_long_entry_does_not_crowd_others_out(world: World, write: Write) -> None:
-    write("The Quay", "\n\n".join(f"# Berth {number}\n\n{'Eels here. ' * 300}" for number in range(12)))
+    write(
+        "The Quay",
+        "\n\n".join(f"# Berth {number}\n\n{'Eels here. ' * 300}" for number in range(12)),
+    )
     for number in range(3):
         write(f"Inn {number}", "One eel was once seen near this inn, on a quiet evening in spring.")
     assert len(ask(Caller.gm(world), "eels", k=4).hits) == 4
@@ -118,11 +143,15 @@ def test_explaining_tells_filters_legs_and_time(world: World, write: Write) -> N
     answer = ask(Caller.gm(world), "eels", k=3, explain=True, filters={"kind": "custom"})
     assert answer.explain is not None
     assert answer.explain.filters == {"filters": {"kind": "custom"}}
-    assert [near.id for near in answer.explain.near_misses] == [f"quay-{number}" for number in range(3, 8)]
+    assert [near.id for near in answer.explain.near_misses] == [
+        f"quay-{number}" for number in range(3, 8)
+    ]
     assert answer.hits[0].legs["keyword"].rank is not None
 
 
-def test_the_state_of_the_index_does_not_matter_to_being_found_by_words(world: World, write: Write) -> None:
+def test_the_state_of_the_index_does_not_matter_to_being_found_by_words(
+    world: World, write: Write
+) -> None:
     write("The Quay", "Eels and boats.")
     hit = ask(Caller.gm(world), "boats").hits[0]
     assert (hit.match, hit.legs["keyword"].rank) == ("keyword", 1)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from knowledge.ingesting import ingest_lore, ingest_srd
+from knowledge.ingest import ingest_lore, ingest_srd
 from knowledge.models import Lore, LorePassage, Rule
-from retrieval.ingest.normalise import guess_language, normalize_lore, normalize_srd, slugify
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
+from retrieval.indexing.normalize import guess_language, normalize_lore, normalize_srd, slugify
 from worlds.audiences import PUBLIC
 from worlds.models import World
 
@@ -28,13 +28,23 @@ She forged page nine.
 
 def test_front_matter_heading_and_secrets_are_understood() -> None:
     opened, secret = normalize_lore(NOTE)
-    assert opened.payload == {"entry": "mira-voss", "title": "Mira Voss", "aliases": ["Мира Восс"], "headings": []}
+    assert opened.payload == {
+        "entry": "mira-voss",
+        "title": "Mira Voss",
+        "aliases": ["Мира Восс"],
+        "headings": [],
+    }
     assert (opened.metadata["kind"], opened.metadata["language"]) == ("biography", "en")
-    assert (secret.text, secret.metadata["audiences"]) == ("She forged page nine.", ["party:lanternbearers"])
+    assert (secret.text, secret.metadata["audiences"]) == (
+        "She forged page nine.",
+        ["party:lanternbearers"],
+    )
 
 
 def test_a_dict_is_understood_like_a_note() -> None:
-    (chunk,) = normalize_lore({"name": "The Quay", "desc": ["Wet.", "Cold."], "index": "quay", "tags": ["river"]})
+    (chunk,) = normalize_lore(
+        {"name": "The Quay", "desc": ["Wet.", "Cold."], "index": "quay", "tags": ["river"]}
+    )
     assert (chunk.id, chunk.text, chunk.metadata["tags"]) == ("quay#0", "Wet.\n\nCold.", ["river"])
 
 
@@ -58,7 +68,13 @@ def test_something_else_than_text_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("The quay", "en"), ("Зал вёсел", "ru"), ("노의 전당 (Hall)", "ko"), ("Мира Voss и паром", "ru"), ("", "en")],
+    [
+        ("The quay", "en"),
+        ("Зал вёсел", "ru"),
+        ("노의 전당 (Hall)", "ko"),
+        ("Мира Voss и паром", "ru"),
+        ("", "en"),
+    ],
 )
 def test_the_language_is_told_by_the_script(text: str, language: str) -> None:
     assert guess_language(text) == language
@@ -92,7 +108,9 @@ class TestIngesting:
         assert Lore.objects.values_list("visibility", "status").get() == ("gm", "draft")
 
     def test_rules_become_house_rules(self, world: World) -> None:
-        assert ingest_srd(normalize_srd("# Seasick\n\nRoll a d20."), world=world) == {"house/seasick": "created"}
+        assert ingest_srd(normalize_srd("# Seasick\n\nRoll a d20."), world=world) == {
+            "house/seasick": "created"
+        }
         assert Rule.objects.get().world == world
 
     def test_chunks_of_another_domain_are_refused(self, world: World) -> None:

@@ -3,12 +3,12 @@
 import pytest
 from pydantic import ValidationError
 
-from knowledge.glossary.loading import load_glossary
+from knowledge.entry_store import save_rule
+from knowledge.glossary.load import load_glossary
 from knowledge.models import Document, Rule
 from knowledge.schemas import RulesQuestion
 from knowledge.tools import rules_lookup
-from knowledge.writing import save_rule
-from retrieval.problems import Ambiguous, Invalid, NotFound
+from retrieval.errors import Ambiguous, Invalid, NotFound
 from retrieval.schemas import Answer, GmHit
 from worlds.audiences import PUBLIC, Visibility
 from worlds.callers import Caller
@@ -27,7 +27,8 @@ def ids(answer: Answer) -> list[str]:
 @pytest.mark.usefixtures("rules")
 class TestLookingUp:
     @pytest.mark.parametrize(
-        "reference", ["srd-5.1/conditions/grappled", "conditions/grappled", "Grappled", "схваченного"]
+        "reference",
+        ["srd-5.1/conditions/grappled", "conditions/grappled", "Grappled", "схваченного"],
     )
     def test_an_id_or_a_name_gives_exactly_that_rule(self, world: World, reference: str) -> None:
         answer = ask(world, rule_id=reference)
@@ -42,7 +43,9 @@ class TestLookingUp:
             "CC-BY-4.0",
         )
 
-    @pytest.mark.parametrize("term", ["fireball", "Fire ball", "огненным шаром", "화염구를", "firebal"])
+    @pytest.mark.parametrize(
+        "term", ["fireball", "Fire ball", "огненным шаром", "화염구를", "firebal"]
+    )
     def test_a_name_is_found_in_any_form(self, world: World, term: str) -> None:
         assert ids(ask(world, term=term))[0] == "srd-5.1/spells/fireball"
 
@@ -50,7 +53,9 @@ class TestLookingUp:
         question = "what happens to a grappled creature that is hurled away?"
         assert ids(ask(world, term=question))[0] == "srd-5.1/conditions/grappled"
 
-    def test_a_russian_question_reaches_an_english_rule_through_the_glossary(self, world: World) -> None:
+    def test_a_russian_question_reaches_an_english_rule_through_the_glossary(
+        self, world: World
+    ) -> None:
         load_glossary(GameSystem.objects.get())
         answer = ask(world, term="Сколько часов длится продолжительный отдых?", explain=True)
         assert ids(answer)[0] == "srd-5.1/rules/resting/long-rest"
@@ -80,8 +85,17 @@ class TestLookingUp:
             ask(world, term="fire\0ball")
 
 
-def test_two_rules_that_end_alike_are_not_guessed_between(rules: dict[str, Rule], world: World) -> None:
-    save_rule(Rule(key="house/spells/fly", document=rules["Fly"].document, title="Flight", body="House rule."))
+def test_two_rules_that_end_alike_are_not_guessed_between(
+    rules: dict[str, Rule], world: World
+) -> None:
+    save_rule(
+        Rule(
+            key="house/spells/fly",
+            document=rules["Fly"].document,
+            title="Flight",
+            body="House rule.",
+        )
+    )
     with pytest.raises(Ambiguous) as caught:
         ask(world, rule_id="spells/fly")
     assert set(caught.value.candidates) == {"house/spells/fly", "srd-5.1/spells/fly"}
@@ -89,8 +103,14 @@ def test_two_rules_that_end_alike_are_not_guessed_between(rules: dict[str, Rule]
 
 def test_a_house_rule_of_another_world_is_not_found(rules: dict[str, Rule], world: World) -> None:
     other = World.objects.create(slug="saltmere", name="Saltmere", system=world.system)
-    house = Document.objects.create(slug="house", title="House rules", system=world.system, world=other)
-    save_rule(Rule(key="house/tides", document=house, world=other, title="Tides", body="Roll for the tide."))
+    house = Document.objects.create(
+        slug="house", title="House rules", system=world.system, world=other
+    )
+    save_rule(
+        Rule(
+            key="house/tides", document=house, world=other, title="Tides", body="Roll for the tide."
+        )
+    )
     assert ids(ask(other, term="tides")) == ["house/tides"]
     assert "house/tides" not in ids(ask(world, term="tides"))
     with pytest.raises(NotFound):
@@ -98,7 +118,13 @@ def test_a_house_rule_of_another_world_is_not_found(rules: dict[str, Rule], worl
 
 
 def test_a_hidden_rule_does_not_exist_for_players(rules: dict[str, Rule], world: World) -> None:
-    rule = Rule(key="house/doom", document=rules["Fly"].document, world=world, title="Doom", body="The doom clock.")
+    rule = Rule(
+        key="house/doom",
+        document=rules["Fly"].document,
+        world=world,
+        title="Doom",
+        body="The doom clock.",
+    )
     rule.visibility = Visibility.GM
     save_rule(rule)
     assert ids(ask(world, term="doom clock"))[0] == "house/doom"

@@ -14,35 +14,73 @@ from knowledge.models import Document, GlossaryTerm, Rule, RulePassage
 from knowledge.srd.sections import by_heading
 from knowledge.srd.source import EDITIONS, read
 from knowledge.srd.statblocks import challenge
-from retrieval.problems import Invalid
+from retrieval.errors import Invalid
 
 GOBLIN = {
-    "index": "goblin", "name": "Goblin", "size": "Small", "type": "humanoid", "subtype": "goblinoid",
-    "alignment": "neutral evil", "armor_class": [{"type": "armor", "value": 15, "armor": [{"name": "Leather Armor"}]}],
-    "hit_points": 7, "hit_points_roll": "2d6", "speed": {"walk": "30 ft.", "fly": "10 ft.", "hover": True},
-    "strength": 8, "dexterity": 14, "constitution": 10, "intelligence": 10, "wisdom": 8, "charisma": 8,
+    "index": "goblin",
+    "name": "Goblin",
+    "size": "Small",
+    "type": "humanoid",
+    "subtype": "goblinoid",
+    "alignment": "neutral evil",
+    "armor_class": [{"type": "armor", "value": 15, "armor": [{"name": "Leather Armor"}]}],
+    "hit_points": 7,
+    "hit_points_roll": "2d6",
+    "speed": {"walk": "30 ft.", "fly": "10 ft.", "hover": True},
+    "strength": 8,
+    "dexterity": 14,
+    "constitution": 10,
+    "intelligence": 10,
+    "wisdom": 8,
+    "charisma": 8,
     "proficiencies": [{"value": 6, "proficiency": {"name": "Skill: Stealth"}}],
-    "senses": {"passive_perception": 9}, "languages": "Goblin", "challenge_rating": 0.25, "xp": 50,
+    "senses": {"passive_perception": 9},
+    "languages": "Goblin",
+    "challenge_rating": 0.25,
+    "xp": 50,
     "actions": [{"name": "Scimitar", "desc": "Hit: 5 (1d6 + 2) slashing damage."}],
-}  # fmt: skip
+}
 ROWS: dict[str, list[dict[str, Any]]] = {
-    "conditions": [{"index": "grappled", "name": "Grappled", "desc": ["- Speed becomes 0.", "- It may end."]}],
+    "conditions": [
+        {"index": "grappled", "name": "Grappled", "desc": ["- Speed becomes 0.", "- It may end."]}
+    ],
     "monsters": [GOBLIN],
     "spells": [
-        {"index": "fireball", "name": "Fireball", "desc": ["A bright streak."], "higher_level": ["More dice."],
-         "range": "150 feet", "components": ["V", "M"], "material": "Bat guano.", "ritual": False, "level": 3,
-         "duration": "Instantaneous", "concentration": False, "casting_time": "1 action",
-         "school": {"index": "evocation", "name": "Evocation"}, "classes": [{"name": "Wizard"}]},
+        {
+            "index": "fireball",
+            "name": "Fireball",
+            "desc": ["A bright streak."],
+            "higher_level": ["More dice."],
+            "range": "150 feet",
+            "components": ["V", "M"],
+            "material": "Bat guano.",
+            "ritual": False,
+            "level": 3,
+            "duration": "Instantaneous",
+            "concentration": False,
+            "casting_time": "1 action",
+            "school": {"index": "evocation", "name": "Evocation"},
+            "classes": [{"name": "Wizard"}],
+        },
     ],
     "rules": [{"index": "combat", "name": "Combat", "subsections": [{"index": "cover"}]}],
     "rule_sections": [
-        {"index": "cover", "name": "Cover", "desc": "## Cover\n\nWalls.\n\n### Half\n\n+2.\n\n### Total\n\nUnseen."}
+        {
+            "index": "cover",
+            "name": "Cover",
+            "desc": "## Cover\n\nWalls.\n\n### Half\n\n+2.\n\n### Total\n\nUnseen.",
+        }
     ],
     "equipment": [
-        {"index": "crossbow-light", "name": "Crossbow, light", "cost": {"quantity": 25, "unit": "gp"},
-         "equipment_category": {"name": "Weapon"}, "weight": 5.0}
+        {
+            "index": "crossbow-light",
+            "name": "Crossbow, light",
+            "cost": {"quantity": 25, "unit": "gp"},
+            "equipment_category": {"name": "Weapon"},
+            "weight": 5.0,
+        }
     ],
-}  # fmt: skip
+}
 
 
 def data_set(path: Path, rows: dict[str, list[dict[str, Any]]] = ROWS) -> Path:
@@ -50,7 +88,11 @@ def data_set(path: Path, rows: dict[str, list[dict[str, Any]]] = ROWS) -> Path:
         connection.execute("CREATE TABLE metadata (key, value)")
         connection.executemany(
             "INSERT INTO metadata VALUES (?, ?)",
-            [("license", "CC-BY-4.0"), ("attribution", "This work includes …"), ("source_tag", "v5.10.0")],
+            [
+                ("license", "CC-BY-4.0"),
+                ("attribution", "This work includes …"),
+                ("source_tag", "v5.10.0"),
+            ],
         )
         for table, of_table in rows.items():
             connection.execute(f'CREATE TABLE {table} ("index", name, data)')
@@ -91,14 +133,28 @@ class TestImporting:
     def test_stat_blocks_and_spells_read_like_the_book(self, tmp_path: Path) -> None:
         run(data_set(tmp_path / "srd.sqlite3"))
         goblin = Rule.objects.get(title="Goblin").body
-        for part in ("Small humanoid (goblinoid), neutral evil", "15 (leather armor)", "30 ft., fly 10 ft., (hover)",
-                     "14 (+2)", "Stealth +6", "1/4 (50 XP)", "### Actions", "***Scimitar.***"):  # fmt: skip
+        for part in (
+            "Small humanoid (goblinoid), neutral evil",
+            "15 (leather armor)",
+            "30 ft., fly 10 ft., (hover)",
+            "14 (+2)",
+            "Stealth +6",
+            "1/4 (50 XP)",
+            "### Actions",
+            "***Scimitar.***",
+        ):
             assert part in goblin
         fireball = Rule.objects.get(title="Fireball").body
-        for part in ("*3rd-level evocation*", "V, M (Bat guano)", "***At Higher Levels.*** More dice."):
+        for part in (
+            "*3rd-level evocation*",
+            "V, M (Bat guano)",
+            "***At Higher Levels.*** More dice.",
+        ):
             assert part in fireball
 
-    def test_rules_have_their_names_in_other_languages_and_turned_around(self, tmp_path: Path) -> None:
+    def test_rules_have_their_names_in_other_languages_and_turned_around(
+        self, tmp_path: Path
+    ) -> None:
         run(data_set(tmp_path / "srd.sqlite3"))
         assert "огненный шар" in Rule.objects.get(title="Fireball").aliases
         assert "light Crossbow" in Rule.objects.get(title="Crossbow, light").aliases
@@ -115,7 +171,11 @@ class TestImporting:
 
     def test_a_new_version_replaces_the_old_ones_rules(self, tmp_path: Path) -> None:
         run(data_set(tmp_path / "old.sqlite3"))
-        fewer = {**ROWS, "spells": [], "conditions": [{**ROWS["conditions"][0], "desc": ["Speed is halved."]}]}
+        fewer = {
+            **ROWS,
+            "spells": [],
+            "conditions": [{**ROWS["conditions"][0], "desc": ["Speed is halved."]}],
+        }
         told = run(data_set(tmp_path / "new.sqlite3", fewer))
         assert "1 changed" in told
         assert "1 removed" in told
@@ -138,7 +198,9 @@ class TestImporting:
         assert "7 created" in run(wheel)
 
     @pytest.mark.parametrize("kept", [0, 10, 100, 4096, 8192, 12_288])
-    def test_a_truncated_file_is_refused_and_nothing_is_written(self, tmp_path: Path, kept: int) -> None:
+    def test_a_truncated_file_is_refused_and_nothing_is_written(
+        self, tmp_path: Path, kept: int
+    ) -> None:
         path = data_set(tmp_path / "srd.sqlite3")
         path.write_bytes(path.read_bytes()[:kept])
         with pytest.raises(CommandError):
@@ -164,15 +226,22 @@ def test_another_database_is_not_taken_for_the_srd(tmp_path: Path) -> None:
 def test_a_heading_that_comes_twice_names_its_parent() -> None:
     text = "## Move\n\na\n\n### Speed\n\nb\n\n### Water\n\nc\n\n#### Speed\n\nd"
     assert [each.path for each in by_heading("move", "Move", text)] == [
-        "rules/move", "rules/move/speed", "rules/move/water", "rules/move/water/speed",
-    ]  # fmt: skip
+        "rules/move",
+        "rules/move/speed",
+        "rules/move/water",
+        "rules/move/water/speed",
+    ]
 
 
 def test_a_heading_without_text_lists_what_is_under_it() -> None:
-    (trap, *_rest) = by_heading("traps", "Traps", "## Traps\n\n### Pits\n\nDeep.\n\n### Nets\n\nSticky.")
+    (trap, *_rest) = by_heading(
+        "traps", "Traps", "## Traps\n\n### Pits\n\nDeep.\n\n### Nets\n\nSticky."
+    )
     assert trap.body == "Sections: Pits, Nets."
 
 
-@pytest.mark.parametrize(("rating", "shown"), [(0, "0"), (0.125, "1/8"), (0.5, "1/2"), (13.0, "13")])
+@pytest.mark.parametrize(
+    ("rating", "shown"), [(0, "0"), (0.125, "1/8"), (0.5, "1/2"), (13.0, "13")]
+)
 def test_challenge_ratings_are_written_as_fractions(rating: float, shown: str) -> None:
     assert challenge(rating) == shown

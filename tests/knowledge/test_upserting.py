@@ -3,11 +3,11 @@
 import pytest
 from pydantic import ValidationError
 
-from knowledge.entries import lore_called, upsert_lore, upsert_rule
 from knowledge.models import Lore, LorePassage, LoreProposal, Rule
-from knowledge.proposing import accept, propose, reject
+from knowledge.proposals import accept, propose, reject
 from knowledge.schemas import LoreIn, ProposalIn, RuleIn
-from retrieval.problems import Ambiguous, Conflict, Invalid, NotFound
+from knowledge.upsert import lore_called, upsert_lore, upsert_rule
+from retrieval.errors import Ambiguous, Conflict, Invalid, NotFound
 from worlds.audiences import Audience
 from worlds.models import Campaign, Party, World
 from worlds.reveals import reveal
@@ -20,7 +20,12 @@ def test_a_new_entry_is_a_hidden_draft_unless_told_otherwise(world: World) -> No
 
 
 def test_only_the_fields_that_are_sent_change(world: World) -> None:
-    upsert_lore(world, LoreIn(title="The Quay", body="Wet.", tags=["river"], status="published", visibility="public"))
+    upsert_lore(
+        world,
+        LoreIn(
+            title="The Quay", body="Wet.", tags=["river"], status="published", visibility="public"
+        ),
+    )
     row, outcome = upsert_lore(world, LoreIn(title="The Quay", body="Very wet."))
     assert outcome == "changed"
     assert (row.body, row.tags, row.status, row.visibility, row.version) == (
@@ -33,7 +38,9 @@ def test_only_the_fields_that_are_sent_change(world: World) -> None:
     assert upsert_lore(world, LoreIn(title="The Quay", body="Very wet."))[1] == "unchanged"
 
 
-def test_a_reveal_outlives_an_upsert_that_names_others(world: World, lanternbearers: Party, gilded_oath: Party) -> None:
+def test_a_reveal_outlives_an_upsert_that_names_others(
+    world: World, lanternbearers: Party, gilded_oath: Party
+) -> None:
     row, _created = upsert_lore(world, LoreIn(title="The Choir", body="Sings.", status="published"))
     reveal(row, Audience("party", "lanternbearers"))
     entry = LoreIn(title="The Choir", visibility="revealed", known_to=["party:gilded-oath"])
@@ -41,7 +48,9 @@ def test_a_reveal_outlives_an_upsert_that_names_others(world: World, lanternbear
     assert row.known_to == ["party:gilded-oath", "party:lanternbearers"]
 
 
-def test_an_entry_of_a_campaign_stands_in_for_the_canon_of_its_slug(world: World, campaign: Campaign) -> None:
+def test_an_entry_of_a_campaign_stands_in_for_the_canon_of_its_slug(
+    world: World, campaign: Campaign
+) -> None:
     canon, _created = upsert_lore(world, LoreIn(title="The Bell", body="Hangs."))
     own, _created = upsert_lore(world, LoreIn(title="The Bell", body="Lies.", campaign="low-water"))
     assert own.pk != canon.pk
@@ -55,7 +64,9 @@ def test_canon_cannot_override(world: World) -> None:
         upsert_lore(world, LoreIn(title="Another", overrides="the-bell"))
 
 
-def test_an_unknown_campaign_is_answered_with_those_there_are(world: World, campaign: Campaign) -> None:
+def test_an_unknown_campaign_is_answered_with_those_there_are(
+    world: World, campaign: Campaign
+) -> None:
     with pytest.raises(NotFound) as caught:
         upsert_lore(world, LoreIn(title="The Bell", campaign="high-water"))
     assert list(caught.value.candidates) == ["low-water"]
@@ -93,28 +104,43 @@ def test_a_nul_character_is_left_out(world: World) -> None:
     assert (row.title, row.body) == ("The Bell", "It hangs.")
 
 
-def test_a_house_rule_cannot_take_the_id_of_a_shared_rule(world: World, rules: dict[str, Rule]) -> None:
+def test_a_house_rule_cannot_take_the_id_of_a_shared_rule(
+    world: World, rules: dict[str, Rule]
+) -> None:
     with pytest.raises(Conflict):
         upsert_rule(world, RuleIn(rule_id="srd-5.1/spells/fly", title="Fly", body="No."))
-    row, outcome = upsert_rule(world, RuleIn(rule_id="house/seasick", title="Seasick", body="Roll a d20."))
+    row, outcome = upsert_rule(
+        world, RuleIn(rule_id="house/seasick", title="Seasick", body="Roll a d20.")
+    )
     assert (outcome, row.document.world) == ("created", world)
-    assert upsert_rule(world, RuleIn(rule_id="house/seasick", title="Seasick", body="Roll a d20."))[1] == "unchanged"
+    assert (
+        upsert_rule(world, RuleIn(rule_id="house/seasick", title="Seasick", body="Roll a d20."))[1]
+        == "unchanged"
+    )
 
 
 class TestProposals:
     @pytest.fixture
     def proposal(self, world: World) -> LoreProposal:
         entry = LoreIn(title="The Tenth Boat", body="Nobody rowed it.", status="published")
-        return propose(world, ProposalIn(entry=entry, reason="It was mentioned twice."), by="scene bot")
+        return propose(
+            world, ProposalIn(entry=entry, reason="It was mentioned twice."), by="scene bot"
+        )
 
     def test_a_proposal_is_not_found_before_it_is_accepted(self, proposal: LoreProposal) -> None:
         assert not Lore.objects.exists()
         lore = accept(proposal, by="Ana")
-        assert (lore.title, lore.author, lore.status) == ("The Tenth Boat", "scene bot", "published")
+        assert (lore.title, lore.author, lore.status) == (
+            "The Tenth Boat",
+            "scene bot",
+            "published",
+        )
         assert LorePassage.objects.get().text == "Nobody rowed it."
 
     def test_an_editor_may_change_it_on_the_way(self, proposal: LoreProposal) -> None:
-        lore = accept(proposal, by="Ana", entry=LoreIn(title="The Tenth Boat", body="Corin rowed it."))
+        lore = accept(
+            proposal, by="Ana", entry=LoreIn(title="The Tenth Boat", body="Corin rowed it.")
+        )
         assert lore.body == "Corin rowed it."
 
     def test_it_is_decided_once(self, proposal: LoreProposal) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
+from knowledge.entry_store import save_all, save_lore
 from knowledge.models import Lore, LorePassage
-from knowledge.writing import save_all, save_lore
-from retrieval.problems import Conflict, Invalid
+from retrieval.errors import Conflict, Invalid
 from worlds.audiences import GM, PUBLIC, Audience, Visibility
 from worlds.models import Party, World
 from worlds.reveals import reveal, undo
@@ -25,7 +25,9 @@ She never sleeps far from the water.
 
 @pytest.fixture
 def mira(world: World) -> Lore:
-    entry = Lore(world=world, slug="mira-voss", title="Mira Voss", kind=Lore.Kind.BIOGRAPHY, body=BODY)
+    entry = Lore(
+        world=world, slug="mira-voss", title="Mira Voss", kind=Lore.Kind.BIOGRAPHY, body=BODY
+    )
     entry.status, entry.visibility = Lore.Status.PUBLISHED, Visibility.PUBLIC
     entry.aliases = ["Мира Восс"]
     assert save_lore(entry, reason="first draft") == "created"
@@ -37,8 +39,13 @@ def seen_by(audience: Audience) -> set[str]:
 
 
 def test_a_secret_block_is_seen_by_whom_it_names_and_by_the_game_master(mira: Lore) -> None:
-    assert seen_by(PUBLIC) == {"She keeps the ledger of the ferry.", "She never sleeps far from the water."}
-    assert seen_by(Audience("party", "lanternbearers")) - seen_by(PUBLIC) == {"She forged the ninth page."}
+    assert seen_by(PUBLIC) == {
+        "She keeps the ledger of the ferry.",
+        "She never sleeps far from the water.",
+    }
+    assert seen_by(Audience("party", "lanternbearers")) - seen_by(PUBLIC) == {
+        "She forged the ninth page."
+    }
     assert seen_by(Audience("party", "gilded-oath")) == seen_by(PUBLIC)
     assert "Her brother lives." in seen_by(GM)
 
@@ -70,7 +77,9 @@ def test_hiding_the_entry_hides_every_block_of_it(mira: Lore) -> None:
     assert seen_by(Audience("party", "lanternbearers")) == set()
 
 
-def test_revealing_a_hidden_entry_shows_its_open_text_and_not_its_secrets(mira: Lore, gilded_oath: Party) -> None:
+def test_revealing_a_hidden_entry_shows_its_open_text_and_not_its_secrets(
+    mira: Lore, gilded_oath: Party
+) -> None:
     mira.visibility = Visibility.GM
     save_lore(mira)
     entry = reveal(mira, Audience("party", "gilded-oath"))
@@ -100,7 +109,9 @@ def test_a_new_secret_does_not_inherit_the_reveal_of_a_deleted_one(mira: Lore) -
 
 
 def test_a_draft_has_passages_that_are_not_published(world: World) -> None:
-    save_lore(Lore(world=world, slug="quay", title="The Quay", body="Wet.", visibility=Visibility.PUBLIC))
+    save_lore(
+        Lore(world=world, slug="quay", title="The Quay", body="Wet.", visibility=Visibility.PUBLIC)
+    )
     assert not LorePassage.objects.published().exists()
 
 

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from retrieval.llm import LanguageModel
+from retrieval.llm.client import LanguageModel
 
 PATIENCE = 120.0
 
@@ -31,7 +31,10 @@ class LlamaServer:
 
     def wait_until_ready(self) -> "LlamaServer":
         for _second in range(int(PATIENCE)):
-            with suppress(OSError), urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5) as answer:
+            with (
+                suppress(OSError),
+                urlopen(f"http://127.0.0.1:{self.port}/health", timeout=5) as answer,
+            ):
                 if answer.status == 200:
                     return self
             with suppress(subprocess.TimeoutExpired):

@@ -8,10 +8,10 @@ import pytest
 from pydantic import BaseModel, Field
 
 from retrieval.embedders.hosted import HostedEmbedder
-from retrieval.llm import LanguageModel
+from retrieval.errors import EmbedderDown, LanguageModelDown
+from retrieval.llm.client import LanguageModel
+from retrieval.llm.structured import Way
 from retrieval.models import LanguageModelCall
-from retrieval.problems import EmbedderDown, LanguageModelDown
-from retrieval.structured import Way
 from tests.llama.conftest import LlamaServer, Start
 
 pytestmark = [pytest.mark.llama, pytest.mark.django_db]
@@ -37,7 +37,9 @@ class CoreUpdate(BaseModel):
 
 @pytest.mark.parametrize("model", [Split, Judged, CoreUpdate])
 def test_answers_fit_the_schema(llm: LanguageModel, model: type[BaseModel]) -> None:
-    answer = llm.generate_structured("Read the text and answer briefly.", SCENE, model, purpose="llama")
+    answer = llm.generate_structured(
+        "Read the text and answer briefly.", SCENE, model, purpose="llama"
+    )
     assert model.model_validate(answer).model_dump() == answer
     row = LanguageModelCall.objects.latest("created_at")
     assert (row.mode, row.ok, row.purpose) == ("bounded", True, "llama")
@@ -47,8 +49,12 @@ def test_answers_fit_the_schema(llm: LanguageModel, model: type[BaseModel]) -> N
 
 def test_an_object_is_asked_for_without_a_schema_too(llm: LanguageModel) -> None:
     llm._way = Way.JSON
-    with suppress(LanguageModelDown):  # so small a model may fail; it has then been asked three times
-        Split.model_validate(llm.generate_structured('Answer {"contents": ["a", "b"]}.', SCENE, Split))
+    with suppress(
+        LanguageModelDown
+    ):  # so small a model may fail; it has then been asked three times
+        Split.model_validate(
+            llm.generate_structured('Answer {"contents": ["a", "b"]}.', SCENE, Split)
+        )
     rows = list(LanguageModelCall.objects.order_by("created_at"))
     assert {row.mode for row in rows} == {"json"}
     assert rows[-1].ok or [row.error for row in rows] == ["InvalidAnswer"] * 3
@@ -77,7 +83,9 @@ def test_a_prompt_longer_than_the_model_reads_is_refused_not_repeated(llm: Langu
     assert llm.generate_structured("Read.", SCENE, Split)["contents"]
 
 
-def test_a_slow_answer_is_given_up_and_the_server_stays_usable(llm: LanguageModel, settings: Any) -> None:
+def test_a_slow_answer_is_given_up_and_the_server_stays_usable(
+    llm: LanguageModel, settings: Any
+) -> None:
     settings.LLM_TIMEOUT = 0.05
     with pytest.raises(LanguageModelDown, match="no answer in time"):
         llm.generate_structured("Read.", SCENE, Split)
@@ -96,7 +104,9 @@ def test_a_server_that_dies_breaks_off_the_stream(start_llama: Start, settings: 
     settings.LLM_MAX_TOKENS = 1500
     server = start_llama()
     doomed = LanguageModel("smollm2", base_url=server.url)
-    pieces = doomed.stream_text("You tell stories.", "Tell the longest story you know, and do not stop.")
+    pieces = doomed.stream_text(
+        "You tell stories.", "Tell the longest story you know, and do not stop."
+    )
     next(pieces)
     server.kill()
     with pytest.raises(LanguageModelDown, match="broke off"):

@@ -31,7 +31,9 @@ def as_json(value: Any, code: int = 200, **headers: str) -> Answer:
 # --- Answers for any route ------------------------------------------------------------------------------------------
 def status(code: int, *, retry_after: float | None = None, error: str = "scripted") -> Answer:
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    return as_json({"error": {"message": error, "type": "scripted", "code": error}}, code, **headers)
+    return as_json(
+        {"error": {"message": error, "type": "scripted", "code": error}}, code, **headers
+    )
 
 
 def hang(seconds: float = 60) -> Answer:
@@ -40,7 +42,9 @@ def hang(seconds: float = 60) -> Answer:
 
 
 def garbage() -> Answer:
-    return Answer(body=b"<html><body>Bad gateway</body></html>", headers={"Content-Type": "text/html"})
+    return Answer(
+        body=b"<html><body>Bad gateway</body></html>", headers={"Content-Type": "text/html"}
+    )
 
 
 def not_json() -> Answer:
@@ -53,9 +57,16 @@ def drop() -> Answer:
 
 # --- Embeddings -----------------------------------------------------------------------------------------------------
 def vectors(rows: list[list[float]]) -> Answer:
-    data = [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)]
+    data = [
+        {"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)
+    ]
     return as_json(
-        {"object": "list", "data": data, "model": "scripted", "usage": {"prompt_tokens": 7, "total_tokens": 7}}
+        {
+            "object": "list",
+            "data": data,
+            "model": "scripted",
+            "usage": {"prompt_tokens": 7, "total_tokens": 7},
+        }
     )
 
 
@@ -105,7 +116,9 @@ def _row(text: str, width: int) -> list[float]:
 
 # --- Chat -----------------------------------------------------------------------------------------------------------
 def say(text: str, *, finish: str = "stop") -> Scripted:
-    return lambda body: _stream(text, finish) if body.get("stream") else _message({"content": text}, finish)
+    return lambda body: (
+        _stream(text, finish) if body.get("stream") else _message({"content": text}, finish)
+    )
 
 
 def answer_json(value: Any) -> Scripted:
@@ -127,7 +140,9 @@ def break_off(text: str) -> Answer:
 def no_schema() -> Scripted:
     """Refuse any `response_format`, as older servers do; answer the smallest fitting object without it."""
     return lambda body: (
-        status(400, error="response_format is not supported") if "response_format" in body else smallest(body)
+        status(400, error="response_format is not supported")
+        if "response_format" in body
+        else smallest(body)
     )
 
 
@@ -147,12 +162,18 @@ def _instance(schema: Body, definitions: Body) -> Any:
     if "enum" in schema:
         return schema["enum"][0]
     if schema.get("type") == "object":
-        return {name: _instance(part, definitions) for name, part in schema.get("properties", {}).items()}
+        return {
+            name: _instance(part, definitions)
+            for name, part in schema.get("properties", {}).items()
+        }
     if schema.get("type") == "array":
         return [_instance(schema["items"], definitions)] * schema.get("minItems", 0)
-    return {"string": "x" * schema.get("minLength", 0), "integer": 0, "number": 0.0, "boolean": False}.get(
-        schema.get("type", "null")
-    )
+    return {
+        "string": "x" * schema.get("minLength", 0),
+        "integer": 0,
+        "number": 0.0,
+        "boolean": False,
+    }.get(schema.get("type", "null"))
 
 
 def _message(message: Body, finish: str) -> Answer:
@@ -169,7 +190,10 @@ def _stream(text: str, finish: str) -> Answer:
 
 
 def _chunk(delta: Body, finish: str | None = None) -> Body:
-    return {**_head("chat.completion.chunk"), "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+    return {
+        **_head("chat.completion.chunk"),
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
 
 
 def _head(kind: str) -> Body:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.embedders.remembering import forget_queries
+from retrieval.embedders.cached import forget_queries
 from tests.loopback.server import Loopback
 
 

@@ -92,12 +92,16 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         route = self.loopback.route(self.path)
-        answer = route.answer(Received(json.loads(raw), dict(self.headers))) if route else status(404)
+        answer = (
+            route.answer(Received(json.loads(raw), dict(self.headers))) if route else status(404)
+        )
         self.loopback.sleep(answer.wait)
         self._send(answer)
 
     def do_GET(self) -> None:
-        models = json.dumps({"object": "list", "data": [{"id": "scripted", "object": "model"}]}).encode()
+        models = json.dumps(
+            {"object": "list", "data": [{"id": "scripted", "object": "model"}]}
+        ).encode()
         self._send(Answer(body=models) if self.path == "/v1/models" else status(404))
 
     def _send(self, answer: Answer) -> None:

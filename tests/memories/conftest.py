@@ -2,10 +2,11 @@
 
 import pytest
 
-from memories import namespaces, remembering
-from memories.drafting import Particulars
+from memories import namespaces
+from memories.ingest import add
+from memories.ledger.plan import Particulars
+from memories.ledger.single import Written
 from memories.models import Namespace
-from memories.writing import Written
 from worlds.models import World
 
 
@@ -21,5 +22,5 @@ def tobin(world: World) -> Namespace:
 
 def remember(namespace: Namespace, *contents: str, **about: object) -> Written:
     """Remember without a language model, with the site's embedder."""
-    minds = remembering.site_minds()
-    return remembering.add(namespace, list(contents), minds=minds, about=Particulars(**about))  # type: ignore[arg-type]
+    minds = add.site_models()
+    return add.add(namespace, list(contents), minds=minds, about=Particulars(**about))  # type: ignore[arg-type]

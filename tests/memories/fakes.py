@@ -30,12 +30,16 @@ class Vectors(EmbeddingClient):
         self.calls.append(("query", list(texts), output_dimensionality))
         return self._batch(texts, output_dimensionality)
 
-    def embed_document(self, texts: Sequence[str], output_dimensionality: int) -> NDArray[np.float32]:
+    def embed_document(
+        self, texts: Sequence[str], output_dimensionality: int
+    ) -> NDArray[np.float32]:
         self.calls.append(("document", list(texts), output_dimensionality))
         return self._batch(texts, output_dimensionality)
 
     def _batch(self, texts: Sequence[str], dims: int) -> NDArray[np.float32]:
-        return np.array([self.given.get(text) or _direction(text, dims) for text in texts], dtype=np.float32)
+        return np.array(
+            [self.given.get(text) or _direction(text, dims) for text in texts], dtype=np.float32
+        )
 
 
 def _direction(text: str, dims: int) -> list[float]:
@@ -87,5 +91,7 @@ def new_contents(prompt: str) -> list[str]:
     """Read the prompt as a stranger would: from `New contents:` to the line that starts with `Task:`."""
     lines = prompt.splitlines()
     start = lines.index("New contents:")
-    end = next(number for number, line in enumerate(lines) if number > start and line.startswith("Task:"))
+    end = next(
+        number for number, line in enumerate(lines) if number > start and line.startswith("Task:")
+    )
     return [line[2:] for line in lines[start:end] if line.startswith("- ")]

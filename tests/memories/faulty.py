@@ -29,10 +29,10 @@ def main(folder: Path) -> None:
 
 def prepare(folder: Path) -> None:
     """Import everything here, where no connection is open, and let a fork make the tables: forks are then quick."""
-    from memories import haema, standalone
+    from memories.haema import memory, standalone
     from tests.memories import fakes
 
-    assert haema.Memory
+    assert memory.Memory
     assert fakes.Echo
     assert in_fork(lambda: add(folder, ["the very first"])) == 0
     standalone.WE_SET_UP = False
@@ -59,13 +59,16 @@ def concurrently(folder: Path) -> dict[str, Any]:
     in_fork(lambda: add(folder, ["the very first"]))
     texts = [[f"writer {writer} says {n}" for n in range(3)] for writer in range(WRITERS)]
     children = [
-        fork(lambda writer=writer: [add(folder, [text]) for text in texts[writer]]) for writer in range(WRITERS)
+        fork(lambda writer=writer: [add(folder, [text]) for text in texts[writer]])
+        for writer in range(WRITERS)
     ]
     codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
     return {"codes": codes, "lost": lost(folder, [text for own in texts for text in own])}
 
 
-def add(folder: Path, contents: list[str], *, fault: Callable[..., Any] | None = None, at: int = -1) -> None:
+def add(
+    folder: Path, contents: list[str], *, fault: Callable[..., Any] | None = None, at: int = -1
+) -> None:
     from django.db import connection
 
     from memories.haema import Memory
@@ -118,7 +121,9 @@ def standing(folder: Path) -> set[str]:
     from tests.memories.fakes import Echo, Vectors
 
     memory = Memory(folder, 2, Vectors(), Echo())
-    found = {text for _id, text, _stamp in memory.records()} | {gone.text for gone in memory.history()}
+    found = {text for _id, text, _stamp in memory.records()} | {
+        gone.text for gone in memory.history()
+    }
     missing_vectors = memory.namespace.memories.active().filter(client_vector=None).count()
     assert missing_vectors == 0, "a memory in use has no vector"
     return found
@@ -127,7 +132,9 @@ def standing(folder: Path) -> set[str]:
 def lost(folder: Path, acknowledged: list[str]) -> list[str]:
     """Told by a fork, like everything that touches the database: this process must be able to fork."""
     reader, writer = os.pipe()
-    child = fork(lambda: os.write(writer, json.dumps(sorted(set(acknowledged) - standing(folder))).encode()))
+    child = fork(
+        lambda: os.write(writer, json.dumps(sorted(set(acknowledged) - standing(folder))).encode())
+    )
     os.close(writer)
     with os.fdopen(reader) as answer:
         text = answer.read()

@@ -19,12 +19,12 @@ FIRST_OF_THE_LAST = 'INSERT INTO "memories_insightsource"'
 
 def main(database: str, pk: str, seconds: float, stop: str) -> None:
     reflection = connected(database, pk)
+    from memories.ingest.add import Models
     from memories.reflection import run
-    from memories.remembering import Minds
 
     say("ready")
     sys.stdin.readline()
-    minds = Minds(standing_still(stop))
+    minds = Models(standing_still(stop))
     for _ in range(TRIES):
         made = run(reflection, minds=minds, lease=timedelta(seconds=seconds))
         say(made if made is None else [str(one) for one in made])

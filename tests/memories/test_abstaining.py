@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from memories.buckets.abstaining import Seen, signs, thresholds, weighed
-from memories.buckets.asking import asked_for, forget_words, offers, same, stem, words_of
+from memories.buckets.abstention import Seen, signs, thresholds, weighed
+from memories.buckets.question_type import asked_for, forget_words, offers, same, stem, words_of
 
 FARE = "The fare over the river is one penny."
 BELL = "The bell of Ferrymark rings at noon."
@@ -13,16 +13,22 @@ BELL = "The bell of Ferrymark rings at noon."
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("granaries", "granary"), ("Tansy's", "Tansy"), ("турникеты", "турникетов"), ("Ратмира", "Ратмир"),
-        ("다리에서", "다리는"), ("아르덴이", "아르덴은"), ("Ёжик", "ежика"),
+        ("granaries", "granary"),
+        ("Tansy's", "Tansy"),
+        ("турникеты", "турникетов"),
+        ("Ратмира", "Ратмир"),
+        ("다리에서", "다리는"),
+        ("아르덴이", "아르덴은"),
+        ("Ёжик", "ежика"),
     ],
-)  # fmt: skip
+)
 def test_forms_of_a_word_are_one_word(one: str, other: str) -> None:
     assert same(stem(one), stem(other))
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("bell", "belt"), ("маяк", "маяться"), ("다리", "다음"), ("", "fare"), ("요", "")]
+    ("one", "other"),
+    [("bell", "belt"), ("маяк", "маяться"), ("다리", "다음"), ("", "fare"), ("요", "")],
 )
 def test_other_words_are_not(one: str, other: str) -> None:
     assert not same(stem(one), stem(other))
@@ -31,10 +37,13 @@ def test_other_words_are_not(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("question", "kinds"),
     [
-        ("How old is Brannoc?", ["number"]), ("когда истекает токен", ["time"]), ("누가 다리를 지었어?", ["name"]),
-        ("Where is it, and why?", ["place", "reason"]), ("Tell me about the bell", []),
+        ("How old is Brannoc?", ["number"]),
+        ("когда истекает токен", ["time"]),
+        ("누가 다리를 지었어?", ["name"]),
+        ("Where is it, and why?", ["place", "reason"]),
+        ("Tell me about the bell", []),
     ],
-)  # fmt: skip
+)
 def test_a_question_tells_the_kind_of_its_answer(question: str, kinds: list[str]) -> None:
     assert asked_for(question) == kinds
 
@@ -51,7 +60,9 @@ def test_a_question_tells_the_kind_of_its_answer(question: str, kinds: list[str]
         ("태민이 그렸다.", "name", "누가 그렸어?", True),
     ],
 )
-def test_a_memory_offers_what_is_asked_for_or_not(text: str, kind: str, question: str, does: bool) -> None:
+def test_a_memory_offers_what_is_asked_for_or_not(
+    text: str, kind: str, question: str, does: bool
+) -> None:
     assert offers(text, kind, to=question) is does
 
 
@@ -84,7 +95,9 @@ def test_a_word_that_does_not_stand_there_fits_by_its_vector() -> None:
     near = {"dog": [1.0, 0.0], "beagle": [0.9, 0.436]}
     made = lambda words: np.array([near.get(word, [0.0, 1.0]) for word in words])  # noqa: E731
     found = [Seen("Mira keeps a beagle.", 0.5)]
-    assert signs("Whose dog barks?", found, made).strangers == pytest.approx((0.9 + 1.0) / 2, abs=0.01)
+    assert signs("Whose dog barks?", found, made).strangers == pytest.approx(
+        (0.9 + 1.0) / 2, abs=0.01
+    )
     assert signs("Whose dog barks?", found).strangers == 0.0
 
 

@@ -22,7 +22,11 @@ def test_events_are_sorted_and_asked_for(mira: Agent) -> None:
     stored, dropped = mira("POST", "/memory/events", {"events": sent})
     assert (stored["result"], stored["bucket"]) == ("stored", "fact")
     assert (dropped["result"], dropped["reason"]) == ("dropped", "too_short")
-    found = mira("POST", "/memory/query", {"query": "What is the fare over the river?", "intent": "knowledge"})
+    found = mira(
+        "POST",
+        "/memory/query",
+        {"query": "What is the fare over the river?", "intent": "knowledge"},
+    )
     assert [memory["id"] for memory in found["memories"]] == [stored["memory_id"]]
     assert found["explanation"]
 
@@ -37,19 +41,34 @@ def test_an_importance_outside_its_range_is_refused(mira: Agent, importance: obj
 
 def test_a_debugging_session_over_rest(mira: Agent, world: World) -> None:
     mira("GET", "/memory/working", status=404)
-    mira("POST", "/memory/working", {"description": "The ledger crashes", "plan": ["fix it"]}, status=201)
+    mira(
+        "POST",
+        "/memory/working",
+        {"description": "The ledger crashes", "plan": ["fix it"]},
+        status=201,
+    )
     mira("POST", "/memory/working", {"description": "Another"}, status=409)
     failed = {"tool_name": "run", "error_type": "KeyError", "error_message": "'fare' is missing"}
     mira("POST", "/memory/working/steps", failed, status=201)
-    mira("POST", "/memory/working/hypotheses", {"text": "No row yet", "confidence": 0.6}, status=201)
+    mira(
+        "POST", "/memory/working/hypotheses", {"text": "No row yet", "confidence": 0.6}, status=201
+    )
     mira("POST", "/memory/working/decisions", {"description": "Use get"}, status=201)
-    edit = {"file_path": "ferry/ledger.py", "old_string": "x = row['fare']", "new_string": "x = row.get('fare')"}
+    edit = {
+        "file_path": "ferry/ledger.py",
+        "old_string": "x = row['fare']",
+        "new_string": "x = row.get('fare')",
+    }
     mira("POST", "/memory/working/steps", {"tool_name": "edit", "tool_input": edit}, status=201)
     mira("POST", "/memory/working/track", {"files": ["ferry/toll.py"], "symbols": ["toll"]})
     episode = mira("POST", "/memory/working/consolidate", {"solution": "Ask with get"})
     assert (episode["project_id"], episode["symbols"]) == ("ferry", ["toll"])
-    assert [found["id"] for found in mira("GET", "/memory/episodes?project_id=ferry")] == [episode["id"]]
-    (bug,) = mira("POST", "/memory/bugs/match", {"error_type": "KeyError", "error_message": "'fare' missing"})
+    assert [found["id"] for found in mira("GET", "/memory/episodes?project_id=ferry")] == [
+        episode["id"]
+    ]
+    (bug,) = mira(
+        "POST", "/memory/bugs/match", {"error_type": "KeyError", "error_message": "'fare' missing"}
+    )
     assert (bug["solution"], bug["cause"]) == ("Ask with get", "No row yet")
     asked = {"query": "'fare' is missing", "error_type": "KeyError"}
     assert mira("POST", "/memory/episodes/search", asked)[0]["episode"]["id"] == episode["id"]
@@ -79,10 +98,20 @@ def test_an_agent_works_with_its_tools_alone(mira: Agent, world: World) -> None:
     assert silent["because"]
 
     tool("task_note", 409, kind="decision", text="Use get")
-    tool("task_begin", description="The ledger crashes on empty rows", plan=["mend it"], project="ferry")
+    tool(
+        "task_begin",
+        description="The ledger crashes on empty rows",
+        plan=["mend it"],
+        project="ferry",
+    )
     tool("task_begin", 409, description="Another")
     tool("task_note", 422, kind="step", text="a step without its tool")
-    failed = {"tool": "run", "error_type": "KeyError", "error_message": "'fare' is missing", "file": "ferry/ledger.py"}
+    failed = {
+        "tool": "run",
+        "error_type": "KeyError",
+        "error_message": "'fare' is missing",
+        "file": "ferry/ledger.py",
+    }
     tool("task_note", kind="step", text="1 failed", **failed)
     tool("task_note", kind="hypothesis", text="The row has no fare yet", confidence=0.7)
     noted = tool("task_note", kind="decision", text="Read it with get")
@@ -92,13 +121,17 @@ def test_an_agent_works_with_its_tools_alone(mira: Agent, world: World) -> None:
 
     met = tool("error_lookup", error_type="KeyError", error_message="'fare' missing")
     assert (met["known"][0]["cause"], met["known"][0]["solution"]) == (
-        "The row has no fare yet", "Read the fare with get"
-    )  # fmt: skip
+        "The row has no fare yet",
+        "Read the fare with get",
+    )
     assert met["earlier"][0]["episode_id"] == closed["episode_id"]
     assert tool("error_lookup", error_type="TimeoutError") == {"known": [], "earlier": []}
     assert tool("knowledge_for_task", query="the ledger fails with KeyError fare")["errors"]
     other = Agent(world, "tobin")
-    assert other("POST", "/tools/error_lookup", {"error_type": "KeyError"}) == {"known": [], "earlier": []}
+    assert other("POST", "/tools/error_lookup", {"error_type": "KeyError"}) == {
+        "known": [],
+        "earlier": [],
+    }
     reader = Agent(world, "mira-voss", scopes=("tools:read",))
     reader("POST", "/tools/memory_event", {"content": "The fare is one penny."}, status=403)
 
@@ -113,17 +146,23 @@ def test_rules_in_a_patch_are_kept_once(mira: Agent) -> None:
 
 def test_a_key_without_the_scope_is_refused(world: World) -> None:
     reader = Agent(world, "mira-voss", scopes=("tools:read",))
-    problem = reader("POST", "/memory/events", {"events": [{"content": "The fare is one penny."}]}, status=403)
+    problem = reader(
+        "POST", "/memory/events", {"events": [{"content": "The fare is one penny."}]}, status=403
+    )
     assert problem["code"] == "wrong_scope"
     assert not MemoryItem.objects.exists()
 
 
-def test_the_admin_shows_a_rules_confidence_over_time(mira: Agent, admin_client: Client, admin_user: User) -> None:
+def test_the_admin_shows_a_rules_confidence_over_time(
+    mira: Agent, admin_client: Client, admin_user: User
+) -> None:
     patch = {"before": "a == None", "after": "a is None"}
     rule = mira("POST", "/memory/code-rules/detect", patch)[0]
     for success in (True, True, False):
         mira("POST", f"/memory/code-rules/{rule['id']}/outcome", {"success": success})
-    page = admin_client.get(reverse("admin:memories_storedcoderule_change", args=[rule["id"]])).content.decode()
+    page = admin_client.get(
+        reverse("admin:memories_storedcoderule_change", args=[rule["id"]])
+    ).content.decode()
     assert "<polyline" in page
     assert all(percent in page for percent in ("60%", "68%", "54%"))
     assert StoredCodeRule.objects.get(pk=rule["id"]).outcomes.count() == 3

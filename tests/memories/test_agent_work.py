@@ -4,10 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from memories.agent import Episode, EpisodicMemoryManager, Patch, SemanticMemoryManager, WorkingMemoryManager
-from memories.agent.episodes import ErrorSeen, ToolUse
-from memories.agent.episodic import ErrorPattern
-from memories.agent.patterns import PatternCategory, category_of
 from memories.code_rules import (
     CodeRule,
     cleanup_weak_rules,
@@ -15,11 +11,21 @@ from memories.code_rules import (
     merge_duplicate_rules,
     reinforce_rule,
 )
-from memories.code_rules.matching import PatternTooSlow, matches
+from memories.code_rules.match import PatternTooSlow, matches
 from memories.code_rules.rule import Category
+from memories.coding_agent import (
+    Episode,
+    EpisodicMemoryManager,
+    Patch,
+    SemanticMemoryManager,
+    WorkingMemoryManager,
+)
+from memories.coding_agent.episodes import ErrorSeen, ToolUse
+from memories.coding_agent.episodic import ErrorPattern
+from memories.coding_agent.patterns import PatternCategory, category_of
+from memories.coding_agent.stores import FileStore, InMemoryStore, MemoryStore, PostgresMemoryStore
 from memories.models import CodeRuleOutcome, Namespace
-from memories.stores import FileStore, InMemoryStore, MemoryStore, PostgresMemoryStore
-from retrieval.problems import Conflict, Invalid
+from retrieval.errors import Conflict, Invalid
 
 pytestmark = pytest.mark.django_db
 
@@ -84,27 +90,41 @@ def test_each_decision_is_a_pivot_with_texts_cut_to_length(working: WorkingMemor
     working.record_step("read")
     working.record_decision("d" * 80, "r" * 200)
     (pivot,) = working.consolidate().pivots
-    assert (pivot.step_number, pivot.description, pivot.reason) == (1, "Decision: " + "d" * 50, "r" * 100)
+    assert (pivot.step_number, pivot.description, pivot.reason) == (
+        1,
+        "Decision: " + "d" * 50,
+        "r" * 100,
+    )
 
 
 def test_line_changes_are_counted_from_the_edits(working: WorkingMemoryManager) -> None:
     working.init_task("Fix it")
-    working.record_step("edit", {"file_path": "ferry/a.py", "old_string": "a", "new_string": "a\nb\nc"})
-    working.record_step("search_replace", {"file_path": "ferry/b.py", "old_string": "a\nb", "new_string": "a"})
+    working.record_step(
+        "edit", {"file_path": "ferry/a.py", "old_string": "a", "new_string": "a\nb\nc"}
+    )
+    working.record_step(
+        "search_replace", {"file_path": "ferry/b.py", "old_string": "a\nb", "new_string": "a"}
+    )
     working.record_step("read", {"old_string": "a", "new_string": "a\nb"})
     working.record_step("write", {"old_string": "", "new_string": "x\ny"}, success=False)
     episode = working.consolidate()
     assert (episode.lines_added, episode.lines_removed) == (2, 1)
-    assert [(patch.file_path, patch.lines_added, patch.lines_removed) for patch in episode.patches] == [
-        ("ferry/a.py", 2, 0), ("ferry/b.py", 0, 1)
-    ]  # fmt: skip
+    assert [
+        (patch.file_path, patch.lines_added, patch.lines_removed) for patch in episode.patches
+    ] == [("ferry/a.py", 2, 0), ("ferry/b.py", 0, 1)]
 
 
 @pytest.mark.parametrize(
     ("files", "project"),
-    [(["ferry/a.py", "ferry/b.py", "mill/c.py"], "ferry"), (["/home/src/mill/a.py"], "mill"), (["a.py"], "global")],
+    [
+        (["ferry/a.py", "ferry/b.py", "mill/c.py"], "ferry"),
+        (["/home/src/mill/a.py"], "mill"),
+        (["a.py"], "global"),
+    ],
 )
-def test_the_project_is_where_most_files_are(working: WorkingMemoryManager, files: list[str], project: str) -> None:
+def test_the_project_is_where_most_files_are(
+    working: WorkingMemoryManager, files: list[str], project: str
+) -> None:
     working.init_task("Fix it")
     for path in files:
         working.track_file(path)
@@ -119,7 +139,9 @@ def test_consolidating_again_after_a_crash_stores_one_episode(store: MemoryStore
     working.init_task("Fix it")
     left = store.load_state("working:working")
     first = working.consolidate(outcome="done")
-    store.save_state("working:working", left or {})  # as if the process had died before it could clear its desk
+    store.save_state(
+        "working:working", left or {}
+    )  # as if the process had died before it could clear its desk
     again = WorkingMemoryManager(store).consolidate(outcome="another word")
     assert (again.id, again.outcome) == (first.id, "done")
     assert len(store.find(kind="episode")) == 1
@@ -136,9 +158,17 @@ def episode(task: str, error: str = "", message: str = "", **more: object) -> Ep
 @pytest.fixture
 def manager(store: MemoryStore) -> EpisodicMemoryManager:
     manager = EpisodicMemoryManager(store)
-    manager.store(episode("Database timeout in the ferry ledger", "ConnectionError", "timed out after 30 s",
-                          project_id="ferry"))  # fmt: skip
-    manager.store(episode("Broken map tiles", "KeyError", "'tile' missing in map 7", project_id="atlas"))
+    manager.store(
+        episode(
+            "Database timeout in the ferry ledger",
+            "ConnectionError",
+            "timed out after 30 s",
+            project_id="ferry",
+        )
+    )
+    manager.store(
+        episode("Broken map tiles", "KeyError", "'tile' missing in map 7", project_id="atlas")
+    )
     manager.store(episode("Write the toll documentation", project_id="ferry"))
     return manager
 
@@ -146,7 +176,9 @@ def manager(store: MemoryStore) -> EpisodicMemoryManager:
 def test_an_error_is_found_although_its_message_differs(manager: EpisodicMemoryManager) -> None:
     (found,) = manager.find_by_error_pattern("KeyError", "'tile' missing in map 12")
     assert found.episode.task == "Broken map tiles"
-    assert manager.find_by_error_pattern("KeyError", "'tile' missing in map 12", use_fuzzy=False) == []
+    assert (
+        manager.find_by_error_pattern("KeyError", "'tile' missing in map 12", use_fuzzy=False) == []
+    )
     assert len(manager.find_by_error_pattern("KeyError", "'tile' missing", use_fuzzy=False)) == 1
     assert manager.find_by_error_pattern("ZeroDivisionError", "division by zero") == []
 
@@ -159,27 +191,41 @@ def test_a_projects_episodes_are_listed_latest_first(manager: EpisodicMemoryMana
 def test_hybrid_search_weighs_its_three_parts(manager: EpisodicMemoryManager) -> None:
     first, *_ = manager.hybrid_search("database timeout", error_type="ConnectionError")
     assert first.episode.task.startswith("Database timeout")
-    expected = 0.4 * first.parts["semantic"] + 0.3 * first.parts["fuzzy"] + 0.3 * first.parts["keyword"]
+    expected = (
+        0.4 * first.parts["semantic"] + 0.3 * first.parts["fuzzy"] + 0.3 * first.parts["keyword"]
+    )
     assert first.score == pytest.approx(expected)
-    only = manager.hybrid_search("database timeout", semantic_weight=0, fuzzy_weight=0, keyword_weight=1)
+    only = manager.hybrid_search(
+        "database timeout", semantic_weight=0, fuzzy_weight=0, keyword_weight=1
+    )
     assert [match.score for match in only] == [1.0]
     with pytest.raises(Invalid, match="weights"):
         manager.hybrid_search("x", semantic_weight=-1)
 
 
 def test_batches_answer_in_the_order_of_the_questions(manager: EpisodicMemoryManager) -> None:
-    found = manager.find_similar_batch(["map tiles", "database timeout"], max_concurrency=2, top_k=1)
+    found = manager.find_similar_batch(
+        ["map tiles", "database timeout"], max_concurrency=2, top_k=1
+    )
     assert [matches[0].episode.task[:6] for matches in found] == ["Broken", "Databa"]
-    found = manager.match_error_patterns_batch([ErrorPattern("KeyError", "'tile' missing"), ("Nothing", "at all")])
+    found = manager.match_error_patterns_batch(
+        [ErrorPattern("KeyError", "'tile' missing"), ("Nothing", "at all")]
+    )
     assert [len(matches) for matches in found] == [1, 0]
 
 
-def test_the_cache_answers_until_somebody_writes(store: MemoryStore, manager: EpisodicMemoryManager) -> None:
+def test_the_cache_answers_until_somebody_writes(
+    store: MemoryStore, manager: EpisodicMemoryManager
+) -> None:
     manager.find_by_semantic_similarity("toll")
     manager.find_by_semantic_similarity("toll")
     assert (manager.get_cache_stats()["hits"], manager.get_cache_stats()["misses"]) == (1, 1)
-    EpisodicMemoryManager(store).store(episode("The toll bell"))  # another manager, as another process would
-    assert "The toll bell" in [match.episode.task for match in manager.find_by_semantic_similarity("toll")]
+    EpisodicMemoryManager(store).store(
+        episode("The toll bell")
+    )  # another manager, as another process would
+    assert "The toll bell" in [
+        match.episode.task for match in manager.find_by_semantic_similarity("toll")
+    ]
     assert manager.get_cache_stats()["misses"] == 2
     manager.find_similar("toll")
     assert manager.invalidate_cache("hybrid:") == 1
@@ -202,16 +248,28 @@ def test_a_cache_holds_so_many_and_no_longer_than_it_should(store: MemoryStore) 
 @pytest.mark.parametrize(
     ("words", "added", "removed", "category"),
     [
-        ("Extract the parser", 0, 0, "extract_method"), ("refactor out parsing", 0, 0, "extract_method"),
-        ("", 21, 10, "extract_method"), ("Rename the field", 0, 0, "rename"), ("", 10, 10, "rename"),
-        ("Simplify it", 0, 0, "simplify"), ("", 3, 10, "simplify"), ("add type hints", 0, 0, "type_hints"),
-        ("a magic number", 0, 0, "extract_constant"), ("extract a constant", 0, 0, "extract_constant"),
-        ("Move it", 0, 0, "restructure"), ("reorganize files", 0, 0, "restructure"), ("remove it", 0, 0, None),
+        ("Extract the parser", 0, 0, "extract_method"),
+        ("refactor out parsing", 0, 0, "extract_method"),
+        ("", 21, 10, "extract_method"),
+        ("Rename the field", 0, 0, "rename"),
+        ("", 10, 10, "rename"),
+        ("Simplify it", 0, 0, "simplify"),
+        ("", 3, 10, "simplify"),
+        ("add type hints", 0, 0, "type_hints"),
+        ("a magic number", 0, 0, "extract_constant"),
+        ("extract a constant", 0, 0, "extract_constant"),
+        ("Move it", 0, 0, "restructure"),
+        ("reorganize files", 0, 0, "restructure"),
+        ("remove it", 0, 0, None),
         ("", 0, 0, None),
     ],
-)  # fmt: skip
-def test_a_change_is_of_one_kind(words: str, added: int, removed: int, category: str | None) -> None:
-    assert category_of(words, added=added, removed=removed) == (PatternCategory(category) if category else None)
+)
+def test_a_change_is_of_one_kind(
+    words: str, added: int, removed: int, category: str | None
+) -> None:
+    assert category_of(words, added=added, removed=removed) == (
+        PatternCategory(category) if category else None
+    )
 
 
 def test_a_bug_seen_again_is_counted_and_not_kept_twice(store: MemoryStore) -> None:
@@ -226,26 +284,44 @@ def test_a_bug_seen_again_is_counted_and_not_kept_twice(store: MemoryStore) -> N
 
 def test_an_episode_teaches_once(store: MemoryStore) -> None:
     semantic = SemanticMemoryManager(store)
-    patch = Patch(file_path="ferry/my_map.py", description="docstring; type hint", lines_added=5,
-                  before="if x == None:\n    y", after="if x is None:\n    y")  # fmt: skip
-    done = episode("Rename the tiles", "KeyError", "'tile'", patches=[patch], steps_count=11,
-                   tools_used=[ToolUse(tool_name="code_search")] * 3, solution="add the tile",
-                   files_involved=[f"{n}.py" for n in range(6)])  # fmt: skip
+    patch = Patch(
+        file_path="ferry/my_map.py",
+        description="docstring; type hint",
+        lines_added=5,
+        before="if x == None:\n    y",
+        after="if x is None:\n    y",
+    )
+    done = episode(
+        "Rename the tiles",
+        "KeyError",
+        "'tile'",
+        patches=[patch],
+        steps_count=11,
+        tools_used=[ToolUse(tool_name="code_search")] * 3,
+        solution="add the tile",
+        files_involved=[f"{n}.py" for n in range(6)],
+    )
     learned = semantic.learn_from_episode(done)
     assert [bug.solution for bug in learned.bug_patterns] == ["add the tile"]
     assert learned.code_pattern is not None
     assert learned.code_pattern.category == PatternCategory.TYPE_HINTS
     assert "None by identity" in [rule.name for rule in learned.code_rules]
     assert learned.preferences == [
-        "naming:snake_case", "comment:docstring", "style:type_hints", "tool:code_search", "interaction:incremental",
+        "naming:snake_case",
+        "comment:docstring",
+        "style:type_hints",
+        "tool:code_search",
+        "interaction:incremental",
         "organization:multi_file",
-    ]  # fmt: skip
+    ]
     assert semantic.learn_from_episode(done) == type(learned)()
     assert semantic.user_preferences.frequently_accepted == list(learned.preferences)
 
 
 def test_a_failed_episode_teaches_no_solution(store: MemoryStore) -> None:
-    learned = SemanticMemoryManager(store).learn_from_episode(episode("Try", "KeyError", "'tile'", success=False))
+    learned = SemanticMemoryManager(store).learn_from_episode(
+        episode("Try", "KeyError", "'tile'", success=False)
+    )
     assert learned.bug_patterns == []
     assert learned.code_pattern is None
 
@@ -254,10 +330,10 @@ def test_a_failed_episode_teaches_no_solution(store: MemoryStore) -> None:
 
 
 def test_rules_are_seen_in_a_change() -> None:
-    before = "def f(x=[]):\n    try:\n        return eval(x)\n    except:\n        return x == None\n"
-    after = (
-        "def f(x=None):\n    try:\n        return literal_eval(x)\n    except ValueError:\n        return x is None\n"
+    before = (
+        "def f(x=[]):\n    try:\n        return eval(x)\n    except:\n        return x == None\n"
     )
+    after = "def f(x=None):\n    try:\n        return literal_eval(x)\n    except ValueError:\n        return x is None\n"
     names = {rule.name: rule.category for rule in detect_code_rules_from_patch(before, after)}
     assert names["no eval"] == Category.SECURITY
     assert names["no bare except"] == Category.ERROR_HANDLING
@@ -297,7 +373,10 @@ def test_confidence_is_an_average_that_forgets() -> None:
 
 
 def test_rules_below_their_threshold_go() -> None:
-    rules = [CodeRule("a", Category.SECURITY, confidence=0.29), CodeRule("b", Category.SECURITY, confidence=0.3)]
+    rules = [
+        CodeRule("a", Category.SECURITY, confidence=0.29),
+        CodeRule("b", Category.SECURITY, confidence=0.3),
+    ]
     assert [rule.name for rule in cleanup_weak_rules(rules)] == ["b"]
 
 
@@ -321,7 +400,11 @@ def test_an_agent_debugs_and_is_asked_later(mira: Namespace) -> None:
     store = PostgresMemoryStore(mira)
     working = WorkingMemoryManager(store)
     working.init_task("The toll ledger crashes at night", ["reproduce", "find the cause", "fix it"])
-    working.record_step("run", error_type="AttributeError", error_message="'NoneType' object has no attribute 'fare'")
+    working.record_step(
+        "run",
+        error_type="AttributeError",
+        error_message="'NoneType' object has no attribute 'fare'",
+    )
     working.add_hypothesis("A ferry without a toll row")
     working.record_decision("Ask for nothing before use", "Rows are made lazily")
     change = {
@@ -334,11 +417,17 @@ def test_an_agent_debugs_and_is_asked_later(mira: Namespace) -> None:
     learned = SemanticMemoryManager(store).learn_from_episode(done)
 
     later = EpisodicMemoryManager(PostgresMemoryStore(mira))
-    (found,) = later.find_by_error_pattern("AttributeError", "'NoneType' object has no attribute 'name'")
+    (found,) = later.find_by_error_pattern(
+        "AttributeError", "'NoneType' object has no attribute 'name'"
+    )
     assert found.episode.solution == "Check the row for None"
     knowledge = SemanticMemoryManager(store).get_relevant_knowledge("AttributeError NoneType fare")
     assert knowledge.bug_patterns[0].cause == "A ferry without a toll row"
     rule = next(rule for rule in learned.code_rules if rule.name == "None by identity")
     store.update_code_rule_confidence(rule.id, True)
-    history = CodeRuleOutcome.objects.filter(rule=rule.id).order_by("pk").values_list("confidence", flat=True)
+    history = (
+        CodeRuleOutcome.objects.filter(rule=rule.id)
+        .order_by("pk")
+        .values_list("confidence", flat=True)
+    )
     assert list(history) == pytest.approx([0.6, 0.68])

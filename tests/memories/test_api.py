@@ -19,17 +19,30 @@ CORE = "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- Mira prefers short answers.\n"
 class Agent:
     """A program that holds one key."""
 
-    def __init__(self, world: World, namespace: str, scopes: tuple[str, ...] = ("agent:write",)) -> None:
-        _key, self.secret = keys.create_key(world, name=namespace or "none", scopes=scopes, namespace=namespace)
+    def __init__(
+        self, world: World, namespace: str, scopes: tuple[str, ...] = ("agent:write",)
+    ) -> None:
+        _key, self.secret = keys.create_key(
+            world, name=namespace or "none", scopes=scopes, namespace=namespace
+        )
         self.client = Client()
 
-    def __call__(self, method: str, path: str, body: Any = None, *, status: int = 200, **headers: str) -> Any:
+    def __call__(
+        self, method: str, path: str, body: Any = None, *, status: int = 200, **headers: str
+    ) -> Any:
         response = self.client.generic(
-            method, f"/api/v1{path}", json.dumps(body) if body is not None else "", content_type="application/json",
+            method,
+            f"/api/v1{path}",
+            json.dumps(body) if body is not None else "",
+            content_type="application/json",
             headers={"Authorization": f"Bearer {self.secret}", **headers},
-        )  # fmt: skip
+        )
         assert response.status_code == status, response.content
-        return json.loads(response.content) if "x-ndjson" not in response["Content-Type"] else response.content.decode()
+        return (
+            json.loads(response.content)
+            if "x-ndjson" not in response["Content-Type"]
+            else response.content.decode()
+        )
 
 
 @pytest.fixture
@@ -43,7 +56,12 @@ def tobin(world: World) -> Agent:
 
 
 def test_an_agent_remembers_and_recalls(mira: Agent) -> None:
-    added = mira("POST", "/memory", {"contents": ["Mira owes Tobin a crossing."], "source": "session-1"}, status=201)
+    added = mira(
+        "POST",
+        "/memory",
+        {"contents": ["Mira owes Tobin a crossing."], "source": "session-1"},
+        status=201,
+    )
     (hit,) = mira("POST", "/memory/search", {"query": "what does Mira owe"})["hits"]
     assert hit["id"] == added["ids"][0]
     assert hit["sources"] == ["Mira owes Tobin a crossing."]
@@ -52,13 +70,21 @@ def test_an_agent_remembers_and_recalls(mira: Agent) -> None:
 
 
 def test_the_tools_work_on_the_keys_own_namespace(mira: Agent, tobin: Agent) -> None:
-    mira("POST", "/tools/archival_memory_insert", {"content": "The ledger is under the third stair."})
+    mira(
+        "POST", "/tools/archival_memory_insert", {"content": "The ledger is under the third stair."}
+    )
     assert mira("POST", "/tools/archival_memory_search", {"query": "ledger"})["hits"]
     assert tobin("POST", "/tools/archival_memory_search", {"query": "ledger"})["hits"] == []
-    answer = mira("POST", "/tools/core_memory_append", {"section": "USER", "content": "Prefers short answers."})
+    answer = mira(
+        "POST",
+        "/tools/core_memory_append",
+        {"section": "USER", "content": "Prefers short answers."},
+    )
     assert answer["changed"]
     assert "- Prefers short answers." in answer["core"]
-    replaced = mira("POST", "/tools/core_memory_replace", {"section": "USER", "old": "short", "new": "long"})
+    replaced = mira(
+        "POST", "/tools/core_memory_replace", {"section": "USER", "old": "short", "new": "long"}
+    )
     assert "- Prefers long answers." in replaced["core"]
     assert "long" not in tobin("GET", "/memory/core")["markdown"]
 
@@ -75,9 +101,21 @@ def test_a_passing_matter_does_not_enter_the_core(mira: Agent) -> None:
 
 
 def test_the_conversation_is_searched_by_words_and_date(mira: Agent) -> None:
-    mira("POST", "/memory/messages", {"text": "Ring the bell twice.", "said_at": "2026-01-02T10:00:00Z"}, status=201)
-    mira("POST", "/memory/messages", {"text": "The bell is cracked.", "said_at": "2026-03-02T10:00:00Z"}, status=201)
-    found = mira("POST", "/tools/conversation_search", {"query": "bell", "before": "2026-02-01T00:00:00Z"})
+    mira(
+        "POST",
+        "/memory/messages",
+        {"text": "Ring the bell twice.", "said_at": "2026-01-02T10:00:00Z"},
+        status=201,
+    )
+    mira(
+        "POST",
+        "/memory/messages",
+        {"text": "The bell is cracked.", "said_at": "2026-03-02T10:00:00Z"},
+        status=201,
+    )
+    found = mira(
+        "POST", "/tools/conversation_search", {"query": "bell", "before": "2026-02-01T00:00:00Z"}
+    )
     assert [hit["text"] for hit in found["hits"]] == ["Ring the bell twice."]
     latest = mira("POST", "/tools/conversation_search", {})
     assert latest["hits"][0]["text"] == "The bell is cracked."
@@ -86,7 +124,9 @@ def test_the_conversation_is_searched_by_words_and_date(mira: Agent) -> None:
 def test_the_inbox_is_decided_over_rest(mira: Agent) -> None:
     mira("GET", "/memory/core")
     Namespace.objects.update(review=Review.ALL)
-    ids = mira("POST", "/memory", {"contents": ["Oda rows.", "The tide turns at noon."]}, status=201)["ids"]
+    ids = mira(
+        "POST", "/memory", {"contents": ["Oda rows.", "The tide turns at noon."]}, status=201
+    )["ids"]
     assert mira("POST", "/memory/search", {"query": "tide"})["hits"] == []
     assert [row["id"] for row in mira("GET", "/memory/inbox")["memories"]] == ids
     assert mira("GET", f"/memory/inbox/{ids[0]}")["observations"][0]["text"] == "Oda rows."
@@ -105,7 +145,9 @@ def test_core_writes_name_the_version_they_saw(mira: Agent) -> None:
 
 
 def test_erasing_gives_a_receipt(mira: Agent) -> None:
-    (pk,) = mira("POST", "/memory", {"contents": ["The ledger is under the third stair."]}, status=201)["ids"]
+    (pk,) = mira(
+        "POST", "/memory", {"contents": ["The ledger is under the third stair."]}, status=201
+    )["ids"]
     receipt = mira("POST", "/memory/erase", {"scope": "memory", "target": pk})
     assert receipt["is_clean"], receipt
     mira("GET", f"/memory/item/{pk}", status=404)
@@ -127,7 +169,9 @@ def test_erasing_gives_a_receipt(mira: Agent) -> None:
         ("POST", "/memory/inbox/decide", {"ids": [], "decision": "approve"}, 422),
     ],
 )
-def test_bad_input_is_a_clear_problem(mira: Agent, method: str, path: str, body: Any, status: int) -> None:
+def test_bad_input_is_a_clear_problem(
+    mira: Agent, method: str, path: str, body: Any, status: int
+) -> None:
     problem = mira(method, path, body, status=status)
     assert problem["status"] == status
     assert problem["detail"]
@@ -135,7 +179,9 @@ def test_bad_input_is_a_clear_problem(mira: Agent, method: str, path: str, body:
 
 
 def test_another_agents_memory_does_not_exist(mira: Agent, tobin: Agent) -> None:
-    (pk,) = mira("POST", "/memory", {"contents": ["The ledger is under the third stair."]}, status=201)["ids"]
+    (pk,) = mira(
+        "POST", "/memory", {"contents": ["The ledger is under the third stair."]}, status=201
+    )["ids"]
     for method, path, body in [
         ("GET", f"/memory/item/{pk}", None),
         ("POST", f"/memory/item/{pk}/archive", {}),

@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from bench.agent_memory import AUTHORS, examples_of, macro_f1, taught
 from bench.labelled import DATA, rows
-from memories.buckets import cues, examples, scripts
-from memories.buckets.admission import OpenGate, SharedTokenBucket, TokenBucket
+from memories.buckets import cues, intent_examples, scripts
 from memories.buckets.classifiers import HybridClassifier, LLMClassifier, RuleBasedClassifier
 from memories.buckets.cues import Verdict, verdict
 from memories.buckets.events import MemoryEvent, Reason, Result, counted
-from memories.buckets.examples import Examples
+from memories.buckets.gate import OpenGate, SharedTokenBucket, TokenBucket
+from memories.buckets.intent_examples import Examples
 from memories.buckets.intents import BUCKETS, Intent, QueryClassifier
-from memories.buckets.read import ReadPipeline, within_budget
+from memories.buckets.read_pipeline import ReadPipeline, within_budget
 from memories.buckets.scoring import RRF, Axes, WeightedFusion, Weights, recency, score
-from memories.buckets.write import WritePipeline
+from memories.buckets.write_pipeline import WritePipeline
 from memories.models import MemoryItem, Namespace
 from memories.states import Bucket
-from retrieval.embedders.remembering import RememberingEmbedder
-from retrieval.problems import EmbedderDown, Invalid
+from retrieval.embedders.cached import CachedEmbedder
+from retrieval.errors import EmbedderDown, Invalid
 
 shares = st.floats(0, 1, allow_nan=False)
 axes = st.builds(Axes, shares, shares, shares)
@@ -41,10 +41,13 @@ def told(namespace: Namespace, *texts: str, **more: object) -> list[object]:
 @pytest.mark.django_db
 def test_every_event_lands_in_its_bucket(mira: Namespace) -> None:
     outcomes = told(
-        mira, "My name is Ingrid and I run the Thursday table.", "I prefer short answers over long ones.",
-        "Yesterday we found a memory leak in the image cache.", "Whenever money comes first, the party balks.",
+        mira,
+        "My name is Ingrid and I run the Thursday table.",
+        "I prefer short answers over long ones.",
+        "Yesterday we found a memory leak in the image cache.",
+        "Whenever money comes first, the party balks.",
         "The fare over the river is one penny.",
-    )  # fmt: skip
+    )
     assert [outcome.bucket for outcome in outcomes] == list(Bucket)
     assert all(outcome.result is Result.STORED for outcome in outcomes)
     stored = dict(MemoryItem.objects.of(mira).values_list("pk", "bucket"))
@@ -53,8 +56,14 @@ def test_every_event_lands_in_its_bucket(mira: Namespace) -> None:
 
 @pytest.mark.django_db
 def test_what_is_dropped_says_why_and_is_not_stored(mira: Namespace) -> None:
-    short, idle, nonsense = told(mira, "too short", "Okay, thanks!", "aaaa aaaa aaaa aaaa aaaa aaaa")
-    assert (short.reason, idle.reason, nonsense.reason) == (Reason.TOO_SHORT, Reason.UNIMPORTANT, Reason.UNIMPORTANT)
+    short, idle, nonsense = told(
+        mira, "too short", "Okay, thanks!", "aaaa aaaa aaaa aaaa aaaa aaaa"
+    )
+    assert (short.reason, idle.reason, nonsense.reason) == (
+        Reason.TOO_SHORT,
+        Reason.UNIMPORTANT,
+        Reason.UNIMPORTANT,
+    )
     assert all(outcome.because for outcome in (short, idle, nonsense))
     assert not mira.memories.exists()
     assert not mira.observations.exists()
@@ -62,9 +71,15 @@ def test_what_is_dropped_says_why_and_is_not_stored(mira: Namespace) -> None:
 
 @pytest.mark.django_db
 def test_the_same_again_is_merged_into_what_is_known(mira: Namespace) -> None:
-    first, again = told(mira, "The fare over the river is one penny.", "the fare over the RIVER is one penny!")
+    first, again = told(
+        mira, "The fare over the river is one penny.", "the fare over the RIVER is one penny!"
+    )
     (later,) = told(mira, "The fare over the river is one penny.")
-    assert [first.result, again.result, later.result] == [Result.STORED, Result.MERGED, Result.MERGED]
+    assert [first.result, again.result, later.result] == [
+        Result.STORED,
+        Result.MERGED,
+        Result.MERGED,
+    ]
     assert first.memory_id == again.memory_id == later.memory_id
     assert mira.memories.get().evidence.count() == 3
 
@@ -74,7 +89,9 @@ def test_the_same_again_is_merged_into_what_is_known(mira: Namespace) -> None:
 def test_an_importance_outside_its_range_writes_nothing(mira: Namespace, wrong: float) -> None:
     good = MemoryEvent("The fare over the river is one penny.")
     with pytest.raises(Invalid, match="importance"):
-        WritePipeline(mira).process_all([good, MemoryEvent("The oar is made of nine woods.", importance=wrong)])
+        WritePipeline(mira).process_all(
+            [good, MemoryEvent("The oar is made of nine woods.", importance=wrong)]
+        )
     assert not mira.memories.exists()
 
 
@@ -126,7 +143,9 @@ class Says:
     def __init__(self, answer: object) -> None:
         self.answer, self.asked = answer, 0
 
-    def generate_structured(self, system_prompt: str, user_prompt: str, response_model: type) -> dict[str, object]:
+    def generate_structured(
+        self, system_prompt: str, user_prompt: str, response_model: type
+    ) -> dict[str, object]:
         self.asked += 1
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -145,7 +164,9 @@ def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
     assert (unsure.bucket, unsure.by, unsure.importance) == (Bucket.SEMANTIC, "model", 0.9)
 
 
-@pytest.mark.parametrize("answer", [{"bucket": "nonsense"}, TimeoutError("slow"), {"bucket": "fact", "importance": 7}])
+@pytest.mark.parametrize(
+    "answer", [{"bucket": "nonsense"}, TimeoutError("slow"), {"bucket": "fact", "importance": 7}]
+)
 def test_rules_sort_when_the_model_fails(answer: object) -> None:
     hybrid = HybridClassifier(model=LLMClassifier(Says(answer)), sure_from=1.1)
     assert hybrid.classify(UNCLEAR).by == "rules"
@@ -154,12 +175,19 @@ def test_rules_sort_when_the_model_fails(answer: object) -> None:
 def test_rules_sort_events_of_three_languages() -> None:
     sort = RuleBasedClassifier().classify
     held_out = rows(DATA / "events.jsonl", half="reporting")
-    assert macro_f1([(row["bucket"].lower(), sort(MemoryEvent(row["text"])).bucket) for row in held_out]) >= 0.8
+    assert (
+        macro_f1(
+            [(row["bucket"].lower(), sort(MemoryEvent(row["text"])).bucket) for row in held_out]
+        )
+        >= 0.8
+    )
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("author", ["a", "b"])
-def test_an_authors_questions_are_understood_from_what_others_wrote(author: str, settings: object) -> None:
+def test_an_authors_questions_are_understood_from_what_others_wrote(
+    author: str, settings: object
+) -> None:
     settings.EMBEDDER = "local"  # type: ignore[attr-defined]
     others = taught(examples_of([other for other in AUTHORS if other != author])).classify
     asked = [(row["intent"].lower(), others(row["text"]).label) for row in examples_of([author])]
@@ -184,13 +212,13 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: object, texts: list[str]) -> object:
         raise EmbedderDown("It does not answer.")
 
-    monkeypatch.setattr(RememberingEmbedder, "embed_query", refuse)
-    monkeypatch.setattr(RememberingEmbedder, "embed_document", refuse)
+    monkeypatch.setattr(CachedEmbedder, "embed_query", refuse)
+    monkeypatch.setattr(CachedEmbedder, "embed_document", refuse)
 
 
 def test_the_examples_are_the_labelled_questions() -> None:
     written = examples_of(list(AUTHORS))
-    assert examples.shipped() == Examples(
+    assert intent_examples.shipped() == Examples(
         tuple(row["text"] for row in written), tuple(row["intent"].lower() for row in written)
     )
 
@@ -205,22 +233,28 @@ def test_any_text_gets_an_intent(question: str) -> None:
 
 @pytest.mark.django_db
 def test_an_intent_of_ones_own_is_learnt_from_questions() -> None:
-    more = examples.shipped().extended({"dice": DICE})
+    more = intent_examples.shipped().extended({"dice": DICE})
     own = QueryClassifier(examples=more, buckets={**BUCKETS, "dice": (Bucket.FACT,)})
     assert own.classify("Which dice do I throw for the gate?").label == "dice"
     assert own.classify("Why does the import crash again?").label == Intent.DEBUG
 
 
 DICE = [
-    "Which dice do I throw to climb?", "Which dice do I throw for a sword?", "What dice for the ambush?",
-    "How many dice does the bard throw?", "Which dice decide the duel?", "Do I throw two dice for stealth?",
-]  # fmt: skip
+    "Which dice do I throw to climb?",
+    "Which dice do I throw for a sword?",
+    "What dice for the ambush?",
+    "How many dice does the bard throw?",
+    "Which dice decide the duel?",
+    "Do I throw two dice for stealth?",
+]
 
 
 def test_where_two_intents_are_as_likely_both_are_read() -> None:
     unsure = verdict({"recall": 0.4, "debug": 0.38, "general": 0.1})
     assert QueryClassifier().buckets_of(unsure) == (Bucket.EPISODIC, Bucket.SEMANTIC)
-    assert QueryClassifier().buckets_of(verdict({"recall": 0.9, "debug": 0.3})) == (Bucket.EPISODIC,)
+    assert QueryClassifier().buckets_of(verdict({"recall": 0.9, "debug": 0.3})) == (
+        Bucket.EPISODIC,
+    )
 
 
 @pytest.mark.django_db
@@ -230,8 +264,16 @@ def test_the_explanation_says_which_second_intent_was_read(mira: Namespace) -> N
             return verdict({"recall": 0.4, "profile": 0.39})
 
     result = ReadPipeline(mira, classifier=Wavering()).query("What about Ingrid?")
-    assert "intent recall or profile (recall 0.4, profile 0.39) → episodic, profile" in result.explanation()[0]
-    assert ReadPipeline(mira, classifier=Wavering()).query("What about Ingrid?", intent="recall").unsure == ""
+    assert (
+        "intent recall or profile (recall 0.4, profile 0.39) → episodic, profile"
+        in result.explanation()[0]
+    )
+    assert (
+        ReadPipeline(mira, classifier=Wavering())
+        .query("What about Ingrid?", intent="recall")
+        .unsure
+        == ""
+    )
 
 
 @pytest.mark.parametrize("table", ["buckets", "intents"])
@@ -250,11 +292,20 @@ def test_a_cue_left_out_for_its_script_would_not_have_matched(table: str, file: 
 @pytest.mark.parametrize(
     ("pattern", "needs"),
     [
-        ("нельзя", "cyrillic"), ("중요|절대", "hangul"), ("нельзя|중요", ""), ("ошибк|404", ""), ("(баг)?x?", ""),
-        ("(баг)+x*", "cyrillic"), ("[а-яё]\\d", "cyrillic"), ("[^а-я]", ""), (r"\w+", ""), ("(?!нет)", ""),
-        ("[A-z]", ""), (r"\bplays?\b", "latin"),
+        ("нельзя", "cyrillic"),
+        ("중요|절대", "hangul"),
+        ("нельзя|중요", ""),
+        ("ошибк|404", ""),
+        ("(баг)?x?", ""),
+        ("(баг)+x*", "cyrillic"),
+        ("[а-яё]\\d", "cyrillic"),
+        ("[^а-я]", ""),
+        (r"\w+", ""),
+        ("(?!нет)", ""),
+        ("[A-z]", ""),
+        (r"\bplays?\b", "latin"),
     ],
-)  # fmt: skip
+)
 def test_what_script_a_pattern_needs_is_read_from_the_pattern(pattern: str, needs: str) -> None:
     assert scripts.needed(pattern) == needs
 
@@ -273,10 +324,14 @@ def test_an_intent_of_ones_own_can_be_added() -> None:
 @given(axes, st.builds(Weights, shares, shares, st.floats(0.01, 1)))
 def test_the_score_is_the_closed_formula(found: Axes, weights: Weights) -> None:
     expected = (
-        weights.similarity * found.similarity + weights.recency * found.recency + weights.importance * found.importance
+        weights.similarity * found.similarity
+        + weights.recency * found.recency
+        + weights.importance * found.importance
     )
     assert WeightedFusion(weights).fuse([found]) == [pytest.approx(expected)]
-    assert score(found) == pytest.approx(0.5 * found.similarity + 0.3 * found.recency + 0.2 * found.importance)
+    assert score(found) == pytest.approx(
+        0.5 * found.similarity + 0.3 * found.recency + 0.2 * found.importance
+    )
 
 
 @pytest.mark.parametrize("fusion", [WeightedFusion(), RRF()], ids=["weighted", "rrf"])
@@ -293,7 +348,9 @@ def test_more_of_one_thing_never_ranks_lower(
 @given(st.floats(0, 10_000), st.floats(0, 10_000))
 def test_recency_grows_towards_now(some_hours: float, more_hours: float) -> None:
     near, far = sorted((some_hours, more_hours))
-    assert recency(NOW - timedelta(hours=near), now=NOW) >= recency(NOW - timedelta(hours=far), now=NOW)
+    assert recency(NOW - timedelta(hours=near), now=NOW) >= recency(
+        NOW - timedelta(hours=far), now=NOW
+    )
 
 
 def test_recency_halves_in_a_day_and_a_clock_that_runs_ahead_gains_nothing() -> None:
@@ -323,7 +380,9 @@ def test_a_question_reads_only_the_buckets_of_its_intent(mira: Namespace) -> Non
 
 
 @pytest.mark.django_db
-def test_the_buckets_are_read_in_one_statement(mira: Namespace, django_assert_max_num_queries: object) -> None:
+def test_the_buckets_are_read_in_one_statement(
+    mira: Namespace, django_assert_max_num_queries: object
+) -> None:
     told(mira, "The fare over the river is one penny.", "The oar is made of nine woods.")
     with connection.execute_wrapper(counting := Statements()):
         ReadPipeline(mira).query("What is the fare over the river?", intent="general")
@@ -334,7 +393,9 @@ class Statements:
     def __init__(self) -> None:
         self.searches = 0
 
-    def __call__(self, execute: object, sql: object, params: object, many: object, context: object) -> object:
+    def __call__(
+        self, execute: object, sql: object, params: object, many: object, context: object
+    ) -> object:
         self.searches += "halfvec" in str(sql)
         return execute(sql, params, many, context)  # type: ignore[operator]
 
@@ -359,9 +420,14 @@ def test_it_abstains_when_nothing_answers(mira: Namespace) -> None:
 @pytest.mark.django_db
 def test_a_budget_is_kept_and_what_it_cut_is_named(mira: Namespace) -> None:
     told(
-        mira, "Lantern one hangs at the old pier.", "Lantern two hangs at the new pier by the mill.", bucket=Bucket.FACT
+        mira,
+        "Lantern one hangs at the old pier.",
+        "Lantern two hangs at the new pier by the mill.",
+        bucket=Bucket.FACT,
     )
-    result = ReadPipeline(mira, abstains=False).query("Where does the lantern hang?", intent="general", max_tokens=13)
+    result = ReadPipeline(mira, abstains=False).query(
+        "Where does the lantern hang?", intent="general", max_tokens=13
+    )
     assert result.tokens <= 13
     assert len(result.memories) + len(result.cut_by_budget) == 2
     assert result.cut_by_budget
@@ -371,4 +437,7 @@ def test_a_budget_is_kept_and_what_it_cut_is_named(mira: Namespace) -> None:
 @pytest.mark.django_db
 def test_no_question_crosses_a_namespace(mira: Namespace, tobin: Namespace) -> None:
     told(tobin, "The fare over the river is one penny.")
-    assert ReadPipeline(mira).query("What is the fare over the river?", intent="general").memories == []
+    assert (
+        ReadPipeline(mira).query("What is the fare over the river?", intent="general").memories
+        == []
+    )

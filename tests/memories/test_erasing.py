@@ -8,12 +8,22 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from memories import conversation, core, erasing, forgetting, rebuilding, recall, revising, transfer
-from memories.agent import SemanticMemoryManager, WorkingMemoryManager
-from memories.models import AgentState, MemoryItem, Namespace, Observation, StoredCodeRule, Tombstone
-from memories.stores import PostgresMemoryStore
-from memories.verifying import leftovers
-from retrieval.problems import Invalid, NotFound
+from memories import conversation, core, transfer
+from memories.coding_agent import SemanticMemoryManager, WorkingMemoryManager
+from memories.coding_agent.stores import PostgresMemoryStore
+from memories.curation import edits, lifecycle, rebuild
+from memories.erasure import deletion
+from memories.erasure.verify import leftovers
+from memories.models import (
+    AgentState,
+    MemoryItem,
+    Namespace,
+    Observation,
+    StoredCodeRule,
+    Tombstone,
+)
+from memories.search import recall
+from retrieval.errors import Invalid, NotFound
 from tests.memories.conftest import remember
 from worlds.models import ApiKey, AuditedCall, IdempotentWrite, World
 
@@ -24,9 +34,9 @@ SECRET = "Isaura Brackwen keeps the drowned ledger under the third stair."
 
 def test_a_memory_goes_with_its_former_wordings_and_observations(mira: Namespace) -> None:
     (pk,) = remember(mira, SECRET).ids
-    edited = revising.edit(mira, pk, "The ledger is under the third stair.", by="gm")
+    edited = edits.edit(mira, pk, "The ledger is under the third stair.", by="gm")
     remember(mira, "The tide turns at noon.")
-    receipt = erasing.erase_memory(mira, edited.pk, by="gm")
+    receipt = deletion.erase_memory(mira, edited.pk, by="gm")
     assert receipt.is_clean
     assert receipt.counts["memoryitem"] == 2
     assert receipt.counts["observation"] == 1
@@ -35,15 +45,17 @@ def test_a_memory_goes_with_its_former_wordings_and_observations(mira: Namespace
 
 def test_deleting_the_old_wording_takes_the_new_one_too(mira: Namespace) -> None:
     (pk,) = remember(mira, SECRET).ids
-    revising.edit(mira, pk, "The ledger is under the third stair.", by="gm")
-    assert erasing.erase_memory(mira, pk).is_clean
+    edits.edit(mira, pk, "The ledger is under the third stair.", by="gm")
+    assert deletion.erase_memory(mira, pk).is_clean
     assert not mira.memories.exists()
 
 
 def test_what_an_erased_memory_had_replaced_comes_back(mira: Namespace) -> None:
     one, other = remember(mira, "Mira owns a night ferry.", SECRET).ids
-    merged = revising.merge(mira, [one, other], "Mira owns a night ferry; Isaura hides a ledger.", by="gm")
-    erasing.erase_memory(mira, other)
+    merged = edits.merge(
+        mira, [one, other], "Mira owns a night ferry; Isaura hides a ledger.", by="gm"
+    )
+    deletion.erase_memory(mira, other)
     assert [memory.id for memory in recall.latest(mira)] == [one]
     assert not MemoryItem.objects.filter(pk=merged.pk).exists()
 
@@ -52,7 +64,7 @@ def test_a_source_goes_with_everything_that_rests_on_it(mira: Namespace) -> None
     remember(mira, SECRET, source="session-2")
     remember(mira, "The tide turns at noon.", source="session-1")
     conversation.say(mira, "I saw the ledger.", source="session-2")
-    receipt = erasing.erase_source(mira, "session-2", by="gm")
+    receipt = deletion.erase_source(mira, "session-2", by="gm")
     assert receipt.is_clean
     assert [seen.source for seen in mira.observations.all()] == ["session-1"]
     assert not mira.messages.exists()
@@ -60,8 +72,13 @@ def test_a_source_goes_with_everything_that_rests_on_it(mira: Namespace) -> None
 
 def test_a_subject_goes_as_speaker_too(mira: Namespace) -> None:
     remember(mira, SECRET, subject="Isaura")
-    remember(mira, "I never liked that bell.", speaker="Isaura", event_at=datetime(2026, 1, 2, tzinfo=UTC))
-    assert erasing.erase_subject(mira, "Isaura").is_clean
+    remember(
+        mira,
+        "I never liked that bell.",
+        speaker="Isaura",
+        event_at=datetime(2026, 1, 2, tzinfo=UTC),
+    )
+    assert deletion.erase_subject(mira, "Isaura").is_clean
     assert not mira.memories.exists()
     assert not mira.observations.exists()
 
@@ -71,21 +88,34 @@ def test_the_core_loses_the_line_in_every_version(mira: Namespace) -> None:
     core.write(mira, page, reason="by hand")
     core.write(mira, page + "- Likes eel.\n", reason="by hand")
     (pk,) = remember(mira, SECRET).ids
-    receipt = erasing.erase_memory(mira, pk)
+    receipt = deletion.erase_memory(mira, pk)
     assert receipt.is_clean
     assert receipt.counts["core lines"] == 2
     assert "- Likes tea." in core.current(mira).markdown
 
 
 def test_audit_and_stored_answers_forget_it(mira: Namespace, world: World) -> None:
-    key = ApiKey.objects.create(world=world, name="mira", prefix="mira", secret_hash="x", namespace=mira.name)
+    key = ApiKey.objects.create(
+        world=world, name="mira", prefix="mira", secret_hash="x", namespace=mira.name
+    )
     (pk,) = remember(mira, SECRET).ids
     call = AuditedCall.objects.create(
-        world=world, key=key, door="rest", tool="archival_memory_search", audience="public", request_id="r", status=200,
-        asked={"query": SECRET, "limit": 8}, returned=[str(pk)], milliseconds=1, at=datetime.now(UTC),
-    )  # fmt: skip
-    write = IdempotentWrite.objects.create(key=key, token="t", fingerprint="f", status=200, body=SECRET.encode())
-    receipt = erasing.erase_memory(mira, pk)
+        world=world,
+        key=key,
+        door="rest",
+        tool="archival_memory_search",
+        audience="public",
+        request_id="r",
+        status=200,
+        asked={"query": SECRET, "limit": 8},
+        returned=[str(pk)],
+        milliseconds=1,
+        at=datetime.now(UTC),
+    )
+    write = IdempotentWrite.objects.create(
+        key=key, token="t", fingerprint="f", status=200, body=SECRET.encode()
+    )
+    receipt = deletion.erase_memory(mira, pk)
     call.refresh_from_db(), write.refresh_from_db()
     assert (call.returned, call.asked) == ([], {"query": "", "limit": 8})
     assert (write.status, SECRET.encode() in bytes(write.body)) == (410, False)
@@ -95,20 +125,20 @@ def test_audit_and_stored_answers_forget_it(mira: Namespace, world: World) -> No
 def test_rebuilding_and_importing_do_not_bring_it_back(mira: Namespace, world: World) -> None:
     _kept, secret = remember(mira, "The tide turns at noon.", SECRET).ids
     lines = list(transfer.export(mira))
-    erasing.erase_memory(mira, secret)
-    rebuilding.rebuild(mira, everything=True)
+    deletion.erase_memory(mira, secret)
+    rebuild.rebuild(mira, everything=True)
     transfer.bring_in(lines, world)
     assert SECRET not in {memory.text for memory in mira.memories.all()}
     assert SECRET not in {seen.text for seen in mira.observations.all()}
     with pytest.raises(NotFound, match="cannot be brought back"):
-        forgetting.restore(mira, secret)
+        lifecycle.restore(mira, secret)
 
 
 def test_a_whole_namespace_goes_and_its_neighbour_stays(mira: Namespace, tobin: Namespace) -> None:
     remember(mira, SECRET)
     remember(tobin, SECRET)
     core.write(mira, "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n", reason="x")
-    assert erasing.erase_namespace(mira, by="gm").is_clean
+    assert deletion.erase_namespace(mira, by="gm").is_clean
     assert not Namespace.objects.filter(pk=mira.pk).exists()
     assert [memory.text for memory in recall.search(tobin, "ledger").memories] == [SECRET]
 
@@ -125,11 +155,13 @@ def test_the_verifier_finds_what_a_careless_deletion_leaves(mira: Namespace) -> 
 
 def test_nothing_to_name_is_nothing_to_erase(mira: Namespace) -> None:
     with pytest.raises(Invalid):
-        erasing.erase_source(mira, " ")
+        deletion.erase_source(mira, " ")
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_after_any_deletion_nothing_is_left_and_nothing_else_is_lost(mira: Namespace, seed: int) -> None:
+def test_after_any_deletion_nothing_is_left_and_nothing_else_is_lost(
+    mira: Namespace, seed: int
+) -> None:
     """A random history of adds, edits, merges, splits and restores; then deletions, each verified."""
     dice = random.Random(seed)
     facts = _history(mira, dice)
@@ -148,20 +180,35 @@ def test_after_any_deletion_nothing_is_left_and_nothing_else_is_lost(mira: Names
 
 
 def _history(namespace: Namespace, dice: random.Random) -> list[str]:
-    facts = [f"{name} {verb} the {thing} number {n}." for n, (name, verb, thing) in enumerate(_draws(dice))]
+    facts = [
+        f"{name} {verb} the {thing} number {n}."
+        for n, (name, verb, thing) in enumerate(_draws(dice))
+    ]
     for fact in facts:
-        remember(namespace, fact, source=f"session-{dice.randint(1, 4)}", subject=dice.choice(["Mira", "Tobin", "Oda"]))
+        remember(
+            namespace,
+            fact,
+            source=f"session-{dice.randint(1, 4)}",
+            subject=dice.choice(["Mira", "Tobin", "Oda"]),
+        )
     for _ in range(8):
         ids = list(namespace.memories.active().values_list("pk", flat=True))
         one, other = dice.sample(ids, 2)
-        texts = {memory.pk: memory.text for memory in namespace.memories.filter(pk__in=[one, other])}
+        texts = {
+            memory.pk: memory.text for memory in namespace.memories.filter(pk__in=[one, other])
+        }
         match dice.randrange(3):
             case 0:
-                revising.edit(namespace, one, f"Indeed: {texts[one]}", by="dice")
+                edits.edit(namespace, one, f"Indeed: {texts[one]}", by="dice")
             case 1:
-                revising.merge(namespace, [one, other], f"{texts[one]} {texts[other]}", by="dice")
+                edits.merge(namespace, [one, other], f"{texts[one]} {texts[other]}", by="dice")
             case _:
-                revising.split(namespace, one, [f"{texts[one]} So it is.", f"{texts[one]} So it was."], by="dice")
+                edits.split(
+                    namespace,
+                    one,
+                    [f"{texts[one]} So it is.", f"{texts[one]} So it was."],
+                    by="dice",
+                )
     return facts
 
 
@@ -176,10 +223,10 @@ def _draws(dice: random.Random) -> list[tuple[str, str, str]]:
 
 def _erase(namespace: Namespace, way: str, pk: UUID, dice: random.Random):  # type: ignore[no-untyped-def]
     if way == "memory":
-        return erasing.erase_memory(namespace, pk)
+        return deletion.erase_memory(namespace, pk)
     if way == "source":
-        return erasing.erase_source(namespace, f"session-{dice.randint(1, 4)}")
-    return erasing.erase_subject(namespace, dice.choice(["Mira", "Tobin", "Oda"]))
+        return deletion.erase_source(namespace, f"session-{dice.randint(1, 4)}")
+    return deletion.erase_subject(namespace, dice.choice(["Mira", "Tobin", "Oda"]))
 
 
 def _stands(namespace: Namespace, fact: str) -> bool:
@@ -187,7 +234,9 @@ def _stands(namespace: Namespace, fact: str) -> bool:
     return namespace.memories.filter(observations__text=fact).exists()
 
 
-def test_an_erased_episode_leaves_nothing_in_what_was_learned_or_is_under_way(mira: Namespace) -> None:
+def test_an_erased_episode_leaves_nothing_in_what_was_learned_or_is_under_way(
+    mira: Namespace,
+) -> None:
     store = PostgresMemoryStore(mira)
     said = "The toll of Heron Abbey is three silver for each bell."
     working, semantic = WorkingMemoryManager(store), SemanticMemoryManager(store)
@@ -199,22 +248,26 @@ def test_an_erased_episode_leaves_nothing_in_what_was_learned_or_is_under_way(mi
         semantic.learn_from_episode(episodes[-1])
     (shared,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
     working.init_task(f"Look again: {said}")
-    rule = StoredCodeRule.objects.create(namespace=mira, name="quotes", category="style", description=said)
+    rule = StoredCodeRule.objects.create(
+        namespace=mira, name="quotes", category="style", description=said
+    )
 
-    first = erasing.erase_memory(mira, episodes[0].id)
+    first = deletion.erase_memory(mira, episodes[0].id)
     assert first.leftovers == []
     (known,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
     assert (known.id, known.episodes) == (shared.id, (str(episodes[1].id),))
     assert said not in str(AgentState.objects.get(name="working:working").state)
     assert not StoredCodeRule.objects.filter(pk=rule.pk).exists()
 
-    second = erasing.erase_memory(mira, episodes[1].id)
+    second = deletion.erase_memory(mira, episodes[1].id)
     assert second.leftovers == []
     assert semantic.match_bug_pattern("KeyError", "'fare' is missing") == []
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_world_that_is_deleted_in_the_admin_takes_its_memories_along(mira: Namespace, admin_client: Client) -> None:
+def test_a_world_that_is_deleted_in_the_admin_takes_its_memories_along(
+    mira: Namespace, admin_client: Client
+) -> None:
     remember(mira, "Mira Voss keeps the ledgers.", "Tobin owes her forty silver.")
     page = reverse("admin:worlds_world_delete", args=[mira.world_id])
     assert admin_client.get(page).status_code == 200

@@ -27,14 +27,26 @@ MODEL_FAULTS: dict[str, Any] = {
     "runs out": MemoryError(),
     "says nothing": {},
     "says garbage": GARBAGE,
-    "says it is incomplete": {"memories": ["x"], "coverage": "incomplete", "contents": [], "should_update": False},
+    "says it is incomplete": {
+        "memories": ["x"],
+        "coverage": "incomplete",
+        "contents": [],
+        "should_update": False,
+    },
     "is empty": {"memories": [], "coverage": "complete", "contents": [], "should_update": False},
-    "holds a NUL": {"memories": ["\x00"], "coverage": "complete", "contents": ["\x00"], "should_update": False},
+    "holds a NUL": {
+        "memories": ["\x00"],
+        "coverage": "complete",
+        "contents": ["\x00"],
+        "should_update": False,
+    },
 }
 VECTOR_FAULTS: dict[str, Any] = {
-    "errs": OSError("down"), "one row short": np.zeros((0, 4)), "another width": np.zeros((1, 3)),
+    "errs": OSError("down"),
+    "one row short": np.zeros((0, 4)),
+    "another width": np.zeros((1, 3)),
     "not a number": np.full((1, 4), np.nan),
-}  # fmt: skip
+}
 
 
 def found(memory: Memory) -> set[str]:
@@ -81,7 +93,9 @@ def test_no_fault_of_the_embedder_stores_half_an_add(tmp_path: Path, way: str, f
     assert memory.namespace.observations.count() == 1
 
 
-pytestmark = pytest.mark.timeout(1000)  # 48 seconds on a busy machine, far more on an overloaded one
+pytestmark = pytest.mark.timeout(
+    1000
+)  # 48 seconds on a busy machine, far more on an overloaded one
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +105,14 @@ def outcome() -> Iterator[dict[str, Any]]:
     folder.chmod(0o755)
     inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.memories.faulty", str(folder / "stores")], cwd=ROOT, capture_output=True,
-        env={**inherited, "MEMORY37_VAR": str(folder / "var"), "EMBEDDER": "hashing"}, text=True, timeout=900,
+        [sys.executable, "-m", "tests.memories.faulty", str(folder / "stores")],
+        cwd=ROOT,
+        capture_output=True,
+        env={**inherited, "MEMORY37_VAR": str(folder / "var"), "EMBEDDER": "hashing"},
+        text=True,
+        timeout=900,
         check=False,
-    )  # fmt: skip
+    )
     assert ran.returncode == 0, ran.stderr[-3000:]
     yield json.loads(ran.stdout.splitlines()[-1])
     shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memories.haema import CoreUpdateResponse, Memory, MemoryReconstructionResponse, PreMemorySplitResponse
+from memories.haema import (
+    CoreUpdateResponse,
+    Memory,
+    MemoryReconstructionResponse,
+    PreMemorySplitResponse,
+)
 from tests.memories.fakes import Echo, Vectors, between, new_contents
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +25,9 @@ def memory(tmp_path: Path) -> Memory:
     return opened(tmp_path)
 
 
-def opened(path: Path, *, vectors: Any = None, model: Any = None, dims: int = 16, **options: Any) -> Memory:
+def opened(
+    path: Path, *, vectors: Any = None, model: Any = None, dims: int = 16, **options: Any
+) -> Memory:
     return Memory(path, dims, vectors or Vectors(), model or Echo(), **options)
 
 
@@ -36,7 +43,9 @@ def opened(path: Path, *, vectors: Any = None, model: Any = None, dims: int = 16
         ({"merge_distance_cutoff": -0.1}, "merge_distance_cutoff must be >= 0"),
     ],
 )
-def test_the_constructor_refuses_impossible_numbers(tmp_path: Path, wrong: dict[str, Any], named: str) -> None:
+def test_the_constructor_refuses_impossible_numbers(
+    tmp_path: Path, wrong: dict[str, Any], named: str
+) -> None:
     with pytest.raises(ValueError, match=named):
         opened(tmp_path, **wrong)
 
@@ -68,7 +77,9 @@ def test_latest_refuses_to_begin_before_one(memory: Memory, count: int) -> None:
 
 
 def test_search_orders_by_distance(tmp_path: Path) -> None:
-    vectors = Vectors({"east": [1.0, 0.0], "north-east": [1.0, 1.0], "north": [0.0, 1.0], "where?": [1.0, 0.1]})
+    vectors = Vectors(
+        {"east": [1.0, 0.0], "north-east": [1.0, 1.0], "north": [0.0, 1.0], "where?": [1.0, 0.1]}
+    )
     memory = opened(tmp_path, vectors=vectors, dims=2)
     memory.add(["north", "north-east", "east"])
     assert memory.search("where?", 2) == ["east", "north-east"]
@@ -94,7 +105,9 @@ def test_details_bring_ids_scores_and_sources(memory: Memory) -> None:
     (found,) = memory.search("Mira has a ferry.", 1, details=True)
     assert str(found.id) == memory.records()[0][0]
     assert found.score == pytest.approx(1.0, abs=1e-6)
-    assert [(seen.text, seen.source) for seen in found.sources] == [("Mira has a ferry.", "session-1")]
+    assert [(seen.text, seen.source) for seen in found.sources] == [
+        ("Mira has a ferry.", "session-1")
+    ]
 
 
 # --- add
@@ -118,7 +131,10 @@ def test_one_add_embeds_once_each_way_and_updates_the_core_once(tmp_path: Path) 
     vectors, model = Vectors(), Echo()
     opened(tmp_path, vectors=vectors, model=model).add(["a", "b", "c"])
     assert vectors.calls == [("query", ["a", "b", "c"], 16), ("document", ["a", "b", "c"], 16)]
-    assert [asked for asked, *_ in model.calls] == [MemoryReconstructionResponse, CoreUpdateResponse]
+    assert [asked for asked, *_ in model.calls] == [
+        MemoryReconstructionResponse,
+        CoreUpdateResponse,
+    ]
 
 
 def test_a_raw_text_is_split_first(tmp_path: Path) -> None:
@@ -143,7 +159,9 @@ def test_the_prompts_carry_their_boundaries(tmp_path: Path) -> None:
     memory.add(["a", "b"])
     prompt = model.prompts(MemoryReconstructionResponse)[1]
     assert between(prompt, "<related_memories>", "</related_memories>") == ["a"]
-    assert between(prompt, "<new_contents>", "</new_contents>") == new_contents(prompt) == ["a", "b"]
+    assert (
+        between(prompt, "<new_contents>", "</new_contents>") == new_contents(prompt) == ["a", "b"]
+    )
     core = model.prompts(CoreUpdateResponse)[1]
     assert between(core, "<candidate_new_memories>", "</candidate_new_memories>") == ["a", "b"]
     assert "<current_core_markdown>\n# SOUL" in core
@@ -161,20 +179,34 @@ def test_a_content_cannot_end_its_block_or_give_a_task(tmp_path: Path) -> None:
 
 
 def test_related_memories_are_the_nearest_within_the_cutoff(tmp_path: Path) -> None:
-    vectors = Vectors({"q": [1.0, 0.0], "at": [0.75, 0.6614], "past": [0.7, 0.7141], "near": [1.0, 0.01]})
+    vectors = Vectors(
+        {"q": [1.0, 0.0], "at": [0.75, 0.6614], "past": [0.7, 0.7141], "near": [1.0, 0.01]}
+    )
     model = Echo()
     memory = opened(tmp_path, vectors=vectors, model=model, dims=2, merge_distance_cutoff=0.2501)
     memory.add(["past"])
     memory.add(["at"])
     memory.add(["near"])
     memory.add(["q"])
-    assert between(model.prompts(MemoryReconstructionResponse)[-1], "<related_memories>", "</related_memories>")
+    assert between(
+        model.prompts(MemoryReconstructionResponse)[-1], "<related_memories>", "</related_memories>"
+    )
 
 
 def test_at_most_top_k_per_content_united_by_id(tmp_path: Path) -> None:
-    given = {text: [1.0, n / 100] for n, text in enumerate(["a", "b", "c", "d"])} | {"q": [1.0, 0.0], "r": [1.0, 0.0]}
+    given = {text: [1.0, n / 100] for n, text in enumerate(["a", "b", "c", "d"])} | {
+        "q": [1.0, 0.0],
+        "r": [1.0, 0.0],
+    }
     model = Echo()
-    memory = opened(tmp_path, vectors=Vectors(given), model=model, dims=2, merge_top_k=2, merge_distance_cutoff=0)
+    memory = opened(
+        tmp_path,
+        vectors=Vectors(given),
+        model=model,
+        dims=2,
+        merge_top_k=2,
+        merge_distance_cutoff=0,
+    )
     memory.add(["a", "b", "c", "d"])
     memory.merge_distance_cutoff = memory.namespace.merge_distance_cutoff = 0.25
     memory.add(["q", "r"])
@@ -200,10 +232,13 @@ def test_superseded_memories_stay_as_history_and_come_back(memory: Memory) -> No
 
 
 @pytest.mark.parametrize(
-    "weak", [{"memories": [], "coverage": "complete"}, {"memories": ["b"], "coverage": "incomplete"}]
+    "weak",
+    [{"memories": [], "coverage": "complete"}, {"memories": ["b"], "coverage": "incomplete"}],
 )
 def test_a_weak_reconstruction_is_refined_once(tmp_path: Path, weak: dict[str, Any]) -> None:
-    model = Echo(MemoryReconstructionResponse=[weak, {"memories": ["better"], "coverage": "complete"}])
+    model = Echo(
+        MemoryReconstructionResponse=[weak, {"memories": ["better"], "coverage": "complete"}]
+    )
     memory = opened(tmp_path, model=model)
     memory.add(["a"])
     assert memory.get_latest(1, 5) == ["better"]
@@ -221,10 +256,16 @@ def test_still_weak_means_the_contents_as_they_came_and_nothing_superseded(tmp_p
     assert [text for _id, text, _stamp in memory.records()] == ["a", "a", "c", "c"]
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), TypeError("x"), ConnectionError(), TimeoutError(), OSError()])
-def test_retryable_errors_are_tried_three_times_for_each_call(tmp_path: Path, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), TypeError("x"), ConnectionError(), TimeoutError(), OSError()]
+)
+def test_retryable_errors_are_tried_three_times_for_each_call(
+    tmp_path: Path, error: Exception
+) -> None:
     model = Echo(
-        PreMemorySplitResponse=[error] * 3, MemoryReconstructionResponse=[error] * 6, CoreUpdateResponse=[error] * 3
+        PreMemorySplitResponse=[error] * 3,
+        MemoryReconstructionResponse=[error] * 6,
+        CoreUpdateResponse=[error] * 3,
     )
     memory = opened(tmp_path, model=model)
     memory.add("raw text")
@@ -244,7 +285,9 @@ def test_a_later_try_may_succeed(tmp_path: Path, failures: int) -> None:
     assert len(model.prompts(MemoryReconstructionResponse)) == failures + 1
 
 
-@pytest.mark.parametrize("garbage", [{}, {"memories": "a"}, {"memories": [1], "coverage": "complete"}, "text", None, 5])
+@pytest.mark.parametrize(
+    "garbage", [{}, {"memories": "a"}, {"memories": [1], "coverage": "complete"}, "text", None, 5]
+)
 def test_garbage_is_retried_and_then_done_without(tmp_path: Path, garbage: Any) -> None:
     model = Echo(MemoryReconstructionResponse=[garbage or {}] * 6)
     memory = opened(tmp_path, model=model)
@@ -252,7 +295,9 @@ def test_garbage_is_retried_and_then_done_without(tmp_path: Path, garbage: Any) 
     assert memory.get_latest(1, 5) == ["a"]
 
 
-@pytest.mark.parametrize("asked", ["PreMemorySplitResponse", "MemoryReconstructionResponse", "CoreUpdateResponse"])
+@pytest.mark.parametrize(
+    "asked", ["PreMemorySplitResponse", "MemoryReconstructionResponse", "CoreUpdateResponse"]
+)
 def test_other_errors_propagate_and_nothing_was_written(tmp_path: Path, asked: str) -> None:
     memory = opened(tmp_path, model=Echo(**{asked: RuntimeError("out of credit")}))
     with pytest.raises(RuntimeError, match="out of credit"):
@@ -287,7 +332,14 @@ def test_a_megabyte_is_remembered_whole(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [np.zeros(16), np.zeros((2, 16)), np.zeros((1, 8)), np.zeros((1, 1, 16)), np.full((1, 16), np.nan), [["a"] * 16]],
+    [
+        np.zeros(16),
+        np.zeros((2, 16)),
+        np.zeros((1, 8)),
+        np.zeros((1, 1, 16)),
+        np.full((1, 16), np.nan),
+        [["a"] * 16],
+    ],
 )
 @pytest.mark.parametrize("way", ["embed_query", "embed_document"])
 def test_vectors_of_another_shape_are_a_value_error_and_nothing_is_written(
@@ -346,7 +398,9 @@ def test_a_moved_folder_keeps_its_memory_and_a_copy_has_its_own(tmp_path: Path) 
     (tmp_path / "store").rename(tmp_path / "moved")
     assert opened(tmp_path / "moved").get_latest(1, 1) == ["a"]
     (tmp_path / "copy").mkdir()
-    (tmp_path / "copy" / "memory37.json").write_text((tmp_path / "moved" / "memory37.json").read_text())
+    (tmp_path / "copy" / "memory37.json").write_text(
+        (tmp_path / "moved" / "memory37.json").read_text()
+    )
     assert opened(tmp_path / "copy").records() == []
 
 
@@ -387,7 +441,9 @@ def test_the_core_is_replaced_when_the_model_says_so(tmp_path: Path) -> None:
         (CORE + "- The build is failing right now.\n", "Passing, not lasting"),
     ],
 )
-def test_a_core_against_the_policy_is_kept_as_a_proposal(tmp_path: Path, refused: str, because: str) -> None:
+def test_a_core_against_the_policy_is_kept_as_a_proposal(
+    tmp_path: Path, refused: str, because: str
+) -> None:
     model = Echo(CoreUpdateResponse={"should_update": True, "core_markdown": refused})
     memory = opened(tmp_path, model=model)
     memory.add(["a"])
@@ -433,7 +489,9 @@ def test_a_folder_of_haema_is_taken_over(tmp_path: Path) -> None:
             ("x", "newer", 1_700_000_000_500, 0),
         ]
         for pk, text, stamp, deleted in [*rows, ("y", "gone", 1_600_000_000_000, 1)]:
-            database.execute("INSERT INTO latest_memories VALUES (?, ?, '', ?, ?)", (pk, text, stamp, deleted))
+            database.execute(
+                "INSERT INTO latest_memories VALUES (?, ?, '', ?, ?)", (pk, text, stamp, deleted)
+            )
     memory = opened(tmp_path)
     assert memory.get_core() == CORE
     assert memory.get_latest(1, 5) == ["newer", "older"]

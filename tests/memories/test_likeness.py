@@ -3,14 +3,17 @@
 import pytest
 
 from bench.labelled import DATA, rows
-from memories.likeness import _at_most, likeness
+from memories.similarity.compare import _at_most, likeness
 
 
 @pytest.mark.parametrize("similarity", [0.65, 0.8, 1.0])
 def test_no_pair_is_more_alike_than_the_quick_look_allows(similarity: float) -> None:
     ruled_out = 0
     texts = [(row["a"], row["b"]) for row in rows(DATA / "pairs.jsonl")]
-    for one, other in [*texts, *zip((a for a, _ in texts), (b for _, b in texts[1:]), strict=False)]:
+    for one, other in [
+        *texts,
+        *zip((a for a, _ in texts), (b for _, b in texts[1:]), strict=False),
+    ]:
         most = _at_most(one, other, similarity=similarity)
         assert likeness(one, other, similarity=similarity) <= most
         ruled_out += most < 0.72

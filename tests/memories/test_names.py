@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from memories.agent import EpisodicMemoryManager, Patch, SemanticMemoryManager, WorkingMemoryManager
+from memories.coding_agent import (
+    EpisodicMemoryManager,
+    Patch,
+    SemanticMemoryManager,
+    WorkingMemoryManager,
+)
+from memories.coding_agent.stores import PostgresMemoryStore
 from memories.models import Namespace
-from memories.stores import PostgresMemoryStore
 
 PAGE = Path(settings.BASE_DIR) / "docs" / "agent-memory.md"
 ROWS = re.findall(r"^\| .+ \| `([\w.]+):([\w.]+)` \|$", PAGE.read_text(), re.MULTILINE)
@@ -38,10 +43,15 @@ def test_every_method_of_the_managers_and_every_rule_method_answers(mira: Namesp
     called: set[str] = set()
     plain = PostgresMemoryStore(mira)
     store, working = Spy(plain, called), Spy(WorkingMemoryManager(plain), called)
-    episodic, semantic = Spy(EpisodicMemoryManager(plain), called), Spy(SemanticMemoryManager(plain), called)
+    episodic, semantic = (
+        Spy(EpisodicMemoryManager(plain), called),
+        Spy(SemanticMemoryManager(plain), called),
+    )
 
     working.init_task("Rename the toll bell", ["look", "rename"])
-    step = working.record_step("edit", {"file_path": "ferry/bell.py", "old_string": "a", "new_string": "b\nc"})
+    step = working.record_step(
+        "edit", {"file_path": "ferry/bell.py", "old_string": "a", "new_string": "b\nc"}
+    )
     working.add_hypothesis("It is cracked")
     working.record_decision("Rename it", "Nobody knows the old name")
     working.track_file("ferry/toll.py")
@@ -50,7 +60,9 @@ def test_every_method_of_the_managers_and_every_rule_method_answers(mira: Namesp
     assert working._extract_plan_summary() == "look; rename"
     assert len(working._extract_pivots()) == 1
     assert working._calculate_line_changes() == (1, 0)
-    assert working._generate_patch_description("ferry/bell.py", [step]).startswith("edit ferry/bell.py")
+    assert working._generate_patch_description("ferry/bell.py", [step]).startswith(
+        "edit ferry/bell.py"
+    )
     episode = working.consolidate()
 
     other = episode.model_copy(update={"id": type(episode)(task="x").id, "task": "Ring the bell"})
@@ -71,7 +83,11 @@ def test_every_method_of_the_managers_and_every_rule_method_answers(mira: Namesp
     assert semantic.add_code_pattern("Bells", "rename").occurrences == 1
     assert semantic.learn_from_episode(episode).code_pattern
     assert semantic.get_relevant_knowledge("bell").bug_patterns
-    assert semantic._learn_code_pattern(episode).category == semantic._detect_pattern_category(episode) == "rename"
+    assert (
+        semantic._learn_code_pattern(episode).category
+        == semantic._detect_pattern_category(episode)
+        == "rename"
+    )
     assert semantic._analyze_patches_for_pattern(episode)
     assert "comment:docstring" in semantic._infer_coding_style_preferences(other)
     assert semantic._infer_interaction_preferences(episode) == []
@@ -88,6 +104,11 @@ def test_every_method_of_the_managers_and_every_rule_method_answers(mira: Namesp
     assert semantic.cleanup_weak_rules_in_db(store) == 0
     assert store.find_similar_rules(rule.name)[0].id == rule.id
 
-    managers = {"WorkingMemoryManager", "EpisodicMemoryManager", "SemanticMemoryManager", "PostgresMemoryStore"}
+    managers = {
+        "WorkingMemoryManager",
+        "EpisodicMemoryManager",
+        "SemanticMemoryManager",
+        "PostgresMemoryStore",
+    }
     named = {name for _, name in ROWS if "." in name and name.split(".")[0] in managers}
     assert named <= called

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from memories import erasing, rebuilding, remembering
+from memories.curation import rebuild
+from memories.erasure import deletion
+from memories.ingest import add
 from memories.models import MemoryItem, Namespace, Observation, Succession
 from memories.models.namespaces import Review
 from memories.states import Link, Maker, State
@@ -26,7 +28,9 @@ def splits(body: dict[str, Any]) -> answers.Answer:
     contents = prompt.partition("New contents:")[2].partition("Task:")[0] or prompt
     facts = [line.removeprefix("- ") for line in contents.splitlines() if line.startswith("- ")]
     if "New contents:" in prompt:
-        return said(body, {"memories": [f"Known: {fact}" for fact in facts], "coverage": "complete"})
+        return said(
+            body, {"memories": [f"Known: {fact}" for fact in facts], "coverage": "complete"}
+        )
     return said(body, {"contents": facts})
 
 
@@ -39,11 +43,13 @@ def in_use(namespace: Namespace) -> dict[str, str]:
     return dict(MemoryItem.objects.of(namespace).active().values_list("text", "made_by"))
 
 
-def rebuild(namespace: Namespace, **options: Any) -> rebuilding.Rebuilt:
-    return rebuilding.rebuild(namespace, model=remembering.site_model(), **options)
+def rebuild(namespace: Namespace, **options: Any) -> rebuild.Rebuilt:
+    return rebuild.rebuild(namespace, model=add.site_model(), **options)
 
 
-def test_the_model_is_asked_again_and_what_it_says_takes_the_place(mira: Namespace, scripted_llm: Loopback) -> None:
+def test_the_model_is_asked_again_and_what_it_says_takes_the_place(
+    mira: Namespace, scripted_llm: Loopback
+) -> None:
     old = {FERRIES: remember_by_rules(mira, FERRIES), BELL: remember_by_rules(mira, BELL)}
     scripted_llm.chat.always(splits)
     rebuilt = rebuild(mira, everything=True)
@@ -56,19 +62,24 @@ def test_the_model_is_asked_again_and_what_it_says_takes_the_place(mira: Namespa
 
 
 def remember_by_rules(namespace: Namespace, text: str) -> object:
-    written = remembering.add(namespace, [text], minds=remembering.Minds(SiteSource()))
+    written = add.add(namespace, [text], minds=add.Models(SiteSource()))
     return [*written.ids, *written.confirmed][0]
 
 
 @pytest.mark.parametrize(
     "fault",
     [
-        answers.status(500), answers.status(429, retry_after=0), answers.garbage(), answers.not_json(), answers.drop(),
-        answers.say("no json at all"), answers.say('{"memories": [], "coverage": "complete"}'),
+        answers.status(500),
+        answers.status(429, retry_after=0),
+        answers.garbage(),
+        answers.not_json(),
+        answers.drop(),
+        answers.say("no json at all"),
+        answers.say('{"memories": [], "coverage": "complete"}'),
         answers.say('{"memories": ["x"], "coverage": "incomplete"}'),
     ],
     ids=["errs", "limits", "garbage", "half", "drops", "prose", "empty", "incomplete"],
-)  # fmt: skip
+)
 def test_a_model_that_fails_supersedes_nothing_and_loses_nothing(
     mira: Namespace, scripted_llm: Loopback, fault: answers.Scripted
 ) -> None:
@@ -94,7 +105,9 @@ def test_observations_that_one_memory_rests_on_are_thought_about_together(
     assert sum("New contents:" in prompt for prompt in asked) == 1
 
 
-def test_what_is_reviewed_waits_and_the_old_stays_in_use(mira: Namespace, scripted_llm: Loopback) -> None:
+def test_what_is_reviewed_waits_and_the_old_stays_in_use(
+    mira: Namespace, scripted_llm: Loopback
+) -> None:
     remember_by_rules(mira, FERRIES)
     Namespace.objects.filter(pk=mira.pk).update(review=Review.ALL)
     scripted_llm.chat.always(splits)
@@ -103,17 +116,21 @@ def test_what_is_reviewed_waits_and_the_old_stays_in_use(mira: Namespace, script
     assert MemoryItem.objects.get(text=f"Known: {FERRIES}").state == State.PENDING
 
 
-def test_what_is_erased_while_the_model_thinks_does_not_come_back(mira: Namespace, scripted_llm: Loopback) -> None:
+def test_what_is_erased_while_the_model_thinks_does_not_come_back(
+    mira: Namespace, scripted_llm: Loopback
+) -> None:
     pk = remember_by_rules(mira, FERRIES)
 
     class Meanwhile:
-        def generate_structured(self, system_prompt: str, user_prompt: str, response_model: type) -> dict[str, Any]:
+        def generate_structured(
+            self, system_prompt: str, user_prompt: str, response_model: type
+        ) -> dict[str, Any]:
             if "contents" in response_model.model_fields:  # type: ignore[attr-defined]
                 return {"contents": [FERRIES]}
-            erasing.erase_memory(mira, pk, by="Ingrid")  # type: ignore[arg-type]
+            deletion.erase_memory(mira, pk, by="Ingrid")  # type: ignore[arg-type]
             return {"memories": [f"Known: {FERRIES}"], "coverage": "complete"}
 
-    assert rebuilding.rebuild(mira, everything=True, model=Meanwhile()).derived == 0
+    assert rebuild.rebuild(mira, everything=True, model=Meanwhile()).derived == 0
     assert not MemoryItem.objects.of(mira).exists()
 
 
@@ -124,7 +141,9 @@ def test_without_a_model_each_is_taken_as_it_came(mira: Namespace) -> None:
     assert in_use(mira) == {FERRIES: Maker.REBUILD}
 
 
-def test_the_command_asks_the_model_of_the_settings(mira: Namespace, scripted_llm: Loopback) -> None:
+def test_the_command_asks_the_model_of_the_settings(
+    mira: Namespace, scripted_llm: Loopback
+) -> None:
     remember_by_rules(mira, FERRIES)
     scripted_llm.chat.always(splits)
     out = StringIO()

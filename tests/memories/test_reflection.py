@@ -13,21 +13,27 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memories import erasing, forgetting
-from memories.buckets.admission import OpenGate
 from memories.buckets.events import MemoryEvent
-from memories.buckets.write import WritePipeline
+from memories.buckets.gate import OpenGate
+from memories.buckets.write_pipeline import WritePipeline
+from memories.curation import lifecycle
+from memories.erasure import deletion
+from memories.ingest.add import Models
 from memories.models import Insight, MemoryItem, Namespace, Reflection, Trigger
 from memories.reflection import EpisodeClusterer, Triggers, due, run, start
-from memories.reflection.flagging import flag_retracted
-from memories.reflection.running import open_reflections
-from memories.remembering import Minds
+from memories.reflection.retracted_evidence import flag_retracted
+from memories.reflection.run import open_reflections
 from memories.states import Bucket, Maker, State
 from memories.tasks import reflect
 from memories.vectors import SiteSource, Vectors
 
-LEAKS = [f"The memory leak in the image cache of service {name} was found and fixed." for name in ("Elm", "Oak", "Ash")]
-BELLS = [f"Tobin rang the cracked toll bell at the {name} pier." for name in ("upper", "lower", "old")]
+LEAKS = [
+    f"The memory leak in the image cache of service {name} was found and fixed."
+    for name in ("Elm", "Oak", "Ash")
+]
+BELLS = [
+    f"Tobin rang the cracked toll bell at the {name} pier." for name in ("upper", "lower", "old")
+]
 NOW_DUE = Triggers(episodes=3)
 
 
@@ -40,12 +46,15 @@ def happened(namespace: Namespace, *texts: str, importance: float = 0.5) -> None
 @pytest.mark.parametrize(
     ("triggers", "hours_later", "expected"),
     [
-        (Triggers(importance=1.5), 0, Trigger.IMPORTANCE), (Triggers(importance=1.6), 0, None),
-        (Triggers(episodes=3), 0, Trigger.EPISODES), (Triggers(episodes=4), 0, None),
-        (Triggers(hours=24), 25, Trigger.TIME), (Triggers(hours=24), 23, None),
+        (Triggers(importance=1.5), 0, Trigger.IMPORTANCE),
+        (Triggers(importance=1.6), 0, None),
+        (Triggers(episodes=3), 0, Trigger.EPISODES),
+        (Triggers(episodes=4), 0, None),
+        (Triggers(hours=24), 25, Trigger.TIME),
+        (Triggers(hours=24), 23, None),
         (Triggers(hours=24, least_episodes=4), 25, None),
     ],
-)  # fmt: skip
+)
 def test_each_trigger_is_reached_by_itself(
     mira: Namespace, triggers: Triggers, hours_later: int, expected: Trigger | None
 ) -> None:
@@ -71,13 +80,15 @@ def test_alike_episodes_become_an_insight_that_rests_on_each(mira: Namespace) ->
 @pytest.mark.django_db
 def test_a_model_says_the_lesson_and_its_failure_costs_nothing(mira: Namespace) -> None:
     class Says:
-        def generate_structured(self, system_prompt: str, user_prompt: str, response_model: type) -> dict[str, object]:
+        def generate_structured(
+            self, system_prompt: str, user_prompt: str, response_model: type
+        ) -> dict[str, object]:
             if "leak" in user_prompt:
                 raise TimeoutError
             return {"insight": "Cracked bells are rung at every pier.", "importance": 0.9}
 
     happened(mira, *BELLS, *LEAKS)
-    made = run(start(mira, NOW_DUE), minds=Minds(SiteSource(), Says()))  # type: ignore[arg-type]
+    made = run(start(mira, NOW_DUE), minds=Models(SiteSource(), Says()))  # type: ignore[arg-type]
     by = dict(MemoryItem.objects.filter(pk__in=made or []).values_list("made_by", "importance"))
     assert by.keys() == {Maker.MODEL, Maker.RULES}
     assert by[Maker.MODEL] == 0.9
@@ -106,12 +117,26 @@ def test_two_workers_and_one_trigger_make_one_set_of_insights(mira: Namespace) -
 
 
 @contextmanager
-def worker(reflection: Reflection, *, seconds: float, stop: str = "") -> "Iterator[subprocess.Popen[str]]":
+def worker(
+    reflection: Reflection, *, seconds: float, stop: str = ""
+) -> "Iterator[subprocess.Popen[str]]":
     """A worker in a process of its own, on this test's database, waiting to be told to begin."""
     name = str(connection.settings_dict["NAME"])
-    command = [sys.executable, "-m", "tests.memories.reflecting", name, str(reflection.pk), str(seconds), stop]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.memories.reflecting",
+        name,
+        str(reflection.pk),
+        str(seconds),
+        stop,
+    ]
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "EMBEDDER": "hashing"}
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "EMBEDDER": "hashing"},
     )
     try:
         assert said(process) == "ready"
@@ -135,11 +160,16 @@ def begin(process: "subprocess.Popen[str]") -> None:
 @pytest.mark.timeout(300)  # seconds of starting two processes, minutes on an overloaded machine
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("stop", ["thinking", "writing"])
-def test_the_worker_that_holds_it_is_killed_and_the_other_makes_the_one_set(mira: Namespace, stop: str) -> None:
+def test_the_worker_that_holds_it_is_killed_and_the_other_makes_the_one_set(
+    mira: Namespace, stop: str
+) -> None:
     happened(mira, *BELLS)
     reflection = start(mira, NOW_DUE)
     assert reflection
-    with worker(reflection, seconds=6, stop=stop) as first, worker(reflection, seconds=600) as second:
+    with (
+        worker(reflection, seconds=6, stop=stop) as first,
+        worker(reflection, seconds=600) as second,
+    ):
         begin(first)
         assert said(first) == "stands"
         begin(second)
@@ -169,7 +199,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(mira: Namespace) -> None:
     reflection = start(mira, NOW_DUE)
     assert reflection
     with pytest.raises(KeyboardInterrupt):
-        run(reflection, minds=Minds(Killed()), lease=timedelta(0))
+        run(reflection, minds=Models(Killed()), lease=timedelta(0))
     assert Insight.objects.count() == 0
     assert open_reflections() == [reflection]
     assert len(run(reflection) or []) == 1
@@ -189,7 +219,7 @@ def test_a_worker_that_is_late_writes_nothing(mira: Namespace) -> None:
                 run(reflection)  # another worker takes over meanwhile
             return super().of_documents(texts)
 
-    assert run(reflection, minds=Minds(Slow()), lease=timedelta(0)) is None
+    assert run(reflection, minds=Models(Slow()), lease=timedelta(0)) is None
     assert Insight.objects.count() == 1
 
 
@@ -198,7 +228,7 @@ def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> 
     happened(mira, *BELLS)
     (pk,) = run(start(mira, NOW_DUE)) or []  # type: ignore[arg-type]
     assert flag_retracted() == 0
-    forgetting.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
+    lifecycle.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
     assert flag_retracted() == 1
     insight = Insight.objects.get(pk=pk)
     assert insight.memory.state == State.PENDING
@@ -207,10 +237,12 @@ def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> 
 
 
 @pytest.mark.django_db
-def test_deleting_an_episode_for_good_takes_the_insight_with_it_or_flags_it(mira: Namespace) -> None:
+def test_deleting_an_episode_for_good_takes_the_insight_with_it_or_flags_it(
+    mira: Namespace,
+) -> None:
     happened(mira, *BELLS)
     (pk,) = run(start(mira, NOW_DUE)) or []  # type: ignore[arg-type]
-    erasing.erase_memory(mira, MemoryItem.objects.get(text=BELLS[0]).pk, by="Ingrid")
+    deletion.erase_memory(mira, MemoryItem.objects.get(text=BELLS[0]).pk, by="Ingrid")
     flag_retracted()
     assert not MemoryItem.objects.filter(pk=pk, state=State.ACTIVE).exists()
 

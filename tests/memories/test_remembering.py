@@ -6,11 +6,14 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from memories import forgetting, namespaces, recall, remembering
+from memories import namespaces
+from memories.curation import lifecycle
+from memories.ingest import add
 from memories.models import Evidence, MemoryItem, Namespace, Observation, Succession
+from memories.search import recall
 from memories.states import Link, Maker, State
 from memories.vectors import SiteSource, Vectors
-from retrieval.problems import Conflict, NotFound
+from retrieval.errors import Conflict, NotFound
 from tests.memories.conftest import remember
 
 pytestmark = pytest.mark.django_db
@@ -40,21 +43,28 @@ def test_nearly_the_same_takes_the_place_and_can_be_undone(mira: Namespace) -> N
     written = remember(mira, "Mira Voss likes salted eel soup.")
     assert written.superseded == [old]
     assert Evidence.objects.filter(memory=written.ids[0]).count() == 2
-    forgetting.restore(mira, old)
-    assert set(MemoryItem.objects.of(mira).active().values_list("pk", flat=True)) == {old, *written.ids}
+    lifecycle.restore(mira, old)
+    assert set(MemoryItem.objects.of(mira).active().values_list("pk", flat=True)) == {
+        old,
+        *written.ids,
+    }
     assert not Succession.objects.get(older=old, kind=Link.MERGED).in_effect
 
 
 def test_a_raw_text_is_taken_apart_by_rules(mira: Namespace) -> None:
-    minds = remembering.site_minds()
-    written = remembering.add(mira, "Mira owns a ferry. Tobin keeps the bell!", minds=minds)
+    minds = add.site_models()
+    written = add.add(mira, "Mira owns a ferry. Tobin keeps the bell!", minds=minds)
     assert len(written.ids) == 2
     assert len(written.observations) == 1
-    assert set(MemoryItem.objects.filter(pk__in=written.ids).values_list("made_by", flat=True)) == {Maker.RULES}
+    assert set(MemoryItem.objects.filter(pk__in=written.ids).values_list("made_by", flat=True)) == {
+        Maker.RULES
+    }
 
 
 def test_memories_carry_speaker_and_date_into_the_index(mira: Namespace) -> None:
-    remember(mira, "The bell is cracked.", speaker="Tobin", event_at=datetime(2026, 3, 8, tzinfo=UTC))
+    remember(
+        mira, "The bell is cracked.", speaker="Tobin", event_at=datetime(2026, 3, 8, tzinfo=UTC)
+    )
     (found,) = recall.search(mira, "what did Tobin say in March").memories
     assert found.context == "Tobin (08 March 2026)"
 
@@ -64,14 +74,17 @@ def test_an_embedder_that_is_down_costs_no_memory(mira: Namespace) -> None:
         def of_documents(self, texts: list[str]) -> Vectors | None:
             return None
 
-    remembering.add(mira, ["The silent bell hangs in Heron Abbey."], minds=remembering.Minds(Down()))
+    add.add(mira, ["The silent bell hangs in Heron Abbey."], minds=add.Models(Down()))
     (found,) = recall.search(mira, "silent bell").memories
     assert found.text == "The silent bell hangs in Heron Abbey."
 
 
 def test_observations_cannot_be_changed_or_deleted(mira: Namespace) -> None:
     remember(mira, "The tide turns at noon.")
-    for attempt in (lambda: Observation.objects.update(text="x"), lambda: Observation.objects.all().delete()):
+    for attempt in (
+        lambda: Observation.objects.update(text="x"),
+        lambda: Observation.objects.all().delete(),
+    ):
         with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
             attempt()
     assert Observation.objects.get().text == "The tide turns at noon."
@@ -82,7 +95,7 @@ def test_no_query_crosses_a_namespace(mira: Namespace, tobin: Namespace) -> None
     assert recall.search(tobin, "drowned ledger").memories == []
     assert recall.latest(tobin) == []
     with pytest.raises(NotFound):
-        forgetting.find(tobin, MemoryItem.objects.get().pk)
+        lifecycle.find(tobin, MemoryItem.objects.get().pk)
 
 
 def test_a_memory_is_read_as_of_a_moment(mira: Namespace) -> None:
@@ -90,7 +103,9 @@ def test_a_memory_is_read_as_of_a_moment(mira: Namespace) -> None:
     between = timezone.now()
     (new,) = remember(mira, "Mira Voss likes salted eel soup.").ids
     assert [memory.id for memory in recall.latest(mira, as_of=between)] == [old]
-    assert [memory.id for memory in recall.search(mira, "eel soup", as_of=between).memories] == [old]
+    assert [memory.id for memory in recall.search(mira, "eel soup", as_of=between).memories] == [
+        old
+    ]
     assert [memory.id for memory in recall.search(mira, "eel soup").memories] == [new]
     assert recall.latest(mira, as_of=between - timedelta(days=1)) == []
 
@@ -103,25 +118,33 @@ def test_when_it_happened_is_not_when_it_was_recorded(mira: Namespace) -> None:
 
 
 def test_what_has_expired_leaves_use_and_can_come_back(mira: Namespace) -> None:
-    (pk,) = remember(mira, "The ferry is being caulked.", expires_at=timezone.now() - timedelta(minutes=1)).ids
-    assert forgetting.expire() == 1
+    (pk,) = remember(
+        mira, "The ferry is being caulked.", expires_at=timezone.now() - timedelta(minutes=1)
+    ).ids
+    assert lifecycle.expire() == 1
     assert recall.search(mira, "ferry caulked").memories == []
-    forgetting.restore(mira, pk)
-    assert forgetting.expire() == 0
+    lifecycle.restore(mira, pk)
+    assert lifecycle.expire() == 0
     assert len(recall.search(mira, "ferry caulked").memories) == 1
 
 
 def test_archived_memories_are_kept_and_not_found(mira: Namespace) -> None:
     (pk,) = remember(mira, "Sabine asked about the weather.").ids
-    forgetting.archive(mira, pk, by="gm", reason="noise")
+    lifecycle.archive(mira, pk, by="gm", reason="noise")
     assert recall.search(mira, "weather").memories == []
     assert MemoryItem.objects.get(pk=pk).state == State.ARCHIVED
     with pytest.raises(Conflict):
-        forgetting.archive(mira, pk)
+        lifecycle.archive(mira, pk)
 
 
 def test_neighbours_lift_the_turn_beside_the_match(mira: Namespace) -> None:
-    remember(mira, "Where did the ledger go?", "Under the third stair.", "The soup is salty tonight.", "Good soup.")
+    remember(
+        mira,
+        "Where did the ledger go?",
+        "Under the third stair.",
+        "The soup is salty tonight.",
+        "Good soup.",
+    )
     plain = [memory.text for memory in recall.search(mira, "ledger", neighbours=0).memories]
     lifted = [memory.text for memory in recall.search(mira, "ledger", neighbours=0.5).memories]
     assert plain[0] == lifted[0] == "Where did the ledger go?"
@@ -136,14 +159,14 @@ def test_a_key_without_namespace_has_no_memory(world: object) -> None:
 
 
 def test_recalls_are_counted_without_a_write_per_read(mira: Namespace) -> None:
-    from memories import recalls
+    from memories.search import recall_counts
 
     (pk,) = remember(mira, "The Tin Heron has a green door.").ids
-    recalls.flush()
+    recall_counts.flush()
     with connection.execute_wrapper(_no_update):
         for _ in range(3):
             recall.search(mira, "green door")
-    recalls.flush()
+    recall_counts.flush()
     assert MemoryItem.objects.get(pk=pk).recalls == 3
 
 

@@ -4,12 +4,14 @@ from uuid import uuid4
 
 import pytest
 
-from memories import core, duplicates, forgetting, recall, reviewing, revising
+from memories import core
+from memories.curation import duplicates, edits, inbox, lifecycle
 from memories.models import MemoryItem, Namespace, StateChange
 from memories.models.namespaces import Review
+from memories.search import recall
 from memories.states import Maker, State
-from retrieval.ingest.embed import embed_pending
-from retrieval.problems import Conflict, Invalid, NotFound
+from retrieval.errors import Conflict, Invalid, NotFound
+from retrieval.indexing.embed import embed_pending
 from tests.memories.conftest import remember
 
 pytestmark = pytest.mark.django_db
@@ -26,8 +28,8 @@ def reviewed(mira: Namespace) -> Namespace:
 def test_pending_memories_are_not_retrieved_until_approved(reviewed: Namespace) -> None:
     (pk,) = remember(reviewed, "The ninth oarsman rows at night.").ids
     assert recall.search(reviewed, "ninth oarsman").memories == recall.latest(reviewed) == []
-    assert [memory.pk for memory in reviewing.inbox(reviewed)] == [pk]
-    reviewing.approve(reviewed, pk, by="gm")
+    assert [memory.pk for memory in inbox.inbox(reviewed)] == [pk]
+    inbox.approve(reviewed, pk, by="gm")
     assert [memory.id for memory in recall.search(reviewed, "ninth oarsman").memories] == [pk]
     assert StateChange.objects.filter(memory=pk).latest("at").by == "gm"
 
@@ -37,8 +39,8 @@ def test_what_is_to_be_replaced_stays_until_the_approval(mira: Namespace) -> Non
     Namespace.objects.filter(pk=mira.pk).update(review=Review.ALL)
     (new,) = remember(mira, "Mira Voss likes salted eel soup.").ids
     assert [memory.id for memory in recall.latest(mira)] == [old]
-    assert [memory.pk for memory in reviewing.pending(mira, new).replaces] == [old]
-    reviewing.approve(mira, new, by="gm")
+    assert [memory.pk for memory in inbox.pending(mira, new).replaces] == [old]
+    inbox.approve(mira, new, by="gm")
     assert [memory.id for memory in recall.latest(mira)] == [new]
 
 
@@ -46,62 +48,66 @@ def test_a_rejected_memory_replaces_nothing(mira: Namespace) -> None:
     (old,) = remember(mira, "Mira Voss likes the salted eel soup.").ids
     Namespace.objects.filter(pk=mira.pk).update(review=Review.ALL)
     (new,) = remember(mira, "Mira Voss likes salted eel soup.").ids
-    reviewing.reject(mira, new, by="gm", reason="no news")
+    inbox.reject(mira, new, by="gm", reason="no news")
     assert [memory.id for memory in recall.latest(mira)] == [old]
     assert MemoryItem.objects.get(pk=new).state == State.REJECTED
 
 
 def test_approving_twice_is_a_conflict(reviewed: Namespace) -> None:
     (pk,) = remember(reviewed, "The ninth oarsman rows at night.").ids
-    reviewing.approve(reviewed, pk, by="gm")
-    for again in (reviewing.approve, reviewing.reject):
+    inbox.approve(reviewed, pk, by="gm")
+    for again in (inbox.approve, inbox.reject):
         with pytest.raises(Conflict, match="not waiting"):
             again(reviewed, pk, by="gm")
 
 
 def test_a_pending_memory_stands_beside_the_nearest_and_its_evidence(reviewed: Namespace) -> None:
     (known,) = remember(reviewed, "Mira Voss owns three ferries at the lower landing.").ids
-    reviewing.approve(reviewed, known, by="gm")
+    inbox.approve(reviewed, known, by="gm")
     (pk,) = remember(reviewed, "Mira Voss owns four ferries at the lower landing.").ids
-    shown = reviewing.pending(reviewed, pk)
-    assert [seen.text for seen in shown.evidence] == ["Mira Voss owns four ferries at the lower landing."]
+    shown = inbox.pending(reviewed, pk)
+    assert [seen.text for seen in shown.evidence] == [
+        "Mira Voss owns four ferries at the lower landing."
+    ]
     assert [(beside.memory.pk, beside.differs_in) for beside in shown.beside] == [(known, "number")]
 
 
 def test_decisions_in_bulk_fail_one_by_one(reviewed: Namespace) -> None:
     ids = remember(reviewed, "The tide turns at noon.", "The bell rings twice.").ids
-    reviewing.approve(reviewed, ids[0], by="gm")
-    decided = reviewing.decide_all(reviewed, [*ids, uuid4()], approved=True, by="gm")
+    inbox.approve(reviewed, ids[0], by="gm")
+    decided = inbox.decide_all(reviewed, [*ids, uuid4()], approved=True, by="gm")
     assert decided.done == [ids[1]]
     assert len(decided.failed) == 2
 
 
 def test_edit_merge_and_split_keep_what_was(reviewed: Namespace) -> None:
     one, other = remember(reviewed, "Mira rows.", "Mira sings at dawn and sleeps at noon.").ids
-    edited = reviewing.edit(reviewed, one, "Mira rows the night ferry.", by="gm")
-    parts = reviewing.split(reviewed, other, ["Mira sings at dawn.", "Mira sleeps at noon."], by="gm")
-    merged = revising.merge(reviewed, [part.pk for part in parts], "Mira sings at dawn, sleeps at noon.", by="gm")
+    edited = inbox.edit(reviewed, one, "Mira rows the night ferry.", by="gm")
+    parts = inbox.split(reviewed, other, ["Mira sings at dawn.", "Mira sleeps at noon."], by="gm")
+    merged = edits.merge(
+        reviewed, [part.pk for part in parts], "Mira sings at dawn, sleeps at noon.", by="gm"
+    )
     assert edited.made_by == merged.made_by == Maker.PERSON
     assert {memory.id for memory in recall.latest(reviewed)} == {edited.pk, merged.pk}
     assert merged.observations.count() == 1
-    back = revising.undo(reviewed, merged.pk, by="gm")
+    back = edits.undo(reviewed, merged.pk, by="gm")
     assert {memory.pk for memory in back} == {part.pk for part in parts}
     with pytest.raises(Conflict):
-        revising.undo(reviewed, merged.pk, by="gm")
+        edits.undo(reviewed, merged.pk, by="gm")
 
 
 @pytest.mark.parametrize("text", ["", "  ", "nul\x00", "x" * 200_000])
 def test_a_memory_is_not_edited_into_nonsense(mira: Namespace, text: str) -> None:
     (pk,) = remember(mira, "Mira rows.").ids
     with pytest.raises(Invalid):
-        revising.edit(mira, pk, text, by="gm")
+        edits.edit(mira, pk, text, by="gm")
     assert [memory.id for memory in recall.latest(mira)] == [pk]
 
 
 def test_another_namespaces_memory_cannot_be_decided(reviewed: Namespace, tobin: Namespace) -> None:
     (pk,) = remember(reviewed, "Mira rows.").ids
     with pytest.raises(NotFound):
-        reviewing.approve(tobin, pk, by="gm")
+        inbox.approve(tobin, pk, by="gm")
 
 
 def test_under_review_the_core_waits_too(mira: Namespace) -> None:
@@ -121,7 +127,11 @@ def test_core_versions_can_be_compared_and_restored(mira: Namespace) -> None:
     core.write(mira, CORE.replace("short", "long"), reason="changed", author="gm")
     assert "-- Mira prefers short answers." in core.diff(mira, 2)
     restored = core.restore(mira, 1, author="gm")
-    assert (restored.number, restored.markdown, restored.reason) == (3, CORE, "Restored from version 1")
+    assert (restored.number, restored.markdown, restored.reason) == (
+        3,
+        CORE,
+        "Restored from version 1",
+    )
     with pytest.raises(NotFound):
         core.restore(mira, 9)
 
@@ -144,10 +154,10 @@ def test_core_text_is_replaced_only_where_it_is_unambiguous(mira: Namespace) -> 
 def test_duplicates_in_the_store_are_merged_and_come_back(mira: Namespace) -> None:
     (first,) = remember(mira, "Mira Voss likes the salted eel soup.").ids
     (other,) = remember(mira, "Something else altogether, about bridges.").ids
-    second = revising.edit(mira, other, "Mira Voss likes salted eel soup.", by="gm")
+    second = edits.edit(mira, other, "Mira Voss likes salted eel soup.", by="gm")
     embed_pending(MemoryItem)
     (link,) = duplicates.merge_duplicates(mira)
     assert (link.older_id, link.newer_id) == (first, second.pk)
     assert [memory.id for memory in recall.latest(mira)] == [second.pk]
-    forgetting.restore(mira, first, by="gm")
+    lifecycle.restore(mira, first, by="gm")
     assert {memory.id for memory in recall.latest(mira)} == {first, second.pk}

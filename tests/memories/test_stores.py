@@ -9,9 +9,7 @@ import pytest
 from qdrant_client import QdrantClient
 
 from memories.code_rules.rule import Category, CodeRule
-from memories.models import CodeRuleOutcome, MemoryItem, Namespace
-from memories.states import Bucket
-from memories.stores import (
+from memories.coding_agent.stores import (
     EmbeddingMemoryStore,
     FileStore,
     InMemoryStore,
@@ -19,8 +17,10 @@ from memories.stores import (
     MemoryStore,
     PostgresMemoryStore,
 )
-from memories.stores.records import StoreDamaged, StoreDown
-from retrieval.problems import Conflict, Invalid, NotFound
+from memories.coding_agent.stores.protocol import StoreDamaged, StoreDown
+from memories.models import CodeRuleOutcome, MemoryItem, Namespace
+from memories.states import Bucket
+from retrieval.errors import Conflict, Invalid, NotFound
 
 pytestmark = pytest.mark.django_db
 
@@ -30,8 +30,12 @@ STORES: dict[str, Callable[[Path, Namespace], MemoryStore]] = {
     "postgres": lambda folder, namespace: PostgresMemoryStore(namespace),
     "qdrant": lambda folder, namespace: EmbeddingMemoryStore(QdrantClient(":memory:")),
 }
-FARE = MemoryRecord("The fare over the river is one penny.", Bucket.FACT, 0.4, {"kind": "note", "n": 1})
-BELL = MemoryRecord("Tobin rang the cracked bell at noon.", Bucket.EPISODIC, 0.7, {"kind": "episode"})
+FARE = MemoryRecord(
+    "The fare over the river is one penny.", Bucket.FACT, 0.4, {"kind": "note", "n": 1}
+)
+BELL = MemoryRecord(
+    "Tobin rang the cracked bell at noon.", Bucket.EPISODIC, 0.7, {"kind": "episode"}
+)
 
 
 @pytest.fixture(params=STORES)
@@ -48,8 +52,11 @@ def test_what_was_added_is_there(store: MemoryStore) -> None:
     found = store.get(FARE.id)
     assert found is not None
     assert (found.text, found.bucket, found.importance, dict(found.payload)) == (
-        FARE.text, FARE.bucket, FARE.importance, dict(FARE.payload)
-    )  # fmt: skip
+        FARE.text,
+        FARE.bucket,
+        FARE.importance,
+        dict(FARE.payload),
+    )
     assert store.get(uuid4()) is None
 
 
@@ -168,7 +175,9 @@ def test_weak_rules_go_when_seen_often_enough(store: MemoryStore) -> None:
 def test_rules_with_names_alike_are_candidates_for_a_merge(store: MemoryStore) -> None:
     near = store.save_code_rule(rule("None by identity"))
     store.save_code_rule(rule("Close the file"))
-    assert [found.id for found in store.find_similar_rules("none by Identity", "null_safety")] == [near.id]
+    assert [found.id for found in store.find_similar_rules("none by Identity", "null_safety")] == [
+        near.id
+    ]
     assert store.find_similar_rules("none by identity", "security") == []
 
 
@@ -202,7 +211,9 @@ def test_what_cannot_be_written_as_json_leaves_the_file_as_it_was(tmp_path: Path
 
 def test_a_qdrant_that_is_down_is_a_clear_error() -> None:
     with pytest.raises(StoreDown, match="Qdrant"):
-        EmbeddingMemoryStore(QdrantClient(url="http://127.0.0.1:1", timeout=1, check_compatibility=False))
+        EmbeddingMemoryStore(
+            QdrantClient(url="http://127.0.0.1:1", timeout=1, check_compatibility=False)
+        )
 
 
 def test_postgres_keeps_what_was_removed_and_every_outcome(mira: Namespace) -> None:
@@ -213,7 +224,11 @@ def test_postgres_keeps_what_was_removed_and_every_outcome(mira: Namespace) -> N
     kept = store.save_code_rule(rule())
     for success in (True, True, False):
         store.update_code_rule_confidence(kept.id, success)
-    over_time = list(CodeRuleOutcome.objects.filter(rule=kept.id).order_by("pk").values_list("confidence", flat=True))
+    over_time = list(
+        CodeRuleOutcome.objects.filter(rule=kept.id)
+        .order_by("pk")
+        .values_list("confidence", flat=True)
+    )
     assert over_time == pytest.approx([0.6, 0.68, 0.544])
 
 

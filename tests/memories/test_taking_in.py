@@ -9,8 +9,10 @@ import pytest
 from django.db import DatabaseError, connection
 
 from bench.labelled import DATA, rows
-from memories import namespaces, remembering, taking_in
-from memories.drafting import Particulars
+from memories import namespaces
+from memories.ingest import add
+from memories.ledger import commit
+from memories.ledger.plan import Particulars
 from memories.models import Evidence, MemoryItem, Namespace, Observation, StateChange, Succession
 from memories.models.namespaces import Review
 from memories.states import Bucket, State
@@ -39,46 +41,81 @@ def mixed(seed: int, count: int = 120) -> list[str]:
     dice = random.Random(seed)
     pairs = dice.sample(rows(DATA / "pairs.jsonl"), count // 4)
     texts = [text for pair in pairs for text in (pair["a"], pair["b"])]
-    texts += [dice.choice(texts) for _ in range(count // 4)] + [dice.choice(texts).upper() for _ in range(count // 4)]
+    texts += [dice.choice(texts) for _ in range(count // 4)] + [
+        dice.choice(texts).upper() for _ in range(count // 4)
+    ]
     dice.shuffle(texts)
     return texts
 
 
 def about(position: int) -> Particulars:
-    return Particulars(source=f"ledger {position}", bucket=list(Bucket)[position % 5], importance=position % 10 / 10)
+    return Particulars(
+        source=f"ledger {position}",
+        bucket=list(Bucket)[position % 5],
+        importance=position % 10 / 10,
+    )
 
 
 def state_of(namespace: Namespace) -> list[object]:
     """All that is stored of a memory, without its ids: by the order in which memories came."""
     items = list(namespace.memories.order_by("timestamp_ms").defer("embedding"))
     place = {item.pk: number for number, item in enumerate(items)}
-    seen = {pk: number for number, pk in enumerate(namespace.observations.order_by("pk").values_list("pk", flat=True))}
+    seen = {
+        pk: number
+        for number, pk in enumerate(
+            namespace.observations.order_by("pk").values_list("pk", flat=True)
+        )
+    }
     return [
         (
-            item.text, item.state, item.bucket, item.importance, item.source, item.made_by, item.rev, item.embedded_rev,
-            item.embedding_model, item.word_count, str(item.search_vector),
-            list(StateChange.objects.filter(memory=item).order_by("at", "pk").values_list("state", "reason")),
-            sorted(seen[pk] for pk in Evidence.objects.filter(memory=item).values_list("observation", flat=True)),
-            sorted((place[older], kind, reason, in_effect) for older, kind, reason, in_effect in Succession.objects
-                   .filter(newer=item).values_list("older", "kind", "reason", "in_effect")),
+            item.text,
+            item.state,
+            item.bucket,
+            item.importance,
+            item.source,
+            item.made_by,
+            item.rev,
+            item.embedded_rev,
+            item.embedding_model,
+            item.word_count,
+            str(item.search_vector),
+            list(
+                StateChange.objects.filter(memory=item)
+                .order_by("at", "pk")
+                .values_list("state", "reason")
+            ),
+            sorted(
+                seen[pk]
+                for pk in Evidence.objects.filter(memory=item).values_list("observation", flat=True)
+            ),
+            sorted(
+                (place[older], kind, reason, in_effect)
+                for older, kind, reason, in_effect in Succession.objects.filter(
+                    newer=item
+                ).values_list("older", "kind", "reason", "in_effect")
+            ),
         )
         for item in items
-    ]  # fmt: skip
+    ]
 
 
 def one_by_one(namespace: Namespace, texts: list[str], vectors: VectorSource) -> None:
-    minds = remembering.Minds(vectors)
+    minds = add.Models(vectors)
     for position, text in enumerate(texts):
-        remembering.add(namespace, [text], minds=minds, about=about(position))
+        add.add(namespace, [text], minds=minds, about=about(position))
 
 
-def at_once(namespace: Namespace, texts: list[str], vectors: VectorSource) -> list[taking_in.Taken]:
-    return taking_in.take_in(namespace, texts, [about(place) for place in range(len(texts))], vectors=vectors)
+def at_once(namespace: Namespace, texts: list[str], vectors: VectorSource) -> list[commit.Taken]:
+    return commit.take_in(
+        namespace, texts, [about(place) for place in range(len(texts))], vectors=vectors
+    )
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(4))
-def test_a_batch_leaves_what_adding_one_by_one_leaves(mira: Namespace, tobin: Namespace, seed: int) -> None:
+def test_a_batch_leaves_what_adding_one_by_one_leaves(
+    mira: Namespace, tobin: Namespace, seed: int
+) -> None:
     texts = mixed(seed)
     one_by_one(mira, texts, SiteSource())
     taken = at_once(tobin, texts, SiteSource())
@@ -97,7 +134,8 @@ def test_a_batch_on_a_memory_that_knows_things_already(mira: Namespace, tobin: N
     one_by_one(mira, texts[60:], SiteSource())
     at_once(tobin, texts[60:], SiteSource())
     assert [row[:7] for row in state_of(tobin)] == [
-        (*row[:4], again[4], *row[5:7]) for row, again in zip(state_of(mira), state_of(tobin), strict=True)
+        (*row[:4], again[4], *row[5:7])
+        for row, again in zip(state_of(mira), state_of(tobin), strict=True)
     ]
     assert [row[8:] for row in state_of(tobin)] == [row[8:] for row in state_of(mira)]
 
@@ -118,17 +156,22 @@ def test_memories_that_wait_for_approval_replace_nothing(mira: Namespace, tobin:
 def test_a_client_of_any_width_is_served_the_same(world: World) -> None:
     source = ClientSource(NarrowClient(), 192)
     alone, together = (
-        Namespace.objects.create(world=world, name=name, dims=192) for name in ("narrow alone", "narrow together")
+        Namespace.objects.create(world=world, name=name, dims=192)
+        for name in ("narrow alone", "narrow together")
     )
     one_by_one(alone, mixed(7), source)
     at_once(together, mixed(7), source)
     assert state_of(together) == state_of(alone)
-    assert together.memories.filter(client_vector__isnull=False).count() == together.memories.count()
+    assert (
+        together.memories.filter(client_vector__isnull=False).count() == together.memories.count()
+    )
 
 
 @pytest.mark.django_db
 def test_without_vectors_the_very_same_words_are_still_one_memory(mira: Namespace) -> None:
-    taken = at_once(mira, ["The toll bell is cracked.", "the toll BELL is cracked!", "The oar is new."], Down())
+    taken = at_once(
+        mira, ["The toll bell is cracked.", "the toll BELL is cracked!", "The oar is new."], Down()
+    )
     assert [one.is_new for one in taken] == [True, False, True]
     assert list(mira.memories.values_list("embedding_model", flat=True).distinct()) == [""]
 
@@ -137,15 +180,24 @@ def test_without_vectors_the_very_same_words_are_still_one_memory(mira: Namespac
 def test_known_memories_beyond_the_first_are_asked_for_when_many_are_replaced(
     mira: Namespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = ["Mira likes eel soup, salted.", "Mira likes salted eel soup.", "Salted eel soup is what Mira likes."]
+    told = [
+        "Mira likes eel soup, salted.",
+        "Mira likes salted eel soup.",
+        "Salted eel soup is what Mira likes.",
+    ]
     asked: list[int] = []
-    nearest: Callable[..., object] = taking_in.nearness.nearest
+    nearest: Callable[..., object] = commit.nearness.nearest
     monkeypatch.setattr(
-        taking_in.nearness, "nearest", lambda *all, k, **more: asked.append(k) or nearest(*all, k=k, **more)
+        commit.nearness,
+        "nearest",
+        lambda *all, k, **more: asked.append(k) or nearest(*all, k=k, **more),
     )
-    monkeypatch.setattr(taking_in, "SPARE", 0)
-    one_by_one(mira, [f"The {word} lies in the harbour of Ferrymark." for word in ("oar", "bell", "net", "eel")],
-               SiteSource())  # fmt: skip
+    monkeypatch.setattr(commit, "SPARE", 0)
+    one_by_one(
+        mira,
+        [f"The {word} lies in the harbour of Ferrymark." for word in ("oar", "bell", "net", "eel")],
+        SiteSource(),
+    )
     one_by_one(mira, told[:1], SiteSource())
     asked.clear()
     at_once(mira, told[1:], SiteSource())
@@ -154,11 +206,13 @@ def test_known_memories_beyond_the_first_are_asked_for_when_many_are_replaced(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_all_of_a_batch_is_written_or_nothing(mira: Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_of_a_batch_is_written_or_nothing(
+    mira: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object, **__: object) -> None:
         raise DatabaseError("the server went away")
 
-    monkeypatch.setattr(taking_in, "_copy_successions", broken)
+    monkeypatch.setattr(commit, "_copy_successions", broken)
     with pytest.raises(DatabaseError):
         at_once(mira, mixed(3), SiteSource())
     assert not Observation.objects.filter(namespace=mira).exists()
@@ -184,7 +238,9 @@ def test_batches_of_several_writers_lose_nothing_and_replace_nothing_twice(world
     for writer in writers:
         writer.join()
     assert not failed
-    assert namespace.observations.count() == sum(len(mixed(21 + number % 2, count=60)) for number in range(4))
+    assert namespace.observations.count() == sum(
+        len(mixed(21 + number % 2, count=60)) for number in range(4)
+    )
     assert not Observation.objects.filter(namespace=namespace, memories=None).exists()
     ends = Succession.objects.filter(older__namespace=namespace, kind="merged", in_effect=True)
     assert ends.count() == len(set(ends.values_list("older", flat=True)))

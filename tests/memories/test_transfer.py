@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from memories import conversation, core, forgetting, recall, revising, transfer
+from memories import conversation, core, transfer
+from memories.curation import edits, lifecycle
 from memories.haema import Memory
 from memories.models import MemoryItem, Namespace
-from retrieval.problems import Conflict, Invalid
+from memories.search import recall
+from retrieval.errors import Conflict, Invalid
 from tests.memories.conftest import remember
 from tests.memories.fakes import Echo, Vectors
 from worlds.models import World
@@ -37,7 +39,9 @@ def test_a_clients_vectors_go_along(tmp_path: Path, world: World) -> None:
     memory = Memory(tmp_path, 5, Vectors(), Echo())
     memory.add(["a", "b"])
     lines = list(transfer.export(memory.namespace))
-    before = list(memory.namespace.memories.order_by("pk").values_list("client_vector__vector", flat=True))
+    before = list(
+        memory.namespace.memories.order_by("pk").values_list("client_vector__vector", flat=True)
+    )
     _forget(memory.namespace)
     again, _counts = transfer.bring_in(lines, world)
     after = list(again.memories.order_by("pk").values_list("client_vector__vector", flat=True))
@@ -46,7 +50,13 @@ def test_a_clients_vectors_go_along(tmp_path: Path, world: World) -> None:
 
 @pytest.mark.parametrize(
     "damaged",
-    [[], ["nonsense"], ["{}"], ['{"model": "auth.user", "pk": 1, "fields": {}}'], ['{"model": "no.model", "pk": 1}']],
+    [
+        [],
+        ["nonsense"],
+        ["{}"],
+        ['{"model": "auth.user", "pk": 1, "fields": {}}'],
+        ['{"model": "no.model", "pk": 1}'],
+    ],
 )
 def test_a_file_that_is_no_memory_is_refused(world: World, damaged: list[str]) -> None:
     with pytest.raises(Invalid):
@@ -64,7 +74,9 @@ def test_a_file_cut_in_half_leaves_the_previous_state(mira: Namespace, world: Wo
     assert not MemoryItem.objects.exists()
 
 
-def test_rows_of_another_memory_are_not_taken_over(mira: Namespace, tobin: Namespace, world: World) -> None:
+def test_rows_of_another_memory_are_not_taken_over(
+    mira: Namespace, tobin: Namespace, world: World
+) -> None:
     remember(mira, "The tide turns at noon.")
     lines = list(transfer.export(mira))
     with pytest.raises(Conflict):
@@ -72,10 +84,12 @@ def test_rows_of_another_memory_are_not_taken_over(mira: Namespace, tobin: Names
 
 
 def _a_life(namespace: Namespace) -> None:
-    first, second = remember(namespace, "Mira likes eel soup.", "Tobin keeps the bell.", speaker="Oda").ids
-    revising.edit(namespace, first, "Mira likes eel soup very much.", by="gm")
-    forgetting.archive(namespace, second, by="gm", reason="noise")
-    forgetting.restore(namespace, second, by="gm")
+    first, second = remember(
+        namespace, "Mira likes eel soup.", "Tobin keeps the bell.", speaker="Oda"
+    ).ids
+    edits.edit(namespace, first, "Mira likes eel soup very much.", by="gm")
+    lifecycle.archive(namespace, second, by="gm", reason="noise")
+    lifecycle.restore(namespace, second, by="gm")
     core.write(namespace, "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- x\n", reason="by hand")
     conversation.say(namespace, "안녕하세요, 미라.", speaker="Han Solbi")
     remember(namespace, "Mira likes eel soup very, very much, says Oda.")

@@ -9,7 +9,11 @@ from worlds.models import World
 @pytest.fixture
 def mira(world: World) -> NPC:
     return NPC.objects.create(
-        world=world, slug="mira-voss", name="Mira Voss", aliases=["Мира Восс", "미라 보스"], visibility="public"
+        world=world,
+        slug="mira-voss",
+        name="Mira Voss",
+        aliases=["Мира Восс", "미라 보스"],
+        visibility="public",
     )
 
 
@@ -20,4 +24,6 @@ def jory(world: World) -> NPC:
 
 @pytest.fixture
 def ninth_oarsman(world: World) -> NPC:
-    return NPC.objects.create(world=world, slug="ninth-oarsman", name="The Ninth Oarsman", visibility="gm")
+    return NPC.objects.create(
+        world=world, slug="ninth-oarsman", name="The Ninth Oarsman", visibility="gm"
+    )

@@ -12,7 +12,9 @@ RULED = {"approval": True, "restoration": True, "rejection": False, "reversal": 
 def replay(party: Party) -> dict[str, float]:
     """Return the score of every NPC that the ledger of `party` speaks of."""
     standing = {
-        episode.pk: episode.version for episode in Episode.objects.filter(party=party) if not episode.retracted_at
+        episode.pk: episode.version
+        for episode in Episode.objects.filter(party=party)
+        if not episode.retracted_at
     }
     counts: dict[int, bool] = {}
     changes: dict[int, DispositionChange] = {}
@@ -23,7 +25,9 @@ def replay(party: Party) -> dict[str, float]:
             counts[entry.about_id] = RULED[entry.kind]
     scores: dict[str, float] = defaultdict(float)
     for entry in sorted(changes.values(), key=lambda change: (change.happened_at, change.id)):
-        lapsed = entry.episode_id is not None and standing.get(entry.episode_id) != entry.episode_version
+        lapsed = (
+            entry.episode_id is not None and standing.get(entry.episode_id) != entry.episode_version
+        )
         before = scores[entry.npc.slug]
         if counts[entry.id] and not lapsed and entry.axis != "fear":
             scores[entry.npc.slug] = max(-100, min(100, before + entry.delta))

@@ -23,9 +23,16 @@ def client(admin_user: User) -> Client:
 @pytest.fixture
 def episode(engine: Door, mira: NPC, lanternbearers: Party) -> Episode:
     delta = [{"npc": "mira-voss", "delta": 10, "reason": "A favour."}]
-    body = {"summary_id": "ep-1", "party_id": "lanternbearers", "what": "Fog.", "relations_delta": delta}
+    body = {
+        "summary_id": "ep-1",
+        "party_id": "lanternbearers",
+        "what": "Fog.",
+        "relations_delta": delta,
+    }
     engine.post("world/episodes", body)
-    engine.put("world/art", {"image_id": "a", "cdn_url": "https://a.example/a.png", "prompt_text": "Fog"})
+    engine.put(
+        "world/art", {"image_id": "a", "cdn_url": "https://a.example/a.png", "prompt_text": "Fog"}
+    )
     return Episode.objects.get()
 
 
@@ -35,9 +42,19 @@ def score() -> float:
 
 @pytest.mark.parametrize(
     "page",
-    ["episodes/episode", "episodes/session", "episodes/scene", "episodes/arc", "episodes/thread", "episodes/recap",
-     "npcs/npc", "npcs/dispositionchange", "npcs/disposition", "art/artcard"],
-)  # fmt: skip
+    [
+        "episodes/episode",
+        "episodes/session",
+        "episodes/scene",
+        "episodes/arc",
+        "episodes/thread",
+        "episodes/recap",
+        "npcs/npc",
+        "npcs/dispositionchange",
+        "npcs/disposition",
+        "art/artcard",
+    ],
+)
 def test_every_list_opens(client: Client, episode: Episode, page: str) -> None:
     assert client.get(f"/admin/{page}/").status_code == 200
 
@@ -72,8 +89,16 @@ def test_a_ruling_in_the_admin_needs_a_reason(client: Client, episode: Episode) 
     assert score() == 0
 
 
-def test_a_correction_is_added_as_an_entry(client: Client, episode: Episode, mira: NPC, lanternbearers: Party) -> None:
-    form = {"npc": mira.pk, "party": lanternbearers.pk, "axis": "trust", "delta": -4, "reason": "Seen lying."}
+def test_a_correction_is_added_as_an_entry(
+    client: Client, episode: Episode, mira: NPC, lanternbearers: Party
+) -> None:
+    form = {
+        "npc": mira.pk,
+        "party": lanternbearers.pk,
+        "axis": "trust",
+        "delta": -4,
+        "reason": "Seen lying.",
+    }
     client.post("/admin/npcs/dispositionchange/add/", form)
     assert (score(), DispositionChange.objects.latest("id").made_by) == (6, "admin")
 

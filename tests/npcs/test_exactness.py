@@ -13,12 +13,12 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from episodes.ingest import ingest_episode, restore_episode, retract_episode
 from episodes.models import Episode, EpisodeVersion
-from episodes.recording import ingest_episode, restore_episode, retract_episode
 from episodes.schemas import EpisodeIn
 from npcs.dispositions import approve, correct, reject, restore, reverse
 from npcs.models import NPC, Disposition, DispositionChange
-from retrieval.problems import NotFound, Problem
+from retrieval.errors import NotFound, Problem
 from tests.npcs.replaying import replay
 from worlds.models import Party, World
 
@@ -27,36 +27,49 @@ EPISODES = ("ep-1", "ep-2", "ep-3", "ep-4")
 BEGIN = datetime(2026, 9, 5, 18, tzinfo=UTC)
 
 
-def summary(number: int, version: int, deltas: list[tuple[int, int]], party: str = "lanternbearers") -> EpisodeIn:
+def summary(
+    number: int, version: int, deltas: list[tuple[int, int]], party: str = "lanternbearers"
+) -> EpisodeIn:
     return EpisodeIn.model_validate(
         {
             "summary_id": EPISODES[number],
             "party_id": party,
             "when": {"real": BEGIN + timedelta(hours=number), "in_world_at": 10 - number},
             "what": f"Version {version} of what happened.",
-            "relations_delta": [{"npc": NAMES[who], "delta": by, "reason": "Because."} for who, by in deltas],
+            "relations_delta": [
+                {"npc": NAMES[who], "delta": by, "reason": "Because."} for who, by in deltas
+            ],
             "version": version,
         }
     )
 
 
 deltas = st.lists(
-    st.tuples(st.integers(0, 2), st.integers(-60, 60).filter(bool)), max_size=3, unique_by=lambda pair: pair[0]
+    st.tuples(st.integers(0, 2), st.integers(-60, 60).filter(bool)),
+    max_size=3,
+    unique_by=lambda pair: pair[0],
 )
-bodies = st.fixed_dictionaries({(number, version): deltas for number in range(4) for version in (1, 2, 3)})
+bodies = st.fixed_dictionaries(
+    {(number, version): deltas for number in range(4) for version in (1, 2, 3)}
+)
 commands = st.lists(
     st.one_of(
         st.tuples(st.just("ingest"), st.integers(0, 3), st.integers(1, 3)),
         st.tuples(st.just("retract"), st.integers(0, 3)),
         st.tuples(st.just("restore"), st.integers(0, 3)),
         st.tuples(st.just("correct"), st.integers(0, 2), st.integers(-200, 200).filter(bool)),
-        st.tuples(st.sampled_from(["reverse", "restore_change", "approve", "reject"]), st.integers(0, 1000)),
+        st.tuples(
+            st.sampled_from(["reverse", "restore_change", "approve", "reject"]),
+            st.integers(0, 1000),
+        ),
     ),
     max_size=25,
 )
 
 
-def obey(world: World, party: Party, command: tuple[Any, ...], texts: dict[tuple[int, int], Any]) -> None:
+def obey(
+    world: World, party: Party, command: tuple[Any, ...], texts: dict[tuple[int, int], Any]
+) -> None:
     """Do what `command` says. Refusals are part of the game, also of a summary that another party sent first."""
     verb, *rest = command
     rulings = {"reverse": reverse, "restore_change": restore, "approve": approve, "reject": reject}
@@ -70,7 +83,9 @@ def obey(world: World, party: Party, command: tuple[Any, ...], texts: dict[tuple
         elif verb == "correct":
             npc = NPC.objects.get(world=world, slug=NAMES[rest[0]])
             correct(npc, party, by=rest[1], reason="The record was wrong.", made_by="anna")
-        elif changes := list(DispositionChange.objects.filter(party=party).changes().order_by("id")):
+        elif changes := list(
+            DispositionChange.objects.filter(party=party).changes().order_by("id")
+        ):
             rulings[verb](changes[rest[0] % len(changes)], reason="So it was.", made_by="anna")
     except Problem as refused:
         if refused.status not in (404, 409) and refused.code != "wrong_party":
@@ -89,11 +104,19 @@ def undone() -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(sequence=commands, texts=bodies)
 @pytest.mark.django_db
 def test_any_sequence_gives_what_replaying_the_ledger_gives(
-    world: World, lanternbearers: Party, mira: NPC, jory: NPC, ninth_oarsman: NPC, sequence: Any, texts: Any
+    world: World,
+    lanternbearers: Party,
+    mira: NPC,
+    jory: NPC,
+    ninth_oarsman: NPC,
+    sequence: Any,
+    texts: Any,
 ) -> None:
     with undone():
         for command in sequence:
@@ -103,11 +126,24 @@ def test_any_sequence_gives_what_replaying_the_ledger_gives(
         assert {npc: stored.get(npc, 0) for npc in expected} == expected
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(order=st.permutations([(n, v) for n in range(4) for v in (1, 2, 3)]), twice=st.booleans(), texts=bodies)
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    order=st.permutations([(n, v) for n in range(4) for v in (1, 2, 3)]),
+    twice=st.booleans(),
+    texts=bodies,
+)
 @pytest.mark.django_db
 def test_only_the_newest_version_of_each_episode_counts_in_whatever_order_they_came(
-    world: World, lanternbearers: Party, mira: NPC, jory: NPC, ninth_oarsman: NPC, order: Any, twice: bool, texts: Any
+    world: World,
+    lanternbearers: Party,
+    mira: NPC,
+    jory: NPC,
+    ninth_oarsman: NPC,
+    order: Any,
+    twice: bool,
+    texts: Any,
 ) -> None:
     with undone():
         for number, version in order * 2 if twice else order:
@@ -124,11 +160,28 @@ def test_only_the_newest_version_of_each_episode_counts_in_whatever_order_they_c
 
 @pytest.mark.django_db(transaction=True)
 def test_eight_writers_at_once_lose_and_double_nothing(
-    world: World, lanternbearers: Party, gilded_oath: Party, mira: NPC, jory: NPC, ninth_oarsman: NPC
+    world: World,
+    lanternbearers: Party,
+    gilded_oath: Party,
+    mira: NPC,
+    jory: NPC,
+    ninth_oarsman: NPC,
 ) -> None:
     dice = random.Random(37)
-    texts = {(n, v): [(dice.randrange(3), dice.choice([-55, -9, -2, 3, 8]))] for n in range(4) for v in (1, 2, 3)}
-    verbs = ["ingest"] * 6 + ["retract", "restore", "correct", "reverse", "restore_change", "approve", "reject"]
+    texts = {
+        (n, v): [(dice.randrange(3), dice.choice([-55, -9, -2, 3, 8]))]
+        for n in range(4)
+        for v in (1, 2, 3)
+    }
+    verbs = ["ingest"] * 6 + [
+        "retract",
+        "restore",
+        "correct",
+        "reverse",
+        "restore_change",
+        "approve",
+        "reject",
+    ]
 
     def one_writer(seed: int) -> int:
         own, done = random.Random(seed), 0
@@ -154,7 +207,9 @@ def test_eight_writers_at_once_lose_and_double_nothing(
         newest = max(episode.versions.values_list("version", flat=True))
         assert episode.version == newest
         written = DispositionChange.objects.filter(episode=episode)
-        assert written.count() == written.values("episode_version", "npc", "delta").distinct().count()
+        assert (
+            written.count() == written.values("episode_version", "npc", "delta").distinct().count()
+        )
 
 
 def test_a_summary_that_nobody_sent_cannot_be_retracted(world: World) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npcs.folding import Change, faded, fold, label_of
+from npcs.score import Change, faded, fold, label_of
 
 changes = st.lists(
     st.builds(
@@ -18,7 +18,9 @@ changes = st.lists(
 
 
 @given(changes, st.integers(-100, 100), st.none() | st.floats(0.1, 1000))
-def test_the_score_stays_on_the_scale(entries: list[Change], base: int, half_life: float | None) -> None:
+def test_the_score_stays_on_the_scale(
+    entries: list[Change], base: int, half_life: float | None
+) -> None:
     standing = fold(entries, base=base, half_life=half_life)
     assert -100 <= standing.score <= 100
     assert len(standing.points) == len(entries)
@@ -38,9 +40,21 @@ def test_fear_is_kept_beside_the_score() -> None:
 
 @pytest.mark.parametrize(
     ("score", "label"),
-    [(-100, "hostile"), (-61, "hostile"), (-60, "unfriendly"), (-25, "wary"), (-8, "neutral"), (0, "neutral"),
-     (8, "neutral"), (8.1, "warm"), (25, "warm"), (60, "friendly"), (60.5, "devoted"), (100, "devoted")],
-)  # fmt: skip
+    [
+        (-100, "hostile"),
+        (-61, "hostile"),
+        (-60, "unfriendly"),
+        (-25, "wary"),
+        (-8, "neutral"),
+        (0, "neutral"),
+        (8, "neutral"),
+        (8.1, "warm"),
+        (25, "warm"),
+        (60, "friendly"),
+        (60.5, "devoted"),
+        (100, "devoted"),
+    ],
+)
 def test_each_score_has_its_word(score: float, label: str) -> None:
     assert label_of(score) == label
 

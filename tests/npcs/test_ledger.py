@@ -4,7 +4,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from npcs.models import NPC, DispositionChange
-from worlds.erasing import deletion_for_good
+from worlds.erasure import deletion_for_good
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,9 @@ def test_the_database_refuses_to_delete_an_entry(entry: DispositionChange) -> No
         entry.delete()
 
 
-def test_a_world_deleted_for_good_takes_its_ledger_along(entry: DispositionChange, world: World) -> None:
+def test_a_world_deleted_for_good_takes_its_ledger_along(
+    entry: DispositionChange, world: World
+) -> None:
     with deletion_for_good():
         world.delete()
     assert not DispositionChange.objects.exists()

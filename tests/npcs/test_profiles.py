@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from knowledge.graph.facts import EdgeFact, GraphFact
-from knowledge.graph.writing import record
+from knowledge.graph.schemas import EdgeFact, GraphFact
+from knowledge.graph.upsert import record
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import Door
@@ -17,7 +17,9 @@ from worlds.models import Party, World
 pytestmark = pytest.mark.django_db
 
 
-def happened(engine: Door, number: int, delta: int, party: str = "lanternbearers", **more: Any) -> None:
+def happened(
+    engine: Door, number: int, delta: int, party: str = "lanternbearers", **more: Any
+) -> None:
     body = {
         "summary_id": f"ep-{number}",
         "party_id": party,
@@ -30,13 +32,17 @@ def happened(engine: Door, number: int, delta: int, party: str = "lanternbearers
 
 
 def asked(door: Door, **more: Any) -> Any:
-    status, profile = door.tool("npc_profile", **{"npc_id": "mira-voss", "party_id": "lanternbearers", **more})
+    status, profile = door.tool(
+        "npc_profile", **{"npc_id": "mira-voss", "party_id": "lanternbearers", **more}
+    )
     assert status == 200, profile
     return profile
 
 
 @pytest.fixture(autouse=True)
-def cast(mira: NPC, jory: NPC, ninth_oarsman: NPC, lanternbearers: Party, gilded_oath: Party) -> None:
+def cast(
+    mira: NPC, jory: NPC, ninth_oarsman: NPC, lanternbearers: Party, gilded_oath: Party
+) -> None:
     Secret.objects.create(world=mira.world, npc=mira, text="The ninth boat was hers.")
 
 
@@ -66,10 +72,17 @@ def test_a_reversal_takes_the_change_out_and_the_profile_follows(engine: Door) -
     assert (change["summary_id"], change["delta"], change["state"]) == ("ep-2", -30, "counts")
     path = f"world/changes/{change['change']}/rulings"
     assert engine.post(path, {"verdict": "reverse", "reason": ""})[0] == 422
-    assert engine.post(path, {"verdict": "reverse", "reason": "It was her brother."})[1]["state"] == "reversal"
+    assert (
+        engine.post(path, {"verdict": "reverse", "reason": "It was her brother."})[1]["state"]
+        == "reversal"
+    )
     assert asked(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 10
-    assert engine.post(path, {"verdict": "reverse", "reason": "Again."})[1]["code"] == "not_in_force"
-    assert engine.post(path, {"verdict": "restore", "reason": "It was her."})[1]["state"] == "counts"
+    assert (
+        engine.post(path, {"verdict": "reverse", "reason": "Again."})[1]["code"] == "not_in_force"
+    )
+    assert (
+        engine.post(path, {"verdict": "restore", "reason": "It was her."})[1]["state"] == "counts"
+    )
     assert asked(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == -20
 
 
@@ -78,7 +91,9 @@ def test_a_large_swing_waits_for_the_game_master(engine: Door) -> None:
     standing = asked(engine)["dynamic"]["disposition"]["lanternbearers"]
     assert (standing["score"], standing["pending"]) == (0, 1)
     waiting = engine.get("world/changes/pending")[1]["changes"]
-    assert [(each["summary_id"], each["delta"], each["state"]) for each in waiting] == [("ep-1", -60, "pending")]
+    assert [(each["summary_id"], each["delta"], each["state"]) for each in waiting] == [
+        ("ep-1", -60, "pending")
+    ]
     engine.post(f"world/changes/{waiting[0]['change']}/rulings", {"verdict": "approve"})
     standing = asked(engine)["dynamic"]["disposition"]["lanternbearers"]
     assert (standing["score"], standing["pending"], standing["label"]) == (-60, 0, "unfriendly")
@@ -113,13 +128,18 @@ def test_a_name_is_enough_in_any_of_her_languages(engine: Door, mira: NPC, name:
     assert asked(engine, npc_id=name)["npc_id"] == "mira-voss"
 
 
-def test_players_read_what_they_may_and_nothing_else(engine: Door, open_door: Callable[..., Door], mira: NPC) -> None:
-    NPC.objects.filter(pk=mira.pk).update(voice="marker-voice", goals=["marker-goal"], play_now=["marker-play"])
+def test_players_read_what_they_may_and_nothing_else(
+    engine: Door, open_door: Callable[..., Door], mira: NPC
+) -> None:
+    NPC.objects.filter(pk=mira.pk).update(
+        voice="marker-voice", goals=["marker-goal"], play_now=["marker-play"]
+    )
     happened(engine, 1, 20)
     happened(engine, 2, 15, visibility="gm")
     happened(engine, 3, -70)
     engine.post(
-        "world/npcs/mira-voss/changes", {"party_id": "lanternbearers", "delta": -100, "reason": "marker-reason"}
+        "world/npcs/mira-voss/changes",
+        {"party_id": "lanternbearers", "delta": -100, "reason": "marker-reason"},
     )
     player = open_door(audience="party:lanternbearers")
     profile = asked(player)
@@ -127,34 +147,54 @@ def test_players_read_what_they_may_and_nothing_else(engine: Door, open_door: Ca
     assert "Reason" not in str(profile)
     assert (profile["dynamic"], profile["private"]) == (None, None)
     assert profile["apparent"] == {
-        "party_id": "lanternbearers", "label": "warm", "direction": "rising", "summary_ids": ["ep-1"],
-    }  # fmt: skip
+        "party_id": "lanternbearers",
+        "label": "warm",
+        "direction": "rising",
+        "summary_ids": ["ep-1"],
+    }
     assert profile["static"]["secrets"] == []
 
 
-def test_a_secret_is_told_to_the_party_that_learned_it(engine: Door, open_door: Callable[..., Door]) -> None:
+def test_a_secret_is_told_to_the_party_that_learned_it(
+    engine: Door, open_door: Callable[..., Door]
+) -> None:
     happened(engine, 1, 1, reveals=[{"npc": "mira-voss", "secret": 1}])
-    player, rival = open_door(audience="party:lanternbearers"), open_door(audience="party:gilded-oath")
+    player, rival = (
+        open_door(audience="party:lanternbearers"),
+        open_door(audience="party:gilded-oath"),
+    )
     assert asked(player)["static"]["secrets"] == ["The ninth boat was hers."]
     assert asked(rival, party_id="gilded-oath")["static"]["secrets"] == []
 
 
-def test_a_hidden_npc_and_another_party_are_not_found(open_door: Callable[..., Door], ninth_oarsman: NPC) -> None:
+def test_a_hidden_npc_and_another_party_are_not_found(
+    open_door: Callable[..., Door], ninth_oarsman: NPC
+) -> None:
     player = open_door(audience="party:lanternbearers")
-    for arguments in ({"npc_id": "ninth-oarsman"}, {"npc_id": "Ninth Oarsman"}, {"npc_id": str(ninth_oarsman.pk)}):
+    for arguments in (
+        {"npc_id": "ninth-oarsman"},
+        {"npc_id": "Ninth Oarsman"},
+        {"npc_id": str(ninth_oarsman.pk)},
+    ):
         status, problem = player.tool("npc_profile", **arguments)
         assert status == 404
         assert "Oarsman" not in str(problem["candidates"])
     assert player.tool("npc_profile", npc_id="mira-voss", party_id="gilded-oath")[0] == 404
 
 
-def test_a_hidden_home_stays_hidden(open_door: Callable[..., Door], mira: NPC, world: World) -> None:
-    hide = Lore.objects.create(world=world, slug="hideout", title="Hideout", kind="place", visibility="gm")
+def test_a_hidden_home_stays_hidden(
+    open_door: Callable[..., Door], mira: NPC, world: World
+) -> None:
+    hide = Lore.objects.create(
+        world=world, slug="hideout", title="Hideout", kind="place", visibility="gm"
+    )
     NPC.objects.filter(pk=mira.pk).update(home="Hideout", home_lore=hide)
     assert asked(open_door(audience="party:lanternbearers"))["static"]["home"] == ""
 
 
-def test_a_profile_takes_the_same_number_of_statements_whatever_the_history(engine: Door, world: World) -> None:
+def test_a_profile_takes_the_same_number_of_statements_whatever_the_history(
+    engine: Door, world: World
+) -> None:
     def statements() -> int:
         with CaptureQueriesContext(connection) as caught:
             asked(engine)
@@ -169,16 +209,30 @@ def test_a_profile_takes_the_same_number_of_statements_whatever_the_history(engi
 
 
 def test_what_an_npc_learned_stands_in_its_profile(engine: Door) -> None:
-    happened(engine, 1, 1, reveals=[{"npc": "jory-fenn", "to": ["npc:mira-voss"], "note": "She saw him."}])
+    happened(
+        engine,
+        1,
+        1,
+        reveals=[{"npc": "jory-fenn", "to": ["npc:mira-voss"], "note": "She saw him."}],
+    )
     known = asked(engine)["dynamic"]["knows"]
-    assert [(each["kind"], each["title"], each["summary_id"]) for each in known] == [("npc", "Jory Fenn", "ep-1")]
+    assert [(each["kind"], each["title"], each["summary_id"]) for each in known] == [
+        ("npc", "Jory Fenn", "ep-1")
+    ]
 
 
 def test_an_npc_sent_twice_is_one_and_keeps_what_was_revealed(engine: Door) -> None:
-    entry = {"npc_id": "orrin-tace", "name": "Orrin Tace", "secrets": ["He fears water."], "goals": ["A bridge."]}
+    entry = {
+        "npc_id": "orrin-tace",
+        "name": "Orrin Tace",
+        "secrets": ["He fears water."],
+        "goals": ["A bridge."],
+    }
     assert engine.put("world/npcs", entry)[1]["outcome"] == "created"
     assert engine.put("world/npcs", entry)[1]["outcome"] == "unchanged"
-    Secret.objects.filter(npc__slug="orrin-tace").update(known_to=["party:gilded-oath"], visibility="revealed")
+    Secret.objects.filter(npc__slug="orrin-tace").update(
+        known_to=["party:gilded-oath"], visibility="revealed"
+    )
     changed = engine.put("world/npcs", {**entry, "role": "Bridgewright"})[1]
     assert (changed["outcome"], changed["version"]) == ("changed", 2)
     assert Secret.objects.get(npc__slug="orrin-tace").known_to == ["party:gilded-oath"]
@@ -190,7 +244,13 @@ def test_a_profile_tells_of_the_strongest_relations_that_the_asker_may_know(
 ) -> None:
     for npc in ("mira-voss", "jory-fenn", "ninth-oarsman"):
         engine.put(
-            "world/npcs", {"npc_id": npc, "name": npc.title().replace("-", " "), "role": "x", "visibility": "public"}
+            "world/npcs",
+            {
+                "npc_id": npc,
+                "name": npc.title().replace("-", " "),
+                "role": "x",
+                "visibility": "public",
+            },
         )
     public = {"src": "jory-fenn", "dst": "mira-voss", "visibility": "public"}
     record(
@@ -202,7 +262,13 @@ def test_a_profile_tells_of_the_strongest_relations_that_the_asker_may_know(
         ],
     )
     told = asked(engine)["relations"]
-    assert [(each["other"], each["since"]) for each in told] == [("jory-fenn", 3), ("ninth-oarsman", None)]
-    assert told[1]["says"] in ("Mira Voss is allied with Ninth Oarsman", "Ninth Oarsman is allied with Mira Voss")
+    assert [(each["other"], each["since"]) for each in told] == [
+        ("jory-fenn", 3),
+        ("ninth-oarsman", None),
+    ]
+    assert told[1]["says"] in (
+        "Mira Voss is allied with Ninth Oarsman",
+        "Ninth Oarsman is allied with Mira Voss",
+    )
     player = open_door(audience="party:lanternbearers")
     assert [each["other"] for each in asked(player)["relations"]] == ["jory-fenn"]

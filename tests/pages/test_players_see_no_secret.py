@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from memory_site.demo.loading import load_demo
-from memory_site.demo.reading import DemoWorld, Secret, read_world
+from memory_site.demo.load import load_demo
+from memory_site.demo.world_files import DemoWorld, Secret, read_world
 from worlds.models import Membership, Party, World
 
 AUDIENCE = "party:lanternbearers"
@@ -62,8 +62,10 @@ def hidden_texts(world: DemoWorld) -> Iterator[str]:
     """What the party has not learned: secrets, goals, voices, notes; less what a scene revealed to it."""
     revealed = {
         (reveal.lore or reveal.npc, reveal.secret)
-        for scene in world.scenes for reveal in scene.reveals if AUDIENCE in reveal.to
-    }  # fmt: skip
+        for scene in world.scenes
+        for reveal in scene.reveals
+        if AUDIENCE in reveal.to
+    }
     for slug, entry in world.lore.items():
         yield from _unknown(slug, entry.secrets, revealed)
     for slug, npc in world.npcs.items():
@@ -72,7 +74,9 @@ def hidden_texts(world: DemoWorld) -> Iterator[str]:
     yield from (scene.episode.notes for scene in world.scenes if scene.episode.notes)
 
 
-def _unknown(slug: str, secrets: list[Secret], revealed: set[tuple[str, int | None]]) -> Iterator[str]:
+def _unknown(
+    slug: str, secrets: list[Secret], revealed: set[tuple[str, int | None]]
+) -> Iterator[str]:
     for number, secret in enumerate(secrets, 1):
         if AUDIENCE not in secret.known_to and (slug, number) not in revealed:
             yield secret.text
@@ -84,14 +88,23 @@ def snippet(text: str) -> str:
     return max(re.split(r"['\"&<>*_`#\[\]]", plain), key=len).strip()[:60]
 
 
-def test_no_page_tells_a_player_what_the_party_has_not_learned(player: Client, master: Client) -> None:
+def test_no_page_tells_a_player_what_the_party_has_not_learned(
+    player: Client, master: Client
+) -> None:
     as_master = crawl(master, "/w/ferrymark/")
     as_player = crawl(player, "/w/ferrymark/", *as_master)
     secrets = {snippet(text) for text in hidden_texts(read_world())}
     secrets = {secret for secret in secrets if len(secret) > 12}
     everything = "\n".join(as_master.values())
-    assert sum(secret in everything for secret in secrets) > 40, "the game master's pages show most of them"
-    leaks = [(address, secret) for address, text in as_player.items() for secret in secrets if secret in text]
+    assert sum(secret in everything for secret in secrets) > 40, (
+        "the game master's pages show most of them"
+    )
+    leaks = [
+        (address, secret)
+        for address, text in as_player.items()
+        for secret in secrets
+        if secret in text
+    ]
     assert leaks == []
 
 
@@ -106,11 +119,17 @@ def test_a_player_cannot_look_through_other_eyes(player: Client) -> None:
     assert player.get("/w/ferrymark/parties/gilded-oath/").status_code == 404
 
 
-def test_a_game_master_who_views_as_a_party_sees_what_its_player_sees(player: Client, master: Client) -> None:
+def test_a_game_master_who_views_as_a_party_sees_what_its_player_sees(
+    player: Client, master: Client
+) -> None:
     master.post("/w/ferrymark/as/", {"as": AUDIENCE})
-    own = set(re.findall(r"/w/ferrymark/lore/[^/\"]+/", player.get("/w/ferrymark/lore/").content.decode()))
+    own = set(
+        re.findall(r"/w/ferrymark/lore/[^/\"]+/", player.get("/w/ferrymark/lore/").content.decode())
+    )
     assert own
-    assert own == set(re.findall(r"/w/ferrymark/lore/[^/\"]+/", master.get("/w/ferrymark/lore/").content.decode()))
+    assert own == set(
+        re.findall(r"/w/ferrymark/lore/[^/\"]+/", master.get("/w/ferrymark/lore/").content.decode())
+    )
     assert master.get("/w/ferrymark/inbox/").status_code == 404
 
 

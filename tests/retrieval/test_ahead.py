@@ -32,7 +32,9 @@ def table() -> Iterator[None]:
 
 
 def put(number: Any) -> Any:
-    return send(ALIAS, ("INSERT INTO sent_ahead VALUES (%(number)s) RETURNING number", {"number": number}))
+    return send(
+        ALIAS, ("INSERT INTO sent_ahead VALUES (%(number)s) RETURNING number", {"number": number})
+    )
 
 
 def stored() -> list[int]:
@@ -43,7 +45,9 @@ def stored() -> list[int]:
 
 def seen_by_another() -> list[int]:
     with psycopg.connect(connection.connection.info.dsn, autocommit=True) as other:
-        return [number for (number,) in other.execute("SELECT number FROM sent_ahead ORDER BY number")]
+        return [
+            number for (number,) in other.execute("SELECT number FROM sent_ahead ORDER BY number")
+        ]
 
 
 def in_pipeline() -> bool:
@@ -102,7 +106,9 @@ def test_a_failed_batch_changes_nothing_and_the_next_one_works() -> None:
     put(1).rows()
     with pytest.raises(DatabaseError, match="duplicate key"):
         send(
-            ALIAS, ("INSERT INTO sent_ahead VALUES (5)", {}), ("INSERT INTO sent_ahead VALUES (1) RETURNING 1", {})
+            ALIAS,
+            ("INSERT INTO sent_ahead VALUES (5)", {}),
+            ("INSERT INTO sent_ahead VALUES (1) RETURNING 1", {}),
         ).rows()
     assert put(2).rows() == [(2,)]
     assert stored() == [1, 2]
@@ -146,7 +152,11 @@ def test_a_statement_that_failed_to_parse_can_be_asked_again(times: int) -> None
 
 def test_a_statement_that_cannot_be_sent_leaves_no_answer_to_wait_for() -> None:
     with pytest.raises((ProgrammingError, DataError)):
-        send(ALIAS, ("INSERT INTO sent_ahead VALUES (9)", {}), ("SELECT %(what)s", {"what": object()}))
+        send(
+            ALIAS,
+            ("INSERT INTO sent_ahead VALUES (9)", {}),
+            ("SELECT %(what)s", {"what": object()}),
+        )
     assert put(1).rows() == [(1,)]
     assert stored() == [1]
 
@@ -198,7 +208,9 @@ def test_nothing_under_way_is_left_when_the_connection_is_closed() -> None:
 def test_a_lost_connection_is_an_error_not_a_wait() -> None:
     put(1).rows()
     with psycopg.connect(connection.connection.info.dsn, autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(%s, 5000)", [connection.connection.info.backend_pid])
+        other.execute(
+            "SELECT pg_terminate_backend(%s, 5000)", [connection.connection.info.backend_pid]
+        )
     with pytest.raises(DatabaseError):
         put(2).rows()
     connection.close()
@@ -223,7 +235,9 @@ def test_who_watches_statements_sees_those_sent_ahead() -> None:
 @pytest.mark.parametrize("megabytes", [1, 20])
 def test_what_no_buffer_holds_is_sent_and_answered_whole(megabytes: int) -> None:
     big = "x" * (megabytes << 20)
-    first, second = (send(ALIAS, ("SELECT %(big)s::text AS big", {"big": big + mark})) for mark in "ab")
+    first, second = (
+        send(ALIAS, ("SELECT %(big)s::text AS big", {"big": big + mark})) for mark in "ab"
+    )
     assert first.rows() == [(big + "a",)]
     assert second.rows() == [(big + "b",)]
     assert stored() == []

@@ -5,20 +5,39 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.ingest.chunk import count_tokens, cut
+from retrieval.indexing.chunk import count_tokens, cut
 
 SENTENCE = "The ferry crosses at low water, and nobody asks what lies under the tarpaulin. "
 PARAGRAPH = SENTENCE * 8 + "\n\n"
 
 LINES = st.sampled_from(
     [
-        "# Ferrymark", "## The quay", "### Паромщики", "", "", "  ", "- a rope", "  - a knot", "1. first", "| a | b |",
-        "```", "~~~", ":::", ":::secret", ":::secret party:lanternbearers", "::: note",
+        "# Ferrymark",
+        "## The quay",
+        "### Паромщики",
+        "",
+        "",
+        "  ",
+        "- a rope",
+        "  - a knot",
+        "1. first",
+        "| a | b |",
+        "```",
+        "~~~",
+        ":::",
+        ":::secret",
+        ":::secret party:lanternbearers",
+        "::: note",
         "> :::secret npc:mira-voss x :::",
-        SENTENCE, "Паром идёт в отлив. " * 20, "나룻배는 썰물에 건넌다. " * 20, "word" * 300,
-        "\u2028", "\x0c", ":::secret a ::: b",
+        SENTENCE,
+        "Паром идёт в отлив. " * 20,
+        "나룻배는 썰물에 건넌다. " * 20,
+        "word" * 300,
+        "\u2028",
+        "\x0c",
+        ":::secret a ::: b",
     ]
-)  # fmt: skip
+)
 TEXTS = st.one_of(st.lists(LINES, max_size=40).map("\n".join), st.text(max_size=400))
 
 
@@ -38,10 +57,14 @@ def test_no_piece_grows_past_the_limit(text: str) -> None:
 
 
 @given(
-    st.lists(LINES, max_size=12), st.lists(LINES, max_size=12), st.sampled_from(["", " party:gilded-oath", " npc:a"])
+    st.lists(LINES, max_size=12),
+    st.lists(LINES, max_size=12),
+    st.sampled_from(["", " party:gilded-oath", " npc:a"]),
 )
 @settings(max_examples=300, deadline=None)
-def test_a_secret_never_stands_in_an_open_piece(before: list[str], after: list[str], audiences: str) -> None:
+def test_a_secret_never_stands_in_an_open_piece(
+    before: list[str], after: list[str], audiences: str
+) -> None:
     text = "\n".join([*before, f":::secret{audiences}", "MARKER", ":::", *after])
     assert not [piece for piece in cut(text) if piece.audiences is None and "MARKER" in piece.text]
 
@@ -60,7 +83,10 @@ def test_short_text_stays_whole() -> None:
 
 def test_a_piece_knows_the_headings_above_it() -> None:
     text = f"# Ferrymark\n\n## Quay\n\n{PARAGRAPH * 4}\n## Market\n\n### Fish\n\n{PARAGRAPH * 4}"
-    assert [piece.headings for piece in cut(text)] == [("Ferrymark", "Quay"), ("Ferrymark", "Market", "Fish")]
+    assert [piece.headings for piece in cut(text)] == [
+        ("Ferrymark", "Quay"),
+        ("Ferrymark", "Market", "Fish"),
+    ]
 
 
 def test_a_piece_that_spans_sections_keeps_the_headings_they_share() -> None:
@@ -97,7 +123,9 @@ def test_a_secret_may_stand_in_one_line() -> None:
 
 
 def test_an_unclosed_secret_reaches_to_the_end() -> None:
-    assert [(p.text, p.audiences) for p in cut("Open.\n\n:::secret\nHidden.\n\n# Still hidden\n\nYes.")] == [
+    assert [
+        (p.text, p.audiences) for p in cut("Open.\n\n:::secret\nHidden.\n\n# Still hidden\n\nYes.")
+    ] == [
         ("Open.", None),
         ("Hidden.\n\n# Still hidden\n\nYes.", ()),
     ]

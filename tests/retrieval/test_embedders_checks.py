@@ -9,7 +9,9 @@ from retrieval.embedders import get_embedder
 
 
 def problems() -> set[str]:
-    return {message.id for message in run_checks() if message.id and message.id.startswith("retrieval.")}
+    return {
+        message.id for message in run_checks() if message.id and message.id.startswith("retrieval.")
+    }
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,9 @@ def test_a_misconfiguration_is_named(settings: Any, wrong: dict[str, Any], named
 
 def test_every_check_has_a_hint(settings: Any) -> None:
     settings.EMBEDDER, settings.OPENAI_BASE_URL, settings.LLM_MODEL = "nothing", "ftp://x", "gpt"
-    assert all(message.hint for message in run_checks() if (message.id or "").startswith("retrieval."))
+    assert all(
+        message.hint for message in run_checks() if (message.id or "").startswith("retrieval.")
+    )
 
 
 def test_a_class_of_ones_own_can_be_plugged_in(settings: Any) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from retrieval.embedders import get_embedder
 from retrieval.embedders.hosted import HostedEmbedder
-from retrieval.problems import EmbedderDown
+from retrieval.errors import EmbedderDown
 from tests.loopback import (
     Loopback,
     drop,
@@ -32,10 +32,14 @@ def test_each_domain_asks_for_its_own_width(hosted_embedder: Loopback) -> None:
     assert HostedEmbedder(1536).embed_query([MIRA]).shape == (1, 1536)
     assert hosted_embedder.embeddings.last["dimensions"] == 1536
     assert get_embedder("srd").name == "text-embedding-3-large@1536"
-    assert get_embedder("lore").name == get_embedder("episode").name == "text-embedding-3-large@1024"
+    assert (
+        get_embedder("lore").name == get_embedder("episode").name == "text-embedding-3-large@1024"
+    )
 
 
-def test_a_model_with_one_width_is_not_asked_for_another(hosted_embedder: Loopback, settings: Any) -> None:
+def test_a_model_with_one_width_is_not_asked_for_another(
+    hosted_embedder: Loopback, settings: Any
+) -> None:
     settings.EMBEDDING_DIMS = 3
     hosted_embedder.embeddings.then(vectors([[3.0, 0.0, 4.0]]))
     embedder = HostedEmbedder(1024)
@@ -54,7 +58,11 @@ def test_rows_are_float32_of_length_one_and_near_when_texts_are(hosted_embedder:
 
 def test_many_texts_go_in_batches_by_count(hosted_embedder: Loopback) -> None:
     assert HostedEmbedder(8).embed_document([f"Day {day}" for day in range(600)]).shape == (600, 8)
-    assert [len(request["input"]) for request in hosted_embedder.embeddings.requests] == [256, 256, 88]
+    assert [len(request["input"]) for request in hosted_embedder.embeddings.requests] == [
+        256,
+        256,
+        88,
+    ]
 
 
 def test_long_texts_go_in_batches_by_tokens(hosted_embedder: Loopback) -> None:
@@ -62,7 +70,9 @@ def test_long_texts_go_in_batches_by_tokens(hosted_embedder: Loopback) -> None:
     assert [len(request["input"]) for request in hosted_embedder.embeddings.requests] == [15, 15]
 
 
-def test_a_text_longer_than_the_model_reads_is_cut_before_it_is_sent(hosted_embedder: Loopback) -> None:
+def test_a_text_longer_than_the_model_reads_is_cut_before_it_is_sent(
+    hosted_embedder: Loopback,
+) -> None:
     HostedEmbedder(8).embed_document(["용" * 100_000])
     [sent] = hosted_embedder.embeddings.last["input"]
     assert len(sent.encode()) <= 20_000
@@ -81,7 +91,9 @@ def test_rows_are_matched_by_index_not_by_position(hosted_embedder: Loopback) ->
     assert np.array_equal(HostedEmbedder(64).embed_document([MIRA, DRAGON]), straight)
 
 
-@pytest.mark.parametrize("trouble", [status(429, retry_after=0.01), status(500), status(503), drop()])
+@pytest.mark.parametrize(
+    "trouble", [status(429, retry_after=0.01), status(500), status(503), drop()]
+)
 def test_trouble_that_passes_is_waited_out(hosted_embedder: Loopback, trouble: Any) -> None:
     hosted_embedder.embeddings.then(trouble)
     assert HostedEmbedder(8).embed_document([MIRA]).shape == (1, 8)
@@ -95,7 +107,9 @@ def test_the_wait_that_a_provider_asks_for_is_kept(hosted_embedder: Loopback) ->
     assert time.monotonic() - started >= 0.4
 
 
-@pytest.mark.parametrize("trouble", [status(401), status(400), status(429, error="insufficient_quota")])
+@pytest.mark.parametrize(
+    "trouble", [status(401), status(400), status(429, error="insufficient_quota")]
+)
 def test_trouble_that_stays_is_reported_at_once(hosted_embedder: Loopback, trouble: Any) -> None:
     hosted_embedder.embeddings.always(trouble)
     with pytest.raises(EmbedderDown) as down:
@@ -116,7 +130,9 @@ def test_trouble_that_stays_is_reported_at_once(hosted_embedder: Loopback, troub
         (not_json(), "not an embedding answer"),
     ],
 )
-def test_vectors_that_cannot_be_right_never_get_in(hosted_embedder: Loopback, answer: Any, complaint: str) -> None:
+def test_vectors_that_cannot_be_right_never_get_in(
+    hosted_embedder: Loopback, answer: Any, complaint: str
+) -> None:
     hosted_embedder.embeddings.always(answer)
     with pytest.raises(EmbedderDown, match=complaint.replace("(", r"\(").replace(")", r"\)")):
         HostedEmbedder(8).embed_document([MIRA, DRAGON])

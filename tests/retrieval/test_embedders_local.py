@@ -12,7 +12,9 @@ import pytest
 from retrieval.embedders.hashing import HashingEmbedder
 from retrieval.embedders.local import MINILM_DIMS, LocalEmbedder, mostly_latin
 
-GRAPPLE = "Grappled: the creature's speed becomes 0, and it cannot benefit from any bonus to its speed."
+GRAPPLE = (
+    "Grappled: the creature's speed becomes 0, and it cannot benefit from any bonus to its speed."
+)
 DRAGON = "The red dragon hoards gold in a cave below the volcano and burns whoever comes near."
 TEXTS = [GRAPPLE, DRAGON, "The ferry leaves at dawn.", "Соль дороже золота."]
 
@@ -115,13 +117,21 @@ if not child:
 raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     with tempfile.TemporaryDirectory() as var:
-        environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "memory_site.settings", "MEMORY37_VAR": var}
-        ended = subprocess.run([sys.executable, "-c", script], env=environment, check=False, timeout=240)
+        environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "memory_site.settings",
+            "MEMORY37_VAR": var,
+        }
+        ended = subprocess.run(
+            [sys.executable, "-c", script], env=environment, check=False, timeout=240
+        )
     assert ended.returncode == 0
 
 
 def test_the_hashing_embedder_ranks_by_shared_words() -> None:
     hashing = HashingEmbedder()
-    grapple, dragon = hashing.embed_document([GRAPPLE, DRAGON]) @ hashing.embed_query(["a grappled creature"])[0]
+    grapple, dragon = (
+        hashing.embed_document([GRAPPLE, DRAGON]) @ hashing.embed_query(["a grappled creature"])[0]
+    )
     assert grapple > dragon + 0.1
     assert np.array_equal(hashing.embed_query([GRAPPLE]), hashing.embed_document([GRAPPLE]))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from retrieval.embedders import cache, get_embedder
-from retrieval.embedders.remembering import forget_queries
+from retrieval.embedders import get_embedder, vector_cache
+from retrieval.embedders.cached import forget_queries
+from retrieval.errors import EmbedderDown
 from retrieval.models import CachedVector
-from retrieval.problems import EmbedderDown
 from tests.loopback import Loopback, status, wrong_width
 
 MIRA = "Mira Voss keeps the ledgers of the Ferrymen's Guild."
@@ -28,7 +28,9 @@ def _nothing_remembered(db: None) -> None:
 def test_a_document_is_embedded_once(hosted_embedder: Loopback) -> None:
     first = get_embedder("lore").embed_document([MIRA, DRAGON, MIRA])
     again = get_embedder("lore").embed_document([DRAGON, MIRA])
-    assert hosted_embedder.embeddings.requests == [{**hosted_embedder.embeddings.last, "input": [MIRA, DRAGON]}]
+    assert hosted_embedder.embeddings.requests == [
+        {**hosted_embedder.embeddings.last, "input": [MIRA, DRAGON]}
+    ]
     assert np.array_equal(first, again[[1, 0, 1]])
     assert np.linalg.norm(again, axis=1) == pytest.approx([1, 1], abs=1e-3)
 
@@ -64,7 +66,10 @@ def test_a_failed_query_is_not_remembered(hosted_embedder: Loopback) -> None:
 
 def test_many_threads_may_ask_at_once(hosted_embedder: Loopback) -> None:
     rows: list[Any] = []
-    asking = [Thread(target=lambda: rows.append(get_embedder("lore").embed_query([MIRA, DRAGON]))) for _ in range(8)]
+    asking = [
+        Thread(target=lambda: rows.append(get_embedder("lore").embed_query([MIRA, DRAGON])))
+        for _ in range(8)
+    ]
     for thread in asking:
         thread.start()
     for thread in asking:
@@ -77,7 +82,9 @@ def test_many_threads_may_ask_at_once(hosted_embedder: Loopback) -> None:
 @pytest.mark.usefixtures("_nothing_remembered")
 def test_what_was_embedded_before_a_failure_is_kept(hosted_embedder: Loopback) -> None:
     texts = [f"Day {day} on the river" for day in range(300)]
-    hosted_embedder.embeddings.then(lambda body: status(401) if len(body["input"]) < 256 else wrong_width(1024)(body))
+    hosted_embedder.embeddings.then(
+        lambda body: status(401) if len(body["input"]) < 256 else wrong_width(1024)(body)
+    )
     hosted_embedder.embeddings.then(status(401))
     with pytest.raises(EmbedderDown):
         get_embedder("lore").embed_document(texts)
@@ -94,21 +101,25 @@ def test_nothing_is_asked_for_nothing(hosted_embedder: Loopback) -> None:
 @pytest.mark.django_db
 def test_deletion_for_good_takes_the_vectors_along() -> None:
     get_embedder().embed_document([MIRA, DRAGON])
-    assert cache.forget_texts([MIRA]) == 1
-    assert list(cache.recall(get_embedder().name, [MIRA, DRAGON])) == [DRAGON]
+    assert vector_cache.forget_texts([MIRA]) == 1
+    assert list(vector_cache.recall(get_embedder().name, [MIRA, DRAGON])) == [DRAGON]
 
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("_nothing_remembered")
 def test_vectors_nobody_used_for_long_are_pruned(settings: Any) -> None:
     get_embedder().embed_document([MIRA, DRAGON])
-    CachedVector.objects.update(used_at=timezone.now() - timedelta(days=settings.VECTOR_CACHE_DAYS + 1))
+    CachedVector.objects.update(
+        used_at=timezone.now() - timedelta(days=settings.VECTOR_CACHE_DAYS + 1)
+    )
     get_embedder().embed_document([DRAGON])
-    assert cache.prune() == 1
-    assert list(cache.recall(get_embedder().name, [MIRA, DRAGON])) == [DRAGON]
+    assert vector_cache.prune() == 1
+    assert list(vector_cache.recall(get_embedder().name, [MIRA, DRAGON])) == [DRAGON]
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", ["", "\0", "\ud800", "x" * 1_000_000])
 def test_odd_texts_have_a_place_too(text: str) -> None:
-    assert np.array_equal(get_embedder().embed_document([text]), get_embedder().embed_document([text]))
+    assert np.array_equal(
+        get_embedder().embed_document([text]), get_embedder().embed_document([text])
+    )

@@ -8,8 +8,8 @@ from django.db import connection
 
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
-from retrieval.ingest.embed import PARKED_AFTER, embed_pending, parked, pending
-from retrieval.problems import EmbedderDown
+from retrieval.errors import EmbedderDown
+from retrieval.indexing.embed import PARKED_AFTER, embed_pending, parked, pending
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,7 +45,9 @@ def refusing(word: str) -> Callable[[list[str]], None]:
 
 
 def some_passages(count: int = 3) -> list[BenchPassage]:
-    return [BenchPassage.objects.create(key=str(n), text=f"Passage number {n}") for n in range(count)]
+    return [
+        BenchPassage.objects.create(key=str(n), text=f"Passage number {n}") for n in range(count)
+    ]
 
 
 def let_them_wait_no_longer() -> None:
@@ -68,20 +70,26 @@ def test_text_that_changes_while_the_model_runs_is_embedded_again() -> None:
     assert pending(BenchPassage).count() == 1
     assert embed_pending(BenchPassage) == 1
     row = BenchPassage.objects.get()
-    assert np.allclose(row.embedding, get_embedder().embed_document(["Something else"])[0], atol=1e-3)
+    assert np.allclose(
+        row.embedding, get_embedder().embed_document(["Something else"])[0], atol=1e-3
+    )
 
 
 def test_no_lock_is_held_and_no_transaction_open_while_the_model_runs() -> None:
     some_passages(1)
     seen: list[bool] = []
-    embed_pending(BenchPassage, embedder=Moody(lambda _texts: seen.append(connection.in_atomic_block)))
+    embed_pending(
+        BenchPassage, embedder=Moody(lambda _texts: seen.append(connection.in_atomic_block))
+    )
     assert seen == [False]
 
 
 def test_two_workers_do_not_take_the_same_passage() -> None:
     some_passages(3)
     second: list[int] = []
-    embed_pending(BenchPassage, embedder=Moody(lambda _texts: second.append(embed_pending(BenchPassage))))
+    embed_pending(
+        BenchPassage, embedder=Moody(lambda _texts: second.append(embed_pending(BenchPassage)))
+    )
     assert second == [0]
 
 

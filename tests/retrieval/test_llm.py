@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from retrieval.ledger import spending
-from retrieval.llm import LanguageModel, ToolCall, get_llm
+from retrieval.errors import LanguageModelDown
+from retrieval.llm.client import LanguageModel, ToolCall, get_llm
+from retrieval.llm.usage import spending
 from retrieval.models import LanguageModelCall
-from retrieval.problems import LanguageModelDown
 from tests.loopback import (
     Loopback,
     answer_json,
@@ -73,8 +73,12 @@ def test_an_answer_is_held_to_the_schema(llm: LanguageModel, scripted_llm: Loopb
     }
 
 
-@pytest.mark.parametrize("trouble", [status(429, retry_after=0.01), status(500), drop(), garbage(), not_json()])
-def test_trouble_that_passes_is_tried_again(llm: LanguageModel, scripted_llm: Loopback, trouble: Any) -> None:
+@pytest.mark.parametrize(
+    "trouble", [status(429, retry_after=0.01), status(500), drop(), garbage(), not_json()]
+)
+def test_trouble_that_passes_is_tried_again(
+    llm: LanguageModel, scripted_llm: Loopback, trouble: Any
+) -> None:
     scripted_llm.chat.then(trouble, answer_json(SPLIT))
     assert ask(llm) == SPLIT
 
@@ -86,8 +90,12 @@ def test_three_tries_and_no_more(llm: LanguageModel, scripted_llm: Loopback) -> 
     assert len(scripted_llm.chat.requests) == 3
 
 
-@pytest.mark.parametrize("trouble", [status(401), status(403), status(429, error="insufficient_quota")])
-def test_trouble_that_stays_is_reported_at_once(llm: LanguageModel, scripted_llm: Loopback, trouble: Any) -> None:
+@pytest.mark.parametrize(
+    "trouble", [status(401), status(403), status(429, error="insufficient_quota")]
+)
+def test_trouble_that_stays_is_reported_at_once(
+    llm: LanguageModel, scripted_llm: Loopback, trouble: Any
+) -> None:
     scripted_llm.chat.always(trouble)
     with pytest.raises(LanguageModelDown) as down:
         ask(llm)
@@ -96,7 +104,9 @@ def test_trouble_that_stays_is_reported_at_once(llm: LanguageModel, scripted_llm
     assert "Mira" not in down.value.detail
 
 
-def test_a_server_that_hangs_is_given_up(llm: LanguageModel, scripted_llm: Loopback, settings: Any) -> None:
+def test_a_server_that_hangs_is_given_up(
+    llm: LanguageModel, scripted_llm: Loopback, settings: Any
+) -> None:
     settings.LLM_TIMEOUT = 0.2
     scripted_llm.chat.always(hang())
     started = time.monotonic()
@@ -120,14 +130,21 @@ def test_the_model_is_told_what_is_wrong_with_its_answer(
     assert "cannot be used" in complaint["content"]
 
 
-def test_an_answer_cut_off_by_its_length_is_not_taken_for_whole(llm: LanguageModel, scripted_llm: Loopback) -> None:
+def test_an_answer_cut_off_by_its_length_is_not_taken_for_whole(
+    llm: LanguageModel, scripted_llm: Loopback
+) -> None:
     scripted_llm.chat.then(say('{"contents": ["a"]}', finish="length"), answer_json(SPLIT))
     assert ask(llm) == SPLIT
 
 
-def test_three_bad_answers_are_reported_with_the_reason(llm: LanguageModel, scripted_llm: Loopback) -> None:
+def test_three_bad_answers_are_reported_with_the_reason(
+    llm: LanguageModel, scripted_llm: Loopback
+) -> None:
     scripted_llm.chat.always(answer_json({"contents": 7}))
-    with pytest.raises(LanguageModelDown, match="no valid answer in 3 tries: contents: Input should be a valid list"):
+    with pytest.raises(
+        LanguageModelDown,
+        match="no valid answer in 3 tries: contents: Input should be a valid list",
+    ):
         ask(llm)
 
 
@@ -139,7 +156,9 @@ def test_three_bad_answers_are_reported_with_the_reason(llm: LanguageModel, scri
         '<think>{"contents": ["no"]}</think>{"contents": ["Mira lent the party a boat.", "The tide was low."]}',
     ],
 )
-def test_an_object_is_found_in_what_surrounds_it(llm: LanguageModel, scripted_llm: Loopback, wrapped: str) -> None:
+def test_an_object_is_found_in_what_surrounds_it(
+    llm: LanguageModel, scripted_llm: Loopback, wrapped: str
+) -> None:
     scripted_llm.chat.then(say(wrapped))
     assert ask(llm) == SPLIT
 
@@ -151,12 +170,16 @@ def test_a_server_without_schemas_is_asked_in_plain_words_and_remembered(
     plain = answer_json(SPLIT)
     scripted_llm.chat.always(lambda body: (refuse if "response_format" in body else plain)(body))
     assert ask(llm) == ask(llm) == SPLIT
-    ways = [request.get("response_format", {}).get("type") for request in scripted_llm.chat.requests]
+    ways = [
+        request.get("response_format", {}).get("type") for request in scripted_llm.chat.requests
+    ]
     assert ways == ["json_schema", "json_schema", "json_object", None, None]
     assert '"contents"' in scripted_llm.chat.last["messages"][0]["content"]
 
 
-def test_a_refused_prompt_does_not_spoil_the_way_for_the_next(llm: LanguageModel, scripted_llm: Loopback) -> None:
+def test_a_refused_prompt_does_not_spoil_the_way_for_the_next(
+    llm: LanguageModel, scripted_llm: Loopback
+) -> None:
     scripted_llm.chat.always(status(400, error="context_length_exceeded"))
     with pytest.raises(LanguageModelDown, match="context_length_exceeded"):
         ask(llm)
@@ -167,9 +190,21 @@ def test_a_refused_prompt_does_not_spoil_the_way_for_the_next(llm: LanguageModel
 
 def test_text_comes_in_pieces(llm: LanguageModel, scripted_llm: Loopback) -> None:
     scripted_llm.chat.then(say("The ferry leaves at dawn."))
-    assert list(llm.stream_text("Tell.", "When?", purpose="recap")) == ["The ", "ferry ", "leaves ", "at ", "dawn."]
+    assert list(llm.stream_text("Tell.", "When?", purpose="recap")) == [
+        "The ",
+        "ferry ",
+        "leaves ",
+        "at ",
+        "dawn.",
+    ]
     row = LanguageModelCall.objects.get()
-    assert (row.purpose, row.mode, row.ok, row.tokens_in, row.tokens_out) == ("recap", "stream", True, 11, 5)
+    assert (row.purpose, row.mode, row.ok, row.tokens_in, row.tokens_out) == (
+        "recap",
+        "stream",
+        True,
+        11,
+        5,
+    )
 
 
 def test_a_stream_that_breaks_off_says_so(llm: LanguageModel, scripted_llm: Loopback) -> None:
@@ -181,12 +216,16 @@ def test_a_stream_that_breaks_off_says_so(llm: LanguageModel, scripted_llm: Loop
     assert LanguageModelCall.objects.get().ok is False
 
 
-def test_a_stream_that_is_refused_at_first_is_asked_again(llm: LanguageModel, scripted_llm: Loopback) -> None:
+def test_a_stream_that_is_refused_at_first_is_asked_again(
+    llm: LanguageModel, scripted_llm: Loopback
+) -> None:
     scripted_llm.chat.then(status(429, retry_after=0.01), say("Dawn."))
     assert "".join(llm.stream_text("Tell.", "When?")) == "Dawn."
 
 
-def test_whoever_has_read_enough_of_a_stream_may_leave(llm: LanguageModel, scripted_llm: Loopback) -> None:
+def test_whoever_has_read_enough_of_a_stream_may_leave(
+    llm: LanguageModel, scripted_llm: Loopback
+) -> None:
     scripted_llm.chat.then(say("word " * 100))
     pieces = llm.stream_text("Tell.", "When?")
     next(pieces)
@@ -195,12 +234,18 @@ def test_whoever_has_read_enough_of_a_stream_may_leave(llm: LanguageModel, scrip
 
 
 def test_tools_are_called_in_a_conversation(llm: LanguageModel, scripted_llm: Loopback) -> None:
-    tool = {"type": "function", "function": {"name": "rules_lookup", "parameters": {"type": "object"}}}
+    tool = {
+        "type": "function",
+        "function": {"name": "rules_lookup", "parameters": {"type": "object"}},
+    }
     scripted_llm.chat.then(calls("rules_lookup", {"term": "grappled"}), say("Speed 0."))
     messages: list[dict[str, Any]] = [{"role": "user", "content": "I am grappled."}]
     reply = llm.converse(messages, [tool], purpose="scene")
     assert reply.tool_calls == (ToolCall("call_1", "rules_lookup", {"term": "grappled"}),)
-    messages += [reply.message, {"role": "tool", "tool_call_id": "call_1", "content": "Your speed is 0."}]
+    messages += [
+        reply.message,
+        {"role": "tool", "tool_call_id": "call_1", "content": "Your speed is 0."},
+    ]
     assert llm.converse(messages, [tool]).text == "Speed 0."
     sent = scripted_llm.chat.last["messages"]
     assert [message["role"] for message in sent] == ["user", "assistant", "tool"]
@@ -212,10 +257,14 @@ def test_broken_arguments_of_a_tool_call_are_asked_for_again(
     llm: LanguageModel, scripted_llm: Loopback, broken: str
 ) -> None:
     scripted_llm.chat.then(calls("rules_lookup", broken), calls("rules_lookup", {"term": "prone"}))
-    assert llm.converse([{"role": "user", "content": "?"}]).tool_calls[0].arguments == {"term": "prone"}
+    assert llm.converse([{"role": "user", "content": "?"}]).tool_calls[0].arguments == {
+        "term": "prone"
+    }
 
 
-def test_every_try_is_in_the_ledger_with_its_price(llm: LanguageModel, scripted_llm: Loopback, settings: Any) -> None:
+def test_every_try_is_in_the_ledger_with_its_price(
+    llm: LanguageModel, scripted_llm: Loopback, settings: Any
+) -> None:
     settings.LLM_PRICE_IN, settings.LLM_PRICE_OUT = 2.0, 10.0
     scripted_llm.chat.then(status(500), answer_json({"contents": 7}), answer_json(SPLIT))
     ask(llm)
@@ -236,7 +285,9 @@ def test_without_a_price_no_cost_is_written(llm: LanguageModel, scripted_llm: Lo
     assert spending(since=LONG_AGO).cost is None
 
 
-def test_prompts_that_http_cannot_carry_are_mended(llm: LanguageModel, scripted_llm: Loopback) -> None:
+def test_prompts_that_http_cannot_carry_are_mended(
+    llm: LanguageModel, scripted_llm: Loopback
+) -> None:
     scripted_llm.chat.then(answer_json(SPLIT))
     llm.generate_structured("Split.", "\0 \ud800 용", Split)
     assert scripted_llm.chat.last["messages"][1]["content"] == "  ? 용"

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from retrieval.structured import BOUNDS, InvalidAnswer, Way, parsed, request_for, strict_schema
+from retrieval.llm.structured import BOUNDS, InvalidAnswer, Way, parsed, request_for, strict_schema
 
 
 class Mood(StrEnum):
@@ -45,7 +45,9 @@ def parts(schema: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("bounded", [True, False])
 def test_objects_are_closed_and_complete(bounded: bool) -> None:
-    objects = [part for part in parts(strict_schema(Kept, bounded=bounded)) if part.get("type") == "object"]
+    objects = [
+        part for part in parts(strict_schema(Kept, bounded=bounded)) if part.get("type") == "object"
+    ]
     assert len(objects) == 3
     for part in objects:
         assert part["additionalProperties"] is False
@@ -54,7 +56,11 @@ def test_objects_are_closed_and_complete(bounded: bool) -> None:
 
 def test_every_string_and_list_is_bounded() -> None:
     found = parts(strict_schema(Kept, bounded=True))
-    free = [part for part in found if part.get("type") == "string" and not part.keys() & {"enum", "const", "format"}]
+    free = [
+        part
+        for part in found
+        if part.get("type") == "string" and not part.keys() & {"enum", "const", "format"}
+    ]
     assert free
     assert all("maxLength" in part for part in free)
     assert all("maxItems" in part for part in found if part.get("type") == "array")
@@ -82,7 +88,8 @@ def test_plain_ways_ask_without_a_schema() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "null", "[1, 2]", '{"kind": "cat"}', "{" * 5000, '{"kind": "cat", "title": 1}']
+    "text",
+    ["", "{", "null", "[1, 2]", '{"kind": "cat"}', "{" * 5000, '{"kind": "cat", "title": 1}'],
 )
 def test_what_is_not_the_object_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(InvalidAnswer) as refused:

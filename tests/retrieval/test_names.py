@@ -2,8 +2,8 @@
 
 import pytest
 
-from retrieval.names import Entry, NameIndex, fold, name_keys, query_keys
-from retrieval.problems import Ambiguous, NotFound
+from retrieval.errors import Ambiguous, NotFound
+from retrieval.text.names import Entry, NameIndex, fold, name_keys, query_keys
 
 MIRA = Entry("mira", "Mira Voss", ("Мира Восс", "미라 보스"))
 GUILD = Entry("guild", "Ferrymen's Guild", ("Гильдия паромщиков", "뱃사공 길드"))
@@ -82,12 +82,20 @@ def test_a_common_word_is_not_taken_for_a_name():
 
 def test_a_full_name_with_a_slip_goes_before_an_alias_inside_it():
     index = NameIndex([Entry("mira", "Mira Voss", ("Mira",)), Entry("town", "Ferrymark")])
-    assert [m.text for m in index.mentions("I saw Mira Vos in Ferrymark I think")] == ["Mira Vos", "Ferrymark"]
+    assert [m.text for m in index.mentions("I saw Mira Vos in Ferrymark I think")] == [
+        "Mira Vos",
+        "Ferrymark",
+    ]
 
 
 def test_a_korean_particle_ends_a_name():
-    index = NameIndex([Entry("isaura", "이사우라 브랙웬", ("이사우라",)), Entry("house", "브랙웬 가문")])
-    assert [m.matches[0].key for m in index.mentions("이사우라는 브랙웬 가문의 우두머리다")] == ["isaura", "house"]
+    index = NameIndex(
+        [Entry("isaura", "이사우라 브랙웬", ("이사우라",)), Entry("house", "브랙웬 가문")]
+    )
+    assert [m.matches[0].key for m in index.mentions("이사우라는 브랙웬 가문의 우두머리다")] == [
+        "isaura",
+        "house",
+    ]
 
 
 def test_an_ambiguous_mention_says_so():
@@ -101,7 +109,9 @@ def test_a_longer_name_hides_the_shorter_one_inside_it():
     assert [m.matches[0].key for m in index.mentions("We sailed to Salt Bay")] == ["bay"]
 
 
-@pytest.mark.parametrize("written", ["Миру Восс", "Mria Voss", "미라는", "ferymark", "페리마크에서", "뱃사공길드"])
+@pytest.mark.parametrize(
+    "written", ["Миру Восс", "Mria Voss", "미라는", "ferymark", "페리마크에서", "뱃사공길드"]
+)
 def test_database_keys_find_every_name_that_the_index_finds(written):
     entry = next(entry for entry in CAST.entries if entry.key == CAST.resolve(written))
     assert set(query_keys(written)) & set(name_keys(entry.name, *entry.aliases))

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from bench.passages import BenchPassage
-from retrieval import selectivity
 from retrieval.embedders import Vectors, get_embedder
-from retrieval.presets import Fusion, Mode, Preset
-from retrieval.problems import EmbedderDown, Invalid
-from retrieval.search import Expansion, Named, search
-from retrieval.statement import SearchTimeout
-from retrieval.statistics import refresh
+from retrieval.errors import EmbedderDown, Invalid
+from retrieval.indexing.statistics import refresh
+from retrieval.search import row_estimate
+from retrieval.search.engine import Expansion, Named, search
+from retrieval.search.presets import Fusion, Mode, Preset
+from retrieval.search.statement import SearchTimeout
 
 pytestmark = pytest.mark.django_db
 
@@ -20,10 +20,22 @@ SHELF = {
         "Conditions > Grappled",
         "A grappled creature's speed becomes 0. The condition ends if it is pushed away.",
     ),
-    "fireball": ("Spells > Fireball", "A bright streak flashes and blossoms into an explosion of flame."),
-    "mira": ("Mira Voss", "The harbour master of Ferrymark keeps two ledgers and trusts neither guild."),
-    "guild": ("Ferrymen's Guild", "The guild owns every boat on the river and hates the harbour master."),
-    "parom": ("Гильдия паромщиков", "Паромщики владеют всеми лодками на реке и не любят начальницу порта."),
+    "fireball": (
+        "Spells > Fireball",
+        "A bright streak flashes and blossoms into an explosion of flame.",
+    ),
+    "mira": (
+        "Mira Voss",
+        "The harbour master of Ferrymark keeps two ledgers and trusts neither guild.",
+    ),
+    "guild": (
+        "Ferrymen's Guild",
+        "The guild owns every boat on the river and hates the harbour master.",
+    ),
+    "parom": (
+        "Гильдия паромщиков",
+        "Паромщики владеют всеми лодками на реке и не любят начальницу порта.",
+    ),
     "mira_ko": ("미라 보스", "미라 보스는 항구를 관리하며 장부를 두 권 가지고 있다."),
 }
 LANGUAGES = {"parom": "ru", "mira_ko": "ko"}
@@ -31,24 +43,32 @@ LANGUAGES = {"parom": "ru", "mira_ko": "ko"}
 
 @pytest.fixture
 def shelf() -> dict[str, BenchPassage]:
-    selectivity.forget()
+    row_estimate.forget()
     made = {
         key: BenchPassage.objects.create(
-            key=key, tenant="ferrymark", context=context, text=text, language=LANGUAGES.get(key, "en")
+            key=key,
+            tenant="ferrymark",
+            context=context,
+            text=text,
+            language=LANGUAGES.get(key, "en"),
         )
         for key, (context, text) in SHELF.items()
     }
     embedder = get_embedder()
     for passage in made.values():
         vector = embedder.embed_document([passage.indexed_text])[0]
-        BenchPassage.objects.filter(pk=passage.pk).update(embedding=vector, embedding_model=embedder.name)
+        BenchPassage.objects.filter(pk=passage.pk).update(
+            embedding=vector, embedding_model=embedder.name
+        )
     refresh(BenchPassage)
     return made
 
 
 def ask(query: str, **options: object) -> list[str]:
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    found = search(rows, query, scopes=["ferrymark"], fields=["key"], **{"preset": Preset(dims=256), **options})
+    found = search(
+        rows, query, scopes=["ferrymark"], fields=["key"], **{"preset": Preset(dims=256), **options}
+    )
     return [hit.fields["key"] for hit in found]
 
 
@@ -70,11 +90,15 @@ def test_words_are_found_in_other_forms_of_each_language(shelf: object) -> None:
 
 
 def test_a_passage_is_found_by_its_words_before_it_has_a_vector(shelf: object) -> None:
-    BenchPassage.objects.create(key="new", tenant="ferrymark", text="The lighthouse keeper drowned.")
+    BenchPassage.objects.create(
+        key="new", tenant="ferrymark", text="The lighthouse keeper drowned."
+    )
     assert ask("lighthouse")[0] == "new"
 
 
-def test_changed_text_is_found_by_its_new_words_whoever_wrote_it(shelf: dict[str, BenchPassage]) -> None:
+def test_changed_text_is_found_by_its_new_words_whoever_wrote_it(
+    shelf: dict[str, BenchPassage],
+) -> None:
     BenchPassage.objects.filter(key="guild").update(text="Nothing but eels.")
     assert ask("eels", mode="keyword") == ["guild"]
     shelf["guild"].refresh_from_db()
@@ -95,7 +119,10 @@ def test_a_name_counts_only_inside_the_queryset(shelf: dict[str, BenchPassage]) 
 
 
 def test_a_glossary_brings_a_question_to_passages_in_another_language(shelf: object) -> None:
-    assert ask("붙잡힌 생물", mode="keyword", expansions=[Expansion("grappled creature", 0.7)])[0] == "grappled"
+    assert (
+        ask("붙잡힌 생물", mode="keyword", expansions=[Expansion("grappled creature", 0.7)])[0]
+        == "grappled"
+    )
 
 
 @pytest.mark.parametrize("query", ["", "   ", "a\0b", "\ud800", "x" * 100_001])
@@ -114,9 +141,19 @@ def test_every_hit_says_what_each_leg_thought_of_it(shelf: object) -> None:
 
 def test_explain_says_what_each_word_was_worth(shelf: object) -> None:
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    found = search(rows, "harbour ledgers", scopes=["ferrymark"], preset=Preset(dims=256), limit=1, explain=True)
+    found = search(
+        rows,
+        "harbour ledgers",
+        scopes=["ferrymark"],
+        preset=Preset(dims=256),
+        limit=1,
+        explain=True,
+    )
     assert found.explain is not None
-    assert {word["word"]: word["frequency"] for word in found.explain["words"]} == {"harbour": 2, "ledger": 1}
+    assert {word["word"]: word["frequency"] for word in found.explain["words"]} == {
+        "harbour": 2,
+        "ledger": 1,
+    }
     assert found.explain["near_misses"][0].score <= found.hits[0].score
     assert len(found.hits) == 1
 
@@ -124,7 +161,9 @@ def test_explain_says_what_each_word_was_worth(shelf: object) -> None:
 def test_a_hidden_passage_changes_no_score_of_another_audience(shelf: object) -> None:
     def scores() -> list[tuple[str, float]]:
         rows = BenchPassage.objects.filter(tenant="ferrymark", visibility="public")
-        found = search(rows, "harbour guild", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"])
+        found = search(
+            rows, "harbour guild", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"]
+        )
         return [(hit.fields["key"], hit.score) for hit in found]
 
     before = scores()
@@ -136,14 +175,16 @@ def test_a_hidden_passage_changes_no_score_of_another_audience(shelf: object) ->
             text="The harbour guild serves a drowned king.",
         )
     refresh(BenchPassage)
-    selectivity.forget()
+    row_estimate.forget()
     assert scores() == before
 
 
 def test_a_broken_embedder_takes_only_its_leg_with_it(shelf: object, settings: Any) -> None:
     settings.EMBEDDER = "tests.retrieval.test_search.Down"
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    found = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"])
+    found = search(
+        rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"]
+    )
     assert found.hits[0].fields["key"] == "fireball"
     assert found.degraded == ("vector",)
 
@@ -154,23 +195,33 @@ def test_vectors_of_another_model_are_not_compared(shelf: object) -> None:
     found = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256))
     assert found.degraded == ("vector",)
     assert found.hits[0].legs["vector"].score is None
-    by_meaning = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), mode="vector")
+    by_meaning = search(
+        rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), mode="vector"
+    )
     assert by_meaning.degraded == ("vector",)
     assert by_meaning.hits[0].id == found.hits[0].id
 
 
 def test_a_slow_database_is_an_error_that_says_what_to_do(shelf: object) -> None:
     BenchPassage.objects.bulk_create(
-        BenchPassage(key=str(n), tenant="ferrymark", text=" ".join(f"w{n % 7}{i}" for i in range(300)))
+        BenchPassage(
+            key=str(n), tenant="ferrymark", text=" ".join(f"w{n % 7}{i}" for i in range(300))
+        )
         for n in range(300)
     )
     with pytest.raises(SearchTimeout):
-        ask(" ".join(f"w{k}{i}" for k in range(7) for i in range(300)), preset=Preset(dims=256, timeout=0.001))
+        ask(
+            " ".join(f"w{k}{i}" for k in range(7) for i in range(300)),
+            preset=Preset(dims=256, timeout=0.001),
+        )
 
 
 def test_an_impossible_filter_finds_nothing(shelf: object) -> None:
     assert not search(
-        BenchPassage.objects.filter(pk__in=[]), "flame", scopes=["ferrymark"], preset=Preset(dims=256)
+        BenchPassage.objects.filter(pk__in=[]),
+        "flame",
+        scopes=["ferrymark"],
+        preset=Preset(dims=256),
     ).hits
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from bench.passages import BenchPassage
-from retrieval import selectivity
-from retrieval.ingest.embed import embed_pending
-from retrieval.presets import Fusion, preset
-from retrieval.problems import Invalid, NotFound
+from retrieval.errors import Invalid, NotFound
+from retrieval.indexing.embed import embed_pending
+from retrieval.indexing.statistics import refresh
 from retrieval.schemas import Chunk
-from retrieval.statistics import refresh
-from retrieval.stores import PostgresStore, Shelf
+from retrieval.search import row_estimate
+from retrieval.search.presets import Fusion, preset
+from retrieval.search.vector_store import PostgresStore, Shelf
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -22,7 +22,7 @@ def write(items: Sequence[Chunk]) -> int:
         BenchPassage.objects.update_or_create(key=item.id, tenant="ferrymark", defaults=values)
     embed_pending(BenchPassage)
     refresh(BenchPassage)
-    selectivity.forget()
+    row_estimate.forget()
     return len(items)
 
 
@@ -39,8 +39,18 @@ def store(transactional_db: None) -> Iterator[PostgresStore]:
 
 
 CHUNKS = [
-    Chunk(id="ferry", domain="lore", text="The ferry costs a penny.", metadata={"kind": "place", "day": 3}),
-    Chunk(id="guild", domain="lore", text="The guild owns the ferry.", metadata={"kind": "faction", "day": 8}),
+    Chunk(
+        id="ferry",
+        domain="lore",
+        text="The ferry costs a penny.",
+        metadata={"kind": "place", "day": 3},
+    ),
+    Chunk(
+        id="guild",
+        domain="lore",
+        text="The guild owns the ferry.",
+        metadata={"kind": "faction", "day": 8},
+    ),
 ]
 
 
@@ -54,7 +64,9 @@ async def test_what_was_put_in_is_found_with_both_legs(store: PostgresStore) -> 
 async def test_filters_narrow_before_ranking(store: PostgresStore) -> None:
     await store.upsert(domain="lore", items=CHUNKS)
     for filters in ({"kind": "faction"}, {"kind": ["faction", "item"]}, {"day": {"gte": 5}}):
-        found = await store.search(domain="lore", query="ferry", k_vector=5, k_keyword=5, filters=filters)
+        found = await store.search(
+            domain="lore", query="ferry", k_vector=5, k_keyword=5, filters=filters
+        )
         assert [chunk.metadata["kind"] for chunk in found] == ["faction"]
 
 

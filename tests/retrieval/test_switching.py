@@ -7,8 +7,8 @@ import pytest
 
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
-from retrieval.ingest.embed import embed_pending, pending
-from retrieval.switching import foreign, stage, swap, unstaged
+from retrieval.indexing.embed import embed_pending, pending
+from retrieval.indexing.model_switch import foreign, stage, swap, unstaged
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,7 +27,9 @@ class NextModel:
 
 @pytest.fixture(autouse=True)
 def _shelf(transactional_db: None) -> Iterator[None]:
-    BenchPassage.objects.bulk_create([BenchPassage(key=str(n), text=f"Passage number {n}") for n in range(5)])
+    BenchPassage.objects.bulk_create(
+        [BenchPassage(key=str(n), text=f"Passage number {n}") for n in range(5)]
+    )
     embed_pending(BenchPassage)
     yield
     BenchPassage.objects.all().delete()

@@ -10,7 +10,16 @@ from django.conf import settings
 from django.template import Engine
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
-PACKAGES = ("art", "episodes", "knowledge", "memories", "memory_site", "npcs", "retrieval", "worlds")
+PACKAGES = (
+    "art",
+    "episodes",
+    "knowledge",
+    "memories",
+    "memory_site",
+    "npcs",
+    "retrieval",
+    "worlds",
+)
 CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
 PLACEHOLDER = re.compile(r"%\(\w+\)|%[.\d]*[a-z%]|\{\w*\}")
 LINE = re.compile(r'^(msgid|msgid_plural|msgstr|msgstr\[\d\])? ?(".*")$')
@@ -43,7 +52,9 @@ def _entry(block: str) -> Entry:
             name = found[1] or name
             fields[name] = fields.get(name, "") + ast.literal_eval(found[2])
     translations = [text for name, text in fields.items() if name.startswith("msgstr")]
-    return Entry(fields["msgid"], fields.get("msgid_plural", ""), translations, "\n#, fuzzy" in "\n" + block)
+    return Entry(
+        fields["msgid"], fields.get("msgid_plural", ""), translations, "\n#, fuzzy" in "\n" + block
+    )
 
 
 def asked() -> set[str]:
@@ -56,7 +67,12 @@ def asked() -> set[str]:
 
 def _of_module(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS and node.args:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in CALLS
+            and node.args
+        ):
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 yield first.value

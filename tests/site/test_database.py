@@ -10,7 +10,14 @@ from weakref import WeakSet
 
 import psycopg
 import pytest
-from django.db import DEFAULT_DB_ALIAS, DataError, close_old_connections, connection, connections, transaction
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DataError,
+    close_old_connections,
+    connection,
+    connections,
+    transaction,
+)
 from django.test.utils import CaptureQueriesContext
 from pgvector import HalfVector
 
@@ -50,10 +57,14 @@ def test_a_connection_that_the_server_ended_is_replaced() -> None:
     assert backend() != first
 
 
-def test_an_idle_connection_is_asked_once_and_then_looked_at(idle: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_connection_is_asked_once_and_then_looked_at(
+    idle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Any] = []
     check = base.ConnectionPool.check_connection
-    monkeypatch.setattr(base.ConnectionPool, "check_connection", lambda one: asked.append(one) or check(one))
+    monkeypatch.setattr(
+        base.ConnectionPool, "check_connection", lambda one: asked.append(one) or check(one)
+    )
     assert stands(idle)
     assert stands(idle)
     assert asked == [idle]
@@ -102,10 +113,14 @@ def test_a_request_of_django_gives_it_back(resting: DatabaseWrapper) -> None:
     assert not resting.is_resting
 
 
-def test_what_the_server_ended_meanwhile_is_replaced_before_the_next_call(resting: DatabaseWrapper) -> None:
+def test_what_the_server_ended_meanwhile_is_replaced_before_the_next_call(
+    resting: DatabaseWrapper,
+) -> None:
     send(DEFAULT_DB_ALIAS, ("SELECT 1 AS one", {})).rows()
     with psycopg.connect(resting.connection.info.dsn, autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(%s, 5000)", [resting.connection.info.backend_pid])
+        other.execute(
+            "SELECT pg_terminate_backend(%s, 5000)", [resting.connection.info.backend_pid]
+        )
     resting.resume()
     assert send(DEFAULT_DB_ALIAS, ("SELECT 1 AS one", {})).rows() == [(1,)]
 
@@ -153,7 +168,9 @@ def test_a_thread_that_ends_gives_its_connection_back() -> None:
         return pid
 
     pool = ours().pool
-    for _thread in range(2 * pool.max_size):  # each would wait for a connection in vain, were they lost
+    for _thread in range(
+        2 * pool.max_size
+    ):  # each would wait for a connection in vain, were they lost
         with ThreadPoolExecutor(1) as threads:
             threads.submit(call).result()
         gc.collect()

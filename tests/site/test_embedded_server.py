@@ -51,7 +51,10 @@ def postmaster(server: EmbeddedServer) -> int:
 
 def another_user(server: EmbeddedServer) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", USER, str(server.folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", USER, str(server.folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "joined\n"
@@ -82,7 +85,9 @@ def test_two_processes_share_one_server_and_the_last_one_stops_it(server: Embedd
     assert not server.is_running()
 
 
-def test_a_user_that_is_killed_does_not_keep_the_server_from_stopping(server: EmbeddedServer) -> None:
+def test_a_user_that_is_killed_does_not_keep_the_server_from_stopping(
+    server: EmbeddedServer,
+) -> None:
     other = another_user(server)
     other.kill()
     other.wait()

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from memory_site.demo.loading import load_demo
+from memory_site.demo.load import load_demo
 from tests.site.catalogues import PLACEHOLDER, Entry, asked, catalogue, read_po
 from worlds.models import Membership, World
 
@@ -25,7 +25,9 @@ def test_every_text_of_the_site_is_in_the_catalogue(language: str) -> None:
 @languages
 def test_every_text_is_translated_and_none_is_a_guess(language: str) -> None:
     entries = read_po(catalogue(language))
-    assert [entry.source for entry in entries if entry.fuzzy or not all(entry.translations)] == [], AFTER
+    assert [
+        entry.source for entry in entries if entry.fuzzy or not all(entry.translations)
+    ] == [], AFTER
 
 
 @languages
@@ -34,7 +36,8 @@ def test_a_translation_keeps_every_placeholder(language: str) -> None:
         (entry.source, text)
         for entry in read_po(catalogue(language))
         for text in entry.translations
-        if sorted(PLACEHOLDER.findall(text)) != sorted(PLACEHOLDER.findall(entry.plural or entry.source))
+        if sorted(PLACEHOLDER.findall(text))
+        != sorted(PLACEHOLDER.findall(entry.plural or entry.source))
     ]
     assert lost == []
 
@@ -44,8 +47,12 @@ def test_the_compiled_catalogue_says_what_the_written_one_says(language: str) ->
     entries, compiled = read_po(catalogue(language)), catalogue(language).with_suffix(".mo")
     with compiled.open("rb") as file:
         spoken = gettext.GNUTranslations(file)
-    assert [entry.source for entry in entries if _says(spoken, entry) != set(entry.translations)] == [], AFTER
-    assert struct.unpack("<I", compiled.read_bytes()[8:12])[0] == len(entries) + 1, AFTER  # and the header
+    assert [
+        entry.source for entry in entries if _says(spoken, entry) != set(entry.translations)
+    ] == [], AFTER
+    assert struct.unpack("<I", compiled.read_bytes()[8:12])[0] == len(entries) + 1, (
+        AFTER
+    )  # and the header
 
 
 def _says(spoken: gettext.GNUTranslations, entry: Entry) -> set[str]:

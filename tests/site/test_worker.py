@@ -13,8 +13,8 @@ from django.db import connection
 from django.db.models import F
 from django.test import Client
 
+from knowledge.entry_store import save_lore
 from knowledge.models import Lore, LorePassage
-from knowledge.writing import save_lore
 from retrieval.tasks import embed_soon
 from tests.conftest import Door
 from worlds.models import World
@@ -29,8 +29,15 @@ WORKER = "-m celery --quiet -A memory_site worker --pool threads --concurrency 1
 @contextmanager
 def worker() -> Iterator[subprocess.Popen[bytes]]:
     name = connection.settings_dict["NAME"]
-    environment = {**os.environ, "EMBEDDED_DATABASE": name, "EMBEDDER": "hashing", "PYTHONWARNINGS": "ignore"}
-    process = subprocess.Popen([sys.executable, *WORKER.split()], env=environment, start_new_session=True)
+    environment = {
+        **os.environ,
+        "EMBEDDED_DATABASE": name,
+        "EMBEDDER": "hashing",
+        "PYTHONWARNINGS": "ignore",
+    }
+    process = subprocess.Popen(
+        [sys.executable, *WORKER.split()], env=environment, start_new_session=True
+    )
     try:
         yield process
     finally:
@@ -58,13 +65,20 @@ def waiting() -> int:
 def write(world: World, numbers: range) -> None:
     for number in numbers:
         save_lore(
-            Lore(world=world, slug=f"pier-{number}", title=f"Pier {number}", body=f"Boats moor at pier {number}.")
+            Lore(
+                world=world,
+                slug=f"pier-{number}",
+                title=f"Pier {number}",
+                body=f"Boats moor at pier {number}.",
+            )
         )
 
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif("DATABASE_URL" in os.environ, reason="the worker is pointed at the embedded test database"),
+    pytest.mark.skipif(
+        "DATABASE_URL" in os.environ, reason="the worker is pointed at the embedded test database"
+    ),
 ]
 
 
@@ -91,7 +105,9 @@ def test_a_worker_that_is_killed_loses_no_work(world: World) -> None:
         first.kill()
     write(world, range(30, 40))  # nobody sends a hint for these
     with worker():
-        LorePassage.objects.filter(embedded_rev__lt=F("rev")).update(embed_after=None)  # as if the leases had run out
+        LorePassage.objects.filter(embedded_rev__lt=F("rev")).update(
+            embed_after=None
+        )  # as if the leases had run out
         assert wait_for(lambda: waiting() == 0)
     assert LorePassage.objects.count() == 40
 

@@ -30,14 +30,18 @@ def at(user: User) -> Client:
     return client
 
 
-def test_a_designer_sees_only_their_worlds(designer: User, campaign: Campaign, elsewhere: Campaign) -> None:
+def test_a_designer_sees_only_their_worlds(
+    designer: User, campaign: Campaign, elsewhere: Campaign
+) -> None:
     page = at(designer).get("/admin/worlds/campaign/").content.decode()
     assert "Low Water" in page
     assert "Far Away" not in page
     assert at(designer).get(f"/admin/worlds/campaign/{elsewhere.pk}/change/").status_code == 302
 
 
-def test_a_designer_cannot_put_a_row_into_another_world(designer: User, elsewhere: Campaign) -> None:
+def test_a_designer_cannot_put_a_row_into_another_world(
+    designer: User, elsewhere: Campaign
+) -> None:
     form = {"name": "Sneaky", "slug": "sneaky", "world": str(elsewhere.world_id)}
     at(designer).post("/admin/worlds/campaign/add/", form)
     assert not Campaign.objects.filter(slug="sneaky").exists()
@@ -45,8 +49,15 @@ def test_a_designer_cannot_put_a_row_into_another_world(designer: User, elsewher
 
 def test_a_key_made_in_the_admin_is_shown_once_and_works(admin_user: User, world: World) -> None:
     client = at(admin_user)
-    form = {"name": "engine", "world": str(world.pk), "scopes": ["tools:read"], "audience": "public"}
-    page = client.post("/admin/worlds/apikey/add/", {**form, "calls_per_minute": 60}, follow=True).content.decode()
+    form = {
+        "name": "engine",
+        "world": str(world.pk),
+        "scopes": ["tools:read"],
+        "audience": "public",
+    }
+    page = client.post(
+        "/admin/worlds/apikey/add/", {**form, "calls_per_minute": 60}, follow=True
+    ).content.decode()
     text = re.search(r"m37_[0-9a-f]+_[\w-]+", page)
     assert text
     assert keys.verify(text[0]).name == "engine"
@@ -68,12 +79,16 @@ def test_an_audience_that_is_none_is_told_in_the_form(admin_user: User, world: W
 
 def test_keys_are_revoked_by_an_action(admin_user: User, world: World) -> None:
     key, _text = keys.create_key(world, name="engine")
-    at(admin_user).post("/admin/worlds/apikey/", {"action": "revoke", "_selected_action": [str(key.pk)]})
+    at(admin_user).post(
+        "/admin/worlds/apikey/", {"action": "revoke", "_selected_action": [str(key.pk)]}
+    )
     key.refresh_from_db()
     assert key.revoked_at
 
 
-@pytest.mark.parametrize("model", ["world", "campaign", "party", "apikey", "reveal", "auditedcall", "gamesystem"])
+@pytest.mark.parametrize(
+    "model", ["world", "campaign", "party", "apikey", "reveal", "auditedcall", "gamesystem"]
+)
 def test_every_list_and_form_opens(admin_user: User, world: World, model: str) -> None:
     client = at(admin_user)
     assert client.get(f"/admin/worlds/{model}/?q=x").status_code == 200

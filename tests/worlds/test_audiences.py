@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.problems import AudienceAboveCap, Invalid, NotFound
+from retrieval.errors import AudienceAboveCap, Invalid, NotFound
 from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.models import Party, World
@@ -41,7 +41,10 @@ def test_without_as_the_answer_is_for_the_cap(world: World) -> None:
 
 def test_a_game_master_names_a_party_as_people_do(lanternbearers: Party) -> None:
     caller = Caller.gm(lanternbearers.world).asking_as("party:lanternBEARERS")
-    assert (str(caller.audience), caller.campaign) == ("party:lanternbearers", lanternbearers.campaign)
+    assert (str(caller.audience), caller.campaign) == (
+        "party:lanternbearers",
+        lanternbearers.campaign,
+    )
 
 
 def test_a_game_master_hears_which_parties_there_are(lanternbearers: Party) -> None:

@@ -5,21 +5,37 @@ from django.utils import translation
 
 from knowledge.models import Lore
 from worlds.audiences import GM, PUBLIC
-from worlds.days import day_name, names_of_days
+from worlds.in_world_days import day_name, names_of_days
 
 pytestmark = pytest.mark.django_db
 
 
 def dated(world, slug, at, label, **more):
-    given = {"visibility": "public", "status": "published", "in_world_at": at, "in_world_label": label, **more}
+    given = {
+        "visibility": "public",
+        "status": "published",
+        "in_world_at": at,
+        "in_world_label": label,
+        **more,
+    }
     return Lore.objects.create(world=world, slug=slug, title=slug, **given)
 
 
 def test_a_day_is_called_by_the_shortest_date_that_something_carries(world):
-    dated(world, "dusk", 76562, "3 Ebb 212, dusk", in_world_until=76570, in_world_until_label="11 Ebb 212")
+    dated(
+        world,
+        "dusk",
+        76562,
+        "3 Ebb 212, dusk",
+        in_world_until=76570,
+        in_world_until_label="11 Ebb 212",
+    )
     dated(world, "feast", 76562, "3 Ebb 212")
     dated(world, "nameless", 5, "")
-    assert names_of_days(world, GM, [76562, 76570, 5, None]) == {76562: "3 Ebb 212", 76570: "11 Ebb 212"}
+    assert names_of_days(world, GM, [76562, 76570, 5, None]) == {
+        76562: "3 Ebb 212",
+        76570: "11 Ebb 212",
+    }
 
 
 def test_a_hidden_entry_and_a_draft_name_no_day_for_players(world):
@@ -30,6 +46,11 @@ def test_a_hidden_entry_and_a_draft_name_no_day_for_players(world):
 
 
 def test_a_day_without_a_date_is_told_by_its_number_in_the_readers_language():
-    assert [day_name(day, {3: "3 Ebb"}) for day in (None, 3, 76562.0, 0.5)] == ["…", "3 Ebb", "day 76562", "day 0.5"]
+    assert [day_name(day, {3: "3 Ebb"}) for day in (None, 3, 76562.0, 0.5)] == [
+        "…",
+        "3 Ebb",
+        "day 76562",
+        "day 0.5",
+    ]
     with translation.override("ru"):
         assert day_name(12, {}) == "день 12"

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from worlds import audit, gathering
+from worlds import audit, write_behind
 from worlds.callers import Caller
-from worlds.gathering import Gathering
 from worlds.models import AuditedCall, World
+from worlds.write_behind import Gathering
 
 AT_EXIT = """
 import os, django
 os.environ["DJANGO_SETTINGS_MODULE"] = "memory_site.settings"
 django.setup()
-from worlds.gathering import Gathering
+from worlds.write_behind import Gathering
 rows = Gathering(lambda rows: print(*(row["n"] for row in rows)), seconds=60)
 rows.add({"n": 1})
 rows.add({"n": 2})
@@ -65,7 +65,7 @@ def test_a_bad_row_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_whoever_adds_waits_where_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "MOST", 1)
+    monkeypatch.setattr(write_behind, "MOST", 1)
     written = Written()
     rows = Gathering(written, seconds=60)
     rows.add({"n": 1})
@@ -94,7 +94,12 @@ def test_no_row_is_lost_or_doubled_by_many_threads() -> None:
 
 def test_a_process_that_ends_writes_what_it_gathered() -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", AT_EXIT], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", AT_EXIT],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert sorted(ended.stdout.split()) == ["1", "2"], ended.stderr
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from retrieval.problems import Invalid, RateLimited, Unauthorized
-from worlds import keys, throttling
+from retrieval.errors import Invalid, RateLimited, Unauthorized
+from worlds import keys, rate_limits
 from worlds.callers import Caller
 from worlds.models import ApiKey, CallCount, World
 
@@ -24,7 +24,8 @@ def test_a_new_key_is_player_safe(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "m37_", "m37_abc", "sk-123", "m37_000000000000_wrong", "m37_é_x", "m37_a_" + "x" * 900]
+    "text",
+    ["", "m37_", "m37_abc", "sk-123", "m37_000000000000_wrong", "m37_é_x", "m37_a_" + "x" * 900],
 )
 def test_anything_else_is_refused(db: None, text: str) -> None:
     with pytest.raises(Unauthorized):
@@ -39,7 +40,9 @@ def test_a_wrong_secret_for_a_right_prefix_is_refused(world: World) -> None:
 
 
 def test_an_expired_key_is_refused(world: World) -> None:
-    _key, text = keys.create_key(world, name="engine", expires_at=timezone.now() - timedelta(seconds=1))
+    _key, text = keys.create_key(
+        world, name="engine", expires_at=timezone.now() - timedelta(seconds=1)
+    )
     with pytest.raises(Unauthorized):
         keys.verify(text)
 
@@ -49,34 +52,39 @@ def test_a_key_that_another_process_revoked_ends_at_the_next_call(world: World) 
     caller = Caller.holding(keys.verify(text))
     ApiKey.objects.update(revoked_at=timezone.now())
     with pytest.raises(Unauthorized):
-        throttling.admit(caller, "rules_lookup")
+        rate_limits.admit(caller, "rules_lookup")
 
 
 def test_a_key_that_was_narrowed_elsewhere_is_read_again(world: World) -> None:
-    _key, text = keys.create_key(world, name="engine", audience="gm", scopes=["tools:read", "world:write"])
+    _key, text = keys.create_key(
+        world, name="engine", audience="gm", scopes=["tools:read", "world:write"]
+    )
     caller = Caller.holding(keys.verify(text))
     ApiKey.objects.update(audience="public", scopes=["tools:read"])
-    admitted, _left = throttling.admit(caller, "rules_lookup")
+    admitted, _left = rate_limits.admit(caller, "rules_lookup")
     assert (str(admitted.audience), admitted.scopes) == ("public", {"tools:read"})
 
 
 def test_the_minute_of_one_tool_runs_out_and_another_tool_goes_on(world: World) -> None:
     _key, text = keys.create_key(world, name="engine", calls_per_minute=2)
     caller = Caller.holding(keys.verify(text))
-    left = [throttling.admit(caller, "lore_search")[1] for _ in range(2)]
-    assert [allowance.headers["RateLimit-Remaining"] for allowance in left if allowance] == ["1", "0"]
+    left = [rate_limits.admit(caller, "lore_search")[1] for _ in range(2)]
+    assert [allowance.headers["RateLimit-Remaining"] for allowance in left if allowance] == [
+        "1",
+        "0",
+    ]
     with pytest.raises(RateLimited) as refused:
-        throttling.admit(caller, "lore_search")
+        rate_limits.admit(caller, "lore_search")
     assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
-    throttling.admit(caller, "rules_lookup")
+    rate_limits.admit(caller, "rules_lookup")
 
 
 def test_a_new_minute_starts_a_new_count(world: World) -> None:
     _key, text = keys.create_key(world, name="engine", calls_per_minute=1)
     caller = Caller.holding(keys.verify(text))
-    throttling.admit(caller, "lore_search")
+    rate_limits.admit(caller, "lore_search")
     CallCount.objects.update(minute=timezone.now() - timedelta(minutes=1))
-    _caller, allowance = throttling.admit(caller, "lore_search")
+    _caller, allowance = rate_limits.admit(caller, "lore_search")
     assert allowance is not None
     assert (allowance.used, allowance.headers["RateLimit-Remaining"]) == (1, "0")
 

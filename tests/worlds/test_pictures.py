@@ -8,7 +8,10 @@ from worlds.templatetags.pages import from_here
 @pytest.mark.parametrize(
     ("address", "asked"),
     [
-        ("http://localhost:8000/static/memory37/demo/blue-cord.svg", "/static/memory37/demo/blue-cord.svg"),
+        (
+            "http://localhost:8000/static/memory37/demo/blue-cord.svg",
+            "/static/memory37/demo/blue-cord.svg",
+        ),
         ("https://memory.example/static/a.svg", "/static/a.svg"),
         ("http://localhost:8000/admin/logout/", "http://localhost:8000/admin/logout/"),
         ("https://cdn.example/static/a.png", "https://cdn.example/static/a.png"),

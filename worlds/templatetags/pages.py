@@ -6,8 +6,8 @@ from django import template
 from django.conf import settings
 from django.utils.safestring import SafeString
 
-from worlds.days import day_name
-from worlds.showing import plain, safe_html
+from worlds.in_world_days import day_name
+from worlds.markdown import plain, safe_html
 
 register = template.Library()
 
@@ -26,7 +26,7 @@ def words(text: str) -> str:
 
 @register.filter
 def day(number: float | None, names: dict[float, str]) -> str:
-    """Show a world day by its date, where it has one (`worlds.days.names_of_days`)."""
+    """Show a world day by its date, where it has one (`worlds.in_world_days.names_of_days`)."""
     return day_name(number, names or {})
 
 

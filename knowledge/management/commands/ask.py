@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.tools import lore_search, rules_lookup
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from retrieval.schemas import Answer, Hit
 from worlds.callers import Caller
 from worlds.models import World
@@ -23,15 +23,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("question")
         parser.add_argument("--world", help="Slug; needed when there are several.")
-        parser.add_argument("--as", dest="audience", default="gm", help="gm, party:<id>, npc:<id> or public.")
-        parser.add_argument("--in", dest="domain", choices=["rules", "lore"], help="Ask only there.")
+        parser.add_argument(
+            "--as", dest="audience", default="gm", help="gm, party:<id>, npc:<id> or public."
+        )
+        parser.add_argument(
+            "--in", dest="domain", choices=["rules", "lore"], help="Ask only there."
+        )
         parser.add_argument("-k", type=int, default=3, help="Hits of each kind.")
         parser.add_argument(
-            "--expand", action="store_true", help="Also lore one step along the graph from what is named."
+            "--expand",
+            action="store_true",
+            help="Also lore one step along the graph from what is named.",
         )
         parser.add_argument("--explain", action="store_true", help="Tell how each hit was found.")
 
-    def handle(self, *_args: Any, question: str, domain: str | None, k: int, **options: Any) -> None:
+    def handle(
+        self, *_args: Any, question: str, domain: str | None, k: int, **options: Any
+    ) -> None:
         try:
             caller = Caller.gm(world_called(options["world"])).asking_as(options["audience"])
             explain = options["explain"] and caller.audience.is_gm
@@ -40,9 +48,12 @@ class Command(BaseCommand):
                 self._tell(_("Rules"), answer, explain=explain)
             if domain != "rules":
                 answer = lore_search(
-                    LoreQuestion(query=question, k=k, explain=explain, expand=options["expand"]), caller
+                    LoreQuestion(query=question, k=k, explain=explain, expand=options["expand"]),
+                    caller,
                 )
-                self._tell(_("Lore of %(world)s") % {"world": caller.world}, answer, explain=explain)
+                self._tell(
+                    _("Lore of %(world)s") % {"world": caller.world}, answer, explain=explain
+                )
         except (Problem, ValueError) as problem:
             raise CommandError(str(problem)) from problem
 
@@ -63,7 +74,9 @@ class Command(BaseCommand):
     def _hit(self, number: int, hit: Hit) -> None:
         self.stdout.write(f"  {number}. {self.style.SUCCESS(hit.title)}  {hit.id}")
         where = " › ".join(hit.headings)
-        source = ", ".join(filter(None, (hit.source.document, hit.source.edition, hit.source.licence)))
+        source = ", ".join(
+            filter(None, (hit.source.document, hit.source.edition, hit.source.licence))
+        )
         for line in filter(None, (where, source, _legs(hit))):
             self.stdout.write(f"     {line}")
         shown = textwrap.wrap(" ".join(hit.text.split()), WIDTH - 5)
@@ -73,7 +86,11 @@ class Command(BaseCommand):
 
 
 def _legs(hit: Hit) -> str:
-    ranks = [f"{name} #{leg.rank or '–'} ({leg.score:.3f})" for name, leg in hit.legs.items() if leg.score is not None]
+    ranks = [
+        f"{name} #{leg.rank or '–'} ({leg.score:.3f})"
+        for name, leg in hit.legs.items()
+        if leg.score is not None
+    ]
     return f"{_('score')} {hit.score:.3f} · {hit.match}" + "".join(f" · {rank}" for rank in ranks)
 
 
@@ -83,7 +100,9 @@ def world_called(slug: str | None) -> World:
         found = worlds.filter(slug=slug).first()
         if found is None:
             known = ", ".join(worlds.values_list("slug", flat=True)) or _("none")
-            raise CommandError(_("There is no world %(slug)r. Known: %(known)s.") % {"slug": slug, "known": known})
+            raise CommandError(
+                _("There is no world %(slug)r. Known: %(known)s.") % {"slug": slug, "known": known}
+            )
         return found
     first = worlds.first()
     if first is None:

@@ -7,13 +7,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from knowledge.exporting import as_json, to_markdown
+from knowledge.export import as_json, to_markdown
 from knowledge.management.commands.ask import world_called
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 
 
 class Command(BaseCommand):
-    help = "Export all lore of a world, secrets included, so that it imports again to the same rows."
+    help = (
+        "Export all lore of a world, secrets included, so that it imports again to the same rows."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="A new folder (markdown) or file (json).")
@@ -29,4 +31,6 @@ class Command(BaseCommand):
                 to_markdown(world, path)
         except (Problem, OSError) as problem:
             raise CommandError(str(problem)) from problem
-        self.stdout.write(_("The lore of %(world)s is in %(path)s.") % {"world": world, "path": path})
+        self.stdout.write(
+            _("The lore of %(world)s is in %(path)s.") % {"world": world, "path": path}
+        )

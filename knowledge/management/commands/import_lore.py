@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from knowledge.importing.running import FORMATS, Report, import_lore
+from knowledge.importers.run import FORMATS, Report, import_lore
 from knowledge.management.commands.ask import world_called
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from worlds.audiences import Visibility
 
@@ -25,17 +25,27 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=sorted(FORMATS), required=True)
         parser.add_argument("--world", help="Slug; default: the first world.")
         parser.add_argument("--dry-run", action="store_true", help="Report, store nothing.")
-        parser.add_argument("--visibility", choices=["gm", "public"], default="gm", help="Of new entries.")
-        parser.add_argument("--publish", action="store_true", help="New entries are published, not drafts.")
+        parser.add_argument(
+            "--visibility", choices=["gm", "public"], default="gm", help="Of new entries."
+        )
+        parser.add_argument(
+            "--publish", action="store_true", help="New entries are published, not drafts."
+        )
 
-    def handle(self, *_args: Any, path: Path, dry_run: bool, visibility: str, publish: bool, **options: Any) -> None:
+    def handle(
+        self, *_args: Any, path: Path, dry_run: bool, visibility: str, publish: bool, **options: Any
+    ) -> None:
         world = world_called(options["world"])
         try:
             with transaction.atomic():
                 report = import_lore(
-                    world, path, options["format"],
-                    dry_run=dry_run, visibility=Visibility(visibility), publish=publish,
-                )  # fmt: skip
+                    world,
+                    path,
+                    options["format"],
+                    dry_run=dry_run,
+                    visibility=Visibility(visibility),
+                    publish=publish,
+                )
                 if report.stored:
                     embed_soon("lore")
         except Problem as problem:
@@ -47,6 +57,10 @@ class Command(BaseCommand):
             self.stdout.write(f"  {note}")
         for where, targets in list(report.unknown_links.items())[:SHOWN]:
             missing = {"where": where, "targets": ", ".join(targets)}
-            self.stdout.write("  " + self.style.WARNING(_("%(where)s: unknown links: %(targets)s") % missing))
+            self.stdout.write(
+                "  " + self.style.WARNING(_("%(where)s: unknown links: %(targets)s") % missing)
+            )
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.counts.items()))
-        self.stdout.write(told if report.stored else _("Dry run, nothing stored: %(told)s") % {"told": told})
+        self.stdout.write(
+            told if report.stored else _("Dry run, nothing stored: %(told)s") % {"told": told}
+        )

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from knowledge.graph import mirror
-from knowledge.graph.driving import DOWN, Neo4j, neo4j_of_site
+from knowledge.graph.neo4j_driver import DOWN, Neo4j, neo4j_of_site
 
 SHOWN_DIFFERENCES = 20
 
@@ -15,8 +15,14 @@ class Command(BaseCommand):
     help = "Copy pending changes of the relation graph to Neo4j and report the lag."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--rebuild", action="store_true", help="empty Neo4j and copy everything")
-        parser.add_argument("--verify", action="store_true", help="compare Neo4j with PostgreSQL; fail on a difference")
+        parser.add_argument(
+            "--rebuild", action="store_true", help="empty Neo4j and copy everything"
+        )
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="compare Neo4j with PostgreSQL; fail on a difference",
+        )
         parser.add_argument("--stop", action="store_true", help="keep no projection any more")
 
     def handle(self, *_args: Any, rebuild: bool, verify: bool, stop: bool, **_options: Any) -> None:
@@ -25,7 +31,9 @@ class Command(BaseCommand):
             return
         neo = neo4j_of_site()
         if neo is None:
-            raise CommandError("No Neo4j is configured: set NEO4J_URL (and NEO4J_USER, NEO4J_PASSWORD).")
+            raise CommandError(
+                "No Neo4j is configured: set NEO4J_URL (and NEO4J_USER, NEO4J_PASSWORD)."
+            )
         try:
             self._mirror(neo, rebuild=rebuild or not mirror.lag().mirrored, verify=verify)
         except DOWN as error:
@@ -46,5 +54,7 @@ class Command(BaseCommand):
         for difference in differences[:SHOWN_DIFFERENCES]:
             self.stdout.write(difference)
         if differences:
-            raise CommandError(f"{len(differences)} differences. `mirror_graph --rebuild` sets it right.")
+            raise CommandError(
+                f"{len(differences)} differences. `mirror_graph --rebuild` sets it right."
+            )
         self.stdout.write("No difference.")

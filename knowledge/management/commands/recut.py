@@ -7,8 +7,8 @@ from django.db import transaction
 
 from knowledge.models import Lore, Rule
 from knowledge.passages import rewrite_lore, rewrite_rules
-from retrieval.names import name_keys
 from retrieval.tasks import embed_soon
+from retrieval.text.names import name_keys
 
 BATCH = 200
 
@@ -19,14 +19,21 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **_options: Any) -> None:
         for model, rewrite, domain in ((Rule, rewrite_rules, "srd"), (Lore, rewrite_lore, "lore")):
             keys = list(model._default_manager.values_list("pk", flat=True))
-            written = sum(_recut(model, rewrite, domain, keys[at : at + BATCH]) for at in range(0, len(keys), BATCH))
-            self.stdout.write(f"{model._meta.verbose_name_plural}: {len(keys)}, passages written: {written}")
+            written = sum(
+                _recut(model, rewrite, domain, keys[at : at + BATCH])
+                for at in range(0, len(keys), BATCH)
+            )
+            self.stdout.write(
+                f"{model._meta.verbose_name_plural}: {len(keys)}, passages written: {written}"
+            )
 
 
 @transaction.atomic
 def _recut(model: Any, rewrite: Any, domain: str, keys: list[Any]) -> int:
     related = ["document"] if model is Rule else []
-    entries = list(model.objects.select_related(*related).select_for_update(of=("self",)).filter(pk__in=keys))
+    entries = list(
+        model.objects.select_related(*related).select_for_update(of=("self",)).filter(pk__in=keys)
+    )
     for entry in entries:
         entry.name_keys = name_keys(entry.title, *entry.aliases)
     model.objects.bulk_update(entries, ["name_keys"])

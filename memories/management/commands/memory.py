@@ -6,10 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from memories import core, duplicates, folders, haema_folder, health, namespaces, rebuilding, transfer
+from memories import core, folders, namespaces, transfer
+from memories.curation import duplicates, health, rebuild
+from memories.haema import folder_import
+from memories.ingest.add import site_model
 from memories.models import Namespace
-from memories.remembering import site_model
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from worlds.models import World
 
@@ -18,11 +20,20 @@ class Command(BaseCommand):
     help = "Export, import, rebuild or examine the memory of an agent."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", choices=["export", "import", "import-haema", "rebuild", "deduplicate", "health"])
+        parser.add_argument(
+            "action",
+            choices=["export", "import", "import-haema", "rebuild", "deduplicate", "health"],
+        )
         parser.add_argument("namespace", help="The agent's namespace.")
-        parser.add_argument("file", nargs="?", type=Path, help="JSONL file, or the folder of a HAEMA store.")
-        parser.add_argument("--world", default="", help="Slug of the world; needed when there is more than one.")
-        parser.add_argument("--everything", action="store_true", help="rebuild: derive all memories again.")
+        parser.add_argument(
+            "file", nargs="?", type=Path, help="JSONL file, or the folder of a HAEMA store."
+        )
+        parser.add_argument(
+            "--world", default="", help="Slug of the world; needed when there is more than one."
+        )
+        parser.add_argument(
+            "--everything", action="store_true", help="rebuild: derive all memories again."
+        )
 
     def handle(self, *_arguments: Any, **options: Any) -> None:
         world = self._world(options["world"])
@@ -48,25 +59,36 @@ class Command(BaseCommand):
 
     def _import_haema(self, world: World, options: dict[str, Any]) -> None:
         folder, namespace = self._file(options), namespaces.named(world, options["namespace"])
-        count = haema_folder.bring_in(namespace, haema_folder.read(folder))
+        count = folder_import.bring_in(namespace, folder_import.read(folder))
         if (folder / folders.CORE_FILE).exists():
             folders.import_core(namespace, folder / folders.CORE_FILE)
         embed_soon("memory")
-        self.stdout.write(f"{namespace}: {count} memories, core version {core.current(namespace).number}.")
+        self.stdout.write(
+            f"{namespace}: {count} memories, core version {core.current(namespace).number}."
+        )
 
     def _rebuild(self, world: World, options: dict[str, Any]) -> None:
-        rebuilt = rebuilding.rebuild(
-            self._namespace(world, options), everything=options["everything"], by="command", model=site_model()
+        rebuilt = rebuild.rebuild(
+            self._namespace(world, options),
+            everything=options["everything"],
+            by="command",
+            model=site_model(),
         )
         embed_soon("memory")
-        left = f", {rebuilt.left} observations left as they were: no usable answer" if rebuilt.left else ""
+        left = (
+            f", {rebuilt.left} observations left as they were: no usable answer"
+            if rebuilt.left
+            else ""
+        )
         self.stdout.write(f"{rebuilt.derived} derived, {rebuilt.replaced} superseded{left}.")
 
     def _deduplicate(self, world: World, options: dict[str, Any]) -> None:
         namespace = self._namespace(world, options)
         merged = duplicates.merge_duplicates(namespace, by="command")
         linked = duplicates.link_contradictions(namespace)
-        self.stdout.write(f"{len(merged)} merged (each can be restored), {linked} contradictions linked.")
+        self.stdout.write(
+            f"{len(merged)} merged (each can be restored), {linked} contradictions linked."
+        )
 
     def _health(self, world: World, options: dict[str, Any]) -> None:
         for name, count in health.examine(self._namespace(world, options)).counts.items():
@@ -82,8 +104,13 @@ class Command(BaseCommand):
     def _namespace(self, world: World, options: dict[str, Any]) -> Namespace:
         found = Namespace.objects.filter(world=world, name=options["namespace"]).first()
         if found is None:
-            known = ", ".join(Namespace.objects.filter(world=world).values_list("name", flat=True)[:20]) or "none yet"
-            raise CommandError(f"There is no namespace {options['namespace']!r} in {world.slug} ({known}).")
+            known = (
+                ", ".join(Namespace.objects.filter(world=world).values_list("name", flat=True)[:20])
+                or "none yet"
+            )
+            raise CommandError(
+                f"There is no namespace {options['namespace']!r} in {world.slug} ({known})."
+            )
         return found
 
     def _file(self, options: dict[str, Any]) -> Path:

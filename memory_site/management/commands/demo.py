@@ -7,16 +7,20 @@ from django.core.management import BaseCommand, CommandError, call_command
 from django.utils.translation import gettext as _
 
 from knowledge.models import Rule
-from memory_site.demo.loading import load_demo
-from retrieval.problems import Problem
+from memory_site.demo.load import load_demo
+from retrieval.errors import Problem
 
 
 class Command(BaseCommand):
     help = "Load the System Reference Document and the demo world. What is there already stays as it is."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--again", action="store_true", help="Give the demo's entries their own text back.")
-        parser.add_argument("--no-rules", action="store_true", help="Leave out the System Reference Document.")
+        parser.add_argument(
+            "--again", action="store_true", help="Give the demo's entries their own text back."
+        )
+        parser.add_argument(
+            "--no-rules", action="store_true", help="Leave out the System Reference Document."
+        )
 
     def handle(self, *_args: Any, again: bool, no_rules: bool, **_options: Any) -> None:
         if not no_rules and (again or not Rule.objects.exists()):
@@ -30,4 +34,6 @@ class Command(BaseCommand):
         try:
             call_command("import_srd", stdout=self.stdout)
         except (CommandError, Problem) as problem:
-            self.stderr.write(self.style.WARNING(_("The rules were not imported: %(why)s") % {"why": problem}))
+            self.stderr.write(
+                self.style.WARNING(_("The rules were not imported: %(why)s") % {"why": problem})
+            )

@@ -18,12 +18,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--format", choices=["openai", "mcp"], default="openai")
-        parser.add_argument("--profile", choices=list(Profile), help="Only the tools of this profile.")
-        parser.add_argument("--form", choices=list(Form), default=Form.RESPONSES, help="For openai: which API.")
+        parser.add_argument(
+            "--profile", choices=list(Profile), help="Only the tools of this profile."
+        )
+        parser.add_argument(
+            "--form", choices=list(Form), default=Form.RESPONSES, help="For openai: which API."
+        )
         parser.add_argument("--yaml", action="store_true", help="YAML instead of JSON.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        chosen = [tool for tool in TOOLS if options["profile"] is None or options["profile"] in tool.profiles]
+        chosen = [
+            tool
+            for tool in TOOLS
+            if options["profile"] is None or options["profile"] in tool.profiles
+        ]
         contracts = [_contract(tool, options["format"], Form(options["form"])) for tool in chosen]
         if options["yaml"]:
             self.stdout.write(yaml.safe_dump(contracts, sort_keys=False, allow_unicode=True))

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from mcp.server.stdio import stdio_server
 
 from memory_site.mcp import build_server
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from worlds import keys
 from worlds.audiences import Audience
 from worlds.callers import Caller
@@ -24,7 +24,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--world", help="Slug of the world; needed without a key.")
-        parser.add_argument("--audience", default="public", help="gm, party:<id>, npc:<id> or public.")
+        parser.add_argument(
+            "--audience", default="public", help="gm, party:<id>, npc:<id> or public."
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
@@ -40,7 +42,9 @@ class Command(BaseCommand):
         world = World.objects.filter(slug=options["world"]).first() if options["world"] else None
         if world is None:
             raise CommandError("Set MEMORY37_API_KEY, or name a world with --world.")
-        caller = Caller(world=world, audience=Audience("gm"), scopes=frozenset([keys.Scope.TOOLS_READ]))
+        caller = Caller(
+            world=world, audience=Audience("gm"), scopes=frozenset([keys.Scope.TOOLS_READ])
+        )
         return caller.asking_as(options["audience"])
 
 

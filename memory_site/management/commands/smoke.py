@@ -26,5 +26,7 @@ class Command(BaseCommand):
 
     def _told(self, called: Any) -> bool:
         mark = "FAIL" if called.failed else "ok"
-        self.stdout.write(f"{mark:4} {called.name:24} {called.milliseconds:8.1f} ms  {called.result}")
+        self.stdout.write(
+            f"{mark:4} {called.name:24} {called.milliseconds:8.1f} ms  {called.result}"
+        )
         return bool(called.failed)

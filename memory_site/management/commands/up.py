@@ -14,7 +14,7 @@ from django.core.management import BaseCommand, call_command
 from django.db import connections
 from django.utils.translation import gettext as _
 
-from memory_site import quickstart, supervising
+from memory_site import process_supervisor, quickstart
 from memory_site.env import env
 from memory_site.progress import embedding_progress
 
@@ -28,21 +28,26 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=env.int("PORT", default=8000))
-        parser.add_argument("--no-demo", action="store_true", help="Start without loading the demo world.")
         parser.add_argument(
-            "--watch", metavar="SITE", help="Only report: wait for SITE, print how to use it, follow the embedding."
+            "--no-demo", action="store_true", help="Start without loading the demo world."
+        )
+        parser.add_argument(
+            "--watch",
+            metavar="SITE",
+            help="Only report: wait for SITE, print how to use it, follow the embedding.",
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         if options["watch"]:
             return self._watch(options["watch"])
-        port = supervising.free_port(options["port"])
+        port = process_supervisor.free_port(options["port"])
         if port != options["port"]:
             self.stdout.write(
-                _("Port %(wanted)s is taken; using %(port)s.") % {"wanted": options["port"], "port": port}
+                _("Port %(wanted)s is taken; using %(port)s.")
+                % {"wanted": options["port"], "port": port}
             )
         self._prepare(f"http://{options['host']}:{port}", demo=not options["no_demo"])
-        sys.exit(supervising.run(options["host"], port))
+        sys.exit(process_supervisor.run(options["host"], port))
 
     def _prepare(self, site: str, *, demo: bool) -> None:
         with self._step(_("Database")):
@@ -68,7 +73,9 @@ class Command(BaseCommand):
 
     def _watch(self, site: str) -> None:
         if not _answers(site):
-            sys.exit(f"The web process did not answer within {WEB_WAIT_SECONDS} s; its log lines above say why.")
+            sys.exit(
+                f"The web process did not answer within {WEB_WAIT_SECONDS} s; its log lines above say why."
+            )
         self.stdout.write(_about(site))
         for line in embedding_progress():
             self.stdout.write(line)
@@ -99,7 +106,10 @@ def _call(site: str, key: str, tool: str, arguments: str) -> str:
 
 
 def _about(site: str) -> str:
-    start, told = quickstart.prepare(site), {"site": site, "file": settings.VAR_DIR / "quickstart.json"}
+    start, told = (
+        quickstart.prepare(site),
+        {"site": site, "file": settings.VAR_DIR / "quickstart.json"},
+    )
     examples = "\n".join(_call(site, start.api_key, *example) for example in EXAMPLES)
     lines = [
         "\n  " + _("Memory37 runs at %(site)s") % told,

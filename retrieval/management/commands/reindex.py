@@ -5,23 +5,29 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
-from retrieval import indexes, installing
-from retrieval.domains import model_of, passage_models, searched
 from retrieval.embedders import get_embedder
-from retrieval.ingest.embed import embed_pending, parked, pending
-from retrieval.ingest.index import index_vectors, rebuild_words, try_parked_again
+from retrieval.errors import Problem
+from retrieval.indexing import install, passage_indexes
+from retrieval.indexing.embed import embed_pending, parked, pending
+from retrieval.indexing.model_switch import forget_foreign
+from retrieval.indexing.upkeep import index_vectors, rebuild_words, try_parked_again
 from retrieval.models import Passage
-from retrieval.problems import Problem
-from retrieval.switching import forget_foreign
+from retrieval.search.domains import model_of, passage_models, searched
 
 
 class Command(BaseCommand):
-    help = "Rebuild the search index from the rows themselves. Unchanged text is not embedded again."
+    help = (
+        "Rebuild the search index from the rows themselves. Unchanged text is not embedded again."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--domain", help="Only this domain: srd, lore, episode, art, …")
-        parser.add_argument("--drop", action="store_true", help="Drop the indexes first: faster for large tables.")
-        parser.add_argument("--words-only", action="store_true", help="Leave the vectors as they are.")
+        parser.add_argument(
+            "--drop", action="store_true", help="Drop the indexes first: faster for large tables."
+        )
+        parser.add_argument(
+            "--words-only", action="store_true", help="Leave the vectors as they are."
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
@@ -35,14 +41,14 @@ class Command(BaseCommand):
         name, total = searched(model).domain, model._default_manager.count()
         self.stdout.write(f"{name}: {total} passages")
         if drop:
-            indexes.drop_word_indexes(model, connection)
+            passage_indexes.drop_word_indexes(model, connection)
             if not words_only:
-                indexes.drop_vector_indexes(model)
-        installing.install_functions(connection)
-        installing.install(model, connection, with_indexes=not drop)
+                passage_indexes.drop_vector_indexes(model)
+        install.install_functions(connection)
+        install.install(model, connection, with_indexes=not drop)
         rebuild_words(model, lambda done: self._progress(f"{name}: words {done}/{total}"))
         if drop:
-            indexes.create_word_indexes(model, connection)
+            passage_indexes.create_word_indexes(model, connection)
         if not words_only:
             self._vectors(model)
 
@@ -51,7 +57,9 @@ class Command(BaseCommand):
         try_parked_again(model)
         forget_foreign(model, get_embedder(name))
         total = pending(model).count()
-        embed_pending(model, on_batch=lambda done: self._progress(f"{name}: vectors {done}/{total}"))
+        embed_pending(
+            model, on_batch=lambda done: self._progress(f"{name}: vectors {done}/{total}")
+        )
         if built := index_vectors(model):
             self._progress(f"{name}: vector index {built}")
         if left := parked(model).count():

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from retrieval.domains import model_of, passage_models, searched
 from retrieval.embedders import get_embedder
+from retrieval.errors import Problem
+from retrieval.indexing.model_switch import foreign, stage, swap, unstaged
 from retrieval.models import Passage
-from retrieval.problems import Problem
-from retrieval.switching import foreign, stage, swap, unstaged
+from retrieval.search.domains import model_of, passage_models, searched
 
 
 class Command(BaseCommand):
@@ -19,7 +19,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--domain", help="Only this domain: srd, lore, episode, art, …")
-        parser.add_argument("--stage-only", action="store_true", help="Compute the vectors, swap later.")
+        parser.add_argument(
+            "--stage-only", action="store_true", help="Compute the vectors, swap later."
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
@@ -27,7 +29,9 @@ class Command(BaseCommand):
             for model in models:
                 self._switch(model, stage_only=options["stage_only"])
         except Problem as problem:
-            raise CommandError(f"{problem} What was computed is kept: run the command again.") from problem
+            raise CommandError(
+                f"{problem} What was computed is kept: run the command again."
+            ) from problem
 
     def _switch(self, model: type[Passage], *, stage_only: bool) -> None:
         domain = searched(model).domain
@@ -41,7 +45,9 @@ class Command(BaseCommand):
         if stage_only:
             self.stdout.write(f"{domain}: staged; run again without --stage-only to swap")
         else:
-            self.stdout.write(f"{domain}: {swap(model, embedder)} vectors swapped; restart web and worker now")
+            self.stdout.write(
+                f"{domain}: {swap(model, embedder)} vectors swapped; restart web and worker now"
+            )
 
     def _progress(self, line: str) -> None:
         self.stdout.write(line)

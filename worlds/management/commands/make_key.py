@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from retrieval.problems import Problem
+from retrieval.errors import Problem
 from worlds import keys
 from worlds.models import Campaign, World
 
@@ -18,12 +18,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--world", required=True, help="Slug of the world.")
         parser.add_argument("--name", required=True, help="Who will use it.")
-        parser.add_argument("--scope", action="append", choices=list(keys.Scope), help="May be given several times.")
-        parser.add_argument("--audience", default="public", help="Its cap: gm, party:<id>, npc:<id> or public.")
+        parser.add_argument(
+            "--scope", action="append", choices=list(keys.Scope), help="May be given several times."
+        )
+        parser.add_argument(
+            "--audience", default="public", help="Its cap: gm, party:<id>, npc:<id> or public."
+        )
         parser.add_argument("--campaign", help="Slug of the campaign it is bound to.")
         parser.add_argument("--namespace", default="", help="The agent whose memory it may use.")
-        parser.add_argument("--per-minute", type=int, default=600, help="Calls of one tool per minute.")
-        parser.add_argument("--days", type=int, help="How long it is valid; without it, until revoked.")
+        parser.add_argument(
+            "--per-minute", type=int, default=600, help="Calls of one tool per minute."
+        )
+        parser.add_argument(
+            "--days", type=int, help="How long it is valid; without it, until revoked."
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         world = World.objects.filter(slug=options["world"]).first()
@@ -34,12 +42,16 @@ class Command(BaseCommand):
             key, text = keys.create_key(world, **self._wishes(world, options))
         except Problem as problem:
             raise CommandError(str(problem)) from problem
-        self.stderr.write(f"Key {key.prefix} for {world.slug}: {', '.join(key.scopes)}; sees as {key.audience}.")
+        self.stderr.write(
+            f"Key {key.prefix} for {world.slug}: {', '.join(key.scopes)}; sees as {key.audience}."
+        )
         self.stdout.write(text)
 
     def _wishes(self, world: World, options: dict[str, Any]) -> dict[str, Any]:
         campaign = (
-            Campaign.objects.filter(world=world, slug=options["campaign"]).first() if options["campaign"] else None
+            Campaign.objects.filter(world=world, slug=options["campaign"]).first()
+            if options["campaign"]
+            else None
         )
         if options["campaign"] and campaign is None:
             raise CommandError(f"There is no campaign {options['campaign']!r} in {world.slug}.")
@@ -50,7 +62,9 @@ class Command(BaseCommand):
             "campaign": _campaign(world, options["campaign"]),
             "namespace": options["namespace"],
             "calls_per_minute": options["per_minute"],
-            "expires_at": timezone.now() + timedelta(days=options["days"]) if options["days"] else None,
+            "expires_at": timezone.now() + timedelta(days=options["days"])
+            if options["days"]
+            else None,
         }
 
 

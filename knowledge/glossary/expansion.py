@@ -1,0 +1,137 @@
+"""Find game terms in a Russian or Korean question, and say what the English rules call them.
+
+Russian is compared by stems, Korean by the beginnings of words (particles and verb endings follow), so inflected words
+are found; which of several readings is meant is left to the search, each with its share of the weight.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from uuid import UUID
+
+from django.db.models import Count, Max
+from Stemmer import Stemmer
+
+from knowledge.models import GlossaryTerm
+from retrieval.text.names import fold
+
+WEIGHT, LEAST = 1.0, 0.25
+SHORTEST_JOINED = 3
+"""Korean syllables from which on a name is looked for inside words too."""
+
+STOP_WORDS = frozenset({"он", "они", "она", "ход"})
+"""Names that are commoner as words of everyday speech: `они` is an ogre mage less often than `they`."""
+
+_WORD = re.compile(r"[^\W_]+")
+_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
+_KOREAN_ENDING = re.compile(
+    r"(?<=[\uac00-\ud7a3])(?:하다|되다|시키다|하기|되기|시키기|다|기|됨|함)$"
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A term that the question holds, under which of its names, and how surely it is meant (0–1)."""
+
+    term: str
+    name: str
+    weight: float
+
+
+@dataclass
+class Glossary:
+    """The names of all terms, by the first part by which they are found."""
+
+    names: dict[tuple[str, ...], list[tuple[str, str]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    by_first: dict[str, list[tuple[str, ...]]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, term: str, name: str) -> None:
+        parts = tuple(_name_parts(name))
+        if not parts or fold(name) in STOP_WORDS:
+            return
+        if parts not in self.names:
+            self.by_first[parts[0]].append(parts)
+        self.names[parts].append((term, name))
+
+    def find(self, question: str) -> list[Found]:
+        """Return the terms in `question`, surest first, each once."""
+        folded = fold(question)
+        best: dict[str, Found] = {}
+        for parts in self._held(folded):
+            meant = self.names[parts]
+            for term, name in meant:
+                weight = (
+                    WEIGHT
+                    * min(1.0, 0.5 + 0.25 * len(parts))
+                    / len({each for each, _name in meant}) ** 0.5
+                )
+                if term not in best or best[term].weight < weight:
+                    best[term] = Found(term, name, round(max(weight, LEAST), 3))
+        return sorted(best.values(), key=lambda found: (-found.weight, found.term))
+
+    def _held(self, folded: str) -> Iterable[tuple[str, ...]]:
+        said = _question_parts(folded)
+        joined = "".join(_HANGUL.findall(folded)) if _HANGUL.search(folded) else ""
+        for first, candidates in self.by_first.items():
+            korean = bool(_HANGUL.match(first))
+            if first in said or (korean and len(first) > 1 and first in joined):
+                yield from (
+                    parts
+                    for parts in candidates
+                    if _all_said(parts, said, joined if korean else "")
+                )
+
+
+def glossary_of(system_id: UUID | None) -> Glossary:
+    """Return the glossary of a game system; read once, and again when its terms change."""
+    if system_id is None:
+        return Glossary()
+    state = GlossaryTerm.objects.filter(system=system_id).aggregate(
+        rows=Count("id"), last=Max("updated_at")
+    )
+    return _read(system_id, state["rows"], state["last"])
+
+
+@lru_cache(maxsize=8)
+def _read(system_id: UUID, _rows: int, _last: datetime | None) -> Glossary:
+    glossary = Glossary()
+    for term, names in GlossaryTerm.objects.filter(system=system_id).values_list("term", "names"):
+        for name in names:
+            glossary.add(term, name)
+    return glossary
+
+
+def _all_said(parts: tuple[str, ...], said: set[str], joined: str) -> bool:
+    return all(part in said or (len(part) >= SHORTEST_JOINED and part in joined) for part in parts)
+
+
+def _name_parts(name: str) -> list[str]:
+    return [_stem(word) for word in _WORD.findall(fold(name))]
+
+
+def _question_parts(folded: str) -> set[str]:
+    """Everything by which a name's part may be found: stems, and for Korean all beginnings of each word."""
+    parts: set[str] = set()
+    for word in _WORD.findall(folded):
+        if _HANGUL.match(word):
+            parts.update(word[:length] for length in range(1, len(word) + 1))
+        else:
+            parts.add(_stem(word))
+    return parts
+
+
+def _stem(word: str) -> str:
+    if _HANGUL.match(word):
+        return _KOREAN_ENDING.sub("", word)
+    return str(_stemmer().stemWord(word)) if _CYRILLIC.match(word) else word
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Stemmer:
+    return Stemmer("russian")

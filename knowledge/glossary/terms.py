@@ -1,0 +1,71 @@
+"""Read `terms.csv`: a term, its names per language (`|` between several, the usual one first), its kind, and how
+players speak of it without naming it."""
+
+import csv
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+TERMS = Path(__file__).parent / "terms.csv"
+LANGUAGES = ("ru", "ko")
+
+RULE_KINDS: dict[str, frozenset[str]] = {
+    "spell": frozenset({"spell"}),
+    "monster": frozenset({"monster"}),
+    "condition": frozenset({"condition"}),
+    "equipment": frozenset({"equipment"}),
+    "item": frozenset({"magic_item", "equipment"}),
+    "class": frozenset({"class", "feature"}),
+    "race": frozenset({"ancestry", "feature"}),
+    "skill": frozenset({"skill"}),
+    "ability": frozenset({"skill"}),
+    "damage": frozenset({"term"}),
+    "language": frozenset({"term"}),
+    "alignment": frozenset({"term"}),
+}
+"""Which kinds of rules a term of each kind may name; other kinds of terms name sections."""
+SECTIONS = frozenset({"section", "feat", "background", "term"})
+
+
+@dataclass(frozen=True)
+class Term:
+    term: str
+    kind: str
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    said: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def may_name(self, rule_kind: str) -> bool:
+        return rule_kind in RULE_KINDS.get(self.kind, SECTIONS)
+
+    def heard(self, language: str) -> list[str]:
+        """Everything by which the term is recognised in a question."""
+        return [*self.names.get(language, ()), *self.said.get(language, ())]
+
+    @property
+    def all_names(self) -> list[str]:
+        return [name for names in self.names.values() for name in names]
+
+
+@cache
+def read_terms(path: Path = TERMS) -> tuple[Term, ...]:
+    if not path.exists():
+        return ()
+    with path.open(encoding="utf-8", newline="") as handle:
+        return tuple(_term(row) for row in csv.DictReader(handle))
+
+
+def _term(row: dict[str, str]) -> Term:
+    return Term(
+        row["term_en"].strip(),
+        row["kind"].strip(),
+        _by_language(row, "{}"),
+        _by_language(row, "{}_said"),
+    )
+
+
+def _by_language(row: dict[str, str], column: str) -> dict[str, tuple[str, ...]]:
+    cells = {
+        language: (row.get(column.format(language)) or "").split("|") for language in LANGUAGES
+    }
+    kept = {language: tuple(filter(None, map(str.strip, cell))) for language, cell in cells.items()}
+    return {language: names for language, names in kept.items() if names}

@@ -1,0 +1,53 @@
+"""Which store answers: Neo4j where there is one and it is level with the authority, else PostgreSQL."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from pydantic import BaseModel
+
+from knowledge.graph.mirror import is_level
+from knowledge.graph.neo4j import Neo4jGraph
+from knowledge.graph.neo4j_driver import DOWN, Neo4j, neo4j_of_site
+from knowledge.graph.postgres import PostgresGraph
+from knowledge.graph.protocol import GraphStore, View
+from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, Written
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class MirroredGraph:
+    """Reads from Neo4j; from PostgreSQL while Neo4j is behind (so that nobody sees what was hidden a moment ago), and,
+    named as `degraded`, while it is down."""
+
+    def __init__(self, view: View, neo: Neo4j) -> None:
+        self.view = view
+        self._neo = neo
+        self._near = Neo4jGraph(view, neo)
+        self._authority = PostgresGraph(view)
+
+    async def upsert_facts(self, facts: Sequence[GraphFact]) -> Written:
+        return await self._authority.upsert_facts(facts)
+
+    async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood:
+        return await self._answer(lambda store: store.neighbors(node_id, depth))
+
+    async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
+        return await self._answer(lambda store: store.shortest_path(src_id, dst_id, max_depth))
+
+    async def _answer(self, ask: Callable[[GraphStore], Awaitable[Answer]]) -> Answer:
+        if not self._neo.resting:
+            if not await sync_to_async(is_level)(self.view.world):
+                return await ask(self._authority)
+            try:
+                return await ask(self._near)
+            except DOWN:
+                pass
+        return (await ask(self._authority)).model_copy(update={"degraded": ["graph"]})
+
+
+def graph_for(view: View) -> GraphStore:
+    """Return the store that answers for `view` on this site."""
+    neo = neo4j_of_site()
+    return MirroredGraph(view, neo) if neo else PostgresGraph(view)

@@ -1,0 +1,99 @@
+"""Lorebooks of chat front ends: SillyTavern's World Info and NovelAI's `.lorebook`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from knowledge.importers.entry_fields import Draft, draft, without
+from knowledge.importers.files import text_files
+from retrieval.errors import Invalid
+
+
+def read_world_info(path: Path) -> Iterator[Draft]:
+    """SillyTavern: comment = title, key = aliases, content = text, disabled = draft; patterns and the rest are kept."""
+    for file in text_files(path, ".json"):
+        for uid, entry in _entries(file.json(), file.name):
+            keys = [str(key) for key in _list(entry.get("key") or entry.get("keys"))]
+            patterns = [key for key in keys if _is_pattern(key)]
+            names = [key for key in keys if key not in patterns]
+            yield draft(
+                f"{file.name}#{uid}",
+                title=entry.get("comment")
+                or entry.get("name")
+                or (names[0] if names else f"Entry {uid}"),
+                body=str(entry.get("content") or ""),
+                aliases=names,
+                status="draft"
+                if entry.get("disable") or entry.get("enabled") is False
+                else "published",
+                tags=["always-on"] if entry.get("constant") else [],
+                origin=f"sillytavern:{file.name}#{uid}"[-200:],
+                extra={
+                    **({"patterns": patterns} if patterns else {}),
+                    **without(
+                        entry,
+                        "comment",
+                        "key",
+                        "keys",
+                        "content",
+                        "disable",
+                        "enabled",
+                        "uid",
+                        "name",
+                    ),
+                },
+            )
+
+
+def read_novelai(path: Path) -> Iterator[Draft]:
+    """NovelAI: displayName = title, keys = aliases, text = text, category = tag."""
+    for file in text_files(path, ".lorebook", ".json"):
+        book = file.json()
+        categories = {
+            each.get("id"): each.get("name")
+            for each in _list(_object(book, file.name).get("categories"))
+        }
+        for number, entry in enumerate(_list(book.get("entries"))):
+            category = categories.get(entry.get("category"))
+            keys = [str(key) for key in _list(entry.get("keys"))]
+            yield draft(
+                f"{file.name}#{number}",
+                title=entry.get("displayName") or (keys[0] if keys else f"Entry {number}"),
+                body=str(entry.get("text") or ""),
+                aliases=[key for key in keys if not _is_pattern(key)],
+                tags=[category] if category else [],
+                kind=category or "custom",
+                status="published" if entry.get("enabled", True) else "draft",
+                origin=f"novelai:{file.name}#{number}"[-200:],
+                extra=without(entry, "displayName", "keys", "text", "enabled", "category"),
+            )
+
+
+def _entries(book: Any, name: str) -> list[tuple[str, dict[str, Any]]]:
+    entries = _object(book, name).get("entries")
+    if isinstance(entries, dict):
+        return [(uid, entry) for uid, entry in entries.items() if isinstance(entry, dict)]
+    if isinstance(entries, list):
+        return [
+            (str(entry.get("uid", number)), entry)
+            for number, entry in enumerate(entries)
+            if isinstance(entry, dict)
+        ]
+    raise Invalid(f"{name} holds no `entries`: this is not a World Info file.")
+
+
+def _object(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Invalid(f"{name} is not a lorebook: expected an object with `entries`.")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value if isinstance(value, list) else []
+
+
+def _is_pattern(key: str) -> bool:
+    """`/…/flags` is a regular expression."""
+    return len(key) > 2 and key.startswith("/") and "/" in key[1:]

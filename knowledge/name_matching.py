@@ -1,0 +1,143 @@
+"""Which rules and lore entries a question names: whole, by an alias, in an inflected form, or with a slip."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Max, QuerySet
+
+from knowledge.models import Rule
+from retrieval.ahead import Sent
+from retrieval.search.compiled_rows import Rows
+from retrieval.text.names import Entry, Match, Mention, NameIndex, query_keys
+from worlds.audiences import Visibility
+from worlds.models import World
+
+MOST_NAMES = 400
+"""Names looked at closely, of those that share the beginning of a word with the question."""
+LONGEST_NAME, MOST_WORDS = 80, 5
+"""Only a question as short as this can be a name with a slip in it."""
+LOOK_AGAIN = 30
+"""Seconds after which another process's changes to shared rules are noticed."""
+MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "part": "fuzzy", "fuzzy": "fuzzy"}
+SURE = ("exact", "alias", "ending")
+NEAR = """
+SELECT id, title, aliases FROM ({rows}) AS row WHERE name_keys && string_to_array(%(keys)s, ' ')::varchar(16)[]
+ORDER BY title, id LIMIT %(most)s
+"""
+
+
+@dataclass(frozen=True)
+class NamedRow:
+    """A row that the question names; `score` is 1 when the question is nothing but its name."""
+
+    id: UUID
+    kind: str
+    score: float
+    name: str
+
+
+@dataclass(frozen=True)
+class SharedNames:
+    """The names of a game system's shared, public rules: the same for every caller, so they are kept."""
+
+    index: NameIndex
+    stamp: tuple[Any, ...]
+    checked: float
+
+
+NamedRows = Callable[[], list[NamedRow]]
+
+_shared: dict[UUID, SharedNames] = {}
+
+
+def named_rules(rules: Rows, own: Rows, world: World, question: str, *, within: float) -> NamedRows:
+    """Begin to look for the rules of `rules` that `question` is the name of, or that it mentions (scored `within`);
+    what is returned waits for them. `own` are those among them that are not shared by all worlds."""
+    shared = [shared_names(world.system_id)] if world.system_id else []
+    near = _near(own, question)
+    return lambda: _named(
+        [*shared, _index(near)], lambda: index_of(rules, question), question, within
+    )
+
+
+def named_rows(rows: Rows, question: str, *, within: float) -> NamedRows:
+    """The same for any rows of rules or lore. Nothing outside them is looked at."""
+    near = _near(rows, question)
+
+    def named() -> list[NamedRow]:
+        index = _index(near)
+        return _named([index], lambda: index, question, within)
+
+    return named
+
+
+def not_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
+    return rules.exclude(world=None, visibility=Visibility.PUBLIC)
+
+
+def index_of(rows: "QuerySet[Any] | Rows", text: str) -> NameIndex:
+    """Return an index of the names of `rows` that may stand in `text`."""
+    return _index(_near(rows if isinstance(rows, Rows) else Rows(rows), text))
+
+
+def _near(rows: Rows, text: str) -> Sent:
+    columns = ("id", "title", "aliases", "name_keys")
+    return rows.ask(NEAR, columns, keys=" ".join(query_keys(text[:2000])), most=MOST_NAMES)
+
+
+def _index(near: Sent) -> NameIndex:
+    return NameIndex(Entry(*row) for row in near.rows())
+
+
+def shared_names(system_id: UUID) -> NameIndex:
+    kept = _shared.get(system_id)
+    if kept and monotonic() - kept.checked < LOOK_AGAIN:
+        return kept.index
+    rules = Rule.objects.filter(
+        world=None, document__system=system_id, visibility=Visibility.PUBLIC
+    )
+    stamp = tuple(rules.aggregate(Count("pk"), Max("updated_at")).values())
+    if kept and kept.stamp == stamp:
+        _shared[system_id] = replace(kept, checked=monotonic())
+        return kept.index
+    index = NameIndex(Entry(*row) for row in rules.values_list("pk", "title", "aliases"))
+    _shared[system_id] = SharedNames(index, stamp, monotonic())
+    return index
+
+
+def forget_shared_names() -> None:
+    """Called when shared rules were written by this process."""
+    _shared.clear()
+
+
+def _named(
+    indexes: Sequence[NameIndex], all_names: Callable[[], NameIndex], question: str, within: float
+) -> list[NamedRow]:
+    mentions = [mention for index in indexes for mention in index.mentions(question[:2000])]
+    whole = [
+        match for mention in mentions if _covers(mention, question) for match in mention.matches
+    ]
+    if whole:
+        return list(_rows(whole))
+    if not mentions and len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS:
+        return list(_rows(all_names().find(question)))
+    return [
+        replace(row, score=row.score * within / len(mention.matches), kind="alias")
+        for mention in mentions
+        for row in _rows([match for match in mention.matches if match.how in SURE])
+    ]
+
+
+def _covers(mention: Mention, question: str) -> bool:
+    return len(mention.text) >= len(question.strip(" .?!\"'«»")) and all(
+        each.how in SURE for each in mention.matches
+    )
+
+
+def _rows(matches: Iterable[Match]) -> Iterable[NamedRow]:
+    for match in matches:
+        assert isinstance(match.key, UUID)
+        yield NamedRow(match.key, MATCHES[match.how], match.score, match.name)

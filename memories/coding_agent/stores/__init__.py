@@ -1,0 +1,17 @@
+"""Four stores behind one protocol (`records.MemoryStore`): in memory, a JSON file, PostgreSQL, Qdrant."""
+
+from memories.coding_agent.stores.file import FileStore
+from memories.coding_agent.stores.in_memory import InMemoryStore
+from memories.coding_agent.stores.postgres import PostgresMemoryStore
+from memories.coding_agent.stores.protocol import Found, MemoryRecord, MemoryStore
+from memories.coding_agent.stores.qdrant import EmbeddingMemoryStore
+
+__all__ = [
+    "EmbeddingMemoryStore",
+    "FileStore",
+    "Found",
+    "InMemoryStore",
+    "MemoryRecord",
+    "MemoryStore",
+    "PostgresMemoryStore",
+]

@@ -1,0 +1,168 @@
+"""Memories that say the same, or contradict one another: found by vectors, decided by words (`likeness`)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+
+from memories import core
+from memories.ledger import state_changes
+from memories.models import ClientVector, Evidence, MemoryItem, Namespace, Succession
+from memories.similarity.compare import Verdict, compare, difference
+from memories.similarity.nearest import nearest
+from memories.states import ROWS_AT_ONCE, Link, State
+from memories.vectors import Vectors
+from retrieval.embedders import get_embedder
+
+LOOKED_AT, AT_ONCE = 5, 200
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    memory: MemoryItem
+    similarity: float
+    verdict: Verdict
+    differs_in: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two memories in use, the older first."""
+
+    older: UUID
+    newer: UUID
+    verdict: Verdict
+    similarity: float
+
+
+def neighbours_of(memory: MemoryItem, *, k: int = LOOKED_AT) -> list[Neighbour]:
+    """The memories in use nearest to `memory`, with how each compares."""
+    vector = _vectors([memory.pk]).get(memory.pk)
+    if vector is None:
+        return []
+    found = [
+        near
+        for near in nearest(memory.namespace, vector[np.newaxis], k=k + 1)
+        if near.id != memory.pk
+    ][:k]
+    items = MemoryItem.objects.defer("embedding", "search_vector").in_bulk(
+        [near.id for near in found]
+    )
+    return [
+        Neighbour(
+            items[near.id],
+            1 - near.distance,
+            compare(memory.text, near.text, similarity=1 - near.distance),
+            difference(memory.text, near.text),
+        )
+        for near in found
+    ]
+
+
+def pairs(namespace: Namespace, *, most: int = 2000) -> Iterator[Pair]:
+    """Yield pairs among the `most` newest memories that are the same or contradict."""
+    ids = list(
+        MemoryItem.objects.of(namespace).active().latest_first().values_list("pk", flat=True)[:most]
+    )
+    seen: set[frozenset[UUID]] = set()
+    for start in range(0, len(ids), AT_ONCE):
+        for pair in _pairs_of(namespace, ids[start : start + AT_ONCE]):
+            if (both := frozenset((pair.older, pair.newer))) not in seen:
+                seen.add(both)
+                yield pair
+
+
+def merge_duplicates(
+    namespace: Namespace, *, by: str = "rules", most: int = 2000
+) -> list[Succession]:
+    """Let the newer of each pair that says the same stand for both. Each merge can be undone by restoring the older."""
+    done: list[Succession] = []
+    for pair in list(pairs(namespace, most=most)):
+        if pair.verdict in (Verdict.EXACT, Verdict.NEAR) and (
+            link := _stand_for_both(namespace, pair, by=by)
+        ):
+            done.append(link)
+    return done
+
+
+def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
+    """Link pairs that contradict as "formerly"; both stay in use. Return how many links are new."""
+    found = [pair for pair in pairs(namespace, most=most) if pair.verdict is Verdict.CONTRADICTS]
+    rows = [
+        Succession(older_id=pair.older, newer_id=pair.newer, kind=Link.FORMERLY) for pair in found
+    ]
+    before = Succession.objects.count()
+    Succession.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS_AT_ONCE)
+    return Succession.objects.count() - before
+
+
+def _stand_for_both(namespace: Namespace, pair: Pair, *, by: str) -> Succession | None:
+    with transaction.atomic():
+        core.locked(namespace)
+        both = MemoryItem.objects.filter(pk__in=[pair.older, pair.newer]).active()
+        if both.count() != 2:
+            return None
+        link, _new = Succession.objects.update_or_create(
+            older_id=pair.older,
+            newer_id=pair.newer,
+            kind=Link.MERGED,
+            defaults={
+                "in_effect": True,
+                "undone_at": None,
+                "reason": f"says the same ({pair.verdict})",
+            },
+        )
+        seen = Evidence.objects.filter(memory=pair.older).values_list("observation_id", flat=True)
+        rows = [Evidence(memory_id=pair.newer, observation_id=pk) for pk in seen]
+        Evidence.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS_AT_ONCE)
+        state_changes.move(
+            [pair.older], to=State.SUPERSEDED, by=by, reason="says the same as a newer memory"
+        )
+        Namespace.objects.filter(pk=namespace.pk).update(
+            revision=core.locked(namespace).revision + 1
+        )
+    return link
+
+
+def _pairs_of(namespace: Namespace, ids: list[UUID]) -> Iterator[Pair]:
+    vectors = _vectors(ids)
+    known = [pk for pk in ids if pk in vectors]
+    if not known:
+        return
+    rows = MemoryItem.objects.filter(pk__in=known).values_list("pk", "text", "timestamp_ms")
+    texts = {pk: text for pk, text, _stamp in rows}
+    for near in nearest(namespace, np.stack([vectors[pk] for pk in known]), k=LOOKED_AT + 1):
+        mine = known[near.position]
+        verdict = (
+            compare(texts[mine], near.text, similarity=1 - near.distance)
+            if near.id != mine
+            else Verdict.DIFFERENT
+        )
+        if verdict is not Verdict.DIFFERENT:
+            older, newer = _by_age(mine, near.id)
+            yield Pair(older, newer, verdict, 1 - near.distance)
+
+
+def _by_age(one: UUID, other: UUID) -> tuple[UUID, UUID]:
+    stamps = dict(MemoryItem.objects.filter(pk__in=[one, other]).values_list("pk", "timestamp_ms"))
+    older, newer = sorted((one, other), key=lambda pk: (stamps[pk], pk))
+    return older, newer
+
+
+def _vectors(ids: list[UUID]) -> dict[UUID, Vectors]:
+    own = ClientVector.objects.filter(memory__in=ids).values_list("memory_id", "vector")
+    found = {pk: np.asarray(vector, dtype=np.float32) for pk, vector in own}
+    rest = MemoryItem.objects.filter(
+        pk__in=[pk for pk in ids if pk not in found], embedding__isnull=False
+    )
+    of_model = rest.filter(embedding_model=get_embedder("memory").name).values_list(
+        "pk", "embedding"
+    )
+    return found | {pk: _as_array(vector) for pk, vector in of_model}
+
+
+def _as_array(vector: object) -> Vectors:
+    to_list = getattr(vector, "to_list", None)
+    return np.asarray(to_list() if to_list else vector, dtype=np.float32)

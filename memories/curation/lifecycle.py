@@ -1,0 +1,92 @@
+"""Forgetting that can be taken back: expiry, archive, restore."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from memories import core
+from memories.ledger import state_changes
+from memories.models import MemoryItem, Namespace, Succession
+from memories.states import Link, State
+from retrieval.errors import Conflict, NotFound
+
+MOST_AT_ONCE = 10_000
+
+
+def find(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
+    """Return the memory; what was deleted for good, never was, or is another's is `NotFound` alike."""
+    try:
+        pk = UUID(str(memory_id))
+    except ValueError:
+        raise NotFound(f"{str(memory_id)[:60]!r} is not the id of a memory.") from None
+    found: MemoryItem | None = (
+        MemoryItem.objects.of(namespace).filter(pk=pk).defer("embedding", "search_vector").first()
+    )
+    if found is None:
+        raise NotFound(
+            "There is no such memory; if it was deleted for good, it cannot be brought back."
+        )
+    return found
+
+
+def archive(
+    namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
+) -> MemoryItem:
+    """Take a memory out of use, and keep it."""
+    return _move(
+        namespace,
+        memory_id,
+        State.ARCHIVED,
+        allowed={State.ACTIVE, State.PENDING},
+        by=by,
+        reason=reason,
+    )
+
+
+def restore(
+    namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
+) -> MemoryItem:
+    """Put a memory back into use. What replaced it stays; a merge into it is undone by `duplicates.undo`."""
+    gone = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
+    with transaction.atomic():
+        memory = _move(
+            namespace, memory_id, State.ACTIVE, allowed=gone, by=by, reason=reason or "restored"
+        )
+        if memory.expires_at and memory.expires_at <= timezone.now():
+            MemoryItem.objects.filter(pk=memory.pk).update(expires_at=None)
+        Succession.objects.filter(older=memory, in_effect=True).exclude(kind=Link.FORMERLY).update(
+            in_effect=False, undone_at=timezone.now()
+        )
+    return memory
+
+
+def expire(*, now: datetime | None = None) -> int:
+    """Take out of use what has expired; return how many."""
+    moment = now or timezone.now()
+    with transaction.atomic():
+        due = MemoryItem.objects.filter(
+            expires_at__lte=moment, state__in=[State.ACTIVE, State.PENDING]
+        )
+        ids = list(due.values_list("pk", flat=True)[:MOST_AT_ONCE])
+        return state_changes.move(ids, to=State.EXPIRED, reason="expired", at=moment)
+
+
+def _move(
+    namespace: Namespace,
+    memory_id: UUID | str,
+    to: State,
+    *,
+    allowed: set[State],
+    by: str,
+    reason: str,
+) -> MemoryItem:
+    with transaction.atomic():
+        core.locked(namespace)
+        memory = find(namespace, memory_id)
+        if memory.state not in allowed:
+            raise Conflict(f"This memory is {memory.state} already.")
+        state_changes.move([memory.pk], to=to, by=by, reason=reason)
+    memory.state = to
+    return memory

@@ -1,0 +1,109 @@
+"""Search by the vectors of a client: its own exact distances, fused with the words of the site's search."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from django.db.models import FloatField, Value
+from django.db.models.functions import Coalesce, NullIf
+from pgvector.django import CosineDistance
+
+from memories.models import Namespace
+from memories.querysets import MemoryQuerySet
+from memories.storable import flaw
+from memories.vectors import Vectors, VectorSource
+from retrieval.search.engine import search as search_passages
+from retrieval.search.hits import Hit, Leg
+from retrieval.search.presets import Mode, preset
+
+NOT_A_NUMBER = Value("NaN", output_field=FloatField())
+COLUMNS = ("pk", "text", "context", "metadata", "payload", "language", "updated_at", "away")
+
+
+def search_by_client_vectors(
+    namespace: Namespace,
+    rows: MemoryQuerySet,
+    query: str,
+    *,
+    vectors: VectorSource,
+    limit: int,
+    mode: Mode | str,
+) -> tuple[list[Hit], Sequence[str]]:
+    """Return hits among `rows` by the client's vectors, by words, or by both."""
+    way = Mode(mode)
+    words = _by_words(namespace, rows, query, limit) if way != Mode.VECTOR else {}
+    if way == Mode.KEYWORD:
+        return list(words.values())[:limit], ()
+    wanted = vectors.of_queries([query])
+    if wanted is None:
+        return list(words.values())[:limit], ("vector",)
+    near = _by_vector(rows, wanted, limit)
+    if not words:
+        return near, ()
+    known = {hit.id for hit in near}
+    also = _by_vector(
+        rows.filter(pk__in=[pk for pk in words if pk not in known]), wanted, len(words)
+    )
+    return _fused(words, near, also)[:limit], ()
+
+
+def _by_words(
+    namespace: Namespace, rows: MemoryQuerySet, query: str, limit: int
+) -> dict[UUID, Hit]:
+    if flaw(query) or not query.strip():
+        return {}
+    found = search_passages(
+        rows,
+        query[:8000],
+        scopes=[namespace.pk],
+        limit=max(limit, preset("memory").k_keyword),
+        mode=Mode.KEYWORD,
+        language=namespace.language,
+    )
+    return {hit.id: hit for hit in found.hits}
+
+
+def _by_vector(rows: MemoryQuerySet, wanted: Vectors, limit: int) -> list[Hit]:
+    """Exact distances; a vector of length nought is as far away as an unrelated one."""
+    distance = Coalesce(
+        NullIf(CosineDistance("client_vector__vector", wanted[0]), NOT_A_NUMBER), Value(1.0)
+    )
+    found = (
+        rows.filter(client_vector__isnull=False)
+        .annotate(away=distance)
+        .order_by("away", "timestamp_ms")[:limit]
+    )
+    return [
+        Hit(
+            id=row[0],
+            text=row[1],
+            context=row[2],
+            metadata=row[3],
+            payload=row[4],
+            language=row[5],
+            updated_at=row[6],
+            score=1 - row[7],
+            legs={"vector": Leg(rank, 1 - row[7])},
+            match="vector",
+        )
+        for rank, row in enumerate(found.values_list(*COLUMNS), start=1)
+    ]
+
+
+def _fused(words: dict[UUID, Hit], near: list[Hit], also: list[Hit]) -> list[Hit]:
+    """Score fusion as in the site's statement: words by their best, vectors between worst and best."""
+    weight = preset("memory").vector_weight
+    likeness = {hit.id: hit.score for hit in (*near, *also)}
+    best_word = max((hit.score for hit in words.values()), default=0.0) or 1.0
+    low, high = min(likeness.values(), default=0.0), max(likeness.values(), default=0.0)
+    ranks = {hit.id: hit.legs["vector"].rank for hit in near}
+    hits = []
+    for pk, hit in ({hit.id: hit for hit in near} | words).items():
+        word = words[pk].score / best_word if pk in words else 0.0
+        vector = (likeness[pk] - low) / (high - low) if pk in likeness and high > low else 0.0
+        legs = {
+            "keyword": words[pk].legs["keyword"] if pk in words else Leg(None, None),
+            "vector": Leg(ranks.get(pk), likeness.get(pk)),
+        }
+        hits.append(replace(hit, score=(1 - weight) * word + weight * vector, legs=legs))
+    return sorted(hits, key=lambda hit: (-hit.score, str(hit.id)))

@@ -1,0 +1,259 @@
+"""Do two texts say the same? What a vector cannot tell apart, the words can.
+
+A pair is the same only if nothing that carries meaning differs: numbers, names, negation, times, or a word and its
+opposite. A pair that is alike in everything but one of these may be a contradiction ("formerly").
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from memories.similarity.lexicon import (
+    FUNCTION_WORDS,
+    NEGATIONS,
+    NUMBER_WORDS,
+    OPPOSITES,
+    PASSIVE,
+    SYNONYMS,
+    TIME_WORDS,
+)
+
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:/]\d+)*")
+UNITED = {word: min(group) for group in SYNONYMS for word in group}
+OPPOSITE_OF: dict[str, set[str]] = {}
+for _one, _other in OPPOSITES:
+    OPPOSITE_OF.setdefault(_one, set()).add(_other)
+    OPPOSITE_OF.setdefault(_other, set()).add(_one)
+
+THE_ONE = re.compile(r"\b(?:is|are|was) the ones? (?:who|that|which)\b", re.IGNORECASE)
+USED_TO = re.compile(r"\bused to\b", re.IGNORECASE)
+KOREAN_NEGATION = re.compile(r"^못|않|없|아니")
+FIRST_WORDS = re.compile(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)")
+HANGUL = re.compile(r"[가-힣]")
+KOREAN_ENDINGS = ("습니다", "는다", "어요", "아요", "요", "\u11b8니다", "\u11ab다", "다")
+KOREAN_ENDING = re.compile(
+    f"(?:{'|'.join(unicodedata.normalize('NFD', ending) for ending in KOREAN_ENDINGS)})$"
+)
+NO_NAMES = FUNCTION_WORDS | TIME_WORDS | NUMBER_WORDS.keys()
+
+SAME_AT = 0.8
+"""Likeness from which a pair that passes the guard is the same. Fitted on the tuning half of the labelled pairs."""
+ALIKE_AT = 0.72
+"""Likeness from which a pair that fails the guard contradicts."""
+VECTOR_SHARE = 0.8
+SOFTLY = 0.8
+"""What a word counts that the other text has in another spelling."""
+ROUNDING = 1e-9
+HOPELESS_BELOW = (ALIKE_AT - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
+"""Cosine below which not even the same words make two texts alike."""
+
+
+class Verdict(StrEnum):
+    EXACT = "exact"
+    NEAR = "near"
+    CONTRADICTS = "contradicts"
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What must not differ, and the words that may."""
+
+    numbers: frozenset[str]
+    names: tuple[str, ...]
+    negated: bool
+    times: frozenset[str]
+    words: frozenset[str]
+    raw: frozenset[str]
+    stems: frozenset[str]
+    passive: bool
+
+
+def compare(one: str, other: str, *, similarity: float) -> Verdict:
+    """Judge two texts whose vectors have the cosine `similarity`."""
+    if fingerprint(one) == fingerprint(other):
+        return Verdict.EXACT
+    if similarity < HOPELESS_BELOW:
+        return Verdict.DIFFERENT
+    if _at_most(one, other, similarity=similarity) < ALIKE_AT:
+        return Verdict.DIFFERENT
+    alike, differing = likeness(one, other, similarity=similarity), difference(one, other)
+    if not differing and alike >= SAME_AT:
+        return Verdict.NEAR
+    return Verdict.CONTRADICTS if differing and alike >= ALIKE_AT else Verdict.DIFFERENT
+
+
+@lru_cache(maxsize=16_384)
+def fingerprint(text: str) -> str:
+    """The text without case, punctuation and spacing: equal for exact duplicates."""
+    return " ".join(WORD.findall(plain(text).casefold()))
+
+
+def forget_texts() -> None:
+    """Empty this process's caches of texts: what was deleted for good must not live on in one."""
+    for remembering in (fingerprint, meaning, stem):
+        remembering.cache_clear()
+
+
+def likeness(one: str, other: str, *, similarity: float) -> float:
+    """How alike, from 0 to 1: mostly the vectors' cosine, the rest the words' overlap."""
+    return VECTOR_SHARE * max(0.0, similarity) + (1 - VECTOR_SHARE) * overlap(one, other)
+
+
+def _at_most(one: str, other: str, *, similarity: float) -> float:
+    """What their likeness cannot exceed, however their words are spelt: quick, and rules most pairs out."""
+    mine, yours = meaning(one).words, meaning(other).words
+    both, all_words = 2 * len(mine & yours), len(mine) + len(yours)
+    most = (both + SOFTLY * (all_words - both)) / all_words if mine and yours else 0.0
+    return VECTOR_SHARE * similarity + (1 - VECTOR_SHARE) * most + ROUNDING
+
+
+def overlap(one: str, other: str) -> float:
+    """The share of words both have (synonyms count as one), softened by spelling."""
+    mine, yours = meaning(one).words, meaning(other).words
+    if not mine or not yours:
+        return 0.0
+    both = mine & yours
+    soft = sum(_softly_in(word, yours) for word in mine - both) + sum(
+        _softly_in(word, mine) for word in yours - both
+    )
+    return (2 * len(both) + soft) / (len(mine) + len(yours))
+
+
+def difference(one: str, other: str) -> str:
+    """Name what differs in meaning (number, name, negation, time, opposite, order, one word), or nothing."""
+    mine, yours = meaning(one), meaning(other)
+    return next((name for name, differs in DIFFERENCES.items() if differs(mine, yours)), "")
+
+
+@lru_cache(maxsize=16_384)
+def meaning(text: str) -> Meaning:
+    tokens = WORD.findall(plain(text))
+    lower = [token.casefold() for token in tokens]
+    negates = _negates if HANGUL.search(text) else _negates_in_letters
+    numbers = frozenset(
+        _number(word) for word in lower if word[0].isdigit() or word in NUMBER_WORDS
+    )
+    content = [word for word in lower if word not in FUNCTION_WORDS and word not in NEGATIONS]
+    return Meaning(
+        numbers=numbers,
+        names=_names(text, tokens),
+        negated=sum(map(negates, lower)) % 2 == 1,
+        times=frozenset(word for word in lower if word in TIME_WORDS),
+        words=frozenset(stem(UNITED.get(word, word)) for word in content),
+        raw=frozenset(lower),
+        stems=frozenset(stem(word.removesuffix("'s")) for word in lower),
+        passive=bool(PASSIVE & set(lower)),
+    )
+
+
+def plain(text: str) -> str:
+    """One way of writing what is written in two."""
+    text = text.replace("’", "'").replace("ё", "е").replace("Ё", "Е")
+    return USED_TO.sub("formerly", THE_ONE.sub("", text))
+
+
+def _negates(word: str) -> bool:
+    return _negates_in_letters(word) or bool(KOREAN_NEGATION.search(word))
+
+
+def _negates_in_letters(word: str) -> bool:
+    return word in NEGATIONS or word.endswith("n't")
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """A rough stem that works in three languages: enough to match forms, too little to join different words."""
+    if HANGUL.search(word):
+        return _korean_stem(word)
+    for ending in ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s", "'s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word[:-2] if len(word) > 6 and not word.isascii() else word
+
+
+def _korean_stem(word: str) -> str:
+    """A verb without its ending, plain or polite: 한다, 합니다 and 해요 are one."""
+    bare = unicodedata.normalize("NFC", KOREAN_ENDING.sub("", unicodedata.normalize("NFD", word)))
+    return bare.removesuffix("해") + "하" if bare.endswith("해") else bare
+
+
+def _names(text: str, tokens: list[str]) -> tuple[str, ...]:
+    """Capitalised words in order; the first of a sentence counts only if it stays capitalised elsewhere or is rare."""
+    upper = [token for token in tokens if token[0].isupper() and token.casefold() not in NO_NAMES]
+    if not upper:
+        return ()
+    starts = set(FIRST_WORDS.findall(text))
+    found = [token for token in upper if token not in starts or tokens.count(token) > 1]
+    return tuple(dict.fromkeys(stem(token.casefold().removesuffix("'s")) for token in found))
+
+
+def _same_names(mine: Meaning, yours: Meaning) -> bool:
+    """Every name of one is a word of the other: so a name that starts one sentence and not the other still matches."""
+    return _all_in(mine.names, yours.stems) and _all_in(yours.names, mine.stems)
+
+
+def _all_in(names: tuple[str, ...], words: frozenset[str]) -> bool:
+    return all(name in words or any(_one_name(name, word) for word in words) for name in names)
+
+
+def _one_name(name: str, word: str) -> bool:
+    """Case endings and particles: the same beginning, and little after it (not in English, which has none)."""
+    if name.isascii():
+        return False
+    shorter, longer = sorted((name, word), key=len)
+    return (
+        len(shorter) >= 2
+        and len(longer) - len(shorter) <= 3
+        and longer[: len(shorter) - 1] == shorter[:-1]
+    )
+
+
+def _are_opposed(mine: frozenset[str], yours: frozenset[str]) -> bool:
+    return any(OPPOSITE_OF[word] & (yours - mine) for word in mine - yours if word in OPPOSITE_OF)
+
+
+def _swapped(mine: Meaning, yours: Meaning) -> bool:
+    """The same names the other way round: who did it to whom. A passive turns them rightly."""
+    same_set = len(mine.names) >= 2 and Counter(mine.names) == Counter(yours.names)
+    return same_set and mine.names != yours.names and mine.passive == yours.passive
+
+
+def _one_word_apart(mine: frozenset[str], yours: frozenset[str]) -> bool:
+    """The same sentence about another thing: all words shared but one on each side."""
+    apart = [
+        [word for word in side if not _softly_in(word, other)]
+        for side, other in ((mine, yours), (yours, mine))
+    ]
+    return len(apart[0]) == len(apart[1]) == 1 and len(mine) > 2
+
+
+DIFFERENCES: dict[str, Callable[[Meaning, Meaning], bool]] = {
+    "number": lambda mine, yours: mine.numbers != yours.numbers,
+    "negation": lambda mine, yours: mine.negated != yours.negated,
+    "time": lambda mine, yours: mine.times != yours.times,
+    "name": lambda mine, yours: not _same_names(mine, yours),
+    "opposite": lambda mine, yours: _are_opposed(mine.raw, yours.raw),
+    "order": lambda mine, yours: _swapped(mine, yours),
+    "word": lambda mine, yours: _one_word_apart(mine.words, yours.words),
+}
+"""What may differ in meaning, the quickest to see first."""
+
+
+def _number(word: str) -> str:
+    return NUMBER_WORDS.get(word) or word.replace(",", "").rstrip(".:/")
+
+
+def _softly_in(word: str, words: frozenset[str]) -> float:
+    if word in words:
+        return 1.0
+    if len(word) < 4:
+        return 0.0
+    near = (other for other in words if abs(len(other) - len(word)) <= 3)
+    return SOFTLY if any(fuzz.ratio(word, other, score_cutoff=80) for other in near) else 0.0

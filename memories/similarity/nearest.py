@@ -1,0 +1,102 @@
+"""The active memories nearest to some vectors, all in one statement."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, connection
+from psycopg import sql
+
+from memories.models import Namespace
+from memories.vectors import Vectors
+from retrieval.ahead import send
+from retrieval.embedders import get_embedder
+from retrieval.search.statement import vector_text
+
+BY_CLIENT_VECTOR = """
+SELECT wanted.position - 1, near.id, near.text, near.distance
+FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
+CROSS JOIN LATERAL (
+    SELECT memory.id, memory.text, memory.timestamp_ms,
+           COALESCE(NULLIF(stored.vector <=> wanted.vector::vector, 'NaN'), 1) AS distance
+    FROM memories_clientvector stored
+    JOIN memories_memoryitem memory ON memory.id = stored.memory_id
+    WHERE stored.namespace_id = %(namespace)s AND memory.state = 'active'
+    ORDER BY distance, memory.timestamp_ms
+    LIMIT %(k)s
+) near
+ORDER BY wanted.position, near.distance, near.timestamp_ms
+"""
+
+BY_SITE_VECTOR = """
+SELECT wanted.position - 1, near.id, near.text, near.distance
+FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
+CROSS JOIN LATERAL (
+    SELECT memory.id, memory.text, memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims}) AS distance
+    FROM memories_memoryitem memory
+    WHERE memory.namespace_id = %(namespace)s AND memory.state = 'active' AND memory.embedding_model = {model}
+    ORDER BY memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims})
+    LIMIT %(k)s
+) near
+ORDER BY wanted.position, near.distance
+"""
+
+LIMITS = """
+SELECT set_config('hnsw.ef_search', '40', true), set_config('hnsw.iterative_scan', 'strict_order', true)
+"""
+"""Five are looked at: 40 candidates find what says the same as often as 100 do, in half the time. Where rows out of use
+or of another namespace stand in front, the index is asked for more."""
+
+
+@dataclass(frozen=True)
+class Near:
+    """Memory `id` lies `distance` (1 − cosine) from the vector at `position` of the question."""
+
+    position: int
+    id: UUID
+    text: str
+    distance: float
+
+
+def nearest(
+    namespace: Namespace, vectors: Vectors | None, *, k: int, within: float | None = None
+) -> list[Near]:
+    """Up to `k` per vector, nearest first; those further than `within` left out."""
+    if vectors is None:
+        return []
+    found = [
+        Near(int(row[0]), row[1], row[2], float(row[3])) for row in _rows(namespace, vectors, k)
+    ]
+    return found if within is None else [near for near in found if near.distance <= within]
+
+
+def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
+    values: dict[str, Any] = {"namespace": namespace.pk, "k": k}
+    if namespace.has_own_vectors:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                BY_CLIENT_VECTOR, values | {"vectors": [as_literal(vector) for vector in vectors]}
+            )
+            return list(cursor.fetchall())
+    values["vectors"] = [vector_text(vector) for vector in vectors]
+    return send(DEFAULT_DB_ALIAS, (LIMITS, {}), (_by_site_vector(), values)).rows()
+
+
+def united(found: list[Near]) -> dict[UUID, str]:
+    """The texts by id, each once, in the order they were found."""
+    texts: dict[UUID, str] = {}
+    for near in found:
+        texts.setdefault(near.id, near.text)
+    return texts
+
+
+def as_literal(vector: Vectors) -> str:
+    return "[" + ",".join(map(repr, vector.tolist())) + "]"
+
+
+def _by_site_vector() -> sql.Composed:
+    """The site's model and width are written into the statement, so that its partial vector index can be used."""
+    embedder = get_embedder("memory")
+    return sql.SQL(BY_SITE_VECTOR).format(
+        dims=sql.Literal(embedder.dims), model=sql.Literal(embedder.name)
+    )

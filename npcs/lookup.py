@@ -1,0 +1,57 @@
+"""Find the NPC that a name means: slug or id first, then the name as people write it, in any of its languages."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from django.db.models import QuerySet
+
+from episodes.lookup import as_uuid
+from npcs.models import NPC
+from npcs.querysets import NPCQuerySet
+from retrieval.errors import Ambiguous, Invalid, NotFound
+from retrieval.text.names import Entry, NameIndex
+from worlds.audiences import GM, Audience
+from worlds.models import World
+
+
+class UnknownNPC(Invalid):
+    """Someone in `relations_delta` is nobody here; `candidates` may be meant."""
+
+    code, title = "unknown_npc", "Unknown NPC"
+
+
+def find_npc(world: World, reference: str, audience: Audience = GM) -> NPC:
+    """Return the NPC among those that `audience` may know of; raises `NotFound` or `Ambiguous` with candidates."""
+    known: NPCQuerySet = NPC.objects.in_world(world).visible_to(audience)
+    found = known.filter(slug=reference).first()
+    if found is None and (row_id := as_uuid(reference)):
+        found = known.filter(pk=row_id).first()
+    if found is None:
+        found = known.get(pk=names_of(known).resolve(reference, what="NPC"))
+    return cast(NPC, found)
+
+
+def find_npcs(
+    world: World, references: Sequence[str]
+) -> tuple[dict[str, NPC], dict[str, Sequence[str]]]:
+    """Return the NPCs meant, and for each reference that means nobody or several the candidates. For game masters."""
+    known = NPC.objects.in_world(world)
+    found = {npc.slug: npc for npc in known.filter(slug__in=references)}
+    rest = [reference for reference in dict.fromkeys(references) if reference not in found]
+    missing: dict[str, Sequence[str]] = {}
+    index = names_of(known) if rest else NameIndex(())
+    by_id = {npc.pk: npc for npc in known} if rest else {}
+    for reference in rest:
+        try:
+            found[reference] = by_id[as_uuid(reference) or index.resolve(reference, what="NPC")]
+        except (NotFound, Ambiguous) as problem:
+            missing[reference] = problem.candidates
+        except KeyError:
+            missing[reference] = ()
+    return found, missing
+
+
+def names_of(npcs: QuerySet[NPC]) -> NameIndex:
+    return NameIndex(
+        Entry(pk, name, aliases) for pk, name, aliases in npcs.values_list("pk", "name", "aliases")
+    )

@@ -1,0 +1,283 @@
+"""Cut a text into pieces to be found by: at headings and natural blocks, whole, in order, nothing lost or doubled.
+
+Sizes are in tokens by a cheap estimate. `:::secret [party:<slug> npc:<slug> …]` … `:::` becomes pieces of its own;
+where it is ambiguous how far a secret reaches, it reaches further.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+SMALLEST, COMFORTABLE, LARGEST = 500, 900, 1500
+
+_WIDE = re.compile(
+    r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef]"
+)
+_NARROW = re.compile(r"[\u0000-\u024f\u1e00-\u1eff\u2000-\u206f]")
+_OPENS_SECRET = re.compile(r":::+[ \t]*secret\b", re.IGNORECASE)
+_FENCE = re.compile(
+    r"(?P<opens>^[> \t]*:::+[ \t]*\w|:::+[ \t]*secret\b)|(?P<closes>:::+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_CODE = re.compile(r" {0,3}(```+|~~~+)")
+_LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_AUDIENCE = re.compile(r"[ \t]*((?:party|npc):[^\s:]+)", re.IGNORECASE)
+_CUTS = (
+    re.compile(r"(?<=\n)"),  # lines: list items, table rows, verses
+    re.compile(r"(?<=[.!?…])(?=\s)|(?<=[。！？])"),
+    re.compile(r"(?<=\s)(?=\S)"),  # words
+)
+
+
+Heading = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A slice of the source. `raw` slices joined give the source; `text` is what may be shown.
+
+    `audiences` is None outside secrets; inside, whom the block names (empty: the GM alone)."""
+
+    raw: str
+    headings: tuple[str, ...] = ()
+    audiences: tuple[str, ...] | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Block:
+    raw: str
+    path: tuple[Heading, ...]
+    tokens: float
+    is_heading: bool = False
+
+
+def count_tokens(text: str) -> float:
+    """Estimate tokens: about four Latin, two and a half Cyrillic (or Greek, Arabic, …) letters, one Hangul or Han."""
+    wide, narrow = len(_WIDE.findall(text)), len(_NARROW.findall(text))
+    return wide * 0.9 + narrow * 0.25 + (len(text) - wide - narrow) * 0.4
+
+
+def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[Piece]:
+    """Cut `text` into pieces of `smallest` to `largest` tokens, as far as there is that much text between secrets."""
+    pieces: list[Piece] = []
+    path: tuple[Heading, ...] = ()
+    for raw, is_secret in _spans(text):
+        if is_secret:
+            pieces += _secret_pieces(raw, _titles(path), largest)
+            continue
+        blocks = list(_blocks(raw, path, largest))
+        path = blocks[-1].path
+        pieces += [_open_piece(group) for group in _pack(blocks, smallest, largest)]
+    return _without_blanks(pieces)
+
+
+def without_secrets(text: str) -> str:
+    """Return `text` as everyone may read it who may read it at all: its secret blocks are left out."""
+    return "".join(raw for raw, is_secret in _spans(text) if not is_secret).strip()
+
+
+# --- secrets
+
+
+def _spans(text: str) -> Iterator[tuple[str, bool]]:
+    """Split into stretches outside and inside of secrets, in order, none of them empty."""
+    at = 0
+    while opening := _OPENS_SECRET.search(text, at):
+        start = opening.start()
+        if start > at:
+            yield text[at:start], False
+        at = _end_of_secret(text, opening.end())
+        yield text[start:at], True
+    if text[at:]:
+        yield text[at:], False
+
+
+def _end_of_secret(text: str, at: int) -> int:
+    """Where the block opened before `at` ends, blocks inside it counted; without a closing fence, the end of text."""
+    depth = 1
+    for fence in _FENCE.finditer(text, at):
+        depth += 1 if fence["opens"] else -1
+        if depth == 0:
+            return fence.end()
+    return len(text)
+
+
+def _secret_pieces(
+    raw: str, headings: tuple[str, ...], largest: int, outer: tuple[str, ...] | None = None
+) -> list[Piece]:
+    """Cut a secret. One that stands inside another is for those whom both name."""
+    head, audiences, inside, tail = _unwrapped(raw)
+    if outer is not None:
+        audiences = tuple(name for name in audiences if name in outer)
+    pieces: list[Piece] = []
+    for part, nested in _spans(inside):
+        if nested:
+            pieces += _secret_pieces(part, headings, largest, audiences)
+        else:
+            pieces += [
+                Piece(fit, headings, audiences, fit.strip()) for fit in _fitting(part, largest)
+            ]
+    if not pieces:
+        return [Piece(raw, headings, audiences)]
+    pieces[0] = replace(pieces[0], raw=head + pieces[0].raw)
+    pieces[-1] = replace(pieces[-1], raw=pieces[-1].raw + tail)
+    return pieces
+
+
+def _unwrapped(raw: str) -> tuple[str, tuple[str, ...], str, str]:
+    """Take a secret apart: opening fence, audiences, text, closing fence."""
+    audiences: list[str] = []
+    at = opening.end() if (opening := _OPENS_SECRET.match(raw)) else 0
+    while named := _AUDIENCE.match(raw, at):
+        audiences.append(named[1].lower())
+        at = named.end()
+    closing = re.compile(r":::+\s*\Z").search(raw, at)
+    end = closing.start() if closing else len(raw)
+    return raw[:at], tuple(audiences), raw[at:end], raw[end:]
+
+
+# --- blocks
+
+
+def _blocks(text: str, path: tuple[Heading, ...], largest: int) -> Iterator[Block]:
+    for raw in _natural_blocks(text):
+        if heading := _HEADING.match(raw.strip("\n")):
+            level = len(heading[1])
+            path = (*(above for above in path if above[0] < level), (level, heading[2].strip()))
+            yield Block(raw, path, count_tokens(raw), is_heading=True)
+        else:
+            yield from (Block(part, path, count_tokens(part)) for part in _fitting(raw, largest))
+
+
+def _natural_blocks(text: str) -> Iterator[str]:
+    """Headings, and what blank lines separate; a list stays together, and so does fenced code."""
+    block: list[str] = []
+    code, after_blank, is_heading, is_list = "", False, False, False
+    for line in text.splitlines(keepends=True):
+        blank, heading = not line.strip(), not code and bool(_HEADING.match(line.rstrip("\n")))
+        goes_on = is_list and (line[0] in " \t" or bool(_LIST_ITEM.match(line)))
+        if (
+            block
+            and not blank
+            and not code
+            and (heading or is_heading or (after_blank and not goes_on))
+        ):
+            yield "".join(block)
+            block = []
+        if not blank and not any(before.strip() for before in block[:1]):
+            is_heading, is_list = heading, bool(_LIST_ITEM.match(line))
+        block.append(line)
+        after_blank = blank
+        if fence := _CODE.match(line):
+            code = "" if code and fence[1].startswith(code) else code or fence[1]
+    if block:
+        yield "".join(block)
+
+
+def _fitting(text: str, largest: int, cuts: Sequence[re.Pattern[str]] = _CUTS) -> Iterator[str]:
+    """Split `text` by lines, else sentences, else words, else anywhere, into parts of at most `largest` tokens."""
+    if count_tokens(text) <= largest:
+        yield text
+    elif not cuts:
+        width = max(int(largest / 0.9), 1)
+        yield from (text[at : at + width] for at in range(0, len(text), width))
+    else:
+        for part in _grown(cuts[0].split(text), largest):
+            yield from _fitting(part, largest, cuts[1:])
+
+
+def _grown(parts: Sequence[str], largest: int) -> Iterator[str]:
+    """Join neighbours as long as they stay within `largest` tokens together."""
+    grown: list[str] = []
+    size = 0.0
+    for part in parts:
+        tokens = count_tokens(part)
+        if grown and size + tokens > largest:
+            yield "".join(grown)
+            grown, size = [], 0.0
+        grown.append(part)
+        size += tokens
+    yield "".join(grown)
+
+
+# --- packing
+
+
+def _pack(blocks: Sequence[Block], smallest: int, largest: int) -> list[list[Block]]:
+    """Group neighbours: close a group at a heading once it is large enough, and before it grows too large."""
+    comfortable = max(smallest, COMFORTABLE * largest // LARGEST)
+    groups: list[list[Block]] = []
+    group: list[Block] = []
+    for block in blocks:
+        size = _size(group)
+        full = size + block.tokens > (comfortable if size >= smallest else largest)
+        if group and (full or (block.is_heading and size >= smallest)):
+            kept, moved = _hanging_headings(group)
+            groups += [kept] if kept else []
+            group = moved
+        group.append(block)
+    return _join_small_tail([*groups, group] if group else groups, smallest, largest)
+
+
+def _hanging_headings(group: list[Block]) -> tuple[list[Block], list[Block]]:
+    """Headings at the end belong to what follows."""
+    end = len(group)
+    while end and group[end - 1].is_heading:
+        end -= 1
+    return group[:end], group[end:]
+
+
+def _join_small_tail(groups: list[list[Block]], smallest: int, largest: int) -> list[list[Block]]:
+    if (
+        len(groups) > 1
+        and _size(groups[-1]) < smallest
+        and _size(groups[-2]) + _size(groups[-1]) <= largest
+    ):
+        return [*groups[:-2], groups[-2] + groups[-1]]
+    return groups
+
+
+def _size(group: Sequence[Block]) -> float:
+    return sum(block.tokens for block in group)
+
+
+def _open_piece(group: Sequence[Block]) -> Piece:
+    raw = "".join(block.raw for block in group)
+    return Piece(
+        raw,
+        _common_titles([block.path for block in group if not block.is_heading] or [group[-1].path]),
+        None,
+        raw.strip(),
+    )
+
+
+def _common_titles(paths: Sequence[tuple[Heading, ...]]) -> tuple[str, ...]:
+    shared: list[Heading] = []
+    for headings in zip(*paths, strict=False):
+        if len(set(headings)) > 1:
+            break
+        shared.append(headings[0])
+    return _titles(shared)
+
+
+def _titles(path: Sequence[Heading]) -> tuple[str, ...]:
+    return tuple(title for _level, title in path)
+
+
+def _without_blanks(pieces: Sequence[Piece]) -> list[Piece]:
+    """Give white space between pieces (and empty secrets) to a neighbour, so that each piece says something."""
+    kept: list[Piece] = []
+    before = ""
+    for piece in pieces:
+        if piece.text:
+            kept.append(replace(piece, raw=before + piece.raw))
+            before = ""
+        elif kept:
+            kept[-1] = replace(kept[-1], raw=kept[-1].raw + piece.raw)
+        else:
+            before += piece.raw
+    if before:
+        return [Piece(before)]
+    return kept

@@ -1,0 +1,153 @@
+-- How text becomes words, and how words are scored. Installed after every `migrate` (retrieval/indexing/install.py).
+
+-- The text search configuration of a language. PostgreSQL's `russian` stems ASCII words as English and all others as
+-- Russian, so one configuration serves both, and English terms inside Korean, Japanese and Chinese text besides.
+CREATE OR REPLACE FUNCTION memory37_configuration(language text) RETURNS regconfig
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT CASE split_part(lower(language), '-', 1)
+    WHEN 'en' THEN 'pg_catalog.russian'::regconfig
+    WHEN 'ru' THEN 'pg_catalog.russian'::regconfig
+    WHEN 'ko' THEN 'pg_catalog.russian'::regconfig
+    WHEN 'ja' THEN 'pg_catalog.russian'::regconfig
+    WHEN 'zh' THEN 'pg_catalog.russian'::regconfig
+    WHEN '' THEN 'pg_catalog.russian'::regconfig
+    WHEN 'ar' THEN 'pg_catalog.arabic'::regconfig
+    WHEN 'hy' THEN 'pg_catalog.armenian'::regconfig
+    WHEN 'eu' THEN 'pg_catalog.basque'::regconfig
+    WHEN 'ca' THEN 'pg_catalog.catalan'::regconfig
+    WHEN 'da' THEN 'pg_catalog.danish'::regconfig
+    WHEN 'nl' THEN 'pg_catalog.dutch'::regconfig
+    WHEN 'fi' THEN 'pg_catalog.finnish'::regconfig
+    WHEN 'fr' THEN 'pg_catalog.french'::regconfig
+    WHEN 'de' THEN 'pg_catalog.german'::regconfig
+    WHEN 'el' THEN 'pg_catalog.greek'::regconfig
+    WHEN 'hi' THEN 'pg_catalog.hindi'::regconfig
+    WHEN 'hu' THEN 'pg_catalog.hungarian'::regconfig
+    WHEN 'id' THEN 'pg_catalog.indonesian'::regconfig
+    WHEN 'ga' THEN 'pg_catalog.irish'::regconfig
+    WHEN 'it' THEN 'pg_catalog.italian'::regconfig
+    WHEN 'lt' THEN 'pg_catalog.lithuanian'::regconfig
+    WHEN 'ne' THEN 'pg_catalog.nepali'::regconfig
+    WHEN 'no' THEN 'pg_catalog.norwegian'::regconfig
+    WHEN 'nb' THEN 'pg_catalog.norwegian'::regconfig
+    WHEN 'pt' THEN 'pg_catalog.portuguese'::regconfig
+    WHEN 'ro' THEN 'pg_catalog.romanian'::regconfig
+    WHEN 'sr' THEN 'pg_catalog.serbian'::regconfig
+    WHEN 'es' THEN 'pg_catalog.spanish'::regconfig
+    WHEN 'sv' THEN 'pg_catalog.swedish'::regconfig
+    WHEN 'ta' THEN 'pg_catalog.tamil'::regconfig
+    WHEN 'tr' THEN 'pg_catalog.turkish'::regconfig
+    WHEN 'yi' THEN 'pg_catalog.yiddish'::regconfig
+    ELSE 'pg_catalog.simple'::regconfig
+  END
+$$;
+
+-- Without accents, but й stays й (U+0306 is kept): a name is found however it was typed.
+CREATE OR REPLACE FUNCTION memory37_fold(content text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT normalize(regexp_replace(normalize(content, NFD), '[\u0300-\u0305\u0307-\u036f]', '', 'g'), NFC)
+$$;
+
+-- Pairs of neighbouring characters of scripts that PostgreSQL cannot stem or cut into words: kana, Han, Hangul, Thai.
+CREATE OR REPLACE FUNCTION memory37_bigrams(content text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT string_agg(
+    CASE WHEN length(run[1]) = 1 THEN run[1]
+    ELSE (SELECT string_agg(substr(run[1], i, 2), ' ') FROM generate_series(1, length(run[1]) - 1) AS i) END, ' ')
+  FROM regexp_matches(content, '[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+', 'g') AS run
+$$;
+
+-- The words of a text: the one function for passages and for questions.
+CREATE OR REPLACE FUNCTION memory37_words(language text, content text) RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  unstemmed CONSTANT text := '[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+';
+  folded CONSTANT text := memory37_fold(left(content, 200000));
+BEGIN
+  IF folded !~ unstemmed THEN
+    RETURN to_tsvector(memory37_configuration(language), folded);
+  END IF;
+  RETURN to_tsvector(memory37_configuration(language), regexp_replace(folded, unstemmed, ' ', 'g'))
+    || to_tsvector('pg_catalog.simple', memory37_bigrams(folded));
+END
+$$;
+
+-- The words of a text, each counted several times: cut into words once, which is what costs.
+CREATE OR REPLACE FUNCTION memory37_words_times(language text, content text, times integer) RETURNS tsvector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  once tsvector;
+  words tsvector := '';
+BEGIN
+  IF content = '' THEN
+    RETURN words;
+  END IF;
+  once := memory37_words(language, left(content, 200000 / greatest(times, 1)));
+  FOR i IN 1 .. times LOOP
+    words := words || once;
+  END LOOP;
+  RETURN words;
+END
+$$;
+
+-- How many words a tsvector stands for, repetitions included.
+CREATE OR REPLACE FUNCTION memory37_word_count(words tsvector) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce(sum(cardinality(positions)), 0)::integer FROM unnest(words)
+$$;
+
+-- A word as a query of its own, taken as it is.
+CREATE OR REPLACE FUNCTION memory37_quoted(word text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT '''' || replace(replace(word, '\', '\\'), '''', '''''') || ''''
+$$;
+
+-- BM25 of one passage (k1, b as Lucene). `ts_rank` of one word is 0.1 · (1 + 1/4 + … + 1/tf²) / (π²/6); the tail of that
+-- series is 1 / (tf + 1/2) within half a percent, so the rank tells tf, and rounding makes it exact. Few statements, because
+-- each costs as much as the arithmetic in it.
+CREATE OR REPLACE FUNCTION memory37_bm25(
+  words tsvector, word_count integer, terms tsquery[], idf float8[], average float8, k1 float8, b float8
+) RETURNS float8
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  norm CONSTANT float8 := k1 * (1 - b + b * coalesce(word_count / nullif(average, 0), 1));
+  score float8 := 0;
+  rank float8;
+BEGIN
+  FOR i IN 1 .. coalesce(cardinality(terms), 0) LOOP
+    rank := ts_rank(words, terms[i]);
+    CONTINUE WHEN rank = 0;
+    score := score + idf[i] / (1 + norm / round(1 / (1.6449340668 - 16.449340668 * least(rank, 0.0998)) - 0.5));
+  END LOOP;
+  RETURN score;
+END
+$$;
+
+-- Before a passage is written: words follow text, and `rev` grows with it, whoever writes. Setting `search_vector` to
+-- NULL has the words rebuilt (reindex). TG_ARGV: how often a word of the context and of the text counts against one of
+-- the surroundings. New surroundings change the words only; the vector is of context and text.
+CREATE OR REPLACE FUNCTION memory37_passage() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    NEW.rev := OLD.rev;
+    IF (NEW.text, NEW.context, NEW.language) IS DISTINCT FROM (OLD.text, OLD.context, OLD.language) THEN
+      NEW.rev := OLD.rev + 1;
+      NEW.updated_at := clock_timestamp();
+      NEW.embed_tries := 0;
+      NEW.embed_after := NULL;
+      NEW.embed_error := '';
+    ELSIF NEW.search_vector IS NOT NULL AND NEW.surroundings = OLD.surroundings THEN
+      NEW.search_vector := OLD.search_vector;
+      NEW.word_count := OLD.word_count;
+      RETURN NEW;
+    END IF;
+  END IF;
+  NEW.search_vector :=
+    memory37_words_times(NEW.language, NEW.context, TG_ARGV[0]::integer)
+    || memory37_words_times(NEW.language, NEW.text, TG_ARGV[1]::integer)
+    || memory37_words_times(NEW.language, NEW.surroundings, 1);
+  NEW.word_count := memory37_word_count(NEW.search_vector);
+  RETURN NEW;
+END
+$$;

@@ -1,0 +1,98 @@
+"""A queryset as part of a larger statement with named parameters, compiled once for all who ask alike."""
+
+import re
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+from cachetools import LRUCache
+from django.core.exceptions import EmptyResultSet
+from django.db.models import QuerySet
+
+from retrieval.ahead import Sent, send
+from retrieval.models import Passage
+
+PLACEHOLDER = re.compile(r"%(%|s)")
+SEARCHED = ("id", "search_vector", "word_count", "embedding", "embedding_model")
+"""The columns that the legs of the search read."""
+
+
+class Rows:
+    """The rows of a queryset, for statements that Django's ORM cannot write. It is compiled at the first use of each
+    set of columns; whoever asks the same again and again keeps it by `kept`, because building and compiling a queryset
+    takes as long as a fast search."""
+
+    def __init__(self, queryset: "QuerySet[Any, Any]") -> None:
+        self.queryset, self._compiled = (
+            queryset,
+            dict[tuple[str, ...], tuple[str, dict[str, Any]]](),
+        )
+
+    def sql(self, *columns: str) -> tuple[str, dict[str, Any]]:
+        """Return the SQL that selects `columns`, with parameters named `f0`, `f1`, … so that it may stand more than
+        once in a statement, and their values."""
+        if columns not in self._compiled:
+            self._compiled[columns] = named_parameters(self.queryset, *columns)
+        return self._compiled[columns]
+
+    def read(self, statement: str, columns: Sequence[str], **values: Any) -> list[tuple[Any, ...]]:
+        """Run `statement`, in which `{rows}` stands for these rows with `columns`."""
+        return self.ask(statement, columns, **values).rows()
+
+    def ask(self, statement: str, columns: Sequence[str], **values: Any) -> Sent:
+        """The same, but do not wait."""
+        text, given = self.sql(*columns)
+        return send(self.queryset.db, (statement.format(rows=text), {**given, **values}))
+
+    @property
+    def model(self) -> type[Passage]:
+        model: type[Passage] = self.queryset.model
+        return model
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """The same for all querysets that hold the same rows at the same moment."""
+        text, values = self.sql(*SEARCHED)
+        return (self.queryset.db, text, *(str(value) for value in values.values()))
+
+
+_kept: "LRUCache[Hashable, Rows]" = LRUCache(2_000)
+_lock = threading.Lock()
+
+
+def kept(key: Hashable, make: "Callable[[], QuerySet[Any, Any]]") -> Rows:
+    """Return the rows that `make` selects, compiled when `key` was last seen. The key names everything that the
+    queryset depends on: what it holds is asked of the database anew each time."""
+    with _lock:
+        rows = _kept.get(key)
+    if rows is None:
+        rows = Rows(make())
+        with _lock:
+            _kept[key] = rows
+    return rows
+
+
+def named_parameters(queryset: "QuerySet[Any, Any]", *columns: str) -> tuple[str, dict[str, Any]]:
+    """Return the SQL that selects `columns` of `queryset`, with named parameters, and their values."""
+    sql, values = _compiled(queryset, columns)
+    numbers = count()
+    named = PLACEHOLDER.sub(lambda found: "%%" if found[1] == "%" else f"%(f{next(numbers)})s", sql)
+    return named, {f"f{number}": value for number, value in enumerate(values)}
+
+
+def _compiled(
+    queryset: "QuerySet[Any, Any]", columns: tuple[str, ...]
+) -> tuple[str, tuple[Any, ...]]:
+    narrowed = queryset.order_by().values(*columns)
+    try:
+        sql, values = narrowed.query.get_compiler(queryset.db).as_sql()
+    except (
+        EmptyResultSet
+    ):  # such as `id__in=[]`: Django knows that nothing can match, and writes no SQL
+        nothing = (
+            queryset.model._base_manager.using(queryset.db).extra(where=["false"]).values(*columns)
+        )
+        sql, values = nothing.query.get_compiler(queryset.db).as_sql()
+    return sql, tuple(values)

@@ -1,0 +1,70 @@
+-- The one statement of search. `rows` is the caller's queryset, already narrowed by world, audience and filters; it
+-- stands inside each leg, so that nothing is trimmed after ranking. retrieval/search/statement.py fills in the braces.
+WITH
+{words},
+lexical AS (
+  SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank
+  FROM (
+    SELECT passage.id, memory37_bm25(
+      passage.search_vector, passage.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS score
+    FROM ({rows}) AS passage, terms, corpus
+    WHERE passage.search_vector @@ (SELECT candidates FROM terms)
+    ORDER BY score DESC, id
+    LIMIT %(k_keyword)s
+  ) AS best
+),
+semantic AS (
+  SELECT id, row_number() OVER (ORDER BY distance, id) AS rank
+  FROM (
+    SELECT passage.id, {nearest} AS distance
+    FROM ({rows}) AS passage
+    WHERE passage.embedding_model = {model}
+    ORDER BY {nearest}
+    LIMIT %(k_vector)s
+  ) AS best
+),
+named AS (  -- found by name, by the caller: still only if the queryset holds it
+  SELECT passage.id, max(name.kind) AS kind, max(name.score) AS score
+  FROM ({rows}) AS passage
+  JOIN unnest(%(named_ids)s::uuid[], %(named_kinds)s::text[], %(named_scores)s::float8[]) AS name (id, kind, score)
+    ON name.id = passage.id
+  GROUP BY passage.id
+),
+pool AS (
+  SELECT id, lexical.rank AS keyword_rank, semantic.rank AS vector_rank, named.kind, named.score AS named_score
+  FROM lexical FULL JOIN semantic USING (id) FULL JOIN named USING (id)
+),
+scored AS (  -- both raw scores for each, whichever leg found it
+  SELECT pool.*, passage.{owner} AS owner,
+    memory37_bm25(
+      passage.search_vector, passage.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS keyword,
+    CASE WHEN passage.embedding_model = {model} THEN 1 - (passage.embedding <=> %(vector)s::halfvec) END AS vector
+  FROM pool JOIN {table} AS passage USING (id), terms, corpus
+),
+possible AS (  -- the most that the words of this question could give
+  SELECT scored.*, greatest(terms.total, max(keyword) OVER (), 1e-9) AS total FROM scored, terms
+),
+spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
+  SELECT possible.*,
+    keyword / least(total, %(evidence)s * sqrt(%(evidence)s / total)) AS keyword_share,
+    greatest(coalesce(vector, avg(vector) OVER (), 0) - %(vector_floor)s, 0) / (1 - %(vector_floor)s) AS vector_share
+  FROM possible
+),
+fused AS (
+  SELECT spread.*,
+    CASE %(fusion)s
+      WHEN 'rrf' THEN coalesce(1.0 / (%(rrf_k)s + keyword_rank), 0) + coalesce(1.0 / (%(rrf_k)s + vector_rank), 0)
+      ELSE (1 - %(vector_weight)s) * keyword_share + %(vector_weight)s * vector_share
+    END + %(name_weight)s * coalesce(named_score, 0) AS score
+  FROM spread
+),
+placed AS (
+  SELECT fused.*, {place} AS place FROM fused
+),
+best AS (
+  SELECT * FROM placed WHERE place = 1 ORDER BY score DESC, id LIMIT %(limit)s
+)
+SELECT passage.*, best.score::float8, best.keyword_rank, best.keyword, best.vector_rank, best.vector, best.kind,
+  best.named_score
+FROM best JOIN ({shown}) AS passage USING (id)
+ORDER BY best.score DESC, id

@@ -1,0 +1,178 @@
+"""The search statement: compiled for a queryset, run under a time limit."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from django.db import OperationalError, connections
+from django.utils.translation import gettext as _
+from pgvector import HalfVector
+from psycopg import sql
+from psycopg.errors import QueryCanceled
+
+from retrieval.ahead import send
+from retrieval.embedders import Vectors
+from retrieval.errors import Problem
+from retrieval.models import Passage
+from retrieval.search.compiled_rows import SEARCHED, Rows, named_parameters
+from retrieval.search.presets import Preset
+
+MOST_TEXTS = 1_000
+"""Statements whose text and columns a process keeps."""
+JSONB = 3802  # its type's number in every PostgreSQL
+SHOWN = ("id", "text", "context", "metadata", "payload", "language", "updated_at")
+"""The columns that a hit brings, whatever it is asked for."""
+
+EXACT = "passage.embedding <=> %(vector)s::halfvec"
+INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
+
+BEST_OF_EACH = "row_number() OVER (PARTITION BY owner ORDER BY score DESC, id)"
+
+LIMITS = """
+SELECT set_config('statement_timeout', %(timeout)s, true), set_config('hnsw.ef_search', %(ef_search)s, true),
+  set_config('hnsw.iterative_scan', 'strict_order', true), set_config('plan_cache_mode', 'force_generic_plan', true)
+"""
+"""What holds for the search alone. Planning such a statement anew takes two milliseconds and changes nothing: whether
+the vector index is used is decided here, and the rest does not hang on the values."""
+
+
+class SearchTimeout(Problem):
+    """The database took too long."""
+
+    status, code, title = 503, "search_timeout", "The search took too long"
+
+
+@dataclass(frozen=True)
+class QueryVector:
+    """What the embedder made of the question."""
+
+    model: str
+    dims: int
+    vector: HalfVector
+
+
+def vector_text(vector: Vectors) -> str:
+    """Write a vector as PostgreSQL reads halfvec: five digits are exactly what half precision holds."""
+    halves = vector.astype(np.float16).view(np.uint16).tolist()
+    return f"[{','.join(map(_halves().__getitem__, halves))}]"
+
+
+@cache
+def _halves() -> list[str]:
+    """Every half-precision number there is, written out: three times as fast as writing a vector's thousand anew."""
+    return [
+        f"{number:.5g}" for number in np.arange(1 << 16, dtype=np.uint16).view(np.float16).tolist()
+    ]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Search within `rows`. Values are parameters; only names, the model and its width stand in the text, because
+    the planner must see those to use the partial vector index."""
+
+    rows: Rows
+    meaning: QueryVector | None
+    fields: tuple[str, ...] = ()
+    one_of: str = ""
+    """A column of the passage: of each of its values, only the best passage is a hit."""
+
+    def text(self, *, exact: bool) -> str:
+        model, dims = (self.meaning.model, self.meaning.dims) if self.meaning else ("", 1)
+        nearest = EXACT if exact else INDEXED.format(dims=int(dims))
+        return _text(
+            self.rows.model, self.rows.sql(*SEARCHED)[0], self.fields, self.one_of, model, nearest
+        )
+
+    def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
+        """Return the rows found, as dictionaries."""
+        limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
+        try:
+            sent = send(
+                self._db, (LIMITS, limits), (text, {**self.rows.sql(*SEARCHED)[1], **parameters})
+            )
+            return _dictionaries(sent.rows(), text, lambda: sent.columns)
+        except OperationalError as error:
+            if not isinstance(error.__cause__, QueryCanceled):
+                raise
+            raise SearchTimeout(
+                _("The search was stopped after %.0f seconds: ask a shorter question or narrow it.")
+                % preset.timeout
+            ) from error
+
+    def words(self, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return what each word of the question was worth."""
+        with connections[self._db].cursor() as cursor:
+            text = source("explain").format(words=source("words"))
+            cursor.execute(text, parameters)
+            return _dictionaries(cursor.fetchall(), text, lambda: cursor.description)
+
+    @property
+    def _db(self) -> str:
+        return self.rows.queryset.db
+
+
+@lru_cache(MOST_TEXTS)
+def _text(
+    model: type[Passage],
+    rows: str,
+    fields: tuple[str, ...],
+    one_of: str,
+    embedder: str,
+    nearest: str,
+) -> str:
+    return source("search").format(
+        words=source("words"),
+        rows=rows,
+        table=sql.Identifier(model._meta.db_table).as_string(None),
+        model=sql.Literal(embedder).as_string(None).replace("%", "%%"),
+        nearest=nearest,
+        owner=sql.Identifier(one_of or "id").as_string(None),
+        place=BEST_OF_EACH if one_of else "1",
+        shown=_shown(model, fields),
+    )
+
+
+@cache
+def _shown(model: type[Passage], fields: tuple[str, ...]) -> str:
+    """The rows to show: what a hit brings, and `fields`, which may lead to other tables (`rule__title`)."""
+    wanted = dict.fromkeys((*SHOWN, *fields))
+    return named_parameters(model._base_manager.all(), *wanted)[0]
+
+
+def _dictionaries(
+    rows: Sequence[tuple[Any, ...]], text: str, description: Callable[[], Any]
+) -> list[dict[str, Any]]:
+    """What `text` answered. Django leaves JSON as text outside the ORM: it is decoded here."""
+    columns = _columns(text, description)
+    return [
+        {
+            name: orjson.loads(value) if is_json and isinstance(value, str) else value
+            for (name, is_json), value in pairs
+        }
+        for pairs in (zip(columns, row, strict=True) for row in rows)
+    ]
+
+
+_known_columns: dict[str, list[tuple[str, bool]]] = {}
+
+
+def _columns(text: str, description: Callable[[], Any]) -> list[tuple[str, bool]]:
+    """The names of the columns that `text` answers, and which hold JSON: the same each time, so described once."""
+    columns = _known_columns.get(text)
+    if columns is None:
+        if len(_known_columns) >= MOST_TEXTS:
+            _known_columns.clear()
+        columns = _known_columns[text] = [
+            (column.name, column.type_code == JSONB) for column in description()
+        ]
+    return columns
+
+
+@cache
+def source(name: str) -> str:
+    """Return one of the statements in `retrieval/sql/`."""
+    return (Path(__file__).parent / "sql" / f"{name}.sql").read_text()

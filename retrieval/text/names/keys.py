@@ -1,0 +1,35 @@
+"""Short keys by which a database finds the few names that a text may mean, before an index looks closer."""
+
+from functools import lru_cache
+
+from retrieval.text.names.normalize import has_hangul, jamo, words
+
+PREFIX = 4
+
+
+def name_keys(*names: str) -> list[str]:
+    """Return the keys to store with a thing of these names."""
+    return sorted(
+        {key for name in names for word in words(name) for key in _with_one_slip(jamo(word.folded))}
+    )
+
+
+def query_keys(text: str) -> list[str]:
+    """Return the keys to look for: a name in `text`, even with one slip in its first letters, shares one."""
+    return sorted(frozenset().union(*(_keys_of(word.folded) for word in words(text))))
+
+
+@lru_cache(10_000)
+def _keys_of(folded: str) -> frozenset[str]:
+    letters = jamo(folded)
+    keys = _with_one_slip(letters)
+    if has_hangul(folded):  # the particle may begin within the prefix of a short name
+        keys |= {letters[:2], letters[:3]}
+    return frozenset(keys)
+
+
+def _with_one_slip(letters: str) -> set[str]:
+    head = letters[:PREFIX]
+    if len(head) < PREFIX:
+        return {head}
+    return {head, *(head[:n] + head[n + 1 :] for n in range(PREFIX))}

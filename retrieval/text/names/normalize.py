@@ -1,0 +1,77 @@
+"""Words of a text with their place, folded: no case, no accents, no apostrophes."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+WORD = re.compile(r"[^\W_]+(?:['’ʼ`][^\W_]+)*")
+APOSTROPHES = str.maketrans("", "", "'’ʼ`")
+UNDECOMPOSED = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"}
+)
+ARTICLES = frozenset({"the", "a", "an"})
+BREVE = "\u0306"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """`raw` as written at [start, end), `folded` as compared."""
+
+    raw: str
+    folded: str
+    start: int
+    end: int
+
+    @property
+    def capital(self) -> bool:
+        """Whether it could begin a proper name: upper case, or a script without case."""
+        return not self.raw[0].islower()
+
+
+def words(text: str) -> list[Word]:
+    """Return the words of `text`, articles left out (unless nothing else is there)."""
+    found = [
+        Word(m.group(), fold_word(m.group()), m.start(), m.end())
+        for m in WORD.finditer(compose(text))
+    ]
+    return [word for word in found if word.folded not in ARTICLES] or found
+
+
+def fold(text: str) -> str:
+    return " ".join(word.folded for word in words(text))
+
+
+def compose(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def fold_word(word: str) -> str:
+    plain = word.translate(APOSTROPHES).casefold()
+    if plain.isascii():
+        return plain
+    plain = plain.translate(UNDECOMPOSED)
+    return unicodedata.normalize(
+        "NFC", "".join(_base_letters(unicodedata.normalize("NFKD", plain)))
+    )
+
+
+def _base_letters(decomposed: str) -> list[str]:
+    """Drop the marks, but keep the breve of Cyrillic й: it tells a case ending (`ой`) from a plural (`ои`)."""
+    return [
+        letter
+        for before, letter in zip(" " + decomposed, decomposed, strict=False)
+        if not unicodedata.combining(letter) or (letter == BREVE and before == "и")
+    ]
+
+
+def has_hangul(text: str) -> bool:
+    return not text.isascii() and any("가" <= letter <= "힣" for letter in text)
+
+
+def is_cyrillic(text: str) -> bool:
+    return any("а" <= letter <= "я" for letter in text)
+
+
+def jamo(text: str) -> str:
+    """Split Hangul syllables into letters, so that a typo in one letter counts as one."""
+    return unicodedata.normalize("NFD", text) if has_hangul(text) else text

@@ -1,0 +1,50 @@
+"""What world days are called: the dates that the world's own entries, sessions and episodes carry."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.apps import apps
+from django.utils.translation import gettext as _
+
+from worlds.audiences import Audience, Guarded
+from worlds.models import World
+
+DATED = (("in_world_at", "in_world_label"), ("in_world_until", "in_world_until_label"))
+
+
+def names_of_days(
+    world: World, audience: Audience, days: Iterable[float | None]
+) -> dict[float, str]:
+    """Return the in-world date of each of `days` for which anything that `audience` may know of has one; where several
+    call a day differently, the shortest (the day alone, without its hour)."""
+    wanted = {day for day in days if day is not None}
+    found: dict[float, str] = {}
+    for rows, at, label in _dated(world, audience) if wanted else ():
+        for day, name in (
+            rows.filter(**{f"{at}__in": wanted})
+            .exclude(**{label: ""})
+            .values_list(at, label)
+            .distinct()
+        ):
+            found[day] = min(found.get(day, name), name, key=lambda each: (len(each), each))
+    return found
+
+
+def day_name(day: float | None, names: dict[float, str]) -> str:
+    """Return the date of a world day, else *day 76562*; three dots for a day that nobody knows."""
+    if day is None:
+        return "…"
+    return names.get(day) or _("day %(number)s") % {
+        "number": f"{day:g}" if day % 1 else f"{day:.0f}"
+    }
+
+
+def _dated(world: World, audience: Audience) -> Iterable[tuple[Any, str, str]]:
+    """Every kind of row with a date, as `audience` may know of it."""
+    for model in apps.get_models():
+        names = {field.name for field in model._meta.get_fields()}
+        for at, label in DATED:
+            if issubclass(model, Guarded) and {at, label} <= names:
+                rows: Any = model._default_manager.filter(world=world)
+                shown = rows.visible_to(audience)
+                yield shown.published() if hasattr(shown, "published") else shown, at, label

@@ -1,0 +1,26 @@
+"""What every question to a tool may carry, whatever the tool."""
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from retrieval.schemas import RequestModel
+
+AUDIENCE = r"^(gm|public|party:.+|npc:.+)$"
+AsAudience = Annotated[
+    str | None,
+    Field(
+        pattern=AUDIENCE,
+        alias="as",
+        max_length=120,
+        description="For whom: gm, party:<id>, npc:<id>, public; default the key's.",
+    ),
+]
+
+
+class Ask(RequestModel):
+    """Base of every tool's argument: closed, and answered for the audience named by `as` (capped by the caller)."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)
+
+    as_: AsAudience = None
