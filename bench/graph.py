@@ -2,7 +2,7 @@
 
     python -m bench.graph [--nodes 100000] [--edges 500000] [--asks 200]
 
-Wants Java and Maven (the server is fetched by tests/graph/neo4j_server.py). The facts are written to a world of their
+Wants Java and Maven (the server is fetched by tests/knowledge/graph/neo4j_server.py). The facts are written to a world of their
 own, which is deleted at the end. Trust the ratios, not the milliseconds.
 """
 
@@ -32,7 +32,7 @@ def main() -> None:
     args = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
     django.setup()
-    from tests.graph.neo4j_server import running
+    from tests.knowledge.graph.neo4j_server import running
 
     with (
         running(heap="1200m", page_cache="512m") as server,

@@ -3,7 +3,7 @@
 A search takes six milliseconds, and a framework's way in and out of it one more (docs/decisions/0036). So an ordinary
 call of a tool is taken here; whatever is not ordinary goes the long way through Django: another method or name, a retry
 key, a language, a strange host, a large body, headers said twice. Both ways answer the same, byte for byte but for ids
-(tests/doors/test_tool_door.py), because both ask the toolbox, tell problems by the same function, and bear the headers
+(tests/memory_site/api/test_tool_door.py), because both ask the toolbox, tell problems by the same function, and bear the headers
 that the middleware gives. A site that adds middleware of its own for programs has the long way only.
 """
 

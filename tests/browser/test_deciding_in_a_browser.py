@@ -7,7 +7,7 @@ from pytest_django.live_server_helper import LiveServer
 from knowledge.graph.models import Contradiction, GraphEdge
 from knowledge.graph.upsert import record
 from tests.browser.conftest import sign_in
-from tests.graph.conftest import edge
+from tests.knowledge.graph.conftest import edge
 from worlds.models import World
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ from knowledge.graph.models import Contradiction, GraphEdge
 from knowledge.graph.schemas import Provenance
 from knowledge.graph.upsert import record, replace_source
 from retrieval.errors import Conflict, Invalid
-from tests.graph.conftest import edge, node
+from tests.knowledge.graph.conftest import edge, node
 from worlds.audiences import GM, PUBLIC
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from knowledge.graph.models import GraphEdge, GraphNode
 from retrieval.errors import Ambiguous, Invalid, NotFound
-from tests.graph.conftest import Graph, edge, node
+from tests.knowledge.graph.conftest import Graph, edge, node
 from worlds.audiences import PUBLIC, Audience
 from worlds.models import World
 

@@ -17,7 +17,7 @@ from knowledge.graph.postgres import PostgresGraph
 from knowledge.graph.projection import prepare
 from knowledge.graph.protocol import GraphStore, View
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
-from tests.graph.neo4j_server import Neo4jServer, running, what_is_missing
+from tests.knowledge.graph.neo4j_server import Neo4jServer, running, what_is_missing
 from worlds.audiences import GM, Audience
 from worlds.models import World
 

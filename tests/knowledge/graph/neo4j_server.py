@@ -1,6 +1,6 @@
 """A real Neo4j 5.26 LTS Community server for tests and benchmarks, fetched by Maven, run by its own entry point.
 
-    python -m tests.graph.neo4j_server          # fetch, start, print the address, stop on Ctrl-C
+    python -m tests.knowledge.graph.neo4j_server          # fetch, start, print the address, stop on Ctrl-C
 
 Neo4j is GPLv3: it is fetched to `var/neo4j` when tests want it and is no part of the product.
 """
@@ -24,7 +24,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 HERE = Path(__file__).parent
 POM = HERE / "neo4j.pom.xml"
-STORE = Path(os.environ.get("MEMORY37_VAR", HERE.parent.parent / "var")) / "neo4j"
+STORE = Path(os.environ.get("MEMORY37_VAR", HERE.parent.parent.parent / "var")) / "neo4j"
 USER, PASSWORD = "neo4j", "a-password-for-tests"
 ENTRY_POINT = "org.neo4j.server.CommunityEntryPoint"
 OPENED = [

@@ -13,7 +13,7 @@ from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import TooBroad, View
 from retrieval.ids import uuid7
 from tests.conftest import Door
-from tests.graph.conftest import Graph
+from tests.knowledge.graph.conftest import Graph
 
 CLIQUE = 180
 FAST = 0.02

@@ -11,7 +11,7 @@ from knowledge.graph.postgres import neighbors
 from knowledge.graph.protocol import View
 from knowledge.graph.upsert import record
 from retrieval.errors import Conflict
-from tests.graph.conftest import edge, node
+from tests.knowledge.graph.conftest import edge, node
 from worlds import reveals
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.models import Reveal

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from memory_site.asgi import Doors
 from memory_site.toolbox import TOOLS
-from tests.doors.serving import serve
+from tests.memory_site.api.serving import serve
 
 READING = [tool.name for tool in TOOLS if tool.reads_only]
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(180)]

@@ -22,8 +22,16 @@ from memory_site.asgi import Doors
 from memory_site.errors import problem_body
 from memory_site.threads import in_thread
 from retrieval.errors import Problem
-from tests.doors.secrets import AUDIENCES, MARK, TAGS, Asker, build, remove_hidden, remove_world
-from tests.doors.serving import serve
+from tests.memory_site.api.secrets import (
+    AUDIENCES,
+    MARK,
+    TAGS,
+    Asker,
+    build,
+    remove_hidden,
+    remove_world,
+)
+from tests.memory_site.api.serving import serve
 from worlds import keys
 from worlds.audiences import Audience
 from worlds.callers import Caller

@@ -12,7 +12,7 @@ from retrieval.errors import EmbedderDown, LanguageModelDown
 from retrieval.llm.client import LanguageModel
 from retrieval.llm.structured import Way
 from retrieval.models import LanguageModelCall
-from tests.llama.conftest import LlamaServer, Start
+from tests.retrieval.llama.conftest import LlamaServer, Start
 
 pytestmark = [pytest.mark.llama, pytest.mark.django_db]
 

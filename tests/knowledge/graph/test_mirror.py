@@ -16,8 +16,8 @@ from knowledge.graph.protocol import View
 from knowledge.graph.store_selection import MirroredGraph, graph_for
 from knowledge.graph.upsert import record
 from knowledge.tasks import mirror_graph
-from tests.graph.conftest import edge, node
-from tests.graph.neo4j_server import free_port
+from tests.knowledge.graph.conftest import edge, node
+from tests.knowledge.graph.neo4j_server import free_port
 from worlds.audiences import GM, PUBLIC
 
 pytestmark = [pytest.mark.django_db, pytest.mark.neo4j]

@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from memory_site.demo.load import load_demo
-from tests.site.catalogues import PLACEHOLDER, Entry, asked, catalogue, read_po
+from tests.memory_site.catalogues import PLACEHOLDER, Entry, asked, catalogue, read_po
 from worlds.models import Membership, World
 
 AFTER = "Write it into memory_site/locale (make messages), compile, and commit .po and .mo."

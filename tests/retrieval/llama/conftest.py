@@ -26,7 +26,13 @@ class LlamaServer:
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}/v1"
         self._log = TemporaryFile("w+")  # noqa: SIM115  closed with the server
-        command = [sys.executable, "-m", "tests.llama.serve", str(weights), str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.retrieval.llama.serve",
+            str(weights),
+            str(self.port),
+        ]
         self._process = subprocess.Popen(command, stdout=self._log, stderr=self._log)
 
     def wait_until_ready(self) -> "LlamaServer":

@@ -9,7 +9,7 @@ from django.test import Client
 
 from knowledge.entry_store import save_rule
 from knowledge.models import Document, Lore, Rule
-from tests.doors.serving import serve
+from tests.memory_site.api.serving import serve
 from worlds import keys
 from worlds.erasure import deletion_for_good
 from worlds.models import Campaign, GameSystem, Party, World

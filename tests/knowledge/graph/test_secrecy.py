@@ -10,7 +10,7 @@ from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.graph_page import draw
 from knowledge.graph.protocol import View
 from retrieval.errors import NotFound
-from tests.graph.conftest import Graph, edge, node
+from tests.knowledge.graph.conftest import Graph, edge, node
 from worlds.audiences import PUBLIC, Audience
 from worlds.callers import Caller
 from worlds.models import World
