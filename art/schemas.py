@@ -25,7 +25,7 @@ def _no_scene(value: Any) -> Any:
 
 
 class ArtCardIn(Closed):
-    """A picture in words (spec 1.3). `embedding` is derived; one that is sent is ignored."""
+    """A picture in words (requirement 1.3). `embedding` is derived; one that is sent is ignored."""
 
     image_id: ExternalId
     scene_id: Annotated[

@@ -124,7 +124,7 @@ DeltasGiven = Annotated[
 
 
 class EpisodicSummary(Closed):
-    """What happened to a party in a scene or a turn (spec 1.3)."""
+    """What happened to a party in a scene or a turn (requirement 1.3)."""
 
     summary_id: ExternalId
     campaign_id: Ref | None = None

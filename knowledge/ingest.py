@@ -1,4 +1,4 @@
-"""The end of the pipeline normalise → chunk → embed → index (spec 1.4): chunks become entries of a world, once.
+"""The end of the pipeline normalise → chunk → embed → index (requirement 1.4): chunks become entries of a world, once.
 
 The passages are cut from the entry that the chunks make up; vectors follow after commit.
 """

@@ -1,4 +1,4 @@
-"""What a core memory must look like, checked after the model and before anything is stored (spec 2.1).
+"""What a core memory must look like, checked after the model and before anything is stored (requirement 2.1).
 
 Sections intact, each bullet in one section, about 8 bullets, nothing transient. Only added bullets are held against the
 last rule: a person may write what a model may not.

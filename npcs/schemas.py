@@ -189,7 +189,7 @@ class Related(BaseModel):
 
 
 class NPCProfile(BaseModel):
-    """An NPC (spec 1.3). `dynamic` and `private` are for game masters, `apparent` is for players."""
+    """An NPC (requirement 1.3). `dynamic` and `private` are for game masters, `apparent` is for players."""
 
     id: str
     kind: Literal["npc"] = "npc"

@@ -14,7 +14,7 @@ from retrieval.search.domains import SearchConfig
 
 
 class Passage(models.Model):
-    """What every searchable table holds (spec 1.1).
+    """What every searchable table holds (requirement 1.1).
 
     A row is found by its words from the moment it is written; `embedding` follows when the sweep or a task has computed
     it, and is compared only with vectors of the same `embedding_model`.

@@ -197,7 +197,7 @@ class Delta(Value):
 
 
 class Episode(Value):
-    """An episodic summary in the form of spec 1.3."""
+    """An episodic summary in the form of requirement 1.3."""
 
     summary_id: str
     campaign_id: str

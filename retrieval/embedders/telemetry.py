@@ -1,4 +1,4 @@
-"""Counters and a span for every call of a model (spec 1.10). A no-op until an SDK is configured."""
+"""Counters and a span for every call of a model (requirement 1.10). A no-op until an SDK is configured."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

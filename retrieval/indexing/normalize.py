@@ -1,4 +1,4 @@
-"""Bring raw text into chunks: cleaned, titled, cut (spec 1.4). Pure: nothing is stored here.
+"""Bring raw text into chunks: cleaned, titled, cut (requirement 1.4). Pure: nothing is stored here.
 
 `raw` is plain text, Markdown (with or without YAML front matter), or a dict such as a JSON export holds.
 """
@@ -190,7 +190,7 @@ def _chunk(entry: Entry, piece: Piece, *, domain: Domain, position: int) -> Chun
 
 
 class Summary(Protocol):
-    """What `normalize_episode` reads of an episodic summary (spec 1.3)."""
+    """What `normalize_episode` reads of an episodic summary (requirement 1.3)."""
 
     @property
     def summary_id(self) -> str: ...
@@ -207,7 +207,7 @@ class Summary(Protocol):
 
 
 class Card(Protocol):
-    """What `normalize_art` reads of an art card (spec 1.3)."""
+    """What `normalize_art` reads of an art card (requirement 1.3)."""
 
     @property
     def image_id(self) -> str: ...

@@ -1,4 +1,4 @@
-"""How each domain is embedded and searched (spec 1.1): one configuration object, overridable by environment."""
+"""How each domain is embedded and searched (requirement 1.1): one configuration object, overridable by environment."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum

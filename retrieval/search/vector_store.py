@@ -1,4 +1,4 @@
-"""The seam to other engines (spec 1.5): an async store of chunks by domain. PostgreSQL implements it."""
+"""The seam to other engines (requirement 1.5): an async store of chunks by domain. PostgreSQL implements it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
