@@ -8,7 +8,6 @@ from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
 from knowledge.graph.upsert import record
 from tests.knowledge.graph.conftest import edge, node
-from tests.memory_site.api.conftest import asking, make_key
 
 pytestmark = pytest.mark.django_db
 FACTS, NEIGHBORS = "/api/v1/world/graph/facts", "/api/v1/world/graph/neighbors"
