@@ -89,8 +89,8 @@ def gilded_oath(campaign: Campaign) -> Party:
     )
 
 
-class Door:
-    """A program with a key: JSON in, JSON out."""
+class ApiClient:
+    """An HTTP client with an API key: sends JSON, returns the status and the parsed JSON."""
 
     def __init__(self, world: World, **key: Any) -> None:
         given = {"name": "test", "audience": "gm", "scopes": ["tools:read", "world:write"], **key}
@@ -121,12 +121,12 @@ class Door:
 
 
 @pytest.fixture
-def engine(world: World) -> Door:
-    """A game engine: may write, and may know everything."""
-    return Door(world)
+def engine(world: World) -> ApiClient:
+    """A game engine: a key that may write and sees what a game master sees."""
+    return ApiClient(world)
 
 
 @pytest.fixture
-def open_door(world: World) -> Callable[..., Door]:
-    """Open a door with a key of one's choice: `open_door(audience="party:lanternbearers")`."""
-    return lambda **key: Door(world, **key)
+def client_with_key(world: World) -> Callable[..., ApiClient]:
+    """Create a client with a key of any audience or scope: `client_with_key(audience="party:lanternbearers")`."""
+    return lambda **key: ApiClient(world, **key)

@@ -10,7 +10,7 @@ from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import record
 from knowledge.models import Lore
 from npcs.models import NPC
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ CARD: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def ferrymark(engine: Door, world: World, lanternbearers: Party, gilded_oath: Party) -> None:
+def ferrymark(engine: ApiClient, world: World, lanternbearers: Party, gilded_oath: Party) -> None:
     place = {"kind": "place", "status": "published", "visibility": "public"}
     Lore.objects.create(world=world, slug="lower-landing", title="Lower Landing", **place)
     NPC.objects.create(world=world, slug="mira-voss", name="Mira Voss", visibility="public")
@@ -39,19 +39,19 @@ def ferrymark(engine: Door, world: World, lanternbearers: Party, gilded_oath: Pa
         )
 
 
-def put(engine: Door, **changes: Any) -> Any:
+def put(engine: ApiClient, **changes: Any) -> Any:
     status, written = engine.put("world/art", {**CARD, **changes})
     assert status == 200, written
     return written
 
 
-def ids(door: Door, scene: str) -> tuple[str | None, list[str]]:
-    status, found = door.tool("art_suggest", scene_id=scene)
+def ids(client: ApiClient, scene: str) -> tuple[str | None, list[str]]:
+    status, found = client.tool("art_suggest", scene_id=scene)
     assert status == 200, found
     return found["basis"], [card["image_id"] for card in found["cards"]]
 
 
-def test_a_card_is_linked_to_what_it_shows(engine: Door) -> None:
+def test_a_card_is_linked_to_what_it_shows(engine: ApiClient) -> None:
     written = put(engine)
     assert (written["outcome"], written["moderation"], written["unknown"]) == (
         "created",
@@ -66,7 +66,7 @@ def test_a_card_is_linked_to_what_it_shows(engine: Door) -> None:
     assert put(engine)["outcome"] == "unchanged"
 
 
-def test_a_new_picture_under_an_approved_card_waits_again(engine: Door) -> None:
+def test_a_new_picture_under_an_approved_card_waits_again(engine: ApiClient) -> None:
     put(engine)
     engine.post("world/art/art-fog/moderation", {"moderation": "approved"})
     assert put(engine, style="wash")["moderation"] == "approved"
@@ -76,21 +76,21 @@ def test_a_new_picture_under_an_approved_card_waits_again(engine: Door) -> None:
 
 @pytest.mark.parametrize("verdict", ["pending", "flagged", "rejected"])
 def test_only_approved_cards_leave_for_players(
-    engine: Door, open_door: Callable[..., Door], verdict: str
+    engine: ApiClient, client_with_key: Callable[..., ApiClient], verdict: str
 ) -> None:
     put(engine, moderation=verdict)
-    assert ids(open_door(audience="party:lanternbearers"), "s-fog") == (None, [])
+    assert ids(client_with_key(audience="party:lanternbearers"), "s-fog") == (None, [])
 
 
 def test_a_party_sees_its_own_pictures_and_not_anothers(
-    engine: Door, open_door: Callable[..., Door]
+    engine: ApiClient, client_with_key: Callable[..., ApiClient]
 ) -> None:
     put(engine, moderation="approved")
-    assert ids(open_door(audience="party:lanternbearers"), "s-fog") == ("scene", ["art-fog"])
-    assert open_door(audience="party:gilded-oath").tool("art_suggest", scene_id="s-fog")[0] == 404
+    assert ids(client_with_key(audience="party:lanternbearers"), "s-fog") == ("scene", ["art-fog"])
+    assert client_with_key(audience="party:gilded-oath").tool("art_suggest", scene_id="s-fog")[0] == 404
 
 
-def test_without_its_own_the_nearest_by_place_then_by_cast_then_by_words(engine: Door) -> None:
+def test_without_its_own_the_nearest_by_place_then_by_cast_then_by_words(engine: ApiClient) -> None:
     put(engine, moderation="approved")
     assert ids(engine, "s-later") == ("place", ["art-fog"])
     assert engine.tool("art_suggest", scene_id="s-inn")[1]["cards"] == []
@@ -108,7 +108,7 @@ def test_without_its_own_the_nearest_by_place_then_by_cast_then_by_words(engine:
 
 
 def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
-    engine: Door, world: World, open_door: Callable[..., Door]
+    engine: ApiClient, world: World, client_with_key: Callable[..., ApiClient]
 ) -> None:
     put(engine, moderation="approved", visibility="public", scene_id=None)
     body = {
@@ -136,7 +136,7 @@ def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
         "neighbours",
         "Jory Fenn knows Mira Voss",
     )
-    party = open_door(audience="party:lanternbearers")
+    party = client_with_key(audience="party:lanternbearers")
     assert party.tool("art_suggest", **asked)[1]["basis"] != "neighbours"
     record(world, [GraphFact(edge=EdgeFact(**known, visibility="public", source_ref="told"))])
     assert party.tool("art_suggest", **asked)[1]["basis"] == "neighbours"
@@ -156,7 +156,7 @@ def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
         {"colour": "red"},
     ],
 )
-def test_what_is_no_card_is_refused(engine: Door, changes: dict[str, Any]) -> None:
+def test_what_is_no_card_is_refused(engine: ApiClient, changes: dict[str, Any]) -> None:
     status, _problem = engine.put("world/art", {**CARD, **changes})
     assert status == 422
     assert not ArtCard.objects.exists()

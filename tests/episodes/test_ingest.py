@@ -9,7 +9,7 @@ from knowledge.entry_store import save_lore
 from knowledge.graph.models import GraphEdge
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.models import Campaign, Party, Reveal, World
 
 pytestmark = pytest.mark.django_db
@@ -50,16 +50,16 @@ def ferrymark(world: World, lanternbearers: Party, gilded_oath: Party) -> None:
     )
 
 
-def ingest(engine: Door, **changes: Any) -> tuple[int, Any]:
+def ingest(engine: ApiClient, **changes: Any) -> tuple[int, Any]:
     return engine.post("world/episodes", {**FOG, **changes})
 
 
-def standing(engine: Door, party: str = "lanternbearers") -> float:
+def standing(engine: ApiClient, party: str = "lanternbearers") -> float:
     _status, profile = engine.tool("npc_profile", npc_id="mira-voss", party_id=party)
     return float(profile["dynamic"]["disposition"][party]["score"])
 
 
-def test_one_summary_brings_everything_about(engine: Door) -> None:
+def test_one_summary_brings_everything_about(engine: ApiClient) -> None:
     status, report = ingest(engine)
     assert (status, report["outcome"], report["unknown"]) == (200, "created", ["a ferryman"])
     assert report["dispositions"] == [
@@ -76,7 +76,7 @@ def test_one_summary_brings_everything_about(engine: Door) -> None:
     )
 
 
-def test_lore_that_the_text_names_is_linked(engine: Door, world: World) -> None:
+def test_lore_that_the_text_names_is_linked(engine: ApiClient, world: World) -> None:
     save_lore(
         Lore(world=world, slug="tin-heron", title="Tin Heron", body="An inn.", status="published")
     )
@@ -85,14 +85,14 @@ def test_lore_that_the_text_names_is_linked(engine: Door, world: World) -> None:
     assert roles == {"lower-landing": "place", "tin-heron": "named"}
 
 
-def test_the_same_summary_twice_changes_nothing(engine: Door) -> None:
+def test_the_same_summary_twice_changes_nothing(engine: ApiClient) -> None:
     ingest(engine)
     status, report = ingest(engine)
     assert (status, report["outcome"]) == (200, "unchanged")
     assert (DispositionChange.objects.count(), EpisodeVersion.objects.count()) == (2, 1)
 
 
-def test_a_new_version_replaces_the_effects_of_the_old_one(engine: Door) -> None:
+def test_a_new_version_replaces_the_effects_of_the_old_one(engine: ApiClient) -> None:
     ingest(engine, reveals=[{"lore": "eelskin-map"}])
     ingest(
         engine,
@@ -111,7 +111,7 @@ def believed() -> set[str]:
     return {str(edge) for edge in GraphEdge.objects.believed().select_related("src", "dst")}
 
 
-def test_facts_follow_the_version_that_stands(engine: Door) -> None:
+def test_facts_follow_the_version_that_stands(engine: ApiClient) -> None:
     people = [
         {"node": {"kind": "Character", "name": name}} for name in ("Mira Voss", "Jory Fenn", "Wat")
     ]
@@ -134,14 +134,14 @@ def test_facts_follow_the_version_that_stands(engine: Door) -> None:
     assert (status, Episode.objects.get().version) == (422, 3)
 
 
-def test_an_older_version_that_comes_late_is_kept_and_does_nothing(engine: Door) -> None:
+def test_an_older_version_that_comes_late_is_kept_and_does_nothing(engine: ApiClient) -> None:
     ingest(engine, version=3, relations_delta={"mira-voss": 10})
     status, report = ingest(engine, version=2)
     assert (status, report["outcome"], report["standing_version"]) == (200, "superseded", 3)
     assert (standing(engine), EpisodeVersion.objects.count()) == (10, 2)
 
 
-def test_a_version_cannot_be_used_for_two_texts(engine: Door) -> None:
+def test_a_version_cannot_be_used_for_two_texts(engine: ApiClient) -> None:
     ingest(engine)
     status, problem = ingest(engine, what="Nothing happened.")
     assert (status, problem["code"]) == (409, "version_reused")
@@ -149,7 +149,7 @@ def test_a_version_cannot_be_used_for_two_texts(engine: Door) -> None:
 
 
 def test_a_retracted_episode_takes_its_effects_along_and_brings_them_back(
-    engine: Door, lanternbearers: Party
+    engine: ApiClient, lanternbearers: Party
 ) -> None:
     ingest(engine, reveals=[{"lore": "eelskin-map"}])
     assert (
@@ -164,7 +164,7 @@ def test_a_retracted_episode_takes_its_effects_along_and_brings_them_back(
     assert Lore.objects.get(slug="eelskin-map").known_to == ["party:lanternbearers"]
 
 
-def test_what_two_episodes_reveal_stays_known_when_one_is_retracted(engine: Door) -> None:
+def test_what_two_episodes_reveal_stays_known_when_one_is_retracted(engine: ApiClient) -> None:
     ingest(engine, reveals=[{"lore": "eelskin-map"}])
     ingest(engine, summary_id="ep-s1-02", reveals=[{"lore": "eelskin-map"}])
     engine.post("world/episodes/ep-s1-02/retract", {})
@@ -174,7 +174,7 @@ def test_what_two_episodes_reveal_stays_known_when_one_is_retracted(engine: Door
     assert Reveal.objects.filter(undone_at=None).count() == 0
 
 
-def test_an_unknown_npc_refuses_the_whole_episode_and_says_who_may_be_meant(engine: Door) -> None:
+def test_an_unknown_npc_refuses_the_whole_episode_and_says_who_may_be_meant(engine: ApiClient) -> None:
     status, problem = ingest(engine, relations_delta={"mira-voss": 3, "Mira Vosk Junior": -3})
     assert (status, problem["code"]) == (422, "unknown_npc")
     assert "Mira Voss" in problem["candidates"]
@@ -206,7 +206,7 @@ def test_an_unknown_npc_refuses_the_whole_episode_and_says_who_may_be_meant(engi
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_written(
-    engine: Door, changes: dict[str, Any]
+    engine: ApiClient, changes: dict[str, Any]
 ) -> None:
     status, problem = ingest(engine, **changes)
     assert status in (400, 422), problem
@@ -214,7 +214,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(
     assert not Episode.objects.exists()
 
 
-def test_a_party_of_another_world_is_unknown(engine: Door, world: World) -> None:
+def test_a_party_of_another_world_is_unknown(engine: ApiClient, world: World) -> None:
     other = World.objects.create(slug="elsewhere", name="Elsewhere")
     campaign = Campaign.objects.create(world=other, slug="far", name="Far")
     strangers = Party.objects.create(
@@ -226,27 +226,27 @@ def test_a_party_of_another_world_is_unknown(engine: Door, world: World) -> None
         assert "strangers" not in problem["candidates"]
 
 
-def test_a_summary_cannot_change_hands(engine: Door) -> None:
+def test_a_summary_cannot_change_hands(engine: ApiClient) -> None:
     ingest(engine)
     status, problem = ingest(engine, party_id="gilded-oath", scene_id="another", version=2)
     assert (status, problem["code"]) == (422, "wrong_party")
 
 
-def test_hostile_text_is_kept_as_written(engine: Door) -> None:
+def test_hostile_text_is_kept_as_written(engine: ApiClient) -> None:
     hostile = "<script>alert(1)</script> [x](javascript:alert(1)) '; DROP TABLE episodes; -- %s {0}"
     ingest(engine, what=hostile)
     _status, fetched = engine.tool("session_fetch", party_id="lanternbearers")
     assert fetched["episodes"][0]["text"] == hostile
 
 
-def test_clocks_that_run_backwards_do_not_matter(engine: Door) -> None:
+def test_clocks_that_run_backwards_do_not_matter(engine: ApiClient) -> None:
     ingest(engine)
     late = {"in_world_at": -5, "real": "1999-01-01T00:00:00Z"}
     ingest(engine, summary_id="ep-s1-02", when=late, relations_delta={"mira-voss": -4})
     assert standing(engine) == 20
 
 
-def test_a_bulk_reports_on_each_and_can_be_all_or_nothing(engine: Door) -> None:
+def test_a_bulk_reports_on_each_and_can_be_all_or_nothing(engine: ApiClient) -> None:
     items = [
         FOG,
         {**FOG, "summary_id": "ep-2", "relations_delta": {"Nobody": 1}},
@@ -261,12 +261,12 @@ def test_a_bulk_reports_on_each_and_can_be_all_or_nothing(engine: Door) -> None:
     assert Episode.objects.count() == 1
 
 
-def test_an_idempotency_key_replays_the_answer(engine: Door) -> None:
+def test_an_idempotency_key_replays_the_answer(engine: ApiClient) -> None:
     first = engine.post("world/episodes", FOG, **{"Idempotency-Key": "once"})
     second = engine.post("world/episodes", FOG, **{"Idempotency-Key": "once"})
     assert first == second
     assert first[1]["outcome"] == "created"
 
 
-def test_a_player_key_cannot_record(open_door: Any) -> None:
-    assert open_door(audience="party:lanternbearers").post("world/episodes", FOG)[0] == 403
+def test_a_player_key_cannot_record(client_with_key: Any) -> None:
+    assert client_with_key(audience="party:lanternbearers").post("world/episodes", FOG)[0] == 403

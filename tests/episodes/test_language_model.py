@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from episodes.models import Episode, Recap
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from tests.loopback import Loopback, answer_json, drop, garbage, hang, not_json, say, status
 from tests.loopback.answers import Scripted
 from worlds.models import Party
@@ -27,7 +27,7 @@ bad = pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
 
 
 @pytest.fixture
-def played(engine: Door, lanternbearers: Party) -> Door:
+def played(engine: ApiClient, lanternbearers: Party) -> ApiClient:
     """Three episodes of one session; each scene is short enough to be told as it is, the session is not."""
     for number, event in enumerate(EVENTS, 1):
         body = {
@@ -54,8 +54,8 @@ def lines(*told: tuple[str, list[int]]) -> Scripted:
     )
 
 
-def built(door: Door) -> Any:
-    code, recap = door.post(SESSION)
+def built(client: ApiClient) -> Any:
+    code, recap = client.post(SESSION)
     assert code == 200, recap
     return recap
 
@@ -70,7 +70,7 @@ def told_by_extraction(recap: Any) -> bool:
 
 # --- Recaps ---------------------------------------------------------------------------------------------------------
 def test_a_written_recap_is_kept_with_the_episodes_behind_each_sentence(
-    played: Door, quick: Loopback
+    played: ApiClient, quick: Loopback
 ) -> None:
     quick.chat.always(
         lines(("Boats came through the fog.", [1]), ("A song, then a dumb bell.", [7, 4, 5]))
@@ -87,7 +87,7 @@ def test_a_written_recap_is_kept_with_the_episodes_behind_each_sentence(
 
 
 def test_a_sentence_that_rests_on_nothing_it_was_given_is_dropped(
-    played: Door, quick: Loopback
+    played: ApiClient, quick: Loopback
 ) -> None:
     quick.chat.always(lines(("A dragon came.", [99]), ("A bell hung there.", [7, 99])))
     recap = built(played)
@@ -97,7 +97,7 @@ def test_a_sentence_that_rests_on_nothing_it_was_given_is_dropped(
 
 
 def test_a_recap_that_is_invented_altogether_is_made_by_extraction(
-    played: Door, quick: Loopback
+    played: ApiClient, quick: Loopback
 ) -> None:
     quick.chat.always(lines(("A dragon came.", [99]), ("It left.", [100])))
     assert told_by_extraction(built(played))
@@ -105,7 +105,7 @@ def test_a_recap_that_is_invented_altogether_is_made_by_extraction(
 
 @bad
 def test_without_a_usable_answer_a_recap_is_made_by_extraction_and_says_so(
-    played: Door, quick: Loopback, answer: Scripted
+    played: ApiClient, quick: Loopback, answer: Scripted
 ) -> None:
     quick.chat.always(answer)
     recap = built(played)
@@ -116,7 +116,7 @@ def test_without_a_usable_answer_a_recap_is_made_by_extraction_and_says_so(
 
 
 def test_the_model_never_reads_what_the_players_cut_leaves_out(
-    played: Door, quick: Loopback
+    played: ApiClient, quick: Loopback
 ) -> None:
     secret = {
         "summary_id": "ep-1",
@@ -134,20 +134,20 @@ def test_the_model_never_reads_what_the_players_cut_leaves_out(
 
 
 # --- Threads --------------------------------------------------------------------------------------------------------
-def consolidated(door: Door) -> Episode:
+def consolidated(client: ApiClient) -> Episode:
     texts = ("We cross at night.", "The toll is nine marks.", "Agreed, said Mira.")
     steps = [{"speaker": "Mira", "text": text} for text in texts]
     assert (
-        door.post("world/threads/t-1/steps", {"steps": steps, "party_id": "lanternbearers"})[0]
+        client.post("world/threads/t-1/steps", {"steps": steps, "party_id": "lanternbearers"})[0]
         == 200
     )
-    code, recorded = door.post("world/threads/t-1/consolidate", {})
+    code, recorded = client.post("world/threads/t-1/consolidate", {})
     assert code == 200, recorded
     return Episode.objects.get(external_id=recorded["summary_id"])
 
 
 def test_a_thread_becomes_the_episode_that_the_model_wrote(
-    engine: Door, lanternbearers: Party, quick: Loopback
+    engine: ApiClient, lanternbearers: Party, quick: Loopback
 ) -> None:
     quick.chat.always(answer_json({"what": "They agreed to cross at night for nine marks."}))
     assert consolidated(engine).what == "They agreed to cross at night for nine marks."
@@ -156,7 +156,7 @@ def test_a_thread_becomes_the_episode_that_the_model_wrote(
 
 @bad
 def test_without_a_usable_answer_a_thread_is_told_in_its_own_sentences(
-    engine: Door, lanternbearers: Party, quick: Loopback, answer: Scripted
+    engine: ApiClient, lanternbearers: Party, quick: Loopback, answer: Scripted
 ) -> None:
     quick.chat.always(answer)
     episode = consolidated(engine)

@@ -6,7 +6,7 @@ import pytest
 
 from episodes.models import Episode, Scene
 from episodes.queries import latest
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.models import Party, World
@@ -17,7 +17,7 @@ AUDIENCES = ("gm", "party:lanternbearers", "party:gilded-oath", "npc:mira-voss",
 
 
 @pytest.fixture(autouse=True)
-def told(engine: Door, lanternbearers: Party, gilded_oath: Party) -> None:
+def told(engine: ApiClient, lanternbearers: Party, gilded_oath: Party) -> None:
     kinds = product(
         ("lanternbearers", "gilded-oath"), ("public", "revealed", "gm"), ([], ["party:gilded-oath"])
     )
@@ -68,7 +68,7 @@ def test_a_key_of_another_campaign_knows_nothing_of_the_party(
     assert latest(asker, "lanternbearers", k=5) is None
 
 
-def test_the_answer_is_bounded(engine: Door) -> None:
+def test_the_answer_is_bounded(engine: ApiClient) -> None:
     answer = engine.tool("session_fetch", party_id="gilded-oath", k=50)[1]
     assert (len(answer["episodes"]), answer["truncated"]) == (6, False)
     for number in range(3):

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from episodes.models import Episode, Recap
 from episodes.summarize import Sentence, sentences, telling
 from npcs.models import DispositionChange
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.models import Party
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def played(engine: Door, lanternbearers: Party) -> Door:
+def played(engine: ApiClient, lanternbearers: Party) -> ApiClient:
     for number, words in enumerate(
         ["fog and two boats", "a singer in the reeds", "a bell without a tongue"], 1
     ):
@@ -35,7 +35,7 @@ def played(engine: Door, lanternbearers: Party) -> Door:
 
 
 @pytest.mark.parametrize("path", ["scene/scene-1", "session/session-1", "campaign/low-water"])
-def test_every_sentence_names_the_episodes_it_rests_on(played: Door, path: str) -> None:
+def test_every_sentence_names_the_episodes_it_rests_on(played: ApiClient, path: str) -> None:
     status, recap = played.get(f"world/recaps/{path}")
     assert status == 200
     texts = {
@@ -49,16 +49,16 @@ def test_every_sentence_names_the_episodes_it_rests_on(played: Door, path: str) 
         )
 
 
-def test_the_players_cut_holds_nothing_that_players_may_not_read(played: Door) -> None:
+def test_the_players_cut_holds_nothing_that_players_may_not_read(played: ApiClient) -> None:
     gm = str(played.get("world/recaps/scene/scene-1")[1])
     assert "marker" in gm
-    for door in ("world/recaps/campaign/low-water", "world/recaps/session/session-1"):
-        cut = played.get(f"{door}?as=party:lanternbearers")[1]
+    for path in ("world/recaps/campaign/low-water", "world/recaps/session/session-1"):
+        cut = played.get(f"{path}?as=party:lanternbearers")[1]
         assert cut["sentences"]
         assert "marker" not in str(cut)
 
 
-def test_a_stored_recap_is_not_shown_once_an_episode_changed(played: Door) -> None:
+def test_a_stored_recap_is_not_shown_once_an_episode_changed(played: ApiClient) -> None:
     built = played.post("world/recaps/session/session-1")[1]
     assert played.get("world/recaps/session/session-1")[1] == built
     played.post("world/episodes/ep-2/retract", {})
@@ -67,11 +67,11 @@ def test_a_stored_recap_is_not_shown_once_an_episode_changed(played: Door) -> No
     assert Recap.objects.count() == 1
 
 
-def test_another_party_reads_an_empty_recap(played: Door, gilded_oath: Party) -> None:
+def test_another_party_reads_an_empty_recap(played: ApiClient, gilded_oath: Party) -> None:
     assert played.get("world/recaps/campaign/low-water?as=party:gilded-oath")[1]["sentences"] == []
 
 
-def test_an_episode_deleted_for_good_leaves_nothing(played: Door) -> None:
+def test_an_episode_deleted_for_good_leaves_nothing(played: ApiClient) -> None:
     played.post("world/recaps/session/session-1")
     status, receipt = played.send("DELETE", "world/episodes/ep-2")
     assert (status, receipt["rows"]["episodes.Episode"]) == (200, 1)
@@ -102,8 +102,8 @@ def test_the_telling_sentences_are_some_of_those_given_in_their_order(
 
 
 def test_players_keys_cannot_read_recaps_over_the_world_door(
-    played: Door, open_door: Callable[..., Any]
+    played: ApiClient, client_with_key: Callable[..., Any]
 ) -> None:
     assert (
-        open_door(audience="party:lanternbearers").get("world/recaps/session/session-1")[0] == 403
+        client_with_key(audience="party:lanternbearers").get("world/recaps/session/session-1")[0] == 403
     )

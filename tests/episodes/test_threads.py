@@ -12,7 +12,7 @@ from episodes import threads
 from episodes.lookup import find_thread
 from episodes.models import Episode, Step, Thread
 from episodes.schemas import StepsIn
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.models import Party, World
 
 LINES = [
@@ -29,7 +29,7 @@ def said(*texts: str, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.django_db
 def test_the_last_steps_come_back_by_number_or_by_budget(
-    engine: Door, lanternbearers: Party
+    engine: ApiClient, lanternbearers: Party
 ) -> None:
     status, thread = engine.post("world/threads/t-1/steps", said(*LINES, party_id="lanternbearers"))
     assert (status, thread["total_steps"], thread["party_id"]) == (200, 4, "lanternbearers")
@@ -44,7 +44,7 @@ def test_the_last_steps_come_back_by_number_or_by_budget(
 
 
 @pytest.mark.django_db
-def test_a_step_sent_twice_is_one_step(engine: Door, world: World) -> None:
+def test_a_step_sent_twice_is_one_step(engine: ApiClient, world: World) -> None:
     body = {"steps": [{"text": "Hello.", "step_id": "a"}, {"text": "Hello.", "step_id": "a"}]}
     engine.post("world/threads/t-1/steps", body)
     assert engine.post("world/threads/t-1/steps", body)[1]["total_steps"] == 1
@@ -64,7 +64,7 @@ def test_writers_at_once_number_their_steps_without_gaps(world: World) -> None:
 
 
 @pytest.mark.django_db
-def test_a_thread_becomes_an_episode_once(engine: Door, lanternbearers: Party) -> None:
+def test_a_thread_becomes_an_episode_once(engine: ApiClient, lanternbearers: Party) -> None:
     engine.post("world/threads/t-1/steps", said(*LINES, party_id="lanternbearers"))
     status, report = engine.post("world/threads/t-1/consolidate", {"where": "Lower Landing"})
     assert (status, report["outcome"], report["summary_id"]) == (200, "created", "thread-t-1")
@@ -76,7 +76,7 @@ def test_a_thread_becomes_an_episode_once(engine: Door, lanternbearers: Party) -
 
 @pytest.mark.django_db
 def test_a_thread_without_party_or_steps_cannot_become_an_episode(
-    engine: Door, lanternbearers: Party
+    engine: ApiClient, lanternbearers: Party
 ) -> None:
     engine.post("world/threads/t-1/steps", said("Alone."))
     assert engine.post("world/threads/t-1/consolidate", {})[0] == 422
@@ -84,7 +84,7 @@ def test_a_thread_without_party_or_steps_cannot_become_an_episode(
 
 
 @pytest.mark.django_db
-def test_an_expired_thread_is_gone_and_its_steps_follow(engine: Door, world: World) -> None:
+def test_an_expired_thread_is_gone_and_its_steps_follow(engine: ApiClient, world: World) -> None:
     engine.post("world/threads/t-1/steps", said("Hello.", ttl_seconds=60))
     long_ago = timezone.now() - timedelta(days=60)
     Thread.objects.update(expires_at=long_ago)
@@ -97,7 +97,7 @@ def test_an_expired_thread_is_gone_and_its_steps_follow(engine: Door, world: Wor
 
 
 @pytest.mark.django_db
-def test_scratch_lasts_as_long_as_its_scene(engine: Door, lanternbearers: Party) -> None:
+def test_scratch_lasts_as_long_as_its_scene(engine: ApiClient, lanternbearers: Party) -> None:
     engine.put("world/scenes", {"scene_id": "s-1", "party_id": "lanternbearers", "title": "Fog"})
     assert engine.put("world/scenes/s-1/scratch/initiative", {"value": [3, 1]})[1] == {
         "initiative": [3, 1]

@@ -16,7 +16,7 @@ from django.test import Client
 from knowledge.entry_store import save_lore
 from knowledge.models import Lore, LorePassage
 from retrieval.tasks import embed_soon
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.models import World
 
 END_POLLS = """
@@ -82,7 +82,7 @@ pytestmark = [
 ]
 
 
-def test_what_is_written_over_the_api_is_embedded_by_the_worker(world: World, engine: Door) -> None:
+def test_what_is_written_over_the_api_is_embedded_by_the_worker(world: World, engine: ApiClient) -> None:
     with worker():
         entry = {
             "slug": "tin-heron",

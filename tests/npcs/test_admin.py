@@ -7,7 +7,7 @@ from django.test import Client
 from art.models import ArtCard
 from episodes.models import Episode
 from npcs.models import NPC, Disposition, DispositionChange
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.models import Party
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def client(admin_user: User) -> Client:
 
 
 @pytest.fixture
-def episode(engine: Door, mira: NPC, lanternbearers: Party) -> Episode:
+def episode(engine: ApiClient, mira: NPC, lanternbearers: Party) -> Episode:
     delta = [{"npc": "mira-voss", "delta": 10, "reason": "A favour."}]
     body = {
         "summary_id": "ep-1",

@@ -11,14 +11,14 @@ from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import record
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
 
 
 def happened(
-    engine: Door, number: int, delta: int, party: str = "lanternbearers", **more: Any
+    engine: ApiClient, number: int, delta: int, party: str = "lanternbearers", **more: Any
 ) -> None:
     body = {
         "summary_id": f"ep-{number}",
@@ -31,8 +31,8 @@ def happened(
     assert engine.post("world/episodes", body)[0] == 200
 
 
-def asked(door: Door, **more: Any) -> Any:
-    status, profile = door.tool(
+def asked(client: ApiClient, **more: Any) -> Any:
+    status, profile = client.tool(
         "npc_profile", **{"npc_id": "mira-voss", "party_id": "lanternbearers", **more}
     )
     assert status == 200, profile
@@ -46,7 +46,7 @@ def cast(
     Secret.objects.create(world=mira.world, npc=mira, text="The ninth boat was hers.")
 
 
-def test_two_parties_are_thought_of_differently(engine: Door) -> None:
+def test_two_parties_are_thought_of_differently(engine: ApiClient) -> None:
     happened(engine, 1, 30)
     happened(engine, 2, -30, "gilded-oath")
     standings = asked(engine, party_id=None)["dynamic"]["disposition"]
@@ -56,7 +56,7 @@ def test_two_parties_are_thought_of_differently(engine: Door) -> None:
     }
 
 
-def test_a_betrayal_outweighs_three_favours(engine: Door) -> None:
+def test_a_betrayal_outweighs_three_favours(engine: ApiClient) -> None:
     for number in (1, 2, 3):
         happened(engine, number, 10)
     happened(engine, 4, -39)
@@ -65,7 +65,7 @@ def test_a_betrayal_outweighs_three_favours(engine: Door) -> None:
     assert standing["last_reason"] == "Reason 4."
 
 
-def test_a_reversal_takes_the_change_out_and_the_profile_follows(engine: Door) -> None:
+def test_a_reversal_takes_the_change_out_and_the_profile_follows(engine: ApiClient) -> None:
     happened(engine, 1, 10)
     happened(engine, 2, -30)
     change = asked(engine)["dynamic"]["influences"][0]
@@ -86,7 +86,7 @@ def test_a_reversal_takes_the_change_out_and_the_profile_follows(engine: Door) -
     assert asked(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == -20
 
 
-def test_a_large_swing_waits_for_the_game_master(engine: Door) -> None:
+def test_a_large_swing_waits_for_the_game_master(engine: ApiClient) -> None:
     happened(engine, 1, -60)
     standing = asked(engine)["dynamic"]["disposition"]["lanternbearers"]
     assert (standing["score"], standing["pending"]) == (0, 1)
@@ -100,14 +100,14 @@ def test_a_large_swing_waits_for_the_game_master(engine: Door) -> None:
     assert engine.get("world/changes/pending")[1]["changes"] == []
 
 
-def test_the_scale_ends_at_a_hundred(engine: Door) -> None:
+def test_the_scale_ends_at_a_hundred(engine: ApiClient) -> None:
     for number in range(1, 5):
         happened(engine, number, 39)
     happened(engine, 5, -10)
     assert asked(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 90
 
 
-def test_a_correction_is_an_entry_with_a_reason(engine: Door) -> None:
+def test_a_correction_is_an_entry_with_a_reason(engine: ApiClient) -> None:
     body = {"party_id": "lanternbearers", "delta": 7, "reason": "They apologised off screen."}
     status, entry = engine.post("world/npcs/mira-voss/changes", body)
     assert (status, entry["delta"], entry["summary_id"]) == (200, 7, None)
@@ -116,7 +116,7 @@ def test_a_correction_is_an_entry_with_a_reason(engine: Door) -> None:
     assert DispositionChange.objects.get().made_by.startswith("test")
 
 
-def test_a_memory_fades_when_the_npc_forgets(engine: Door, mira: NPC) -> None:
+def test_a_memory_fades_when_the_npc_forgets(engine: ApiClient, mira: NPC) -> None:
     NPC.objects.filter(pk=mira.pk).update(half_life=10, base=-10)
     happened(engine, 1, 30)
     happened(engine, 11, 1, "lanternbearers", relations_delta={"jory-fenn": 1})
@@ -124,12 +124,12 @@ def test_a_memory_fades_when_the_npc_forgets(engine: Door, mira: NPC) -> None:
 
 
 @pytest.mark.parametrize("name", ["MIRA VOSS", "Мире Восс", "미라 보스는", "Mira", "Mira Vos"])
-def test_a_name_is_enough_in_any_of_her_languages(engine: Door, mira: NPC, name: str) -> None:
+def test_a_name_is_enough_in_any_of_her_languages(engine: ApiClient, mira: NPC, name: str) -> None:
     assert asked(engine, npc_id=name)["npc_id"] == "mira-voss"
 
 
 def test_players_read_what_they_may_and_nothing_else(
-    engine: Door, open_door: Callable[..., Door], mira: NPC
+    engine: ApiClient, client_with_key: Callable[..., ApiClient], mira: NPC
 ) -> None:
     NPC.objects.filter(pk=mira.pk).update(
         voice="marker-voice", goals=["marker-goal"], play_now=["marker-play"]
@@ -141,7 +141,7 @@ def test_players_read_what_they_may_and_nothing_else(
         "world/npcs/mira-voss/changes",
         {"party_id": "lanternbearers", "delta": -100, "reason": "marker-reason"},
     )
-    player = open_door(audience="party:lanternbearers")
+    player = client_with_key(audience="party:lanternbearers")
     profile = asked(player)
     assert "marker" not in str(profile)
     assert "Reason" not in str(profile)
@@ -156,21 +156,21 @@ def test_players_read_what_they_may_and_nothing_else(
 
 
 def test_a_secret_is_told_to_the_party_that_learned_it(
-    engine: Door, open_door: Callable[..., Door]
+    engine: ApiClient, client_with_key: Callable[..., ApiClient]
 ) -> None:
     happened(engine, 1, 1, reveals=[{"npc": "mira-voss", "secret": 1}])
     player, rival = (
-        open_door(audience="party:lanternbearers"),
-        open_door(audience="party:gilded-oath"),
+        client_with_key(audience="party:lanternbearers"),
+        client_with_key(audience="party:gilded-oath"),
     )
     assert asked(player)["static"]["secrets"] == ["The ninth boat was hers."]
     assert asked(rival, party_id="gilded-oath")["static"]["secrets"] == []
 
 
 def test_a_hidden_npc_and_another_party_are_not_found(
-    open_door: Callable[..., Door], ninth_oarsman: NPC
+    client_with_key: Callable[..., ApiClient], ninth_oarsman: NPC
 ) -> None:
-    player = open_door(audience="party:lanternbearers")
+    player = client_with_key(audience="party:lanternbearers")
     for arguments in (
         {"npc_id": "ninth-oarsman"},
         {"npc_id": "Ninth Oarsman"},
@@ -183,17 +183,17 @@ def test_a_hidden_npc_and_another_party_are_not_found(
 
 
 def test_a_hidden_home_stays_hidden(
-    open_door: Callable[..., Door], mira: NPC, world: World
+    client_with_key: Callable[..., ApiClient], mira: NPC, world: World
 ) -> None:
     hide = Lore.objects.create(
         world=world, slug="hideout", title="Hideout", kind="place", visibility="gm"
     )
     NPC.objects.filter(pk=mira.pk).update(home="Hideout", home_lore=hide)
-    assert asked(open_door(audience="party:lanternbearers"))["static"]["home"] == ""
+    assert asked(client_with_key(audience="party:lanternbearers"))["static"]["home"] == ""
 
 
 def test_a_profile_takes_the_same_number_of_statements_whatever_the_history(
-    engine: Door, world: World
+    engine: ApiClient, world: World
 ) -> None:
     def statements() -> int:
         with CaptureQueriesContext(connection) as caught:
@@ -208,7 +208,7 @@ def test_a_profile_takes_the_same_number_of_statements_whatever_the_history(
     assert statements() == before
 
 
-def test_what_an_npc_learned_stands_in_its_profile(engine: Door) -> None:
+def test_what_an_npc_learned_stands_in_its_profile(engine: ApiClient) -> None:
     happened(
         engine,
         1,
@@ -221,7 +221,7 @@ def test_what_an_npc_learned_stands_in_its_profile(engine: Door) -> None:
     ]
 
 
-def test_an_npc_sent_twice_is_one_and_keeps_what_was_revealed(engine: Door) -> None:
+def test_an_npc_sent_twice_is_one_and_keeps_what_was_revealed(engine: ApiClient) -> None:
     entry = {
         "npc_id": "orrin-tace",
         "name": "Orrin Tace",
@@ -240,7 +240,7 @@ def test_an_npc_sent_twice_is_one_and_keeps_what_was_revealed(engine: Door) -> N
 
 
 def test_a_profile_tells_of_the_strongest_relations_that_the_asker_may_know(
-    engine: Door, open_door: Callable[..., Door], world: World
+    engine: ApiClient, client_with_key: Callable[..., ApiClient], world: World
 ) -> None:
     for npc in ("mira-voss", "jory-fenn", "ninth-oarsman"):
         engine.put(
@@ -270,5 +270,5 @@ def test_a_profile_tells_of_the_strongest_relations_that_the_asker_may_know(
         "Mira Voss is allied with Ninth Oarsman",
         "Ninth Oarsman is allied with Mira Voss",
     )
-    player = open_door(audience="party:lanternbearers")
+    player = client_with_key(audience="party:lanternbearers")
     assert [each["other"] for each in asked(player)["relations"]] == ["jory-fenn"]

@@ -1,4 +1,4 @@
-"""A walk that takes too long ends in a clear problem, in both stores and over every door; nothing hangs or breaks."""
+"""A walk that takes too long ends in a clear problem, in both stores and over every API; nothing hangs or breaks."""
 
 import time
 
@@ -12,7 +12,7 @@ from knowledge.graph import store_selection
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import TooBroad, View
 from retrieval.ids import uuid7
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from tests.knowledge.graph.conftest import Graph
 
 CLIQUE = 180
@@ -74,13 +74,13 @@ def test_over_rest_it_is_a_problem_that_says_what_to_do(graph, dense, settings):
             graph.neo.url,
             graph.neo.auth,
         )
-    door = Door(graph.world, audience="public", scopes=["tools:read"])
+    client = ApiClient(graph.world, audience="public", scopes=["tools:read"])
     settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = FAST
-    status, problem = door.get("world/graph/neighbors?entity=p0&depth=6")
+    status, problem = client.get("world/graph/neighbors?entity=p0&depth=6")
     assert (status, problem["code"]) == (422, "too_broad")
     assert "smaller depth" in problem["detail"]
     settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = 60
-    status, near = door.get("world/graph/neighbors?entity=p0&depth=1")
+    status, near = client.get("world/graph/neighbors?entity=p0&depth=1")
     assert (status, len(near["nodes"]), near["degraded"]) == (200, CLIQUE, [])
 
 

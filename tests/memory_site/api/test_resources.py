@@ -10,7 +10,7 @@ from knowledge.models import Lore
 from memory_site import mcp_resources
 from npcs.models import NPC
 from retrieval.errors import NotFound
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.models import Party, World
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def read(engine: Door, world: World, lanternbearers: Party) -> Callable[[str, str], str]:
+def read(engine: ApiClient, world: World, lanternbearers: Party) -> Callable[[str, str], str]:
     body = "An inn by the river.\n\n:::secret\nThe fourth room has two doors.\n:::"
     save_lore(
         Lore(

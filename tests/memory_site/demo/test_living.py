@@ -11,7 +11,7 @@ from knowledge.models import Lore
 from memory_site.demo.load_history import load_living
 from memory_site.demo.world_files import DemoWorld, read_world
 from npcs.models import NPC, DispositionChange
-from tests.conftest import Door
+from tests.conftest import ApiClient
 from worlds.models import Campaign, Party, World
 
 pytestmark = pytest.mark.django_db
@@ -72,11 +72,11 @@ def test_loading_twice_changes_nothing(files: DemoWorld, loaded: World) -> None:
 
 
 def test_one_npc_is_loved_by_one_party_and_hated_by_the_other(loaded: World) -> None:
-    door = Door(loaded)
+    client = ApiClient(loaded)
     labels = {
         npc.slug: {
             party: each["label"]
-            for party, each in door.tool("npc_profile", npc_id=npc.slug)[1]["dynamic"][
+            for party, each in client.tool("npc_profile", npc_id=npc.slug)[1]["dynamic"][
                 "disposition"
             ].items()
         }
@@ -87,15 +87,15 @@ def test_one_npc_is_loved_by_one_party_and_hated_by_the_other(loaded: World) -> 
 
 
 def test_the_parties_know_what_they_learned(loaded: World) -> None:
-    lanterns = Door(loaded, audience="party:lanternbearers")
-    gilded = Door(loaded, audience="party:gilded-oath")
+    lanterns = ApiClient(loaded, audience="party:lanternbearers")
+    gilded = ApiClient(loaded, audience="party:gilded-oath")
     assert lanterns.tool("npc_profile", npc_id="matvei-kotelnik")[1]["static"]["secrets"]
     assert gilded.tool("npc_profile", npc_id="matvei-kotelnik")[1]["static"]["secrets"] == []
     assert gilded.tool("npc_profile", npc_id="ninth-oarsman")[0] == 404
 
 
 def test_a_session_is_fetched_by_words_within_the_party(loaded: World) -> None:
-    lanterns = Door(loaded, audience="party:lanternbearers")
+    lanterns = ApiClient(loaded, audience="party:lanternbearers")
     status, found = lanterns.tool(
         "session_fetch", party_id="Lanternbearers", query="burning rope in the fog", k=3
     )
@@ -106,8 +106,8 @@ def test_a_session_is_fetched_by_words_within_the_party(loaded: World) -> None:
 
 def test_players_are_shown_approved_pictures_of_what_they_know(loaded: World) -> None:
     lanterns, gilded = (
-        Door(loaded, audience="party:lanternbearers"),
-        Door(loaded, audience="party:gilded-oath"),
+        ApiClient(loaded, audience="party:lanternbearers"),
+        ApiClient(loaded, audience="party:gilded-oath"),
     )
     own = lanterns.tool("art_suggest", scene_id="s2-tanner-street")[1]
     assert (own["basis"], [card["image_id"] for card in own["cards"]]) == (
@@ -118,5 +118,5 @@ def test_players_are_shown_approved_pictures_of_what_they_know(loaded: World) ->
     assert gilded.tool("art_suggest", scene_id="s2-tanner-street")[0] == 404
     waiting = gilded.tool("art_suggest", scene_id="s2-raising-the-stone")[1]
     assert "art-keystone-in-the-air" not in [card["image_id"] for card in waiting["cards"]]
-    gm = Door(loaded).tool("art_suggest", scene_id="s2-raising-the-stone")[1]
+    gm = ApiClient(loaded).tool("art_suggest", scene_id="s2-raising-the-stone")[1]
     assert gm["cards"][0]["private"]["moderation"] == "pending"
