@@ -87,7 +87,10 @@ def test_a_party_sees_its_own_pictures_and_not_anothers(
 ) -> None:
     put(engine, moderation="approved")
     assert ids(client_with_key(audience="party:lanternbearers"), "s-fog") == ("scene", ["art-fog"])
-    assert client_with_key(audience="party:gilded-oath").tool("art_suggest", scene_id="s-fog")[0] == 404
+    assert (
+        client_with_key(audience="party:gilded-oath").tool("art_suggest", scene_id="s-fog")[0]
+        == 404
+    )
 
 
 def test_without_its_own_the_nearest_by_place_then_by_cast_then_by_words(engine: ApiClient) -> None:

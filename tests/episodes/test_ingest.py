@@ -174,7 +174,9 @@ def test_what_two_episodes_reveal_stays_known_when_one_is_retracted(engine: ApiC
     assert Reveal.objects.filter(undone_at=None).count() == 0
 
 
-def test_an_unknown_npc_refuses_the_whole_episode_and_says_who_may_be_meant(engine: ApiClient) -> None:
+def test_an_unknown_npc_refuses_the_whole_episode_and_says_who_may_be_meant(
+    engine: ApiClient,
+) -> None:
     status, problem = ingest(engine, relations_delta={"mira-voss": 3, "Mira Vosk Junior": -3})
     assert (status, problem["code"]) == (422, "unknown_npc")
     assert "Mira Voss" in problem["candidates"]

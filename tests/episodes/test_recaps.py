@@ -105,5 +105,6 @@ def test_players_keys_cannot_read_recaps_over_the_world_door(
     played: ApiClient, client_with_key: Callable[..., Any]
 ) -> None:
     assert (
-        client_with_key(audience="party:lanternbearers").get("world/recaps/session/session-1")[0] == 403
+        client_with_key(audience="party:lanternbearers").get("world/recaps/session/session-1")[0]
+        == 403
     )

@@ -82,7 +82,9 @@ pytestmark = [
 ]
 
 
-def test_what_is_written_over_the_api_is_embedded_by_the_worker(world: World, engine: ApiClient) -> None:
+def test_what_is_written_over_the_api_is_embedded_by_the_worker(
+    world: World, engine: ApiClient
+) -> None:
     with worker():
         entry = {
             "slug": "tin-heron",
