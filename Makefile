@@ -10,7 +10,7 @@ PROCESSES ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check fix demo ask bench messages clean
+.PHONY: help up quick test check fix demo ask bench messages clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,12 @@ up: $(RUNTIME)  ## Run everything: database, demo world, web, worker (PORT=8000)
 
 test: $(DEV)  ## Run the tests (ARGS='-k lore' for some of them)
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadgroup $(ARGS)
+
+quick: $(DEV)  ## Lint, import contracts and the tests that take no time (ARGS='-k lore')
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m pytest --quiet --numprocesses $(PROCESSES) --dist loadgroup -m "not slow" $(ARGS)
 
 check: $(DEV)  ## Format, lint, types, import contracts, migrations, then the tests
 	@$(BIN)/ruff format --check .
