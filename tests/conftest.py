@@ -17,6 +17,9 @@ from worlds.models import Campaign, GameSystem, Party, World
 
 ONE_SERVER = {"graph", "llama", "browser"}
 """Folders whose tests share a server that takes long to start: they run in one process."""
+SLOW_FOLDERS = {*ONE_SERVER, "api", "demo", "bench"}
+SLOW_FIXTURES = {"transactional_db", "openai_server", "live_server"}
+"""Tests in these folders, or with these fixtures, commit rows or start servers: `make quick` leaves them out."""
 LONGEST_FIRST = (
     "test_secrecy.py",
     "test_schemathesis.py",
@@ -32,6 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Spread files, not single tests, over the processes, the longest first."""
     for item in items:
         folder = item.path.parent.name
+        if folder in SLOW_FOLDERS or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.xdist_group(folder if folder in ONE_SERVER else str(item.path)))
     items.sort(
         key=lambda item: next(
