@@ -11,7 +11,7 @@ from unfold.admin import ModelAdmin
 
 from art.models import ArtCard
 from art.schemas import ArtCardIn
-from art.upsert import ingest_art, moderate
+from art.upsert import ingest_art, moderate_card
 from retrieval.tasks import embed_soon
 from worlds.admin_scoping import WorldScoped
 
@@ -80,7 +80,9 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
             obj.world, ArtCardIn.model_validate({**names, **told})
         )
         if "moderation" in form.changed_data:
-            moderate(card, obj.moderation, by=request.user.get_username(), note=obj.moderation_note)
+            moderate_card(
+                card, obj.moderation, by=request.user.get_username(), note=obj.moderation_note
+            )
         obj.pk = card.pk
         embed_soon("art")
 
@@ -104,5 +106,5 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
 
     def _moderate(self, request: HttpRequest, chosen: QuerySet[ArtCard], verdict: str) -> None:
         for card in chosen:
-            moderate(card, verdict, by=request.user.get_username())
+            moderate_card(card, verdict, by=request.user.get_username())
         messages.success(request, gettext("Moderated: %(count)s.") % {"count": len(chosen)})

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router
 
 from art.models import ArtCard
-from art.schemas import ArtCardIn, ArtCardOut, ArtCardsIn, ArtWritten, ModerationIn
-from art.suggestions import told
-from art.upsert import find_card, ingest_art, moderate
+from art.schemas import ArtCardIn, ArtCardOut, ArtCardsIn, ArtUpsertOut, ModerationIn
+from art.suggestions import present_card
+from art.upsert import find_card, ingest_art, moderate_card
 from episodes.api import name_of, require_gm
 from retrieval.tasks import embed_soon
 from worlds.audiences import GM
@@ -22,8 +22,8 @@ router = Router(tags=["art"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 
 
-@router.put("/art", operation_id="art_upsert", summary="Tell of a picture", response=ArtWritten)
-def upsert(request: HttpRequest, response: HttpResponse, entry: Body[ArtCardIn]) -> ArtWritten:
+@router.put("/art", operation_id="art_upsert", summary="Tell of a picture", response=ArtUpsertOut)
+def upsert(request: HttpRequest, response: HttpResponse, entry: Body[ArtCardIn]) -> ArtUpsertOut:
     """Create or change a card by its image id. The picture itself is never fetched."""
     caller = require_gm(request)
     stored = ArtCard.objects.filter(world=caller.world, external_id=entry.image_id).values_list(
@@ -57,7 +57,7 @@ def get_card(request: HttpRequest, response: HttpResponse, ref: Reference) -> Ar
     """By its image id, as a game master sees it."""
     card = find_card(require_gm(request).world, ref)
     tag(response, card.version)
-    return told(card, GM)
+    return present_card(card, GM)
 
 
 @router.post(
@@ -66,21 +66,21 @@ def get_card(request: HttpRequest, response: HttpResponse, ref: Reference) -> Ar
     summary="Decide about a card",
     response=ArtCardOut,
 )
-def moderate_card(request: HttpRequest, ref: Reference, verdict: Body[ModerationIn]) -> ArtCardOut:
+def moderate(request: HttpRequest, ref: Reference, verdict: Body[ModerationIn]) -> ArtCardOut:
     """Only approved cards leave for players."""
     caller = require_gm(request)
-    card = moderate(
+    card = moderate_card(
         find_card(caller.world, ref), verdict.moderation, by=name_of(caller), note=verdict.note
     )
-    return told(card, GM)
+    return present_card(card, GM)
 
 
-def _written(caller: Caller, entry: ArtCardIn) -> ArtWritten:
+def _written(caller: Caller, entry: ArtCardIn) -> ArtUpsertOut:
     with transaction.atomic():
         card, outcome, unknown = ingest_art(caller.world, entry)
         if outcome != "unchanged":
             embed_soon("art")
-    return ArtWritten(
+    return ArtUpsertOut(
         id=str(card.pk),
         image_id=card.external_id,
         outcome=outcome,

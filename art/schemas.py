@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from episodes.schemas import Closed, ExternalId, Line, Prose, Reason, storable
+from episodes.schemas import EngineInput, ExternalId, Line, Prose, Reason, storable
 from worlds.audiences import Visibility
 
 Moderation = Literal["pending", "approved", "flagged", "rejected"]
@@ -24,7 +24,7 @@ def _no_scene(value: Any) -> Any:
     return None if value == "" else value
 
 
-class ArtCardIn(Closed):
+class ArtCardIn(EngineInput):
     """A picture in words (requirement 1.3). `embedding` is derived; one that is sent is ignored."""
 
     image_id: ExternalId
@@ -51,17 +51,17 @@ class ArtCardIn(Closed):
     embedding: list[float] | None = Field(default=None, max_length=10_000, exclude=True)
 
 
-class ArtCardsIn(Closed):
+class ArtCardsIn(EngineInput):
     cards: list[dict[str, Any]] = Field(min_length=1, max_length=500)
     atomic: bool = False
 
 
-class ModerationIn(Closed):
+class ModerationIn(EngineInput):
     moderation: Moderation
     note: Reason = ""
 
 
-class ArtWritten(BaseModel):
+class ArtUpsertOut(BaseModel):
     id: str
     image_id: str
     outcome: str

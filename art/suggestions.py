@@ -21,13 +21,13 @@ from worlds.audiences import Audience
 
 MOST_NEIGHBOURS = 10
 
-Found = tuple[list[ArtCardOut], list[str]]
+CardsAndDegraded = tuple[list[ArtCardOut], list[str]]
 
 
-def suggest(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
+def suggest_cards(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
     """Return up to `k` cards for `scene`, all of one kind of reason; `basis` says which."""
     cards = ArtCard.objects.in_world(scene.world).visible_to(audience).suggestable()
-    for why, look in LOOKS:
+    for why, look in STRATEGIES:
         found, degraded = look(cards, scene, audience, k)
         if found or degraded:
             return ArtSuggestion(
@@ -39,22 +39,22 @@ def suggest(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
     return ArtSuggestion(scene_id=scene.external_id, basis=None, cards=[])
 
 
-def of_scene(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
+def of_scene(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
     own = cards.filter(scene=scene).with_source().order_by("moderation", "-created_at")
-    return [told(card, audience, why="scene", because=str(scene)) for card in own[:k]], []
+    return [present_card(card, audience, why="scene", because=str(scene)) for card in own[:k]], []
 
 
-def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
+def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
     """Cards of the same place, or of scenes that are set there."""
     place = _visible_place(scene, audience)
     if place is None:
         return [], []
     there = cards.filter(Q(place=place) | Q(scene__place_lore=place) | Q(lore=place)).distinct()
     rows = there.with_source().order_by("-created_at")[:k]
-    return [told(card, audience, why="place", because=place.title) for card in rows], []
+    return [present_card(card, audience, why="place", because=place.title) for card in rows], []
 
 
-def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
+def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
     """Cards that show those who were in the scene, most of them first."""
     people = {npc.pk: npc.name for npc in _cast(scene, audience)}
     shown = cards.filter(npcs__in=list(people)).annotate(
@@ -65,11 +65,12 @@ def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
         card.pk: [people[npc.pk] for npc in card.npcs.all() if npc.pk in people] for card in rows
     }
     return [
-        told(card, audience, why="entities", because=", ".join(names[card.pk])) for card in rows
+        present_card(card, audience, why="entities", because=", ".join(names[card.pk]))
+        for card in rows
     ], []
 
 
-def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
+def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
     """Cards that show what the place and the cast have to do with in the relation graph, the nearest first."""
     near = neighbours_of(_entities_of(scene, audience), View(scene.world, audience))[
         :MOST_NEIGHBOURS
@@ -100,11 +101,12 @@ def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Found
         ):
             found.setdefault(card, fact_words(tie.facts[0]))
     return [
-        told(card, audience, why="neighbours", because=why) for card, why in list(found.items())[:k]
+        present_card(card, audience, why="neighbours", because=why)
+        for card, why in list(found.items())[:k]
     ], []
 
 
-def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
+def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
     """Cards whose words are near to the scene's: its title, its place, and what happened in it."""
     words = _words_of(scene, audience)
     if not words:
@@ -120,11 +122,12 @@ def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> Found:
     rows = cards.with_source().in_bulk([hit.id for hit in found])
     hits = [(rows[hit.id], hit) for hit in found if hit.id in rows]
     return [
-        told(card, audience, why="words", because=hit.match, score=hit.score) for card, hit in hits
+        present_card(card, audience, why="words", because=hit.match, score=hit.score)
+        for card, hit in hits
     ], list(found.degraded)
 
 
-LOOKS: Sequence[tuple[Why, Callable[[Any, Scene, Audience, int], Found]]] = (
+STRATEGIES: Sequence[tuple[Why, Callable[[Any, Scene, Audience, int], CardsAndDegraded]]] = (
     ("scene", of_scene),
     ("place", by_place),
     ("entities", by_entities),
@@ -133,7 +136,7 @@ LOOKS: Sequence[tuple[Why, Callable[[Any, Scene, Audience, int], Found]]] = (
 )
 
 
-def told(
+def present_card(
     card: ArtCard,
     audience: Audience,
     *,
@@ -177,7 +180,7 @@ def _visible_place(scene: Scene, audience: Audience) -> Lore | None:
 
 
 def _cast(scene: Scene, audience: Audience) -> Any:
-    episodes = Episode.objects.filter(scene=scene).visible_to(audience).standing()
+    episodes = Episode.objects.filter(scene=scene).visible_to(audience).not_retracted()
     return (
         NPC.objects.in_world(scene.world)
         .visible_to(audience)
@@ -200,7 +203,7 @@ def _entities_of(scene: Scene, audience: Audience) -> set[UUID]:
 
 
 def _words_of(scene: Scene, audience: Audience) -> str:
-    episodes = Episode.objects.filter(scene=scene).visible_to(audience).standing().in_order()
+    episodes = Episode.objects.filter(scene=scene).visible_to(audience).not_retracted().in_order()
     told_texts = list(episodes.values_list("text", flat=True)[:3])
     place = _visible_place(scene, audience)
     parts = [scene.title, place.title if place else "", *told_texts]

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from art.schemas import ArtSuggestion
-from art.suggestions import suggest
+from art.suggestions import suggest_cards
 from episodes.lookup import find_scene
 from worlds.callers import Caller
 from worlds.tool_args import Ask
@@ -24,6 +24,6 @@ def art_suggest(ask: ArtAsk, caller: Caller) -> ArtSuggestion:
     Use it to show something. Not to learn what happened: that is `session_fetch`.
     Example: {"scene_id": "s1-fog-at-the-landing"}
     """
-    return suggest(
+    return suggest_cards(
         find_scene(caller.world, ask.scene_id, caller.audience), caller.audience, k=ask.k
     )

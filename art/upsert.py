@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from art.models import ArtCard
 from art.schemas import ArtCardIn
-from episodes.lookup import lore_named
+from episodes.lookup import lore_by_name
 from episodes.models import Scene
 from knowledge.models import Lore
 from npcs.lookup import find_npcs
@@ -50,7 +50,7 @@ def ingest_art(world: World, entry: ArtCardIn) -> tuple[ArtCard, str, list[str]]
 
 
 @transaction.atomic
-def moderate(card: ArtCard, verdict: str, *, by: str, note: str = "") -> ArtCard:
+def moderate_card(card: ArtCard, verdict: str, *, by: str, note: str = "") -> ArtCard:
     card.moderation, card.moderated_by, card.moderation_note = verdict, by, note[:400]
     card.moderated_at = timezone.now()
     card.save(
@@ -73,7 +73,7 @@ def find_card(world: World, image_id: str) -> ArtCard:
 
 
 def _shown(world: World, entry: ArtCardIn) -> tuple[list[NPC], list[Lore], list[str]]:
-    lore = lore_named(world, entry.entities)
+    lore = lore_by_name(world, entry.entities)
     people, _missing = find_npcs(world, [name for name in entry.entities if name not in lore])
     slugs = NPC.objects.in_world(world).filter(slug__in=entry.entities)
     everyone = {npc.pk: npc for npc in (*people.values(), *slugs)}

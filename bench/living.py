@@ -66,7 +66,7 @@ def fill(size: int) -> None:
     from django.db import connection
 
     from episodes.models import Episode
-    from npcs.dispositions import settle
+    from npcs.dispositions import recompute_dispositions
     from npcs.models import NPC
     from worlds.erasure import deletion_for_good
     from worlds.models import Campaign, Party, World
@@ -107,7 +107,7 @@ def fill(size: int) -> None:
         cursor.execute(CHANGES)
     npcs = list(NPC.objects.values_list("pk", flat=True))
     for party in parties[:PARTIES]:
-        settle(party, npcs)
+        recompute_dispositions(party, npcs)
     connection.cursor().execute("VACUUM ANALYZE")
     print(f"  filled in {time.perf_counter() - started:.0f} s", flush=True)
 

@@ -28,7 +28,7 @@ from retrieval.tasks import embed_soon
 from worlds.admin_scoping import WorldScoped
 
 
-class Looked:
+class ReadOnlyAdmin:
     """Rows that are looked at here and written elsewhere. They go along when what they hang on is deleted."""
 
     opts: Any
@@ -102,7 +102,7 @@ class SceneAdmin(WorldScoped, ModelAdmin):
     list_select_related = ["session", "party"]
 
 
-class VersionInline(Looked, TabularInline):
+class VersionInline(ReadOnlyAdmin, TabularInline):
     model = EpisodeVersion
     fields = readonly_fields = ["version", "came_from", "created_at", "body"]
     extra = 0
@@ -216,7 +216,7 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
         messages.success(request, gettext("They are being embedded."))
 
 
-class StepInline(Looked, TabularInline):
+class StepInline(ReadOnlyAdmin, TabularInline):
     model = Step
     fields = readonly_fields = ["number", "speaker", "text", "tokens", "created_at"]
     extra = 0
@@ -224,7 +224,7 @@ class StepInline(Looked, TabularInline):
 
 
 @admin.register(Thread)
-class ThreadAdmin(Looked, WorldScoped, ModelAdmin):
+class ThreadAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     list_display = ["external_id", "title", "party", "state", "expires_at", "episode"]
     list_filter = ["world", "state", "party"]
     search_fields = ["external_id", "title"]
@@ -232,14 +232,14 @@ class ThreadAdmin(Looked, WorldScoped, ModelAdmin):
     inlines = [StepInline]
 
 
-class SentenceInline(Looked, TabularInline):
+class SentenceInline(ReadOnlyAdmin, TabularInline):
     model = RecapSentence
     fields = readonly_fields = ["position", "text"]
     extra = 0
 
 
 @admin.register(Recap)
-class RecapAdmin(Looked, WorldScoped, ModelAdmin):
+class RecapAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     list_display = ["level", "audience", "method", "updated_at", "world"]
     list_filter = ["world", "level", "method"]
     inlines = [SentenceInline]

@@ -21,18 +21,18 @@ from episodes.lookup import (
     find_thread,
 )
 from episodes.models import Episode, Thread
-from episodes.queries import told
+from episodes.queries import present_episode
 from episodes.schemas import (
     ConsolidateIn,
     EpisodeIn,
     EpisodeOut,
     EpisodePage,
     EpisodesIn,
-    Erased,
+    ErasureReport,
     ExternalId,
+    IngestReport,
     RecapOut,
-    Recorded,
-    Retraction,
+    RetractionIn,
     SceneIn,
     SceneOut,
     ScratchIn,
@@ -70,9 +70,12 @@ def name_of(caller: Caller) -> str:
 
 
 @router.post(
-    "/episodes", operation_id="episode_ingest", summary="Record what happened", response=Recorded
+    "/episodes",
+    operation_id="episode_ingest",
+    summary="Record what happened",
+    response=IngestReport,
 )
-def ingest(request: HttpRequest, summary: Body[EpisodeIn]) -> Recorded:
+def ingest(request: HttpRequest, summary: Body[EpisodeIn]) -> IngestReport:
     """The summary with all that follows from it: mentions, dispositions, reveals, in one transaction. The same version
     again changes nothing; a newer one replaces the older with its effects."""
     caller = require_gm(request)
@@ -107,7 +110,7 @@ def list_episodes(
     rows = (
         Episode.objects.in_world(caller.world)
         .in_campaign(caller.campaign)
-        .standing()
+        .not_retracted()
         .with_source()
         .order_by("-id")
     )
@@ -117,7 +120,10 @@ def list_episodes(
         rows = rows.filter(id__lt=cursor)
     page = list(rows[: limit + 1])
     following = str(page[limit - 1].id) if len(page) > limit else None
-    return {"episodes": [told(row, GM) for row in page[:limit]], "next_cursor": following}
+    return {
+        "episodes": [present_episode(row, GM) for row in page[:limit]],
+        "next_cursor": following,
+    }
 
 
 @router.get(
@@ -125,16 +131,16 @@ def list_episodes(
 )
 def get_episode(request: HttpRequest, ref: Reference) -> EpisodeOut:
     """As it stands now, by its summary id."""
-    return told(_episode(require_gm(request), ref), GM)
+    return present_episode(_episode(require_gm(request), ref), GM)
 
 
 @router.post(
     "/episodes/{ref}/retract",
     operation_id="episode_retract",
     summary="Take it back",
-    response=Recorded,
+    response=IngestReport,
 )
-def retract(request: HttpRequest, ref: Reference, why: Body[Retraction]) -> Recorded:
+def retract(request: HttpRequest, ref: Reference, why: Body[RetractionIn]) -> IngestReport:
     """The episode and all its effects no longer count; its text stays as history."""
     caller = require_gm(request)
     return retract_episode(caller.world, _episode(caller, ref).external_id, reason=why.reason)
@@ -144,22 +150,25 @@ def retract(request: HttpRequest, ref: Reference, why: Body[Retraction]) -> Reco
     "/episodes/{ref}/restore",
     operation_id="episode_restore",
     summary="Undo a retraction",
-    response=Recorded,
+    response=IngestReport,
 )
-def restore(request: HttpRequest, ref: Reference) -> Recorded:
+def restore(request: HttpRequest, ref: Reference) -> IngestReport:
     """The version that stood stands again, with its effects."""
     caller = require_gm(request)
     return restore_episode(caller.world, _episode(caller, ref).external_id)
 
 
 @router.delete(
-    "/episodes/{ref}", operation_id="episode_erase", summary="Delete it for good", response=Erased
+    "/episodes/{ref}",
+    operation_id="episode_erase",
+    summary="Delete it for good",
+    response=ErasureReport,
 )
-def erase(request: HttpRequest, ref: Reference) -> Erased:
+def erase(request: HttpRequest, ref: Reference) -> ErasureReport:
     """Text, vector, versions, effects, history: nothing of it is left. To take back only what it did, retract it."""
     caller = require_gm(request)
     episode = _episode(caller, ref)
-    return Erased(
+    return ErasureReport(
         summary_id=episode.external_id, rows=erase_episode(caller.world, episode.external_id)
     )
 
@@ -194,7 +203,7 @@ def end_scene(request: HttpRequest, ref: Reference) -> SceneOut:
 )
 def get_scratch(request: HttpRequest, ref: Reference) -> dict[str, Any]:
     """Everything jotted down for the scene."""
-    return scenes.scratch_of(find_scene(require_gm(request).world, ref))
+    return scenes.read_scratch(find_scene(require_gm(request).world, ref))
 
 
 @router.put(
@@ -208,8 +217,8 @@ def put_scratch(
 ) -> Any:
     """Kept until the scene ends."""
     scene = find_scene(require_gm(request).world, ref)
-    scenes.jot(scene, key, note.value)
-    return scenes.scratch_of(scene)
+    scenes.write_scratch(scene, key, note.value)
+    return scenes.read_scratch(scene)
 
 
 @router.get("/threads", operation_id="thread_list", summary="Open threads", response=ThreadList)
@@ -223,7 +232,11 @@ def list_threads(
     )
     if party_id:
         rows = rows.of_parties([find_party(caller.world, party_id, caller.campaign)])
-    return {"threads": [threads.told(threads.Read(row, (), 0, 0)) for row in rows[:PAGE]]}
+    return {
+        "threads": [
+            threads.present_thread(threads.ThreadWindow(row, (), 0, 0)) for row in rows[:PAGE]
+        ]
+    }
 
 
 @router.post(
@@ -236,8 +249,8 @@ def append(
     request: HttpRequest, thread_id: Annotated[ExternalId, Path()], entry: Body[StepsIn]
 ) -> ThreadOut:
     """The thread is opened when it does not exist. A step id that was sent before is not written again."""
-    thread = threads.append(require_gm(request).world, thread_id, entry)
-    return threads.told(threads.read(thread, last=len(entry.steps)))
+    thread = threads.append_steps(require_gm(request).world, thread_id, entry)
+    return threads.present_thread(threads.read_thread(thread, last=len(entry.steps)))
 
 
 @router.get(
@@ -251,14 +264,14 @@ def get_thread(
 ) -> ThreadOut:
     """Oldest first: the last `last`, or as many as fit into `tokens`."""
     thread = find_thread(require_gm(request).world, thread_id)
-    return threads.told(threads.read(thread, last=last, tokens=tokens))
+    return threads.present_thread(threads.read_thread(thread, last=last, tokens=tokens))
 
 
 @router.post(
     "/threads/{thread_id}/consolidate",
     operation_id="thread_consolidate",
     summary="Make an episode",
-    response=Recorded,
+    response=IngestReport,
 )
 @own_transaction
 def consolidate(request: HttpRequest, thread_id: Reference, entry: Body[ConsolidateIn]) -> Any:
@@ -280,7 +293,7 @@ def get_recap(
 ) -> RecapOut:
     """Of a scene, session, arc or campaign, for the game master or, with `as=party:<id>`, what its players know."""
     caller = require_gm(request).asking_as(as_)
-    return recaps.recap(_subject(caller, level, ref), caller.audience)
+    return recaps.get_recap(_subject(caller, level, ref), caller.audience)
 
 
 @router.post(
@@ -292,7 +305,7 @@ def build_recap(
 ) -> RecapOut:
     """Make and keep it: by the language model when one is configured, else from the episodes' own sentences."""
     caller = require_gm(request).asking_as(as_)
-    return recaps.build(_subject(caller, level, ref), caller.audience)
+    return recaps.build_recap(_subject(caller, level, ref), caller.audience)
 
 
 def _subject(caller: Caller, level: recaps.Level, ref: str) -> recaps.Subject:
@@ -310,7 +323,7 @@ def _episode(caller: Caller, ref: str) -> Episode:
     return find_episode(caller.world, ref, campaign=caller.campaign)
 
 
-def _ingested(caller: Caller, summary: EpisodeIn) -> Recorded:
+def _ingested(caller: Caller, summary: EpisodeIn) -> IngestReport:
     with transaction.atomic():
         report = ingest_episode(
             caller.world, summary, came_from=name_of(caller), campaign=caller.campaign

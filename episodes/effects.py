@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from episodes.models import Episode
-from episodes.schemas import EpisodeIn, Recorded
+from episodes.schemas import EpisodeIn, IngestReport
 from worlds.models import Party
 
 
@@ -22,10 +22,10 @@ class Effect(Protocol):
     `write` of a new version; doing either again changes nothing.
     """
 
-    def read(self, party: Party, summary: EpisodeIn) -> Any:
+    def plan(self, party: Party, summary: EpisodeIn) -> Any:
         """Understand the effect of `summary`: raises a `Problem` to refuse the whole episode. Writes nothing."""
 
-    def write(self, episode: Episode, plan: Any, report: Recorded, /) -> None:
+    def write(self, episode: Episode, plan: Any, report: IngestReport, /) -> None:
         """Bring the effect about, and say so in `report`."""
 
     def withdraw(self, episode: Episode) -> None:

@@ -18,7 +18,7 @@ from episodes.effects import effects
 from episodes.lookup import find_campaign, find_episode, find_party
 from episodes.models import Episode, EpisodeVersion
 from episodes.scenes import scene_and_session
-from episodes.schemas import EpisodeIn, Recorded
+from episodes.schemas import EpisodeIn, IngestReport
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing.normalize import guess_language, normalize_episode
 from worlds.models import Campaign, Party, World
@@ -36,7 +36,7 @@ class WrongParty(Invalid):
     code, title = "wrong_party", "The episode belongs to another party"
 
 
-def again_after_deadlock(write: Callable[P, R]) -> Callable[P, R]:
+def retry_deadlocks(write: Callable[P, R]) -> Callable[P, R]:
     """Episodes of two parties may touch the same lore and facts. PostgreSQL ends one of two that wait in a circle."""
 
     @wraps(write)
@@ -53,11 +53,11 @@ def again_after_deadlock(write: Callable[P, R]) -> Callable[P, R]:
     return written
 
 
-@again_after_deadlock
+@retry_deadlocks
 @transaction.atomic
 def ingest_episode(
     world: World, summary: EpisodeIn, *, came_from: str = "", campaign: Campaign | None = None
-) -> Recorded:
+) -> IngestReport:
     """Record `summary` with its effects; raises a `Problem` and writes nothing when any part of it cannot be.
 
     With `campaign`, only its parties are known.
@@ -84,9 +84,9 @@ def ingest_episode(
     )
 
 
-@again_after_deadlock
+@retry_deadlocks
 @transaction.atomic
-def retract_episode(world: World, reference: str, *, reason: str = "") -> Recorded:
+def retract_episode(world: World, reference: str, *, reason: str = "") -> IngestReport:
     """Take an episode back with its effects. The text stays as history; a newer version brings the episode back."""
     episode = _locked(world, reference)
     if episode.retracted_at:
@@ -98,9 +98,9 @@ def retract_episode(world: World, reference: str, *, reason: str = "") -> Record
     return _report(episode, None, "retracted")
 
 
-@again_after_deadlock
+@retry_deadlocks
 @transaction.atomic
-def restore_episode(world: World, reference: str) -> Recorded:
+def restore_episode(world: World, reference: str) -> IngestReport:
     """Undo a retraction: the version that stood stands again, with its effects."""
     episode = _locked(world, reference)
     if not episode.retracted_at:
@@ -154,7 +154,7 @@ def _check_version(episode: Episode, summary: EpisodeIn) -> bool:
     return stored is not None
 
 
-def _create(party: Party, summary: EpisodeIn, came_from: str) -> Recorded:
+def _create(party: Party, summary: EpisodeIn, came_from: str) -> IngestReport:
     plans = _plans(party, summary)
     episode = Episode(world=party.world, external_id=summary.summary_id)
     _fill(episode, party, summary)
@@ -167,7 +167,7 @@ def _create(party: Party, summary: EpisodeIn, came_from: str) -> Recorded:
     return _take_effect(episode, plans, _report(episode, summary, "created"))
 
 
-def _replace(episode: Episode, party: Party, summary: EpisodeIn, came_from: str) -> Recorded:
+def _replace(episode: Episode, party: Party, summary: EpisodeIn, came_from: str) -> IngestReport:
     plans = _plans(party, summary)
     _fill(episode, party, summary)
     episode.retracted_at, episode.retracted_why = None, ""
@@ -177,10 +177,10 @@ def _replace(episode: Episode, party: Party, summary: EpisodeIn, came_from: str)
 
 
 def _plans(party: Party, summary: EpisodeIn) -> list[Any]:
-    return [effect.read(party, summary) for effect in effects()]
+    return [effect.plan(party, summary) for effect in effects()]
 
 
-def _take_effect(episode: Episode, plans: list[Any], report: Recorded) -> Recorded:
+def _take_effect(episode: Episode, plans: list[Any], report: IngestReport) -> IngestReport:
     for effect in effects():
         effect.withdraw(episode)
     for effect, plan in zip(effects(), plans, strict=True):
@@ -231,8 +231,8 @@ def _keep_version(episode: Episode, summary: EpisodeIn, came_from: str) -> None:
     )
 
 
-def _report(episode: Episode, summary: EpisodeIn | None, outcome: Any) -> Recorded:
-    return Recorded(
+def _report(episode: Episode, summary: EpisodeIn | None, outcome: Any) -> IngestReport:
+    return IngestReport(
         summary_id=episode.external_id,
         version=summary.version if summary else episode.version,
         outcome=outcome,

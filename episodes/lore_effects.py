@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from episodes.lookup import lore_named
+from episodes.lookup import lore_by_name
 from episodes.models import Episode, Mention
-from episodes.schemas import EpisodeIn, Recorded, RevealIn
+from episodes.schemas import EpisodeIn, IngestReport, RevealIn
 from knowledge.graph.models import GraphEdge, SourceKind
 from knowledge.graph.schemas import GraphFact, Provenance
 from knowledge.graph.upsert import replace_source
@@ -25,7 +25,7 @@ class UnknownLore(Invalid):
 
 
 @dataclass(frozen=True)
-class Learned:
+class PlannedReveal:
     """`audience` learned of `subject`."""
 
     subject: Guarded
@@ -36,12 +36,14 @@ class Learned:
 class LoreMentions:
     """The place where it happened, and the entries that the text names beyond doubt."""
 
-    def read(self, party: Party, summary: EpisodeIn) -> dict[UUID, Mention.Role]:
+    def plan(self, party: Party, summary: EpisodeIn) -> dict[UUID, Mention.Role]:
         named = dict.fromkeys(_named_in(party.world, summary.what), Mention.Role.NAMED)
-        place = lore_named(party.world, [summary.where] if summary.where else [])
+        place = lore_by_name(party.world, [summary.where] if summary.where else [])
         return named | {lore.pk: Mention.Role.PLACE for lore in place.values()}
 
-    def write(self, episode: Episode, plan: dict[UUID, Mention.Role], _report: Recorded) -> None:
+    def write(
+        self, episode: Episode, plan: dict[UUID, Mention.Role], _report: IngestReport
+    ) -> None:
         rows = [Mention(episode=episode, lore_id=lore, role=role) for lore, role in plan.items()]
         Mention.objects.bulk_create(rows, ignore_conflicts=True)
 
@@ -58,16 +60,16 @@ def _named_in(world: World, text: str) -> set[UUID]:
 class LoreReveals:
     """Who learned of which lore, or which secret of it."""
 
-    def read(self, party: Party, summary: EpisodeIn) -> list[Learned]:
+    def plan(self, party: Party, summary: EpisodeIn) -> list[PlannedReveal]:
         return [
-            Learned(_subject(party, entry), audience, entry.note)
+            PlannedReveal(_subject(party, entry), audience, entry.note)
             for entry in summary.reveals
             if entry.lore
-            for audience in audiences_of(party, entry)
+            for audience in parse_audiences(party, entry)
         ]
 
-    def write(self, episode: Episode, plan: list[Learned], _report: Recorded) -> None:
-        log_learned(episode, plan)
+    def write(self, episode: Episode, plan: list[PlannedReveal], _report: IngestReport) -> None:
+        write_reveals(episode, plan)
 
     def withdraw(self, episode: Episode) -> None:
         """Take back every reveal that names this episode, also those of other effects."""
@@ -84,10 +86,10 @@ class LoreReveals:
 class GraphFacts:
     """Lasting facts: those that an earlier version told and this one no longer tells are taken back."""
 
-    def read(self, _party: Party, summary: EpisodeIn) -> list[GraphFact]:
+    def plan(self, _party: Party, summary: EpisodeIn) -> list[GraphFact]:
         return summary.facts
 
-    def write(self, episode: Episode, plan: list[GraphFact], _report: Recorded) -> None:
+    def write(self, episode: Episode, plan: list[GraphFact], _report: IngestReport) -> None:
         said = {"source_kind": SourceKind.EPISODE, "source_ref": episode.external_id}
         facts = [
             GraphFact(
@@ -122,7 +124,7 @@ class GraphFacts:
             raise Invalid(f"facts: {unknown.detail}", candidates=unknown.candidates) from unknown
 
 
-def log_learned(episode: Episode, learned: Iterable[Learned]) -> None:
+def write_reveals(episode: Episode, learned: Iterable[PlannedReveal]) -> None:
     """Write the reveal log in one order for everyone, so that writers do not wait in a circle."""
     for each in sorted(learned, key=lambda one: (str(one.subject.pk), str(one.audience))):
         reveals.reveal(
@@ -136,7 +138,7 @@ def log_learned(episode: Episode, learned: Iterable[Learned]) -> None:
         )
 
 
-def audiences_of(party: Party, entry: RevealIn) -> list[Audience]:
+def parse_audiences(party: Party, entry: RevealIn) -> list[Audience]:
     """Whom a reveal names: parties of this world by slug, NPCs as written; nobody named is the episode's own party."""
     named = [Audience.parse(text) for text in entry.to] or [Audience("party", party.slug)]
     for audience in named:
@@ -155,7 +157,7 @@ def audiences_of(party: Party, entry: RevealIn) -> list[Audience]:
 
 def _subject(party: Party, entry: RevealIn) -> Guarded:
     reference = entry.lore or ""
-    lore = lore_named(party.world, [reference]).get(reference)
+    lore = lore_by_name(party.world, [reference]).get(reference)
     if lore is None:
         near = tuple(
             Lore.objects.in_world(party.world)

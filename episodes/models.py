@@ -16,7 +16,7 @@ from worlds.models import Campaign, Party, World
 EXTERNAL_ID = 120
 
 
-class Kept(models.Model):
+class TimestampedModel(models.Model):
     """A row with a time-ordered id and its two times."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -37,7 +37,7 @@ class InWorldTime(models.Model):
         abstract = True
 
 
-class Arc(Kept):
+class Arc(TimestampedModel):
     """A stretch of a campaign that hangs together."""
 
     campaign = models.ForeignKey(
@@ -59,7 +59,7 @@ class Arc(Kept):
         return self.title
 
 
-class Session(Kept, InWorldTime, Guarded):
+class Session(TimestampedModel, InWorldTime, Guarded):
     """One evening at the table."""
 
     known_to_own_party = True
@@ -97,7 +97,7 @@ class Session(Kept, InWorldTime, Guarded):
         return self.title or self.external_id
 
 
-class Scene(Kept, InWorldTime, Guarded):
+class Scene(TimestampedModel, InWorldTime, Guarded):
     """One scene of a session: where it is set, and what is in mind while it lasts (its scratch)."""
 
     known_to_own_party = True
@@ -267,7 +267,7 @@ class Mention(models.Model):
         return f"{self.episode_id}: {self.lore_id}"
 
 
-class Thread(Kept):
+class Thread(TimestampedModel):
     """Short-term memory: the steps of a conversation or a running scene, kept until they become an episode."""
 
     class State(models.TextChoices):
@@ -357,7 +357,7 @@ class Scratch(models.Model):
         return self.key
 
 
-class Recap(Kept):
+class Recap(TimestampedModel):
     """A summary of a scene, session, arc or campaign for one audience. `basis` says of which episodes, in which
     versions: when that no longer holds, the recap is not shown but built anew."""
 

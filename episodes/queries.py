@@ -21,7 +21,7 @@ MARK = "…"
 
 
 @dataclass
-class Told:
+class EpisodeHits:
     """Episodes for an answer; `degraded` and `truncated` as in every answer."""
 
     episodes: list[EpisodeOut]
@@ -29,7 +29,7 @@ class Told:
     truncated: bool = False
 
 
-def latest(
+def latest_episodes(
     caller: Caller, party: str, *, k: int, scene: UUID | None = None
 ) -> list[EpisodeOut] | None:
     """The latest episodes of the party with this slug, in one statement; None when there is none for this caller."""
@@ -47,10 +47,10 @@ def latest(
             "k": k,
         },
     )
-    return [_told_row(row, gm=audience.is_gm) for row in found if row["id"]] if found else None
+    return [present_row(row, gm=audience.is_gm) for row in found if row["id"]] if found else None
 
 
-def _told_row(row: dict[str, Any], *, gm: bool) -> EpisodeOut:
+def present_row(row: dict[str, Any], *, gm: bool) -> EpisodeOut:
     return EpisodeOut(
         id=str(row["id"]),
         title=row["scene_title"] or row["place"] or row["external_id"],
@@ -82,7 +82,9 @@ def _told_row(row: dict[str, Any], *, gm: bool) -> EpisodeOut:
     )
 
 
-def nearest(episodes: Any, query: str, *, k: int, world: World, audience: Audience) -> Told:
+def search_episodes(
+    episodes: Any, query: str, *, k: int, world: World, audience: Audience
+) -> EpisodeHits:
     """The `k` of `episodes` that fit `query` best."""
     asked: dict[str, Any] = {
         "scopes": [str(world.pk)],
@@ -101,14 +103,20 @@ def nearest(episodes: Any, query: str, *, k: int, world: World, audience: Audien
         )
         scores |= {hit.id: hit.score for hit in by_words}
     by_id = episodes.with_source().in_bulk(list(scores))
-    best = [told(by_id[pk], audience, score=score) for pk, score in scores.items() if pk in by_id]
-    return Told(best, list(found.degraded))
+    best = [
+        present_episode(by_id[pk], audience, score=score)
+        for pk, score in scores.items()
+        if pk in by_id
+    ]
+    return EpisodeHits(best, list(found.degraded))
 
 
-def told(episode: Episode, audience: Audience, *, score: float | None = None) -> EpisodeOut:
+def present_episode(
+    episode: Episode, audience: Audience, *, score: float | None = None
+) -> EpisodeOut:
     """Tell of an episode field by field: players read the open text, and not who else was there."""
-    scene = episode.scene if _shown(episode.scene, episode, audience) else None
-    session = episode.session if _shown(episode.session, episode, audience) else None
+    scene = episode.scene if is_visible(episode.scene, episode, audience) else None
+    session = episode.session if is_visible(episode.session, episode, audience) else None
     return EpisodeOut(
         id=str(episode.pk),
         title=(scene.title if scene else "") or episode.place or episode.external_id,
@@ -133,7 +141,7 @@ def told(episode: Episode, audience: Audience, *, score: float | None = None) ->
     )
 
 
-def _shown(row: Scene | Session | None, episode: Episode, audience: Audience) -> bool:
+def is_visible(row: Scene | Session | None, episode: Episode, audience: Audience) -> bool:
     """What `visible_to` says, for a row that came along with an episode."""
     if row is None or audience.is_gm or row.visibility == Visibility.PUBLIC:
         return True
@@ -151,7 +159,7 @@ def _private(episode: Episode) -> EpisodePrivate:
     )
 
 
-def within(episodes: Sequence[EpisodeOut], most: int) -> tuple[list[EpisodeOut], bool]:
+def fit_to_budget(episodes: Sequence[EpisodeOut], most: int) -> tuple[list[EpisodeOut], bool]:
     """Keep texts up to `most` characters in all; what is cut ends with a mark, what does not fit is left out."""
     kept: list[EpisodeOut] = []
     left = most
@@ -168,5 +176,5 @@ def within(episodes: Sequence[EpisodeOut], most: int) -> tuple[list[EpisodeOut],
     return kept, False
 
 
-def of_party(world: World, party: Party, audience: Audience) -> Any:
-    return Episode.objects.in_world(world).of_party(party).visible_to(audience).standing()
+def episodes_of_party(world: World, party: Party, audience: Audience) -> Any:
+    return Episode.objects.in_world(world).of_party(party).visible_to(audience).not_retracted()

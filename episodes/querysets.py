@@ -31,7 +31,7 @@ class PartyOwned(GuardedQuerySet):
 
 
 class EpisodeQuerySet(PartyOwned):
-    def standing(self) -> Self:
+    def not_retracted(self) -> Self:
         """Without those that were retracted."""
         return self.filter(retracted_at=None)
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from episodes.lookup import find_campaign, find_party, find_session, lore_named
+from episodes.lookup import find_campaign, find_party, find_session, lore_by_name
 from episodes.models import Arc, Scene, Scratch, Session
 from episodes.schemas import EpisodeIn, SceneIn, SessionIn
 from retrieval.errors import Conflict, Invalid
@@ -48,7 +48,7 @@ def upsert_scene(world: World, entry: SceneIn) -> Scene:
         "title": entry.title,
         "session": find_session(world, entry.session_id) if entry.session_id else None,
         "place": entry.place,
-        "place_lore": lore_named(world, [entry.place]).get(entry.place),
+        "place_lore": lore_by_name(world, [entry.place]).get(entry.place),
         "position": entry.position,
         "in_world_at": entry.in_world_at,
         "in_world_label": entry.in_world_label,
@@ -73,7 +73,7 @@ def _scene_for(party: Party, summary: EpisodeIn, session: Session | None) -> Sce
         "party": party,
         "session": session,
         "place": summary.where,
-        "place_lore": lore_named(party.world, [summary.where]).get(summary.where),
+        "place_lore": lore_by_name(party.world, [summary.where]).get(summary.where),
         "visibility": summary.visibility,
         "in_world_at": summary.when.in_world_at,
         "in_world_label": summary.when.in_world_label,
@@ -125,7 +125,7 @@ def _arc(campaign: Campaign, entry: SessionIn) -> Arc | None:
 # --- working memory
 
 
-def jot(scene: Scene, key: str, value: Any) -> Scratch:
+def write_scratch(scene: Scene, key: str, value: Any) -> Scratch:
     """Keep `value` until the scene ends."""
     if scene.ended_at:
         raise SceneEnded(f"{scene.external_id} has ended: its scratch is gone.")
@@ -134,7 +134,7 @@ def jot(scene: Scene, key: str, value: Any) -> Scratch:
     return Scratch.objects.update_or_create(scene=scene, key=key, defaults={"value": value})[0]
 
 
-def scratch_of(scene: Scene) -> dict[str, Any]:
+def read_scratch(scene: Scene) -> dict[str, Any]:
     return dict(scene.scratch.values_list("key", "value"))
 
 

@@ -46,11 +46,11 @@ ExternalId = Annotated[
 ]
 
 
-class Closed(RequestModel):
+class EngineInput(RequestModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)
 
 
-class When(Closed):
+class When(EngineInput):
     """In-world time, and the real time at the table."""
 
     in_world_at: Day | None = None
@@ -87,12 +87,12 @@ WhenGiven = Annotated[
 ]
 
 
-class Who(Closed):
+class Who(EngineInput):
     players: list[Line] = Field(default=[], max_length=50)
     npcs: list[Ref] = Field(default=[], max_length=200, description="Ids or names.")
 
 
-class RelationDelta(Closed):
+class RelationDelta(EngineInput):
     """How the episode moved what an NPC thinks of the party."""
 
     npc: Ref
@@ -123,7 +123,7 @@ DeltasGiven = Annotated[
 ]
 
 
-class EpisodicSummary(Closed):
+class EpisodicSummary(EngineInput):
     """What happened to a party in a scene or a turn (requirement 1.3)."""
 
     summary_id: ExternalId
@@ -142,7 +142,7 @@ class EpisodicSummary(Closed):
     version: int = Field(default=1, ge=1, le=2_000_000_000)
 
 
-class RevealIn(Closed):
+class RevealIn(EngineInput):
     """Who learned of what in this episode: a lore entry or an NPC, or one of its secrets (counted from 1)."""
 
     lore: Ref | None = None
@@ -160,7 +160,7 @@ class RevealIn(Closed):
         return self
 
 
-class SessionIn(Closed):
+class SessionIn(EngineInput):
     session_id: ExternalId
     campaign_id: Ref | None = None
     party_id: Ref | None = None
@@ -174,7 +174,7 @@ class SessionIn(Closed):
     visibility: Visibility = Visibility.REVEALED
 
 
-class SceneIn(Closed):
+class SceneIn(EngineInput):
     scene_id: ExternalId
     campaign_id: Ref | None = None
     party_id: Ref | None = None
@@ -203,7 +203,7 @@ class EpisodeIn(EpisodicSummary):
     )
 
 
-class Recorded(BaseModel):
+class IngestReport(BaseModel):
     """What became of one summary. `superseded`: a newer version stands, this one is kept as history only."""
 
     summary_id: str
@@ -222,18 +222,18 @@ class Recorded(BaseModel):
     )
 
 
-class Retraction(Closed):
+class RetractionIn(EngineInput):
     reason: Annotated[str, Field(max_length=400), AfterValidator(storable)] = ""
 
 
-class Erased(BaseModel):
+class ErasureReport(BaseModel):
     """The receipt of a deletion for good: how many rows of each kind went."""
 
     summary_id: str
     rows: dict[str, int]
 
 
-class EpisodesIn(Closed):
+class EpisodesIn(EngineInput):
     episodes: list[dict[str, Any]] = Field(min_length=1, max_length=500)
     atomic: bool = Field(default=False, description="All or nothing.")
 
@@ -323,11 +323,11 @@ class SceneOut(BaseModel):
         )
 
 
-class ScratchIn(Closed):
+class ScratchIn(EngineInput):
     value: Any
 
 
-class StepIn(Closed):
+class StepIn(EngineInput):
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(storable)]
     speaker: Line = ""
     step_id: ExternalId | None = Field(
@@ -336,7 +336,7 @@ class StepIn(Closed):
     payload: dict[str, Any] = {}
 
 
-class StepsIn(Closed):
+class StepsIn(EngineInput):
     """Steps to append. The thread is opened when it does not exist."""
 
     steps: list[StepIn] = Field(min_length=1, max_length=500)
@@ -373,7 +373,7 @@ class ThreadList(BaseModel):
     threads: list[ThreadOut]
 
 
-class ConsolidateIn(Closed):
+class ConsolidateIn(EngineInput):
     """How a thread becomes an episode. What is left out is taken from the thread."""
 
     summary_id: ExternalId | None = None

@@ -16,7 +16,7 @@ LONGEST_SENTENCE = 600
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SourcedSentence:
     """A sentence and what it rests on."""
 
     text: str
@@ -24,16 +24,16 @@ class Sentence:
     """Keys of episodes."""
 
 
-def sentences(text: str, *rests_on: Hashable) -> list[Sentence]:
+def split_sentences(text: str, *rests_on: Hashable) -> list[SourcedSentence]:
     """Cut `text` into sentences, Markdown signs and line breaks smoothed away."""
     smooth = (
         re.sub(r"\s+", " ", re.sub(r"^[#>*\-\s]+", "", part)).strip()
         for part in _SENTENCE.findall(text)
     )
-    return [Sentence(part[:LONGEST_SENTENCE], rests_on) for part in smooth if part]
+    return [SourcedSentence(part[:LONGEST_SENTENCE], rests_on) for part in smooth if part]
 
 
-def telling(candidates: Sequence[Sentence], most: int) -> list[Sentence]:
+def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[SourcedSentence]:
     """Return the `most` sentences that say most of what is talked about, in their order, none of them twice.
 
     Taken one by one: the one whose words are spoken of most; then its words count half (SumBasic, Nenkova and

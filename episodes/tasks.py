@@ -9,7 +9,7 @@ from worlds.audiences import GM, Audience
 
 @shared_task
 def expire_threads() -> int:
-    return threads.expire()
+    return threads.expire_threads()
 
 
 @shared_task
@@ -20,5 +20,5 @@ def recap_session(session_id: str) -> int:
         return 0
     audiences = [GM, *([Audience("party", session.party.slug)] if session.party else [])]
     for audience in audiences:
-        recaps.build(session, audience)
+        recaps.build_recap(session, audience)
     return len(audiences)

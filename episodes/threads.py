@@ -14,8 +14,16 @@ from pydantic import BaseModel, Field
 from episodes.ingest import ingest_episode
 from episodes.lookup import find_party, find_scene, find_thread
 from episodes.models import Episode, Step, Thread
-from episodes.schemas import ConsolidateIn, EpisodeIn, Recorded, StepIn, StepOut, StepsIn, ThreadOut
-from episodes.summarize import sentences, telling
+from episodes.schemas import (
+    ConsolidateIn,
+    EpisodeIn,
+    IngestReport,
+    StepIn,
+    StepOut,
+    StepsIn,
+    ThreadOut,
+)
+from episodes.summarize import select_sentences, split_sentences
 from retrieval.errors import Conflict, Invalid, LanguageModelDown, NotFound
 from retrieval.indexing.chunk import count_tokens
 from retrieval.llm.client import get_llm
@@ -35,14 +43,14 @@ class ThreadClosed(Conflict):
     code, title = "thread_closed", "The thread takes no more steps"
 
 
-class Summarised(BaseModel):
+class ThreadSummary(BaseModel):
     """What a language model makes of a thread."""
 
     what: str = Field(max_length=4000)
 
 
 @dataclass(frozen=True)
-class Read:
+class ThreadWindow:
     """The last steps of a thread, oldest first."""
 
     thread: Thread
@@ -52,7 +60,7 @@ class Read:
 
 
 @transaction.atomic
-def append(world: World, thread_id: str, entry: StepsIn) -> Thread:
+def append_steps(world: World, thread_id: str, entry: StepsIn) -> Thread:
     """Add steps at the end, opening the thread if need be. A step id that was seen is not written again."""
     thread = _opened(world, thread_id, entry)
     last = thread.steps.aggregate(last=Max("number"))["last"] or 0
@@ -69,20 +77,22 @@ def append(world: World, thread_id: str, entry: StepsIn) -> Thread:
     return thread
 
 
-def read(thread: Thread, *, last: int | None = None, tokens: int | None = None) -> Read:
+def read_thread(
+    thread: Thread, *, last: int | None = None, tokens: int | None = None
+) -> ThreadWindow:
     """Return the last `last` steps, or as many as fit into `tokens`; at least the last one, so that nothing stalls."""
-    if thread.state == Thread.State.EXPIRED or is_over(thread):
+    if thread.state == Thread.State.EXPIRED or has_expired(thread):
         raise NotFound(f"The thread {thread.external_id} has expired.")
     totals = thread.steps.aggregate(tokens=Sum("tokens"), count=Max("number"))
     steps = list(thread.steps.order_by("-number")[: last or MOST_STEPS])
     if tokens is not None:
         steps = _fitting(steps, tokens)
-    return Read(thread, steps[::-1], totals["count"] or 0, totals["tokens"] or 0)
+    return ThreadWindow(thread, steps[::-1], totals["count"] or 0, totals["tokens"] or 0)
 
 
 def consolidate(
     world: World, thread_id: str, entry: ConsolidateIn, *, came_from: str = ""
-) -> Recorded:
+) -> IngestReport:
     """Make an episode of a thread and close it. Its language model, if any, is asked outside of a transaction."""
     thread = find_thread(world, thread_id)
     if thread.episode and thread.state == Thread.State.CONSOLIDATED:
@@ -99,7 +109,7 @@ def consolidate(
     return report
 
 
-def expire() -> int:
+def expire_threads() -> int:
     """Close what is past its time, and delete the steps of what was closed long ago. Returns how many were closed."""
     now = timezone.now()
     over = (
@@ -114,7 +124,7 @@ def expire() -> int:
     return over
 
 
-def told(found: Read) -> ThreadOut:
+def present_thread(found: ThreadWindow) -> ThreadOut:
     thread = found.thread
     return ThreadOut(
         thread_id=thread.external_id,
@@ -141,7 +151,7 @@ def told(found: Read) -> ThreadOut:
     )
 
 
-def is_over(thread: Thread) -> bool:
+def has_expired(thread: Thread) -> bool:
     return (
         thread.state == Thread.State.OPEN
         and thread.expires_at is not None
@@ -152,7 +162,7 @@ def is_over(thread: Thread) -> bool:
 def _opened(world: World, thread_id: str, entry: StepsIn) -> Thread:
     made, _new = Thread.objects.get_or_create(world=world, external_id=thread_id)
     thread: Thread = Thread.objects.select_for_update(of=("self",)).get(pk=made.pk)
-    if thread.state != Thread.State.OPEN or is_over(thread):
+    if thread.state != Thread.State.OPEN or has_expired(thread):
         raise ThreadClosed(
             f"The thread {thread_id} is {thread.get_state_display().lower()}: begin another one."
         )
@@ -202,12 +212,12 @@ def _summary(thread: Thread, entry: ConsolidateIn) -> EpisodeIn:
             "summary_id": entry.summary_id or f"thread-{thread.external_id}"[:120],
             "party_id": party_id,
             "scene_id": entry.scene_id or (thread.scene.external_id if thread.scene else None),
-            "what": entry.what or what_happened(thread),
+            "what": entry.what or summarize_steps(thread),
         }
     )
 
 
-def what_happened(thread: Thread) -> str:
+def summarize_steps(thread: Thread) -> str:
     """Sum up the steps: by the language model when one is configured and answers, else by their telling sentences."""
     steps = list(thread.steps.order_by("number"))
     if not steps:
@@ -215,7 +225,9 @@ def what_happened(thread: Thread) -> str:
     lines = [f"{step.speaker}: {step.text}" if step.speaker else step.text for step in steps]
     return _by_language_model(lines) or " ".join(
         sentence.text
-        for sentence in telling([each for line in lines for each in sentences(line)], SENTENCES)
+        for sentence in select_sentences(
+            [each for line in lines for each in split_sentences(line)], SENTENCES
+        )
     )
 
 
@@ -225,17 +237,17 @@ def _by_language_model(lines: list[str]) -> str:
         return ""
     try:
         answer = llm.generate_structured(
-            PROMPT, "<steps>\n" + "\n".join(lines) + "\n</steps>", Summarised, purpose="thread"
+            PROMPT, "<steps>\n" + "\n".join(lines) + "\n</steps>", ThreadSummary, purpose="thread"
         )
     except (LanguageModelDown, InvalidAnswer):
         logger.warning("Thread summed up without the language model", exc_info=True)
         return ""
-    return Summarised.model_validate(answer).what.strip()
+    return ThreadSummary.model_validate(answer).what.strip()
 
 
-def _told(thread: Thread) -> Recorded:
+def _told(thread: Thread) -> IngestReport:
     assert thread.episode
-    return Recorded(
+    return IngestReport(
         summary_id=thread.episode.external_id,
         version=thread.episode.version,
         outcome="unchanged",

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from episodes.lookup import find_party_for, find_scene
 from episodes.models import Scene
-from episodes.queries import latest, nearest, of_party, within
+from episodes.queries import episodes_of_party, fit_to_budget, latest_episodes, search_episodes
 from episodes.schemas import EpisodeOut
 from retrieval.errors import NotFound
 from retrieval.schemas import DEFAULT_CHARS, LARGEST_K, MaxChars
@@ -49,26 +49,28 @@ def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
     scene = find_scene(caller.world, ask.scene_id, caller.audience) if ask.scene_id else None
     way = _by_meaning if ask.query and ask.query.strip() else _by_time
     told = way(ask, caller, scene)
-    told.episodes, told.truncated = within(told.episodes, ask.max_chars or DEFAULT_CHARS)
+    told.episodes, told.truncated = fit_to_budget(told.episodes, ask.max_chars or DEFAULT_CHARS)
     return told
 
 
 def _by_time(ask: SessionFetch, caller: Caller, scene: Scene | None) -> SessionFetched:
     """One statement when the party is named by its id; by another name it is looked up first."""
     party_id, scene_id = ask.party_id, scene.pk if scene else None
-    found = None if ask.campaign_id else latest(caller, party_id, k=ask.k, scene=scene_id)
+    found = None if ask.campaign_id else latest_episodes(caller, party_id, k=ask.k, scene=scene_id)
     if found is None:
         party_id = _party(ask, caller).slug
-        found = latest(caller, party_id, k=ask.k, scene=scene_id) or []
+        found = latest_episodes(caller, party_id, k=ask.k, scene=scene_id) or []
     return SessionFetched(party_id=party_id, episodes=found)
 
 
 def _by_meaning(ask: SessionFetch, caller: Caller, scene: Scene | None) -> SessionFetched:
     party = _party(ask, caller)
-    rows = of_party(caller.world, party, caller.audience)
+    rows = episodes_of_party(caller.world, party, caller.audience)
     if scene:
         rows = rows.filter(scene=scene)
-    found = nearest(rows, ask.query or "", k=ask.k, world=caller.world, audience=caller.audience)
+    found = search_episodes(
+        rows, ask.query or "", k=ask.k, world=caller.world, audience=caller.audience
+    )
     return SessionFetched(party_id=party.slug, episodes=found.episodes, degraded=found.degraded)
 
 

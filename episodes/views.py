@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from episodes.models import Episode, Session
-from episodes.queries import told
-from episodes.recaps import recap
+from episodes.queries import present_episode
+from episodes.recaps import get_recap
 from episodes.schemas import RecapOut
 from worlds.audiences import Audience
 from worlds.models import Party
@@ -38,7 +38,7 @@ def session_page(request: HttpRequest, looker: Viewer, ref: str) -> HttpResponse
     episodes = (
         Episode.objects.filter(session=session)
         .visible_to(looker.audience)
-        .standing()
+        .not_retracted()
         .with_source()
         .in_order()
     )
@@ -47,7 +47,7 @@ def session_page(request: HttpRequest, looker: Viewer, ref: str) -> HttpResponse
         looker,
         "gm/session.html",
         session=session,
-        recap=recap(session, looker.audience),
+        recap=get_recap(session, looker.audience),
         cuts=_players_cuts(session) if looker.is_gm else [],
         episodes=episodes,
     )
@@ -60,7 +60,7 @@ def _players_cuts(session: Session) -> list[tuple[Party, RecapOut]]:
         .distinct()
         .order_by("name")
     )
-    return [(party, recap(session, Audience("party", party.slug))) for party in played]
+    return [(party, get_recap(session, Audience("party", party.slug))) for party in played]
 
 
 @page
@@ -78,6 +78,6 @@ def episode_page(request: HttpRequest, looker: Viewer, ref: str) -> HttpResponse
         looker,
         "gm/episode.html",
         episode=episode,
-        told=told(episode, looker.audience),
+        told=present_episode(episode, looker.audience),
         changes=changes,
     )

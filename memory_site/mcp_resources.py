@@ -5,7 +5,7 @@ from collections.abc import Callable
 import mcp_types as types
 
 from episodes.lookup import find_episode
-from episodes.queries import told
+from episodes.queries import present_episode
 from knowledge.models import Lore, LorePassage
 from memory_site import toolbox
 from memory_site.mcp_text import prose
@@ -63,7 +63,7 @@ def _episode(reference: str, caller: Caller) -> str:
     episode = find_episode(caller.world, reference, caller.audience, campaign=caller.campaign)
     if episode.retracted_at:
         raise NotFound(f"There is no episode {reference[:200]!r} here.")
-    return prose(told(episode, caller.audience).model_dump(mode="json"))
+    return prose(present_episode(episode, caller.audience).model_dump(mode="json"))
 
 
 _READERS: dict[str, Reader] = {

@@ -10,8 +10,8 @@ from knowledge.models import LoreProposal
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.tools import lore_search, rules_lookup
 from npcs.models import NPC, DispositionChange
-from npcs.page_queries import standings
-from npcs.profiles import influence
+from npcs.page_queries import disposition_table
+from npcs.profiles import present_influence
 from retrieval.errors import Problem
 from retrieval.search.engine import search
 from worlds.callers import Caller
@@ -31,11 +31,11 @@ def home(request: HttpRequest, looker: Viewer) -> HttpResponse:
         request,
         looker,
         "gm/home.html",
-        npcs=standings(npcs, looker.parties, audience),
+        npcs=disposition_table(npcs, looker.parties, audience),
         sessions=Session.objects.in_world(world).visible_to(audience).latest_first()[:LATEST],
         episodes=Episode.objects.in_world(world)
         .visible_to(audience)
-        .standing()
+        .not_retracted()
         .with_source()
         .latest_first()[:LATEST],
         waiting=_waiting(looker) if looker.is_gm else None,
@@ -55,7 +55,9 @@ def _waiting(looker: Viewer) -> dict[str, Any]:
 def inbox(request: HttpRequest, looker: Viewer) -> HttpResponse:
     """Everything that a game master should decide, in one place."""
     held = DispositionChange.objects.in_world(looker.world).pending().select_related("npc", "party")
-    changes = [(entry, influence(entry)) for entry in held.annotate_episode().order_by("-id")]
+    changes = [
+        (entry, present_influence(entry)) for entry in held.annotate_episode().order_by("-id")
+    ]
     clashes, flagged = list(open_contradictions(looker.world)), flagged_facts(looker.world)
     return show(
         request,
@@ -91,7 +93,7 @@ def _found(looker: Viewer, question: str) -> dict[str, Any]:
         .visible_to(looker.audience)
         .filter(name__icontains=question)
     )
-    episodes = Episode.objects.in_world(looker.world).visible_to(looker.audience).standing()
+    episodes = Episode.objects.in_world(looker.world).visible_to(looker.audience).not_retracted()
     scopes = [str(looker.world.pk)]
     hits = search(
         episodes,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from simple_history.admin import SimpleHistoryAdmin
 from unfold.admin import ModelAdmin, TabularInline
 
-from episodes.admin import Looked
+from episodes.admin import ReadOnlyAdmin
 from npcs import dispositions
 from npcs.models import NPC, Disposition, DispositionChange, Secret
 from npcs.score import label_of
@@ -20,7 +20,7 @@ from retrieval.errors import Problem
 from worlds.admin_scoping import WorldScoped
 from worlds.erasure import deletion_for_good
 
-FOLDED = {"base", "half_life"}
+SCORE_FIELDS = {"base", "half_life"}
 """A change of one of these changes every disposition of the NPC."""
 
 
@@ -44,8 +44,8 @@ class NPCAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
     def save_model(self, request: HttpRequest, obj: NPC, form: Any, change: bool) -> None:
         obj.version += int(change)
         super().save_model(request, obj, form, change)
-        if change and FOLDED & set(form.changed_data):
-            dispositions.refold(obj)
+        if change and SCORE_FIELDS & set(form.changed_data):
+            dispositions.recompute_all_parties(obj)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         for secret in formset.save(commit=False):
@@ -61,7 +61,7 @@ class NPCAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
             queryset.delete()
 
 
-class ReasonForm(ActionForm):
+class RulingForm(ActionForm):
     """Every ruling has a reason."""
 
     reason = forms.CharField(label=_("reason"), required=False, max_length=2000)
@@ -90,7 +90,7 @@ class DispositionChangeAdmin(WorldScoped, ModelAdmin):
     list_select_related = ["npc", "party", "episode", "about"]
     autocomplete_fields = ["npc", "party"]
     fields = ["npc", "party", "axis", "delta", "reason"]
-    action_form = ReasonForm
+    action_form = RulingForm
     actions = ["approve", "reject", "reverse", "restore"]
     show_full_result_count = False
 
@@ -151,7 +151,7 @@ class DispositionChangeAdmin(WorldScoped, ModelAdmin):
 
 
 @admin.register(Disposition)
-class DispositionAdmin(Looked, WorldScoped, ModelAdmin):
+class DispositionAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     """Folded from the ledger: to look at."""
 
     world_path = "npc__world"

@@ -8,10 +8,10 @@ from ninja import Body, Path, Query, Router
 from episodes.api import name_of, require_gm
 from episodes.lookup import find_party
 from npcs import dispositions
-from npcs.gm_profile import whole_profile
+from npcs.gm_profile import read_gm_profile
 from npcs.lookup import find_npc
 from npcs.models import NPC, DispositionChange
-from npcs.profiles import influence, influences_on
+from npcs.profiles import influences_on, present_influence
 from npcs.schemas import (
     CorrectionIn,
     Influence,
@@ -19,7 +19,7 @@ from npcs.schemas import (
     NPCIn,
     NPCProfile,
     NPCsIn,
-    NPCWritten,
+    NPCUpsertOut,
     RulingIn,
 )
 from npcs.upsert import upsert_npc
@@ -34,8 +34,8 @@ Reference = Annotated[str, Path(max_length=200)]
 PAGE = 100
 
 
-@router.put("/npcs", operation_id="npc_upsert", summary="Tell of an NPC", response=NPCWritten)
-def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCIn]) -> NPCWritten:
+@router.put("/npcs", operation_id="npc_upsert", summary="Tell of an NPC", response=NPCUpsertOut)
+def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCIn]) -> NPCUpsertOut:
     """Create or change it by its id. What the reveal log has opened stays open."""
     caller = require_gm(request)
     stored = (
@@ -46,7 +46,7 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCIn]) -> 
     check_match(request, stored)
     npc, outcome = upsert_npc(caller.world, entry)
     tag(response, npc.version)
-    return NPCWritten(id=str(npc.pk), npc_id=npc.slug, outcome=outcome, version=npc.version)
+    return NPCUpsertOut(id=str(npc.pk), npc_id=npc.slug, outcome=outcome, version=npc.version)
 
 
 @router.post(
@@ -69,7 +69,7 @@ def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPC
     caller = require_gm(request)
     npc = find_npc(caller.world, ref)
     tag(response, npc.version)
-    profile = whole_profile(caller, npc.slug, None)
+    profile = read_gm_profile(caller, npc.slug, None)
     assert profile
     return profile
 
@@ -127,7 +127,7 @@ def pending(request: HttpRequest) -> dict[str, Any]:
         .annotate_episode()
         .order_by("-id")
     )
-    return {"changes": [influence(entry) for entry in rows[:PAGE]]}
+    return {"changes": [present_influence(entry) for entry in rows[:PAGE]]}
 
 
 @router.post(
@@ -159,4 +159,4 @@ def _ledger(caller: Caller) -> Any:
 
 def _told(entry: DispositionChange) -> Influence:
     rows: Any = DispositionChange.objects.filter(pk=entry.pk).with_ruling().annotate_episode()
-    return influence(rows.select_related("party").get())
+    return present_influence(rows.select_related("party").get())

@@ -18,7 +18,7 @@ from django.utils import timezone
 from episodes.ingest import lock_party
 from episodes.models import Episode
 from npcs.models import NPC, Axis, Disposition, DispositionChange
-from npcs.score import Change, Standing, faded, fold
+from npcs.score import FoldedScore, ScoreChange, decay, fold
 from retrieval.errors import Conflict, Invalid
 from worlds.models import Party
 
@@ -36,15 +36,17 @@ def shift(
     npc: NPC, *, by: int, because: Episode, axis: str = Axis.AFFECTION, reason: str = ""
 ) -> DispositionChange:
     """Move what `npc` thinks of the episode's party. A large swing is held for the game master."""
-    _check(by, LARGEST_SHIFT)
+    check_delta(by, LARGEST_SHIFT)
     lock_party(because.party)
-    entry = entry_of(npc, because, by=by, axis=axis, reason=reason)
+    entry = build_change(npc, because, by=by, axis=axis, reason=reason)
     entry.save(force_insert=True)
-    settle(because.party, [npc.pk])
+    recompute_dispositions(because.party, [npc.pk])
     return entry
 
 
-def entry_of(npc: NPC, episode: Episode, *, by: int, axis: str, reason: str) -> DispositionChange:
+def build_change(
+    npc: NPC, episode: Episode, *, by: int, axis: str, reason: str
+) -> DispositionChange:
     return DispositionChange(
         npc=npc,
         party_id=episode.party_id,
@@ -66,7 +68,7 @@ def correct(
     npc: NPC, party: Party, *, by: int, reason: str, made_by: str, axis: str = Axis.AFFECTION
 ) -> DispositionChange:
     """A game master's own change, with a reason."""
-    _check(by, LARGEST_CORRECTION)
+    check_delta(by, LARGEST_CORRECTION)
     if npc.world_id != party.world_id:
         raise Invalid("The NPC and the party are of different worlds.")
     lock_party(party)
@@ -76,32 +78,32 @@ def correct(
         kind=Kind.CORRECTION,
         axis=axis,
         delta=by,
-        reason=_said(reason),
+        reason=require_reason(reason),
         made_by=made_by,
-        **now_in_world(party),
+        **latest_in_world_time(party),
     )
-    settle(party, [npc.pk])
+    recompute_dispositions(party, [npc.pk])
     return entry
 
 
 def reverse(entry: DispositionChange, *, reason: str, made_by: str) -> DispositionChange:
     """Take a change out of the sum, as if it had not been; `restore` brings it back."""
-    return _rule(entry, Kind.REVERSAL, reason=reason, made_by=made_by)
+    return write_ruling(entry, Kind.REVERSAL, reason=reason, made_by=made_by)
 
 
 def restore(entry: DispositionChange, *, reason: str, made_by: str) -> DispositionChange:
     """Bring back a change that was reversed or rejected."""
-    return _rule(entry, Kind.RESTORATION, reason=reason, made_by=made_by)
+    return write_ruling(entry, Kind.RESTORATION, reason=reason, made_by=made_by)
 
 
 def approve(entry: DispositionChange, *, reason: str = "", made_by: str) -> DispositionChange:
     """Let a held change count."""
-    return _rule(entry, Kind.APPROVAL, reason=reason or "Approved.", made_by=made_by)
+    return write_ruling(entry, Kind.APPROVAL, reason=reason or "Approved.", made_by=made_by)
 
 
 def reject(entry: DispositionChange, *, reason: str, made_by: str) -> DispositionChange:
     """Let a held change never count."""
-    return _rule(entry, Kind.REJECTION, reason=reason, made_by=made_by)
+    return write_ruling(entry, Kind.REJECTION, reason=reason, made_by=made_by)
 
 
 STATES = {
@@ -115,7 +117,7 @@ STATES = {
 
 def state_of(entry: Any) -> str:
     """`counts`, `pending`, `reversal`, `rejection` or `replaced`, for an entry read `with_ruling()`."""
-    if not entry.stands:
+    if not entry.is_current:
         return "replaced"
     if entry.ruling in (Kind.REVERSAL, Kind.REJECTION):
         return str(entry.ruling)
@@ -123,7 +125,9 @@ def state_of(entry: Any) -> str:
 
 
 @transaction.atomic
-def _rule(entry: DispositionChange, kind: Kind, *, reason: str, made_by: str) -> DispositionChange:
+def write_ruling(
+    entry: DispositionChange, kind: Kind, *, reason: str, made_by: str
+) -> DispositionChange:
     party = lock_party(entry.party)
     current: Any = DispositionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
     if current is None:
@@ -139,15 +143,15 @@ def _rule(entry: DispositionChange, kind: Kind, *, reason: str, made_by: str) ->
         kind=kind,
         axis=entry.axis,
         about=entry,
-        reason=_said(reason),
+        reason=require_reason(reason),
         made_by=made_by,
-        **now_in_world(party),
+        **latest_in_world_time(party),
     )
-    settle(party, [entry.npc_id])
+    recompute_dispositions(party, [entry.npc_id])
     return ruling
 
 
-def settle(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
+def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
     """Fold the ledger of these pairs anew. The party must be locked."""
     wanted = sorted(set(npcs))
     by_pair = {npc_id: list[Any]() for npc_id in wanted}
@@ -183,7 +187,7 @@ def settle(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
 def _row(npc: NPC, party: Party, entries: Sequence[Any]) -> Disposition:
     states = [(state_of(entry), entry) for entry in entries]
     counted = [entry for state, entry in states if state == "counts"]
-    standing = stand(npc, counted)
+    standing = fold_ledger(npc, counted)
     return Disposition(
         npc=npc,
         party=party,
@@ -198,8 +202,8 @@ def _row(npc: NPC, party: Party, entries: Sequence[Any]) -> Disposition:
     )
 
 
-def stand(npc: NPC, counted: Sequence[Any]) -> Standing:
-    changes = [Change(each.delta, each.axis, each.in_world_at, each.pk) for each in counted]
+def fold_ledger(npc: NPC, counted: Sequence[Any]) -> FoldedScore:
+    changes = [ScoreChange(each.delta, each.axis, each.in_world_at, each.pk) for each in counted]
     return fold(changes, base=npc.base, half_life=half_life_of(npc))
 
 
@@ -207,20 +211,20 @@ def half_life_of(npc: NPC) -> float | None:
     return npc.half_life or settings.DISPOSITION_HALF_LIFE or None
 
 
-def present(score: float, npc: NPC, *, as_of: float | None, today: float | None) -> float:
+def decayed_score(score: float, npc: NPC, *, as_of: float | None, today: float | None) -> float:
     """What is left of `score`, folded `as_of` a day, on the world's day `today`."""
     days = 0.0 if as_of is None or today is None else today - as_of
-    return faded(score, base=npc.base, days=days, half_life=half_life_of(npc))
+    return decay(score, base=npc.base, days=days, half_life=half_life_of(npc))
 
 
-def refold(npc: NPC) -> None:
+def recompute_all_parties(npc: NPC) -> None:
     """After a change of the NPC's base or half-life: every party's disposition anew."""
     for party in Party.objects.filter(dispositions__npc=npc).order_by("pk"):
         with transaction.atomic():
-            settle(lock_party(party), [npc.pk])
+            recompute_dispositions(lock_party(party), [npc.pk])
 
 
-def now_in_world(party: Party) -> dict[str, Any]:
+def latest_in_world_time(party: Party) -> dict[str, Any]:
     """The day the party has reached."""
     latest = party.episodes.filter(retracted_at=None, in_world_at__isnull=False).order_by(
         "-in_world_at"
@@ -237,12 +241,12 @@ def first_sentence(text: str) -> str:
     return text.strip().split("\n", 1)[0][:300]
 
 
-def _check(by: int, largest: int) -> None:
+def check_delta(by: int, largest: int) -> None:
     if not 0 < abs(by) <= largest:
         raise Invalid(f"A change is between -{largest} and {largest} and not 0, not {by}.")
 
 
-def _said(reason: str) -> str:
+def require_reason(reason: str) -> str:
     if not reason.strip():
         raise Invalid("Say why: a change of the record needs a reason.")
     return reason.strip()

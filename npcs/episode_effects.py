@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from episodes.lore_effects import Learned, audiences_of, log_learned
+from episodes.lore_effects import PlannedReveal, parse_audiences, write_reveals
 from episodes.models import Episode
-from episodes.schemas import EpisodeIn, Recorded, RelationDelta, RevealIn
-from npcs.dispositions import entry_of, settle
+from episodes.schemas import EpisodeIn, IngestReport, RelationDelta, RevealIn
+from npcs.dispositions import build_change, recompute_dispositions
 from npcs.lookup import UnknownNPC, find_npcs
 from npcs.models import NPC, Appearance, DispositionChange
 from npcs.score import label_of
@@ -24,11 +24,11 @@ class Cast:
 
 
 class Appearances:
-    def read(self, party: Party, summary: EpisodeIn) -> Cast:
+    def plan(self, party: Party, summary: EpisodeIn) -> Cast:
         found, missing = find_npcs(party.world, [*summary.who.npcs])
         return Cast(list({npc.pk: npc for npc in found.values()}.values()), list(missing))
 
-    def write(self, episode: Episode, plan: Cast, report: Recorded) -> None:
+    def write(self, episode: Episode, plan: Cast, report: IngestReport) -> None:
         rows = [Appearance(npc=npc, episode=episode) for npc in plan.present]
         Appearance.objects.bulk_create(rows, ignore_conflicts=True)
         report.unknown += plan.unknown
@@ -40,19 +40,19 @@ class Appearances:
 class DispositionChanges:
     """Entries of the ledger carry the episode's version: those of other versions do not count (decision 0021)."""
 
-    def read(self, party: Party, summary: EpisodeIn) -> list[tuple[NPC, RelationDelta]]:
+    def plan(self, party: Party, summary: EpisodeIn) -> list[tuple[NPC, RelationDelta]]:
         found, missing = find_npcs(party.world, [delta.npc for delta in summary.relations_delta])
         if missing:
             refuse(missing, where="relations_delta")
         return [(found[delta.npc], delta) for delta in summary.relations_delta]
 
     def write(
-        self, episode: Episode, plan: list[tuple[NPC, RelationDelta]], report: Recorded
+        self, episode: Episode, plan: list[tuple[NPC, RelationDelta]], report: IngestReport
     ) -> None:
         written = DispositionChange.objects.filter(episode=episode, episode_version=episode.version)
         if not written.exists():
             DispositionChange.objects.bulk_create(
-                entry_of(npc, episode, by=delta.delta, axis=delta.axis, reason=delta.reason)
+                build_change(npc, episode, by=delta.delta, axis=delta.axis, reason=delta.reason)
                 for npc, delta in plan
             )
         self._settle(episode, report)
@@ -60,13 +60,13 @@ class DispositionChanges:
     def withdraw(self, episode: Episode) -> None:
         self._settle(episode)
 
-    def _settle(self, episode: Episode, report: Recorded | None = None) -> None:
+    def _settle(self, episode: Episode, report: IngestReport | None = None) -> None:
         touched = (
             DispositionChange.objects.filter(episode=episode)
             .values_list("npc_id", flat=True)
             .distinct()
         )
-        rows = settle(episode.party, touched)
+        rows = recompute_dispositions(episode.party, touched)
         if report is None:
             return
         report.dispositions = [
@@ -84,19 +84,19 @@ class DispositionChanges:
 class NPCReveals:
     """Who learned of an NPC, or of one of its secrets."""
 
-    def read(self, party: Party, summary: EpisodeIn) -> list[Learned]:
+    def plan(self, party: Party, summary: EpisodeIn) -> list[PlannedReveal]:
         entries = [entry for entry in summary.reveals if entry.npc]
         found, missing = find_npcs(party.world, [entry.npc or "" for entry in entries])
         if missing:
             refuse(missing, where="reveals")
         return [
-            Learned(_subject(found[entry.npc or ""], entry), audience, entry.note)
+            PlannedReveal(_subject(found[entry.npc or ""], entry), audience, entry.note)
             for entry in entries
-            for audience in audiences_of(party, entry)
+            for audience in parse_audiences(party, entry)
         ]
 
-    def write(self, episode: Episode, plan: list[Learned], _report: Recorded) -> None:
-        log_learned(episode, plan)
+    def write(self, episode: Episode, plan: list[PlannedReveal], _report: IngestReport) -> None:
+        write_reveals(episode, plan)
 
     def withdraw(self, episode: Episode) -> None:
         """`LoreReveals` takes back every reveal of the episode."""

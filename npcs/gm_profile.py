@@ -12,19 +12,19 @@ from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, direction_of, titles_of
 from npcs.schemas import (
     DispositionOut,
     Influence,
-    Known,
+    KnownSubject,
     NPCDynamic,
     NPCPrivate,
     NPCProfile,
     NPCStatic,
 )
-from npcs.score import faded, label_of
+from npcs.score import decay, label_of
 from worlds.callers import Caller
 
 PROFILE = Path(__file__).parent / "sql" / "profile.sql"
 
 
-def whole_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile | None:
+def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile | None:
     """Return the profile of the NPC with this slug; None when there is no such NPC, or no such party."""
     found = rows(
         PROFILE,
@@ -87,7 +87,7 @@ def _dispositions(row: dict[str, Any]) -> list[DispositionOut]:
 def _disposition(told: dict[str, Any], *, base: float, half_life: float | None) -> DispositionOut:
     since, today, trend = told.get("in_world_at"), told.get("today"), told.get("trend", 0.0)
     days = 0.0 if since is None or today is None else today - since
-    score = faded(told["score"], base=base, days=days, half_life=half_life)
+    score = decay(told["score"], base=base, days=days, half_life=half_life)
     return DispositionOut(
         party_id=told["party_id"],
         party=told["party"],
@@ -102,6 +102,9 @@ def _disposition(told: dict[str, Any], *, base: float, half_life: float | None) 
     )
 
 
-def _known(told: list[dict[str, Any]]) -> list[Known]:
+def _known(told: list[dict[str, Any]]) -> list[KnownSubject]:
     titles = titles_of([(each["kind"], UUID(each["id"])) for each in told])
-    return [Known(title=titles.get((each["kind"], UUID(each["id"])), ""), **each) for each in told]
+    return [
+        KnownSubject(title=titles.get((each["kind"], UUID(each["id"])), ""), **each)
+        for each in told
+    ]

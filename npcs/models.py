@@ -6,7 +6,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
-from episodes.models import Episode, InWorldTime, Kept
+from episodes.models import Episode, InWorldTime, TimestampedModel
 from knowledge.models import Lore
 from npcs.querysets import LedgerQuerySet, NPCQuerySet
 from retrieval.ids import uuid7
@@ -16,7 +16,7 @@ from worlds.models import Party
 LOWEST, HIGHEST = -100, 100
 
 
-class NPC(Kept, Guarded):
+class NPC(TimestampedModel, Guarded):
     """A character of the game master: the static half of the profile."""
 
     slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
@@ -120,7 +120,7 @@ class NPC(Kept, Guarded):
         return self.name
 
 
-class Secret(Kept, Guarded):
+class Secret(TimestampedModel, Guarded):
     """Something about an NPC that can be revealed by itself. `position` counts from 1."""
 
     npc = models.ForeignKey(NPC, models.CASCADE, related_name="secrets", verbose_name=_("NPC"))

@@ -11,10 +11,16 @@ from knowledge.graph.postgres import neighbors
 from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeOut, NodeOut
 from npcs.chart import Curve, curve
-from npcs.dispositions import stand
+from npcs.dispositions import fold_ledger
 from npcs.models import NPC, Disposition, DispositionChange
-from npcs.profiles import apparent, influence, known_to, told_disposition, untouched
-from npcs.schemas import Apparent, DispositionOut, Influence, Known
+from npcs.profiles import (
+    apparent_disposition,
+    initial_disposition,
+    present_disposition,
+    present_influence,
+    present_reveals,
+)
+from npcs.schemas import Apparent, DispositionOut, Influence, KnownSubject
 from worlds.audiences import Audience
 from worlds.models import Party, Reveal
 
@@ -27,26 +33,33 @@ MOST_UNTOUCHED = 6
 Row = tuple[NPC, list[DispositionOut | Apparent]]
 
 
-def standings(npcs: Sequence[NPC], parties: Sequence[Party], audience: Audience) -> list[Row]:
+def disposition_table(
+    npcs: Sequence[NPC], parties: Sequence[Party], audience: Audience
+) -> list[Row]:
     """Each NPC with what it thinks of each party, in the order of `parties`; for players, what the party can tell."""
     if not audience.is_gm:
-        return [(npc, [apparent(npc, party, audience) for party in parties]) for npc in npcs]
+        return [
+            (npc, [apparent_disposition(npc, party, audience) for party in parties]) for npc in npcs
+        ]
     rows = Disposition.objects.filter(npc__in=npcs, party__in=parties).select_related(
         "npc", "party", "last_change"
     )
-    told = {(row.npc_id, row.party_id): told_disposition(row) for row in rows}
+    told = {(row.npc_id, row.party_id): present_disposition(row) for row in rows}
     return [
-        (npc, [told.get((npc.pk, party.pk)) or untouched(npc, party) for party in parties])
+        (
+            npc,
+            [told.get((npc.pk, party.pk)) or initial_disposition(npc, party) for party in parties],
+        )
         for npc in npcs
     ]
 
 
-def dealt_with(
+def dispositions_to_show(
     npc: NPC, told: Mapping[str, DispositionOut], parties: Sequence[Party]
 ) -> list[DispositionOut]:
     """What `npc` thinks of the parties that it has dealt with; when it has with none, of the first few."""
     met = [each for each in told.values() if each.changes or each.pending]
-    return met or [untouched(npc, party) for party in parties[:MOST_UNTOUCHED]]
+    return met or [initial_disposition(npc, party) for party in parties[:MOST_UNTOUCHED]]
 
 
 def party_to_show(npc: NPC, parties: Sequence[Party]) -> Party | None:
@@ -59,7 +72,7 @@ def party_to_show(npc: NPC, parties: Sequence[Party]) -> Party | None:
 
 
 @dataclass(frozen=True)
-class Story:
+class DispositionHistory:
     """How a disposition came to be: the curve, and each change with the score after it, latest first."""
 
     now: DispositionOut
@@ -67,21 +80,21 @@ class Story:
     changes: list[tuple[Influence, float]]
 
 
-def story(npc: NPC, party: Party) -> Story:
+def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
     entries: list[Any] = list(
         DispositionChange.objects.of(npc, party)
         .changes()
         .with_ruling()
-        .filter(stands=True)
+        .filter(is_current=True)
         .select_related("party")
         .annotate_episode()
         .in_order()[:MOST_CHANGES]
     )
-    told = [influence(entry) for entry in entries]
+    told = [present_influence(entry) for entry in entries]
     counted = [
         entry for entry, change in zip(entries, told, strict=True) if change.state == "counts"
     ]
-    after = {point.entry: point.score for point in stand(npc, counted).points}
+    after = {point.entry: point.score for point in fold_ledger(npc, counted).points}
     scores, score = [], float(npc.base)
     for change in told:
         score = after.get(change.change, score)
@@ -91,9 +104,9 @@ def story(npc: NPC, party: Party) -> Story:
         .select_related("npc", "party", "last_change")
         .first()
     )
-    now = told_disposition(row) if row else untouched(npc, party)
+    now = present_disposition(row) if row else initial_disposition(npc, party)
     changes = [(change, point[1]) for change, point in zip(told, scores, strict=True)]
-    return Story(now, curve(scores, base=npc.base), changes[::-1])
+    return DispositionHistory(now, curve(scores, base=npc.base), changes[::-1])
 
 
 def secrets_of(npc: NPC, party: Party | None) -> list[tuple[Any, bool]]:
@@ -108,12 +121,12 @@ def secrets_of(npc: NPC, party: Party | None) -> list[tuple[Any, bool]]:
 
 def appearances_of(npc: NPC) -> Any:
     """The episodes that the NPC was in, latest first."""
-    rows = Episode.objects.filter(appearances__npc=npc).standing().with_source()
+    rows = Episode.objects.filter(appearances__npc=npc).not_retracted().with_source()
     return rows.latest_first()[:MOST_APPEARANCES]
 
 
 @dataclass(frozen=True)
-class Relation:
+class RelationLine:
     """An edge as words about the NPC: `words` says how, `other` is who or what; `to` is false when it points here."""
 
     words: str
@@ -123,7 +136,7 @@ class Relation:
     to: bool
 
 
-def relations_of(npc: NPC, audience: Audience) -> list[Relation]:
+def relations_of(npc: NPC, audience: Audience) -> list[RelationLine]:
     node = GraphNode.objects.filter(world=npc.world_id, slug=npc.slug).visible_to(audience).first()
     if node is None:
         return []
@@ -141,8 +154,10 @@ def relations_of(npc: NPC, audience: Audience) -> list[Relation]:
     )
 
 
-def _relation(edge: EdgeOut, other: NodeOut, to: bool) -> Relation:
-    return Relation(relation_words(edge.relation, edge.label), other, edge.since, edge.until, to)
+def _relation(edge: EdgeOut, other: NodeOut, to: bool) -> RelationLine:
+    return RelationLine(
+        relation_words(edge.relation, edge.label), other, edge.since, edge.until, to
+    )
 
 
 def pictures_of(npc: NPC, audience: Audience) -> Any:
@@ -150,7 +165,7 @@ def pictures_of(npc: NPC, audience: Audience) -> Any:
     return npc.art.visible_to(audience).with_source()[:MOST_PICTURES]
 
 
-def who_thinks_what(
+def opinions_of_party(
     party: Party, audience: Audience
 ) -> list[tuple[NPC, DispositionOut | Apparent]]:
     """Who has an opinion of the party, the most devoted first; for players, who showed one in episodes they know."""
@@ -159,21 +174,23 @@ def who_thinks_what(
         rows = Disposition.objects.filter(party=party, npc__in=visible).select_related(
             "npc", "party", "last_change"
         )
-        return [(row.npc, told_disposition(row)) for row in rows.order_by("-score", "npc__name")]
+        return [(row.npc, present_disposition(row)) for row in rows.order_by("-score", "npc__name")]
     known = Episode.objects.of_party(party).visible_to(audience)
     shown = DispositionChange.objects.filter(party=party, episode__in=known).in_force()
     npcs = visible.filter(pk__in=shown.values("npc")).order_by("name")
-    return [(npc, apparent(npc, party, audience)) for npc in npcs]
+    return [(npc, apparent_disposition(npc, party, audience)) for npc in npcs]
 
 
-def known_to_party(party: Party) -> list[Known]:
-    return known_to(Reveal.objects.filter(world=party.world_id, audience=f"party:{party.slug}"))
+def reveals_to_party(party: Party) -> list[KnownSubject]:
+    return present_reveals(
+        Reveal.objects.filter(world=party.world_id, audience=f"party:{party.slug}")
+    )
 
 
 def open_threads(party: Party) -> Any:
     return Thread.objects.of_parties([party]).open()
 
 
-def latest_of(party: Party, audience: Audience) -> Any:
-    rows = Episode.objects.of_party(party).visible_to(audience).standing().with_source()
+def latest_episodes(party: Party, audience: Audience) -> Any:
+    rows = Episode.objects.of_party(party).visible_to(audience).not_retracted().with_source()
     return rows.latest_first()[:MOST_EPISODES]

@@ -11,19 +11,19 @@ from knowledge.graph.lore_neighbors import Neighbour, neighbours_of
 from knowledge.graph.models import GraphNode
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
-from npcs.dispositions import present, state_of
+from npcs.dispositions import decayed_score, state_of
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.schemas import (
     Apparent,
     Direction,
     DispositionOut,
     Influence,
-    Known,
+    KnownSubject,
     NPCProfile,
     NPCStatic,
-    Related,
+    RelatedEntity,
 )
-from npcs.score import Change, Standing, fold, label_of
+from npcs.score import FoldedScore, ScoreChange, fold, label_of
 from worlds.audiences import Audience, Visibility
 from worlds.models import Party, World
 from worlds.reveals import guarded_models
@@ -50,11 +50,11 @@ def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NP
         secrets=secrets,
     )
     profile = _profile(npc, static)
-    profile.apparent = apparent(npc, party, audience) if party else None
+    profile.apparent = apparent_disposition(npc, party, audience) if party else None
     return profile
 
 
-def strongest_relations(world: World, slug: str, audience: Audience) -> list[Related]:
+def strongest_relations(world: World, slug: str, audience: Audience) -> list[RelatedEntity]:
     """What the NPC has to do with whom now, as far as `audience` may know."""
     shown = (
         GraphNode.objects.in_world(world)
@@ -65,13 +65,13 @@ def strongest_relations(world: World, slug: str, audience: Audience) -> list[Rel
     return [_related(tie) for tie in near[:MOST_RELATIONS]]
 
 
-def _related(tie: Neighbour) -> Related:
+def _related(tie: Neighbour) -> RelatedEntity:
     fact = tie.facts[0]
-    return Related(says=fact_words(fact), other=tie.node.slug, since=fact.since)
+    return RelatedEntity(says=fact_words(fact), other=tie.node.slug, since=fact.since)
 
 
-def told_disposition(row: Disposition, today: float | None = None) -> DispositionOut:
-    score = present(row.score, row.npc, as_of=row.in_world_at, today=today)
+def present_disposition(row: Disposition, today: float | None = None) -> DispositionOut:
+    score = decayed_score(row.score, row.npc, as_of=row.in_world_at, today=today)
     return DispositionOut(
         party_id=row.party.slug,
         party=row.party.name,
@@ -86,7 +86,7 @@ def told_disposition(row: Disposition, today: float | None = None) -> Dispositio
     )
 
 
-def untouched(npc: NPC, party: Party) -> DispositionOut:
+def initial_disposition(npc: NPC, party: Party) -> DispositionOut:
     """What `npc` thinks of a party that it has not met."""
     return DispositionOut(
         party_id=party.slug,
@@ -106,15 +106,15 @@ def influences_on(
 ) -> list[Influence]:
     """The changes that shaped what `npc` thinks, latest first, also those that wait or were taken back."""
     entries: Any = (
-        DispositionChange.objects.filter(npc=npc).changes().with_ruling().filter(stands=True)
+        DispositionChange.objects.filter(npc=npc).changes().with_ruling().filter(is_current=True)
     )
     if party:
         entries = entries.filter(party=party)
     entries = entries.select_related("party").annotate_episode().order_by("-happened_at", "-id")
-    return [influence(entry) for entry in entries[:most]]
+    return [present_influence(entry) for entry in entries[:most]]
 
 
-def influence(entry: Any) -> Influence:
+def present_influence(entry: Any) -> Influence:
     """Tell of an entry read `with_ruling()` and `annotate_episode()`."""
     return Influence(
         change=entry.pk,
@@ -131,7 +131,7 @@ def influence(entry: Any) -> Influence:
     )
 
 
-def apparent(npc: NPC, party: Party, audience: Audience) -> Apparent:
+def apparent_disposition(npc: NPC, party: Party, audience: Audience) -> Apparent:
     """Fold only what happened in episodes that `audience` knows: no corrections, nothing held, no hidden episode."""
     known = Episode.objects.filter(party=party).visible_to(audience)
     entries: Any = (
@@ -140,7 +140,7 @@ def apparent(npc: NPC, party: Party, audience: Audience) -> Apparent:
         .in_order()
     )
     told = list(entries.annotate_episode())
-    standing: Standing = fold([Change(each.delta, each.axis) for each in told])
+    standing: FoldedScore = fold([ScoreChange(each.delta, each.axis) for each in told])
     return Apparent(
         party_id=party.slug,
         label=label_of(standing.score),
@@ -149,12 +149,12 @@ def apparent(npc: NPC, party: Party, audience: Audience) -> Apparent:
     )
 
 
-def known_to(log: Any, *, most: int = MOST_KNOWN) -> list[Known]:
+def present_reveals(log: Any, *, most: int = MOST_KNOWN) -> list[KnownSubject]:
     """Tell of the standing entries of a reveal log, latest first, with what each thing is called."""
     entries = list(log.filter(undone_at=None).order_by("-created_at")[:most])
     titles = titles_of([(entry.subject_kind, entry.subject_id) for entry in entries])
     return [
-        Known(
+        KnownSubject(
             kind=entry.subject_kind,
             id=str(entry.subject_id),
             title=titles.get((entry.subject_kind, entry.subject_id), ""),

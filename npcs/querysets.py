@@ -28,11 +28,11 @@ class LedgerQuerySet(models.QuerySet[Any]):
         return self.filter(about=None)
 
     def with_ruling(self) -> Self:
-        """Annotate `ruling` (kind of the last ruling about it, or null) and `stands` (its episode's version holds)."""
+        """Annotate `ruling` (kind of the last ruling about it, or null) and `is_current` (its episode's version holds)."""
         rulings = self.model.objects.filter(about=OuterRef("pk")).order_by("-id")
         return self.annotate(
             ruling=models.Subquery(rulings.values("kind")[:1]),
-            stands=models.Case(
+            is_current=models.Case(
                 models.When(Q(episode=None), then=True),
                 models.When(
                     Q(episode__retracted_at=None, episode__version=F("episode_version")), then=True
@@ -47,11 +47,11 @@ class LedgerQuerySet(models.QuerySet[Any]):
         return self.annotate(summary_id=F("episode__external_id"))
 
     def in_force(self) -> Self:
-        return self.changes().with_ruling().filter(ALLOWED, stands=True)
+        return self.changes().with_ruling().filter(ALLOWED, is_current=True)
 
     def pending(self) -> Self:
         """Large swings that nobody has decided about."""
-        return self.changes().with_ruling().filter(held=True, ruling=None, stands=True)
+        return self.changes().with_ruling().filter(held=True, ruling=None, is_current=True)
 
     def of(self, npc: Any, party: Party) -> Self:
         return self.filter(npc=npc, party=party)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from episodes.schemas import Closed, Line, Prose, Reason, Ref, storable
+from episodes.schemas import EngineInput, Line, Prose, Reason, Ref, storable
 from retrieval.schemas import Day
 from worlds.audiences import Visibility
 
@@ -13,7 +13,7 @@ Slug = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[\w\-]+$")]
 Direction = Literal["rising", "falling", "steady"]
 
 
-class SecretIn(Closed):
+class SecretIn(EngineInput):
     text: Prose
     known_to: list[Annotated[str, Field(max_length=120)]] = Field(default=[], max_length=100)
 
@@ -37,13 +37,13 @@ SecretsGiven = Annotated[
 ]
 
 
-class Milestone(Closed):
+class Milestone(EngineInput):
     at: Day | None = None
     label: Line = ""
     text: Reason
 
 
-class NPCIn(Closed):
+class NPCIn(EngineInput):
     """An NPC as the engine or an import knows it: the static half of the profile."""
 
     npc_id: Slug
@@ -67,12 +67,12 @@ class NPCIn(Closed):
     known_to: list[Annotated[str, Field(max_length=120)]] = Field(default=[], max_length=100)
 
 
-class NPCsIn(Closed):
+class NPCsIn(EngineInput):
     npcs: list[dict[str, Any]] = Field(min_length=1, max_length=500)
     atomic: bool = False
 
 
-class CorrectionIn(Closed):
+class CorrectionIn(EngineInput):
     """A game master's change of a disposition."""
 
     party_id: Ref
@@ -81,7 +81,7 @@ class CorrectionIn(Closed):
     reason: Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(storable)]
 
 
-class RulingIn(Closed):
+class RulingIn(EngineInput):
     verdict: Literal["approve", "reject", "reverse", "restore"]
     reason: Reason = ""
 
@@ -130,7 +130,7 @@ class InfluenceList(BaseModel):
     changes: list[Influence]
 
 
-class NPCWritten(BaseModel):
+class NPCUpsertOut(BaseModel):
     id: str
     npc_id: str
     outcome: str
@@ -161,7 +161,7 @@ class Apparent(BaseModel):
     summary_ids: list[str]
 
 
-class Known(BaseModel):
+class KnownSubject(BaseModel):
     """Something that the NPC has learned (the reveal log)."""
 
     kind: str
@@ -177,10 +177,10 @@ class NPCDynamic(BaseModel):
 
     disposition: dict[str, DispositionOut]
     influences: list[Influence]
-    knows: list[Known] = []
+    knows: list[KnownSubject] = []
 
 
-class Related(BaseModel):
+class RelatedEntity(BaseModel):
     """What an NPC has to do with another entity now: the surest fact between the two, as words."""
 
     says: str
@@ -196,7 +196,7 @@ class NPCProfile(BaseModel):
     npc_id: str
     title: str
     static: NPCStatic
-    relations: list[Related] = Field(
+    relations: list[RelatedEntity] = Field(
         default=[], description="To whom most facts lead first; those that are known."
     )
     apparent: Apparent | None = None

@@ -33,7 +33,7 @@ BANDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ScoreChange:
     """A change that counts."""
 
     delta: float
@@ -51,7 +51,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Standing:
+class FoldedScore:
     score: float
     axes: dict[str, float] = field(default_factory=dict)
     trend: float = 0.0
@@ -69,7 +69,7 @@ def label_of(score: float) -> Label:
     return next((label for bound, label in BANDS[:4] if score < bound), Label.NEUTRAL)
 
 
-def faded(score: float, *, base: float, days: float, half_life: float | None) -> float:
+def decay(score: float, *, base: float, days: float, half_life: float | None) -> float:
     """`base + (score − base) · 2^(−days / half_life)`; without a half-life nothing is forgotten."""
     if not half_life or days <= 0:
         return score
@@ -77,25 +77,25 @@ def faded(score: float, *, base: float, days: float, half_life: float | None) ->
 
 
 def fold(
-    changes: Sequence[Change], *, base: float = 0.0, half_life: float | None = None
-) -> Standing:
+    changes: Sequence[ScoreChange], *, base: float = 0.0, half_life: float | None = None
+) -> FoldedScore:
     """Add up `changes` in their order, from `base`, within the scale after each one, so that a betrayal at the top of
     the scale still shows. Between changes the score fades towards `base`; days that run backwards fade nothing."""
     score, day, axes = clamp(base), None, dict.fromkeys(WEIGHTS, 0.0)
     points = []
     for change in changes:
         days = _days(day, change.in_world_at)
-        score = faded(score, base=base, days=days, half_life=half_life)
+        score = decay(score, base=base, days=days, half_life=half_life)
         score = clamp(score + change.delta * WEIGHTS[change.axis])
         axes = {
-            axis: faded(value, base=0.0, days=days, half_life=half_life)
+            axis: decay(value, base=0.0, days=days, half_life=half_life)
             for axis, value in axes.items()
         }
         axes[change.axis] = clamp(axes[change.axis] + change.delta)
         day = _later(day, change.in_world_at)
         points.append(Point(change.entry, round(score, 4)))
     kept = {axis: round(value, 4) for axis, value in axes.items() if value}
-    return Standing(round(score, 4), kept, _trend(clamp(base), points), day, tuple(points))
+    return FoldedScore(round(score, 4), kept, _trend(clamp(base), points), day, tuple(points))
 
 
 def _trend(base: float, points: Sequence[Point]) -> float:

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from episodes.lookup import find_party_for
-from npcs.gm_profile import whole_profile
+from npcs.gm_profile import read_gm_profile
 from npcs.lookup import find_npc
 from npcs.profiles import profile_for_players, strongest_relations
 from npcs.schemas import NPCProfile
@@ -42,10 +42,10 @@ def _for_players(ask: ProfileAsk, caller: Caller) -> NPCProfile:
 
 def _whole(ask: ProfileAsk, caller: Caller) -> NPCProfile:
     """One statement when both are named by their ids; by another name they are looked up first."""
-    found = whole_profile(caller, ask.npc_id, ask.party_id)
+    found = read_gm_profile(caller, ask.npc_id, ask.party_id)
     if found is None:
         npc = find_npc(caller.world, ask.npc_id)
         party = find_party_for(caller, ask.party_id) if ask.party_id else None
-        found = whole_profile(caller, npc.slug, party.slug if party else None)
+        found = read_gm_profile(caller, npc.slug, party.slug if party else None)
     assert found
     return found

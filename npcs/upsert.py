@@ -4,11 +4,11 @@ from typing import Any
 
 from django.db import transaction
 
-from episodes.lookup import lore_named
+from episodes.lookup import lore_by_name
 from knowledge.graph.models import NodeKind, SourceKind
 from knowledge.graph.schemas import GraphFact, NodeFact
 from knowledge.graph.upsert import record
-from npcs.dispositions import refold
+from npcs.dispositions import recompute_all_parties
 from npcs.models import NPC, Secret
 from npcs.schemas import NPCIn
 from retrieval.errors import Invalid
@@ -47,12 +47,12 @@ def upsert_npc(world: World, entry: NPCIn) -> tuple[NPC, str]:
         _write_secrets(known, entry)
         record(world, [GraphFact(node=_node(known))])
     if before and (before["base"], before["half_life"]) != (known.base, known.half_life):
-        refold(known)
+        recompute_all_parties(known)
     return known, "created" if npc is None else "changed"
 
 
 def _fill(npc: NPC, world: World, entry: NPCIn) -> None:
-    linked = lore_named(
+    linked = lore_by_name(
         world, [name for name in (entry.faction, entry.home, entry.biography) if name]
     )
     faction, home = linked.get(entry.faction), linked.get(entry.home)
@@ -62,7 +62,7 @@ def _fill(npc: NPC, world: World, entry: NPCIn) -> None:
     for name in COPIED:
         setattr(npc, name, getattr(entry, name))
     npc.milestones = [each.model_dump() for each in entry.milestones]
-    npc.known_to = sorted({*npc.known_to, *(str(checked(text)) for text in entry.known_to)})
+    npc.known_to = sorted({*npc.known_to, *(str(parse_audience(text)) for text in entry.known_to)})
     if npc.known_to and npc.visibility == Visibility.GM:
         npc.visibility = Visibility.REVEALED
 
@@ -82,7 +82,7 @@ def _node(npc: NPC) -> NodeFact:
     )
 
 
-def checked(text: str) -> Audience:
+def parse_audience(text: str) -> Audience:
     audience = Audience.parse(text)
     if audience.kind not in ("party", "npc"):
         raise Invalid(f"known_to names party:<id> or npc:<id>, not {text!r}.")
@@ -121,7 +121,7 @@ def _write_secrets(npc: NPC, entry: NPCIn) -> None:
         )
         secret.text = wanted.text
         secret.known_to = sorted(
-            {*secret.known_to, *(str(checked(text)) for text in wanted.known_to)}
+            {*secret.known_to, *(str(parse_audience(text)) for text in wanted.known_to)}
         )
         secret.visibility = Visibility.REVEALED if secret.known_to else Visibility.GM
         secret.save()

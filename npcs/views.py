@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from npcs import dispositions, page_queries
-from npcs.gm_profile import whole_profile
+from npcs.gm_profile import read_gm_profile
 from npcs.models import NPC, Axis, DispositionChange
 from npcs.profiles import profile_for_players
 from retrieval.errors import Problem
@@ -28,7 +28,7 @@ def npc_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
     """Everyone, with what they think of each party at a glance."""
     rows = NPC.objects.in_world(looker.world).visible_to(looker.audience).order_by("name")
     found = Paginator(rows, NPCS_PER_PAGE).get_page(request.GET.get("page"))
-    standings = page_queries.standings(list(found), looker.parties, looker.audience)
+    standings = page_queries.disposition_table(list(found), looker.parties, looker.audience)
     return show(request, looker, "gm/npcs.html", found=found, rows=standings)
 
 
@@ -47,15 +47,17 @@ def npc_page(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
 
 
 def _for_gm(looker: Viewer, npc: NPC, party: Party | None) -> dict[str, Any]:
-    profile = whole_profile(Caller.gm(npc.world), npc.slug, None)
+    profile = read_gm_profile(Caller.gm(npc.world), npc.slug, None)
     assert profile
     assert profile.dynamic
     return {
         "npc": npc,
         "party": party,
         "profile": profile,
-        "standings": page_queries.dealt_with(npc, profile.dynamic.disposition, looker.parties),
-        "story": page_queries.story(npc, party) if party else None,
+        "standings": page_queries.dispositions_to_show(
+            npc, profile.dynamic.disposition, looker.parties
+        ),
+        "story": page_queries.disposition_history(npc, party) if party else None,
         "secrets": page_queries.secrets_of(npc, party),
         "appearances": page_queries.appearances_of(npc),
         "relations": page_queries.relations_of(npc, looker.audience),
@@ -155,8 +157,8 @@ def party_page(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
         looker,
         "gm/party.html",
         party=party,
-        friends=page_queries.who_thinks_what(party, looker.audience),
-        knows=page_queries.known_to_party(party),
+        friends=page_queries.opinions_of_party(party, looker.audience),
+        knows=page_queries.reveals_to_party(party),
         threads=page_queries.open_threads(party) if looker.is_gm else [],
-        episodes=page_queries.latest_of(party, looker.audience),
+        episodes=page_queries.latest_episodes(party, looker.audience),
     )

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from episodes.models import Episode, Scene
-from episodes.queries import latest
+from episodes.queries import latest_episodes
 from tests.conftest import ApiClient
 from worlds.audiences import Audience
 from worlds.callers import Caller
@@ -42,8 +42,8 @@ def test_an_audience_reads_what_the_queryset_shows_it(
     world: World, lanternbearers: Party, audience: str
 ) -> None:
     asker = Audience.parse(audience)
-    rows = Episode.objects.of_party(lanternbearers).visible_to(asker).standing()
-    found = latest(Caller(world=world, audience=asker), "lanternbearers", k=50)
+    rows = Episode.objects.of_party(lanternbearers).visible_to(asker).not_retracted()
+    found = latest_episodes(Caller(world=world, audience=asker), "lanternbearers", k=50)
     if audience in ("gm", "party:lanternbearers"):
         assert found is not None
         assert {each.summary_id for each in found} == set(
@@ -65,7 +65,7 @@ def test_a_key_of_another_campaign_knows_nothing_of_the_party(
 
     other = Campaign.objects.create(world=world, slug="other", name="Other")
     asker = Caller(world=world, audience=Audience("gm"), campaign=other)
-    assert latest(asker, "lanternbearers", k=5) is None
+    assert latest_episodes(asker, "lanternbearers", k=5) is None
 
 
 def test_the_answer_is_bounded(engine: ApiClient) -> None:

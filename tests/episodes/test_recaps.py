@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodes.models import Episode, Recap
-from episodes.summarize import Sentence, sentences, telling
+from episodes.summarize import SourcedSentence, select_sentences, split_sentences
 from npcs.models import DispositionChange
 from tests.conftest import ApiClient
 from worlds.models import Party
@@ -82,7 +82,7 @@ def test_an_episode_deleted_for_good_leaves_nothing(played: ApiClient) -> None:
 
 def test_sentences_are_found_in_three_languages() -> None:
     text = "Fog came. «Кто там?» — спросила Мира. 종이 울리지 않았다. The end…"
-    assert [each.text for each in sentences(text)] == [
+    assert [each.text for each in split_sentences(text)] == [
         "Fog came.",
         "«Кто там?» — спросила Мира.",
         "종이 울리지 않았다.",
@@ -95,8 +95,8 @@ def test_sentences_are_found_in_three_languages() -> None:
 def test_the_telling_sentences_are_some_of_those_given_in_their_order(
     texts: list[str], most: int
 ) -> None:
-    given_sentences = [Sentence(text, (number,)) for number, text in enumerate(texts)]
-    chosen = telling(given_sentences, most)
+    given_sentences = [SourcedSentence(text, (number,)) for number, text in enumerate(texts)]
+    chosen = select_sentences(given_sentences, most)
     assert len(chosen) == min(most, len(texts))
     assert chosen == [each for each in given_sentences if each in chosen]
 

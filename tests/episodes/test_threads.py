@@ -54,7 +54,7 @@ def test_a_step_sent_twice_is_one_step(engine: ApiClient, world: World) -> None:
 def test_writers_at_once_number_their_steps_without_gaps(world: World) -> None:
     def write(number: int) -> None:
         try:
-            threads.append(world, "t-1", StepsIn.model_validate(said(f"Step {number}.")))
+            threads.append_steps(world, "t-1", StepsIn.model_validate(said(f"Step {number}.")))
         finally:
             connection.close()
 
@@ -89,10 +89,10 @@ def test_an_expired_thread_is_gone_and_its_steps_follow(engine: ApiClient, world
     long_ago = timezone.now() - timedelta(days=60)
     Thread.objects.update(expires_at=long_ago)
     assert engine.get("world/threads/t-1")[0] == 404
-    assert threads.expire() == 1
+    assert threads.expire_threads() == 1
     assert find_thread(world, "t-1").state == "expired"
     Thread.objects.update(updated_at=long_ago)
-    threads.expire()
+    threads.expire_threads()
     assert not Step.objects.exists()
 
 

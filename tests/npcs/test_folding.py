@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npcs.score import Change, faded, fold, label_of
+from npcs.score import ScoreChange, decay, fold, label_of
 
 changes = st.lists(
     st.builds(
-        Change,
+        ScoreChange,
         delta=st.integers(-100, 100),
         axis=st.sampled_from(["affection", "trust", "respect", "fear"]),
         in_world_at=st.none() | st.floats(-1000, 1000),
@@ -19,7 +19,7 @@ changes = st.lists(
 
 @given(changes, st.integers(-100, 100), st.none() | st.floats(0.1, 1000))
 def test_the_score_stays_on_the_scale(
-    entries: list[Change], base: int, half_life: float | None
+    entries: list[ScoreChange], base: int, half_life: float | None
 ) -> None:
     standing = fold(entries, base=base, half_life=half_life)
     assert -100 <= standing.score <= 100
@@ -28,13 +28,13 @@ def test_the_score_stays_on_the_scale(
 
 
 def test_half_of_a_change_is_left_after_a_half_life() -> None:
-    assert faded(60, base=20, days=10, half_life=10) == 40
-    assert faded(60, base=20, days=-10, half_life=10) == 60
-    assert faded(60, base=20, days=1e6, half_life=None) == 60
+    assert decay(60, base=20, days=10, half_life=10) == 40
+    assert decay(60, base=20, days=-10, half_life=10) == 60
+    assert decay(60, base=20, days=1e6, half_life=None) == 60
 
 
 def test_fear_is_kept_beside_the_score() -> None:
-    standing = fold([Change(30, "fear"), Change(5, "trust")])
+    standing = fold([ScoreChange(30, "fear"), ScoreChange(5, "trust")])
     assert (standing.score, standing.axes) == (5, {"fear": 30, "trust": 5})
 
 
@@ -60,4 +60,4 @@ def test_each_score_has_its_word(score: float, label: str) -> None:
 
 
 def test_the_trend_is_what_the_last_three_changes_did() -> None:
-    assert fold([Change(50), Change(1), Change(1), Change(-4)]).trend == -2
+    assert fold([ScoreChange(50), ScoreChange(1), ScoreChange(1), ScoreChange(-4)]).trend == -2
