@@ -40,7 +40,7 @@ def answered(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], str, str,
 
     from knowledge.fact_check.schemas import Assertion
     from knowledge.fact_check.tool import lore_assert
-    from memory_site.demo.load_graph import load_graph
+    from memory_site.demo.load import load_graph
     from memory_site.demo.world_files import read_world
     from worlds.callers import Caller
     from worlds.models import World

@@ -1,24 +1,33 @@
-"""Load the demo world through the apps' own rooms. All of it or nothing; what is there already is left as it is."""
+"""Load the demo world through the services that the API uses: all of it or nothing."""
 
 from collections.abc import Callable
 
 from django.db import transaction
 
-from knowledge.entry_store import save_all
+from art.upsert import ingest_art
+from episodes.ingest import ingest_episode
+from episodes.scenes import upsert_scene, upsert_session
+from knowledge.graph.schemas import GraphFact
+from knowledge.graph.upsert import record
 from knowledge.models import Lore
 from knowledge.srd.load import game_system
-from memory_site.demo.load_graph import load_graph
-from memory_site.demo.load_history import load_living
+from knowledge.upsert import upsert_lore
 from memory_site.demo.world_files import DemoWorld, read_world
+from npcs.upsert import upsert_npc
 from worlds.models import Campaign, Party, World
 
 Counts = dict[str, int]
 
 
+def load_demo(*, again: bool = False) -> Counts:
+    """Load the demo world of the project. An empty result: it was there."""
+    return load(read_world(), again=again)
+
+
 @transaction.atomic
 def load(demo: DemoWorld, *, again: bool = False) -> Counts:
-    """Load `demo` and return how much of what was loaded. A world that is there is left to its designers (an empty
-    result), unless `again` asks for the demo's own text back."""
+    """Load `demo` and return how much of what was loaded. A world that exists is left as its designers made it (an
+    empty result), unless `again` asks for the demo's own text."""
     if World.objects.filter(slug=demo.setting.slug).exists() and not again:
         return {}
     world = load_setting(demo)
@@ -27,44 +36,55 @@ def load(demo: DemoWorld, *, again: bool = False) -> Counts:
 
 def load_setting(demo: DemoWorld) -> World:
     setting = demo.setting
-    values = {
-        "name": setting.name,
-        "language": setting.language,
-        "description": setting.description,
-    }
+    values = setting.model_dump(include={"name", "language", "description"})
     world, _new = World.objects.update_or_create(
         slug=setting.slug, defaults={**values, "system": game_system("5.1")}
     )
     campaign, _new = Campaign.objects.update_or_create(
-        world=world, slug=setting.campaign.slug, defaults={"name": setting.campaign.name}
+        world=world, slug=setting.campaign["slug"], defaults={"name": setting.campaign["name"]}
     )
     for party in setting.parties:
-        members = [member.name for member in party.members]
-        Party.objects.update_or_create(
-            world=world,
-            slug=party.slug,
-            defaults={"campaign": campaign, "name": party.name, "members": members},
-        )
+        members = [member["name"] for member in party.members]
+        values = {"campaign": campaign, "name": party.name, "members": members}
+        Party.objects.update_or_create(world=world, slug=party.slug, defaults=values)
     return world
 
 
 def load_lore(demo: DemoWorld, world: World) -> Counts:
-    stored = {entry.slug: entry for entry in Lore.objects.filter(world=world, campaign=None)}
-    entries = []
-    for slug, entry in demo.lore.items():
-        row = stored.get(slug) or Lore(world=world, slug=slug)
-        for name, value in entry.model_dump(exclude={"slug"}).items():
-            setattr(row, name, value)
-        row.status, row.author, row.origin = Lore.Status.PUBLISHED, "Memory37", "demo"
-        entries.append(row)
-    save_all(entries, reason="demo")
-    return {"lore": len(entries)}
+    for entry in demo.lore.values():
+        upsert_lore(world, entry, reason="demo")
+    return {"lore": len(demo.lore)}
 
 
-STAGES: tuple[Callable[[DemoWorld, World], Counts], ...] = (load_lore, load_graph, load_living)
-"""In the order in which one needs the other."""
+def load_graph(demo: DemoWorld, world: World) -> Counts:
+    """Write the entities and facts. Opens the contradiction that the demo contains on purpose."""
+    lore = dict(Lore.objects.filter(world=world, campaign=None).values_list("slug", "pk"))
+    nodes = [
+        GraphFact(node=node.model_copy(update={"lore_id": lore.get(node.source_ref)}))
+        for node in demo.all_nodes.values()
+    ]
+    written = record(world, [*nodes, *(GraphFact(edge=fact) for fact in demo.facts)])
+    return {"entities": len(written.nodes), "facts": len(written.edges)}
 
 
-def load_demo(*, again: bool = False) -> Counts:
-    """Load the demo world of the project; an empty result says that it was there."""
-    return load(read_world(), again=again)
+def load_history(demo: DemoWorld, world: World) -> Counts:
+    """Load NPCs, sessions, scenes, episodes and art. Campaign, parties and lore must be there."""
+    for npc in demo.npcs.values():
+        upsert_npc(world, npc)
+    for session in demo.sessions:
+        upsert_session(world, session.session)
+        for played in session.scenes:
+            upsert_scene(world, played.scene)
+            ingest_episode(world, played.episode, came_from="demo")
+    for card in demo.art:
+        ingest_art(world, card)
+    return {
+        "npcs": len(demo.npcs),
+        "sessions": len(demo.sessions),
+        "episodes": len(demo.scenes),
+        "art": len(demo.art),
+    }
+
+
+# In this order: each stage refers to rows of the one before.
+STAGES: tuple[Callable[[DemoWorld, World], Counts], ...] = (load_lore, load_graph, load_history)

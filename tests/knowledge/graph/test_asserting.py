@@ -9,7 +9,7 @@ from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import GraphEdge, GraphNode
-from memory_site.demo.load_graph import load_graph
+from memory_site.demo.load import load_graph
 from memory_site.demo.world_files import read_world
 from tests.loopback.answers import answer_json, status
 from worlds.audiences import PUBLIC, Audience

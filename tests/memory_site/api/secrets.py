@@ -18,6 +18,7 @@ from memory_site.toolbox import TOOLS, Tool
 from retrieval.indexing import statistics
 from retrieval.models import Passage
 from retrieval.search import row_estimate
+from tests.memory_site.demo.consistency import secrets
 from worlds.audiences import Audience, Visibility
 from worlds.models import Campaign, World
 
@@ -74,8 +75,8 @@ class Marker:
 
     def lore(self, entry: Any) -> Any:
         body = entry.body
-        for each in entry.secrets:
-            body = body.replace(each.text, self.secret(each.text, each.known_to))
+        for text, known_to in secrets(entry):
+            body = body.replace(text, self.secret(text, known_to))
         body = body if entry.visibility == "public" else self.secret(body, entry.known_to)
         return entry.model_copy(update={"body": body})
 

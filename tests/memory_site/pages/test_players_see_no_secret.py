@@ -8,7 +8,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from memory_site.demo.load import load_demo
-from memory_site.demo.world_files import DemoWorld, Secret, read_world
+from memory_site.demo.world_files import DemoWorld, read_world
+from tests.memory_site.demo.consistency import secrets
 from worlds.models import Membership, Party, World
 
 AUDIENCE = "party:lanternbearers"
@@ -63,23 +64,23 @@ def hidden_texts(world: DemoWorld) -> Iterator[str]:
     revealed = {
         (reveal.lore or reveal.npc, reveal.secret)
         for scene in world.scenes
-        for reveal in scene.reveals
+        for reveal in scene.episode.reveals
         if AUDIENCE in reveal.to
     }
     for slug, entry in world.lore.items():
-        yield from _unknown(slug, entry.secrets, revealed)
+        yield from _unknown(slug, secrets(entry), revealed)
     for slug, npc in world.npcs.items():
-        yield from _unknown(slug, npc.secrets, revealed)
-        yield from (*npc.goals, npc.voice, *npc.play_them_now)
+        yield from _unknown(slug, [(each.text, each.known_to) for each in npc.secrets], revealed)
+        yield from (*npc.goals, npc.voice, *npc.play_now)
     yield from (scene.episode.notes for scene in world.scenes if scene.episode.notes)
 
 
 def _unknown(
-    slug: str, secrets: list[Secret], revealed: set[tuple[str, int | None]]
+    slug: str, secrets: list[tuple[str, list[str]]], revealed: set[tuple[str, int | None]]
 ) -> Iterator[str]:
-    for number, secret in enumerate(secrets, 1):
-        if AUDIENCE not in secret.known_to and (slug, number) not in revealed:
-            yield secret.text
+    for number, (text, known_to) in enumerate(secrets, 1):
+        if AUDIENCE not in known_to and (slug, number) not in revealed:
+            yield text
 
 
 def snippet(text: str) -> str:

@@ -6,9 +6,7 @@ import pytest
 
 from art.models import ArtCard
 from episodes.models import Episode
-from knowledge.entry_store import save_all
-from knowledge.models import Lore
-from memory_site.demo.load_history import load_living
+from memory_site.demo.load import load_history, load_lore
 from memory_site.demo.world_files import DemoWorld, read_world
 from npcs.models import NPC, DispositionChange
 from tests.conftest import ApiClient
@@ -27,34 +25,16 @@ def ferrymark(files: DemoWorld, db: None) -> World:
     """The world as it is when only its lore has been loaded."""
     setting = files.setting
     world = World.objects.create(slug=setting.slug, name=setting.name)
-    campaign = Campaign.objects.create(
-        world=world, slug=setting.campaign.slug, name=setting.campaign.name
-    )
+    campaign = Campaign.objects.create(world=world, **setting.campaign)
     for party in setting.parties:
         Party.objects.create(world=world, campaign=campaign, slug=party.slug, name=party.name)
-    kept = {
-        "slug",
-        "kind",
-        "title",
-        "body",
-        "aliases",
-        "tags",
-        "language",
-        "visibility",
-        "known_to",
-    }
-    save_all(
-        [
-            Lore(world=world, status="published", **entry.model_dump(include=kept))
-            for entry in files.lore.values()
-        ]
-    )
+    load_lore(files, world)
     return world
 
 
 @pytest.fixture
 def loaded(files: DemoWorld, ferrymark: World) -> World:
-    load_living(files, ferrymark)
+    load_history(files, ferrymark)
     return ferrymark
 
 
@@ -66,7 +46,7 @@ def test_loading_twice_changes_nothing(files: DemoWorld, loaded: World) -> None:
         ]
 
     before = everything()
-    load_living(files, loaded)
+    load_history(files, loaded)
     assert everything() == before
     assert (NPC.objects.count(), Episode.objects.count(), ArtCard.objects.count()) == (12, 13, 9)
 
