@@ -39,7 +39,9 @@ def ours(events: list[str]) -> float:
     from worlds.models import World
 
     world, _ = World.objects.get_or_create(slug="bench", defaults={"name": "Bench"})
-    pipeline = WritePipeline(namespaces.named(world, f"bench-{time.time_ns()}"), gate=OpenGate())
+    pipeline = WritePipeline(
+        namespaces.get_or_create_namespace(world, f"bench-{time.time_ns()}"), gate=OpenGate()
+    )
     begun = time.perf_counter()
     outcomes = pipeline.process_all([MemoryEvent(text) for text in events])
     spent = time.perf_counter() - begun

@@ -27,7 +27,7 @@ STATE_COLOURS = {
 }
 
 
-class LookedAt:
+class ReadOnlyAdmin:
     """Written by agents and by the site: looked at here, changed through the inbox and the pages of the namespace."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -94,7 +94,7 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
 
 
 @admin.register(MemoryItem)
-class MemoryItemAdmin(LookedAt, WorldScoped, ModelAdmin):
+class MemoryItemAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = [
         "short",
@@ -169,7 +169,7 @@ class MemoryItemAdmin(LookedAt, WorldScoped, ModelAdmin):
 
 
 @admin.register(Observation)
-class ObservationAdmin(LookedAt, WorldScoped, ModelAdmin):
+class ObservationAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = ["__str__", "namespace", "source", "speaker", "recorded_at"]
     list_filter = ["namespace"]
@@ -177,7 +177,7 @@ class ObservationAdmin(LookedAt, WorldScoped, ModelAdmin):
 
 
 @admin.register(Message)
-class MessageAdmin(LookedAt, WorldScoped, ModelAdmin):
+class MessageAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = ["__str__", "namespace", "role", "speaker", "said_at"]
     list_filter = ["namespace", "role"]
@@ -186,7 +186,7 @@ class MessageAdmin(LookedAt, WorldScoped, ModelAdmin):
 
 
 @admin.register(ErasureReceipt)
-class ErasureReceiptAdmin(LookedAt, WorldScoped, ModelAdmin):
+class ErasureReceiptAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     list_display = ["created_at", "scope", "requested_by", "clean", "reason"]
     list_filter = ["scope"]
 

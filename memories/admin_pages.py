@@ -23,7 +23,7 @@ from retrieval.tasks import embed_soon
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
 
-IN_ONE_PAGE = 20
+PAGE_SIZE = 20
 NAMES = ("now", "proposed")
 Answer = HttpResponse | None
 
@@ -83,7 +83,7 @@ def _namespace(model_admin: "ModelAdmin[Namespace]", request: HttpRequest, pk: U
 
 
 def show_inbox(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
-    rows = inbox.inbox(namespace, limit=IN_ONE_PAGE)
+    rows = inbox.inbox(namespace, limit=PAGE_SIZE)
     waiting = namespace.memories.pending().count()
     return {"cases": [inbox.pending(namespace, row.pk) for row in rows], "waiting": waiting}
 
@@ -149,7 +149,7 @@ def show_core(request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
         "diff": core.diff(namespace, chosen.number) if chosen else [],
         "proposals": [
             (row, core.unified(now.markdown, row.markdown, names=NAMES))
-            for row in proposals[:IN_ONE_PAGE]
+            for row in proposals[:PAGE_SIZE]
         ],
     }
 

@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from memories.admin import LookedAt
+from memories.admin import ReadOnlyAdmin
 from memories.models import AgentState, CodeRuleOutcome, Insight, Reflection, StoredCodeRule
 from worlds.admin_scoping import WorldScoped
 
-WIDTH, HEIGHT, MOST_POINTS = 320, 60, 100
-STANDING = {"trusted": "success", "applied": "info", "weak": "danger"}
+WIDTH, HEIGHT, MAX_POINTS = 320, 60, 100
+STANDING_COLOURS = {"trusted": "success", "applied": "info", "weak": "danger"}
 
 
 @admin.register(StoredCodeRule)
@@ -76,7 +76,7 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
     def percent(self, rule: StoredCodeRule) -> str:
         return f"{rule.confidence:.0%}"
 
-    @display(description=_("standing"), label=STANDING)
+    @display(description=_("standing"), label=STANDING_COLOURS)
     def standing(self, rule: StoredCodeRule) -> tuple[str, str]:
         if rule.confidence >= rule.promotion_threshold:
             return "trusted", gettext("trusted")
@@ -85,14 +85,14 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
 
     @admin.display(description=_("confidence over time"))
     def over_time(self, rule: StoredCodeRule) -> SafeString:
-        latest = list(rule.outcomes.order_by("-at", "-pk")[:MOST_POINTS])[::-1]
+        latest = list(rule.outcomes.order_by("-at", "-pk")[:MAX_POINTS])[::-1]
         if not latest:
             return SafeString(gettext("No outcome yet."))
         return format_html("{}{}", _curve(latest), _table(latest))
 
 
 @admin.register(Reflection)
-class ReflectionAdmin(LookedAt, WorldScoped, ModelAdmin):
+class ReflectionAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = ["__str__", "trigger", "episodes", "tries", "created_at", "done_at"]
     list_filter = ["trigger", "namespace"]
@@ -100,7 +100,7 @@ class ReflectionAdmin(LookedAt, WorldScoped, ModelAdmin):
 
 
 @admin.register(Insight)
-class InsightAdmin(LookedAt, WorldScoped, ModelAdmin):
+class InsightAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "memory__namespace__world"
     list_display = ["text", "namespace", "rests_on", "state", "flag", "flagged_at"]
     list_filter = ["memory__namespace", ("flagged_at", admin.EmptyFieldListFilter)]
@@ -146,7 +146,7 @@ class InsightAdmin(LookedAt, WorldScoped, ModelAdmin):
 
 
 @admin.register(AgentState)
-class AgentStateAdmin(LookedAt, WorldScoped, ModelAdmin):
+class AgentStateAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = ["name", "namespace", "updated_at"]
     list_filter = ["namespace"]

@@ -7,15 +7,14 @@ from django.http import HttpRequest
 from ninja import Body, Query, Router, Status
 
 from memories.agent_schemas import (
-    BugIn,
-    BugOut,
-    CleanupIn,
+    BugMatchIn,
+    BugPatternOut,
     CodePatternOut,
-    ConsolidateIn,
-    DecisionIn,
+    CodeRuleCleanupIn,
+    CodeRuleOut,
+    CodeRuleOutcomeIn,
     EpisodeSearchIn,
     EventsIn,
-    HypothesisIn,
     InsightOut,
     KnowledgeIn,
     KnowledgeOut,
@@ -24,15 +23,15 @@ from memories.agent_schemas import (
     QueryIn,
     QueryOut,
     ReflectionOut,
-    RuleOut,
-    RuleOutcomeIn,
-    ScoredOut,
-    StepIn,
+    TaskConsolidateIn,
+    TaskDecisionIn,
+    TaskHypothesisIn,
     TaskIn,
-    TrackIn,
+    TaskStepIn,
+    TaskTrackIn,
 )
 from memories.buckets.events import MemoryEvent, Outcome
-from memories.buckets.read_pipeline import MemoryQueryResult, ReadPipeline, ScoredMemory
+from memories.buckets.read_pipeline import MemoryQueryResult, ReadPipeline
 from memories.buckets.scoring import RRF, Fusion, WeightedFusion
 from memories.buckets.write_pipeline import WritePipeline
 from memories.code_rules import CodeRule, detect_code_rules_from_patch
@@ -48,7 +47,8 @@ from memories.coding_agent.semantic import BugPattern
 from memories.coding_agent.stores import PostgresMemoryStore
 from memories.coding_agent.working import Task
 from memories.models import Namespace, Reflection
-from memories.namespaces import of_caller
+from memories.namespaces import require_own_namespace
+from memories.presenters import present_scored
 from retrieval.errors import NotFound
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, own_transaction
@@ -65,7 +65,7 @@ class MatchOut(Noted):
 
 
 def mine(request: HttpRequest) -> Namespace:
-    return of_caller(caller_of(request))
+    return require_own_namespace(caller_of(request))
 
 
 def store_of(request: HttpRequest) -> PostgresMemoryStore:
@@ -113,7 +113,7 @@ def _query_out(found: MemoryQueryResult) -> QueryOut:
     return QueryOut(
         intent=found.intent,
         buckets=list(found.buckets),
-        memories=[_scored(memory) for memory in found.memories],
+        memories=[present_scored(memory) for memory in found.memories],
         abstained=found.abstained,
         because=found.because,
         decided_by=found.decided_by,
@@ -122,18 +122,6 @@ def _query_out(found: MemoryQueryResult) -> QueryOut:
         cut_by_budget=list(found.cut_by_budget),
         explanation=found.explanation(),
         degraded=list(found.degraded),
-    )
-
-
-def _scored(found: ScoredMemory) -> ScoredOut:
-    memory = found.memory
-    return ScoredOut(
-        id=memory.id,
-        text=memory.text,
-        bucket=memory.bucket,
-        score=found.score,
-        tokens=found.tokens,
-        **vars(found.axes),
     )
 
 
@@ -172,7 +160,7 @@ def begin_task(request: HttpRequest, entry: Body[TaskIn]) -> Status[Task]:
 @router.post(
     "/working/steps", operation_id="working_step", summary="Note a step", response={201: Step}
 )
-def note_step(request: HttpRequest, entry: Body[StepIn]) -> Status[Step]:
+def note_step(request: HttpRequest, entry: Body[TaskStepIn]) -> Status[Step]:
     """One call of a tool and what came of it; an `error_type` makes it a failed step."""
     return Status(201, working_of(request).record_step(**entry.model_dump()))
 
@@ -183,7 +171,7 @@ def note_step(request: HttpRequest, entry: Body[StepIn]) -> Status[Step]:
     summary="Suppose",
     response={201: Hypothesis},
 )
-def suppose(request: HttpRequest, entry: Body[HypothesisIn]) -> Status[Hypothesis]:
+def suppose(request: HttpRequest, entry: Body[TaskHypothesisIn]) -> Status[Hypothesis]:
     """What may be the cause, and how sure you are."""
     return Status(201, working_of(request).add_hypothesis(entry.text, entry.confidence))
 
@@ -194,7 +182,7 @@ def suppose(request: HttpRequest, entry: Body[HypothesisIn]) -> Status[Hypothesi
     summary="Decide",
     response={201: Decision},
 )
-def decide(request: HttpRequest, entry: Body[DecisionIn]) -> Status[Decision]:
+def decide(request: HttpRequest, entry: Body[TaskDecisionIn]) -> Status[Decision]:
     """Becomes a pivot of the episode."""
     return Status(201, working_of(request).record_decision(entry.description, entry.rationale))
 
@@ -202,7 +190,7 @@ def decide(request: HttpRequest, entry: Body[DecisionIn]) -> Status[Decision]:
 @router.post(
     "/working/track", operation_id="working_track", summary="Track files and symbols", response=Task
 )
-def track(request: HttpRequest, entry: Body[TrackIn]) -> Task:
+def track(request: HttpRequest, entry: Body[TaskTrackIn]) -> Task:
     """Each once, in the order they came up."""
     working = working_of(request)
     for path in entry.files:
@@ -219,7 +207,7 @@ def track(request: HttpRequest, entry: Body[TrackIn]) -> Task:
     response=Episode,
 )
 @own_transaction
-def consolidate(request: HttpRequest, entry: Body[ConsolidateIn]) -> Episode:
+def consolidate(request: HttpRequest, entry: Body[TaskConsolidateIn]) -> Episode:
     """Make an episode of the task, and learn from it."""
     store = store_of(request)
     episode = WorkingMemoryManager(store).consolidate(**entry.model_dump(exclude={"learn"}))
@@ -267,9 +255,9 @@ def _match_out(match: Match) -> MatchOut:
     "/bugs/match",
     operation_id="agent_bugs_match",
     summary="Known errors like this",
-    response=list[BugOut],
+    response=list[BugPatternOut],
 )
-def match_bugs(request: HttpRequest, asked: Body[BugIn]) -> list[BugPattern]:
+def match_bugs(request: HttpRequest, asked: Body[BugMatchIn]) -> list[BugPattern]:
     """Most alike first, with the cause and what helped."""
     return SemanticMemoryManager(store_of(request)).match_bug_pattern(
         asked.error_type, asked.error_message
@@ -289,15 +277,17 @@ def knowledge(request: HttpRequest, asked: Body[KnowledgeIn]) -> KnowledgeOut:
         asked.query, project_id=asked.project_id, limit=asked.limit
     )
     return KnowledgeOut(
-        bug_patterns=[BugOut.model_validate(bug) for bug in found.bug_patterns],
+        bug_patterns=[BugPatternOut.model_validate(bug) for bug in found.bug_patterns],
         code_patterns=[CodePatternOut.model_validate(pattern) for pattern in found.code_patterns],
         insights=[InsightOut(id=insight.id, text=insight.text) for insight in found.insights],
-        code_rules=[RuleOut.model_validate(rule) for rule in found.code_rules],
+        code_rules=[CodeRuleOut.model_validate(rule) for rule in found.code_rules],
         preferences=found.preferences,
     )
 
 
-@router.get("/code-rules", operation_id="code_rules", summary="Code rules", response=list[RuleOut])
+@router.get(
+    "/code-rules", operation_id="code_rules", summary="Code rules", response=list[CodeRuleOut]
+)
 def list_rules(
     request: HttpRequest,
     project_id: str | None = None,
@@ -320,7 +310,7 @@ def list_rules(
     "/code-rules/detect",
     operation_id="code_rules_detect",
     summary="Rules in a patch",
-    response=list[RuleOut],
+    response=list[CodeRuleOut],
 )
 def detect_rules(request: HttpRequest, patch: Body[PatchIn]) -> list[CodeRule]:
     """What the change does that can be done again; `keep` stores it."""
@@ -335,15 +325,15 @@ def detect_rules(request: HttpRequest, patch: Body[PatchIn]) -> list[CodeRule]:
     "/code-rules/{uuid:rule_id}/outcome",
     operation_id="code_rules_outcome",
     summary="How it went",
-    response=RuleOut,
+    response=CodeRuleOut,
 )
-def rule_outcome(request: HttpRequest, rule_id: UUID, entry: Body[RuleOutcomeIn]) -> CodeRule:
+def rule_outcome(request: HttpRequest, rule_id: UUID, entry: Body[CodeRuleOutcomeIn]) -> CodeRule:
     """Confidence moves by a fifth towards the outcome."""
     return store_of(request).update_code_rule_confidence(rule_id, entry.success)
 
 
 @router.post("/code-rules/cleanup", operation_id="code_rules_cleanup", summary="Drop weak rules")
-def cleanup_rules(request: HttpRequest, entry: Body[CleanupIn]) -> dict[str, Any]:
+def cleanup_rules(request: HttpRequest, entry: Body[CodeRuleCleanupIn]) -> dict[str, Any]:
     """Deletes the rules below their threshold that were seen often enough; says how many."""
     return {
         "deleted": store_of(request).cleanup_weak_rules(entry.project_id, entry.min_observations)

@@ -1,24 +1,22 @@
-"""What the REST API of the buckets, of working memory and of what is learned takes and gives."""
+"""Request and response bodies of the REST API of buckets, working memory, episodes and rules."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from memories.schemas import Closed
+from memories.schemas import AgentRequest, BucketHit, RowOut
 from memories.states import Bucket
 from retrieval.schemas import Share
 
+IntentName = Literal["profile", "preference", "recall", "knowledge", "debug", "general"]
 Code = Annotated[str, Field(max_length=20_000)]
 
 
-class Given(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class EventIn(Closed):
-    """Without a bucket or an importance the pipeline decides. What is too short or idle is dropped, with the reason."""
+class EventIn(AgentRequest):
+    """Without a bucket or an importance, the pipeline chooses them. Short or unimportant events
+    are dropped."""
 
     content: str = Field(max_length=20_000)
     source: str = Field("", max_length=200)
@@ -29,11 +27,11 @@ class EventIn(Closed):
     importance: Share | None = None
 
 
-class EventsIn(Closed):
+class EventsIn(AgentRequest):
     events: list[EventIn] = Field(min_length=1, max_length=500)
 
 
-class OutcomeOut(Given):
+class OutcomeOut(RowOut):
     result: str
     reason: str | None
     because: str
@@ -42,11 +40,9 @@ class OutcomeOut(Given):
     importance: float | None
 
 
-class QueryIn(Closed):
+class QueryIn(AgentRequest):
     query: str = Field(min_length=1, max_length=8000)
-    intent: Literal["profile", "preference", "recall", "knowledge", "debug", "general"] | None = (
-        None
-    )
+    intent: IntentName | None = None
     limit: int = Field(10, ge=1, le=100)
     max_tokens: int | None = Field(None, ge=1, le=100_000)
     fusion: Literal["weighted", "rrf"] = "weighted"
@@ -54,11 +50,9 @@ class QueryIn(Closed):
     abstain: bool = True
 
 
-class ScoredOut(BaseModel):
-    id: UUID
-    text: str
-    bucket: str
-    score: float
+class ScoredMemoryOut(BucketHit):
+    """A memory with the three axes that its score is made of, and its length in tokens."""
+
     similarity: float
     recency: float
     importance: float
@@ -68,7 +62,7 @@ class ScoredOut(BaseModel):
 class QueryOut(BaseModel):
     intent: str
     buckets: list[str]
-    memories: list[ScoredOut]
+    memories: list[ScoredMemoryOut]
     abstained: bool
     because: str
     decided_by: str = "nobody"
@@ -79,14 +73,14 @@ class QueryOut(BaseModel):
     degraded: list[str]
 
 
-class TaskIn(Closed):
+class TaskIn(AgentRequest):
     description: str = Field(min_length=1, max_length=2000)
     plan: list[Annotated[str, Field(max_length=500)]] = Field([], max_length=100)
     project_id: str = Field("", max_length=255)
     replace: bool = False
 
 
-class StepIn(Closed):
+class TaskStepIn(AgentRequest):
     tool_name: str = Field(min_length=1, max_length=120)
     tool_input: dict[str, Any] = {}
     output: str = Field("", max_length=20_000)
@@ -95,23 +89,23 @@ class StepIn(Closed):
     error_message: str = Field("", max_length=4000)
 
 
-class HypothesisIn(Closed):
+class TaskHypothesisIn(AgentRequest):
     text: str = Field(min_length=1, max_length=2000)
     confidence: Share = 0.5
 
 
-class DecisionIn(Closed):
+class TaskDecisionIn(AgentRequest):
     description: str = Field(min_length=1, max_length=2000)
     rationale: str = Field("", max_length=4000)
 
 
-class TrackIn(Closed):
+class TaskTrackIn(AgentRequest):
     files: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field([], max_length=200)
     symbols: list[Annotated[str, Field(min_length=1, max_length=500)]] = Field([], max_length=200)
 
 
-class ConsolidateIn(Closed):
-    """`learn` takes patterns, rules and preferences out of the episode at once."""
+class TaskConsolidateIn(AgentRequest):
+    """`learn` extracts patterns, rules and preferences from the episode in the same call."""
 
     outcome: str = Field("", max_length=4000)
     success: bool = True
@@ -119,8 +113,8 @@ class ConsolidateIn(Closed):
     learn: bool = True
 
 
-class EpisodeSearchIn(Closed):
-    """By an error, by words, or by both."""
+class EpisodeSearchIn(AgentRequest):
+    """Search by a query, by an error type, or by both."""
 
     query: str = Field("", max_length=4000)
     error_type: str = Field("", max_length=200)
@@ -130,23 +124,26 @@ class EpisodeSearchIn(Closed):
     keyword_weight: Share = 0.3
 
 
-class BugIn(Closed):
+class BugMatchIn(AgentRequest):
     error_type: str = Field(min_length=1, max_length=200)
     error_message: str = Field("", max_length=4000)
 
 
-class BugOut(Given):
-    id: UUID
+class KnownError(RowOut):
     error_type: str
     error_message: str
     cause: str
     solution: str
     occurrences: int
-    episodes: list[str]
     score: float
 
 
-class CodePatternOut(Given):
+class BugPatternOut(KnownError):
+    id: UUID
+    episodes: list[str]
+
+
+class CodePatternOut(RowOut):
     id: UUID
     name: str
     category: str
@@ -154,7 +151,7 @@ class CodePatternOut(Given):
     occurrences: int
 
 
-class RuleOut(Given):
+class CodeRuleOut(RowOut):
     id: UUID
     name: str
     category: str
@@ -172,7 +169,7 @@ class RuleOut(Given):
     is_trusted: bool
 
 
-class PatchIn(Closed):
+class PatchIn(AgentRequest):
     before: Code
     after: Code
     language: str = Field("python", max_length=40)
@@ -180,35 +177,35 @@ class PatchIn(Closed):
     keep: bool = True
 
 
-class RuleOutcomeIn(Closed):
+class CodeRuleOutcomeIn(AgentRequest):
     success: bool
 
 
-class CleanupIn(Closed):
+class CodeRuleCleanupIn(AgentRequest):
     project_id: str | None = Field(None, max_length=255)
     min_observations: int = Field(3, ge=1, le=10_000)
 
 
-class KnowledgeIn(Closed):
+class KnowledgeIn(AgentRequest):
     query: str = Field(min_length=1, max_length=4000)
     project_id: str | None = Field(None, max_length=255)
     limit: int = Field(5, ge=1, le=50)
 
 
-class InsightOut(BaseModel):
+class InsightOut(RowOut):
     id: UUID
     text: str
 
 
-class KnowledgeOut(BaseModel):
-    bug_patterns: list[BugOut]
+class KnowledgeOut(RowOut):
+    bug_patterns: list[BugPatternOut]
     code_patterns: list[CodePatternOut]
     insights: list[InsightOut]
-    code_rules: list[RuleOut]
+    code_rules: list[CodeRuleOut]
     preferences: dict[str, int]
 
 
-class ReflectionOut(Given):
+class ReflectionOut(RowOut):
     id: UUID
     number: int
     trigger: str

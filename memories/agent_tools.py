@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from memories.agent_schemas import IntentName, KnownError
 from memories.buckets.events import MemoryEvent
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.buckets.write_pipeline import WritePipeline
@@ -15,17 +16,18 @@ from memories.coding_agent import EpisodicMemoryManager, SemanticMemoryManager, 
 from memories.coding_agent.episodic import Match
 from memories.coding_agent.semantic import BugPattern
 from memories.coding_agent.stores import PostgresMemoryStore
-from memories.namespaces import of_caller
+from memories.namespaces import require_own_namespace
+from memories.presenters import present_bucket_hit
+from memories.schemas import BucketHit
 from memories.states import Bucket
 from memories.tools import Limit, MemoryAsk
 from retrieval.errors import Invalid
 from worlds.callers import Caller
 
 BucketName = Literal["profile", "preference", "episodic", "semantic", "fact"]
-IntentName = Literal["profile", "preference", "recall", "knowledge", "debug", "general"]
-EARLIER_FROM = 0.7
+MIN_EARLIER_SCORE = 0.7
 """Likeness of errors from which earlier work is shown; the names KeyError and TimeoutError alone are alike by 0.6."""
-SHOWN = 400
+MAX_SHOWN = 400
 """Characters of an episode's outcome and solution that are shown."""
 
 
@@ -57,13 +59,6 @@ class MemoryQueryAsk(MemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="The question, in full.")
     intent: IntentName | None = Field(None, description="What is wanted, if the words may mislead.")
     limit: Limit = 8
-
-
-class BucketHit(BaseModel):
-    id: str
-    text: str
-    bucket: str
-    score: float
 
 
 class MemoryQueryAnswer(BaseModel):
@@ -123,7 +118,7 @@ class TaskAnswer(BaseModel):
     files: list[str]
 
 
-class TaskClosed(BaseModel):
+class TaskCloseAnswer(BaseModel):
     episode_id: str
     summary: str
     pivots: list[str]
@@ -136,15 +131,6 @@ class ErrorLookupAsk(MemoryAsk):
         min_length=1, max_length=200, description="The error's name, as KeyError."
     )
     error_message: str = Field("", max_length=2000, description="What it said.")
-
-
-class KnownError(BaseModel):
-    error_type: str
-    error_message: str
-    cause: str
-    solution: str
-    occurrences: int
-    score: float
 
 
 class EarlierWork(BaseModel):
@@ -201,7 +187,7 @@ def memory_event(ask: EventAsk, caller: Caller) -> EventAnswer:
         importance=ask.importance,
         bucket=Bucket(ask.bucket) if ask.bucket else None,
     )
-    made = WritePipeline(of_caller(caller)).process(event)
+    made = WritePipeline(require_own_namespace(caller)).process(event)
     return EventAnswer(
         result=made.result,
         reason=made.reason,
@@ -219,18 +205,11 @@ def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
     know. Not for the rules and lore of the game, nor for a list of all that mentions a word (archival_memory_search).
     Example: {"query": "When did Mira promise the ledger?"}
     """
-    found = ReadPipeline(of_caller(caller)).query(ask.query, limit=ask.limit, intent=ask.intent)
-    hits = [
-        BucketHit(
-            id=str(hit.id),
-            text=hit.memory.text,
-            bucket=hit.memory.bucket,
-            score=round(hit.score, 4),
-        )
-        for hit in found.memories
-    ]
+    found = ReadPipeline(require_own_namespace(caller)).query(
+        ask.query, limit=ask.limit, intent=ask.intent
+    )
     return MemoryQueryAnswer(
-        memories=hits,
+        memories=[present_bucket_hit(hit) for hit in found.memories],
         intent=found.intent,
         abstained=found.abstained,
         because=found.because,
@@ -268,18 +247,18 @@ def task_note(ask: TaskNoteAsk, caller: Caller) -> TaskAnswer:
     return _task_answer(working)
 
 
-def task_close(ask: TaskCloseAsk, caller: Caller) -> TaskClosed:
+def task_close(ask: TaskCloseAsk, caller: Caller) -> TaskCloseAnswer:
     """End the task under way: it becomes an episode, and its errors, rules and preferences are learned.
 
     Use it when the work is done or given up, with what helped. Not for a pause: an open task waits for you.
     Example: {"success": true, "solution": "Read the fare with get() and a default of 0."}
     """
-    store = PostgresMemoryStore(of_caller(caller))
+    store = PostgresMemoryStore(require_own_namespace(caller))
     episode = WorkingMemoryManager(store).consolidate(
         outcome=ask.outcome, success=ask.success, solution=ask.solution
     )
     learned = SemanticMemoryManager(store).learn_from_episode(episode)
-    return TaskClosed(
+    return TaskCloseAnswer(
         episode_id=str(episode.id),
         summary=episode.text,
         pivots=[pivot.description for pivot in episode.pivots],
@@ -294,14 +273,14 @@ def error_lookup(ask: ErrorLookupAsk, caller: Caller) -> ErrorLookupAnswer:
     Use it before you start guessing. Not for questions in words (memory_ask, knowledge_for_task).
     Example: {"error_type": "KeyError", "error_message": "'fare'"}
     """
-    store = PostgresMemoryStore(of_caller(caller))
+    store = PostgresMemoryStore(require_own_namespace(caller))
     known = SemanticMemoryManager(store).match_bug_pattern(ask.error_type, ask.error_message)
     earlier = EpisodicMemoryManager(store).find_by_error_pattern(
         ask.error_type, ask.error_message, top_k=3
     )
     return ErrorLookupAnswer(
         known=[_known(bug) for bug in known[:5]],
-        earlier=[_earlier(match) for match in earlier if match.score >= EARLIER_FROM],
+        earlier=[_earlier(match) for match in earlier if match.score >= MIN_EARLIER_SCORE],
     )
 
 
@@ -311,7 +290,7 @@ def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
     Use it once, when you begin. Not for one certain error (error_lookup), nor for what happened (memory_ask).
     Example: {"query": "parsing the toll ledger", "project": "ferry"}
     """
-    manager = SemanticMemoryManager(PostgresMemoryStore(of_caller(caller)))
+    manager = SemanticMemoryManager(PostgresMemoryStore(require_own_namespace(caller)))
     found = manager.get_relevant_knowledge(
         ask.query, project_id=ask.project or None, limit=ask.limit
     )
@@ -336,7 +315,7 @@ def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
 
 
 def _working(caller: Caller) -> WorkingMemoryManager:
-    return WorkingMemoryManager(PostgresMemoryStore(of_caller(caller)))
+    return WorkingMemoryManager(PostgresMemoryStore(require_own_namespace(caller)))
 
 
 def _note_step(working: WorkingMemoryManager, ask: TaskNoteAsk) -> None:
@@ -378,8 +357,8 @@ def _earlier(match: Match) -> EarlierWork:
     episode = match.episode
     return EarlierWork(
         episode_id=str(episode.id),
-        task=episode.task[:SHOWN],
+        task=episode.task[:MAX_SHOWN],
         success=episode.success,
-        solution=episode.solution[:SHOWN],
+        solution=episode.solution[:MAX_SHOWN],
         score=round(match.score, 3),
     )

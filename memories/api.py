@@ -13,16 +13,16 @@ from memories.ingest import add
 from memories.ledger.plan import Particulars
 from memories.ledger.single import Written
 from memories.models import CoreProposal, CoreVersion, ErasureReceipt, MemoryItem, Namespace
-from memories.namespaces import of_caller
+from memories.namespaces import require_own_namespace
+from memories.presenters import present_history, present_hit
 from memories.schemas import (
     AddIn,
     AddOut,
     CoreDiffOut,
     CoreOut,
+    CoreProposalOut,
     CoreVersionOut,
     CoreWriteIn,
-    DecidedOut,
-    DecideIn,
     EditIn,
     EraseIn,
     HealthOut,
@@ -33,17 +33,17 @@ from memories.schemas import (
     MessageIn,
     MessageOut,
     PendingOut,
-    ProposalOut,
     ReasonIn,
     ReceiptOut,
+    ReviewDecisionIn,
+    ReviewResultOut,
     SearchIn,
     SearchOut,
     SplitIn,
 )
 from memories.search import recall
-from memories.search.history import history_of, page
+from memories.search.history import page
 from memories.states import State
-from memories.tools import hit_of
 from retrieval.tasks import embed_soon
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, check_match, own_transaction, tag
@@ -54,7 +54,7 @@ Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 def mine(request: HttpRequest) -> Namespace:
-    return of_caller(caller_of(request))
+    return require_own_namespace(caller_of(request))
 
 
 def author(request: HttpRequest) -> str:
@@ -89,7 +89,7 @@ def search_memories(request: HttpRequest, asked: Body[SearchIn]) -> SearchOut:
     """By words and meaning; with the observations each memory rests on."""
     found = recall.search(mine(request), asked.query, **asked.model_dump(exclude={"query"}))
     return SearchOut(
-        hits=[hit_of(memory) for memory in found.memories], degraded=list(found.degraded)
+        hits=[present_hit(memory) for memory in found.memories], degraded=list(found.degraded)
     )
 
 
@@ -112,7 +112,7 @@ def list_memories(
 )
 def get_memory(request: HttpRequest, memory_id: UUID) -> HistoryOut:
     """Every state it was in, what it replaced, and what it rests on."""
-    return history_of(lifecycle.find(mine(request), memory_id))
+    return present_history(lifecycle.find(mine(request), memory_id))
 
 
 @router.post(
@@ -172,7 +172,7 @@ def erase(request: HttpRequest, entry: Body[EraseIn]) -> ErasureReceipt:
 )
 def export_memory(request: HttpRequest) -> HttpResponse:
     """Lossless, with history; `manage.py memory import` reads it."""
-    lines = "\n".join(transfer.export(mine(request))) + "\n"
+    lines = "\n".join(transfer.export_namespace(mine(request))) + "\n"
     return HttpResponse(lines, content_type=f"{NDJSON}; charset=utf-8")
 
 
@@ -225,9 +225,9 @@ def pending(request: HttpRequest, memory_id: UUID) -> dict[str, Any]:
     "/inbox/decide",
     operation_id="memory_decide",
     summary="Approve or reject many",
-    response=DecidedOut,
+    response=ReviewResultOut,
 )
-def decide(request: HttpRequest, entry: Body[DecideIn]) -> inbox.Decided:
+def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.Decided:
     """Each for itself: what fails is named and does not undo the others."""
     approved = entry.decision == "approve"
     return inbox.decide_all(mine(request), entry.ids, approved=approved, by=author(request))
@@ -339,7 +339,7 @@ def core_restore(request: HttpRequest, number: int, entry: Body[ReasonIn]) -> Co
     "/core/proposals",
     operation_id="core_proposals",
     summary="Open proposals",
-    response=list[ProposalOut],
+    response=list[CoreProposalOut],
 )
 def core_proposals(request: HttpRequest) -> list[CoreProposal]:
     """Updates that the policy refused or that wait for approval, with what stands against them."""
@@ -377,6 +377,6 @@ def core_decide(
 )
 def add_message(request: HttpRequest, entry: Body[MessageIn]) -> Status[MessageOut]:
     """Found again with the tool conversation_search."""
-    said = conversation.say(mine(request), **entry.model_dump())
+    said = conversation.log_message(mine(request), **entry.model_dump())
     embed_soon("conversation")
     return Status(201, MessageOut(id=said.pk))

@@ -17,7 +17,7 @@ HIDDEN = ("embedding", "search_vector")
 
 
 @dataclass(frozen=True)
-class Said:
+class MessageHits:
     """Messages with their scores (0 when listed by date), and the legs that could not take part."""
 
     messages: Sequence[Message]
@@ -25,7 +25,7 @@ class Said:
     degraded: Sequence[str] = ()
 
 
-def say(
+def log_message(
     namespace: Namespace,
     text: str,
     *,
@@ -58,7 +58,7 @@ def say(
     return message
 
 
-def search(
+def search_messages(
     namespace: Namespace,
     query: str = "",
     *,
@@ -67,18 +67,20 @@ def search(
     before: datetime | None = None,
     conversation: str = "",
     limit: int = 10,
-) -> Said:
+) -> MessageHits:
     """Return messages that fit `query`, or without one the latest; within the dates and the conversation if given."""
     rows = _within(namespace, after=after, before=before, conversation=conversation)
     if not query.strip():
         latest = list(rows.order_by("-said_at", "-pk").defer(*HIDDEN)[:limit])
-        return Said(latest, [0.0] * len(latest))
+        return MessageHits(latest, [0.0] * len(latest))
     found = search_passages(
         rows, query, scopes=[namespace.pk], limit=limit, mode=mode, language=namespace.language
     )
     messages = rows.defer(*HIDDEN).in_bulk([hit.id for hit in found.hits])
     hits = [hit for hit in found.hits if hit.id in messages]
-    return Said([messages[hit.id] for hit in hits], [hit.score for hit in hits], found.degraded)
+    return MessageHits(
+        [messages[hit.id] for hit in hits], [hit.score for hit in hits], found.degraded
+    )
 
 
 def _within(namespace: Namespace, **limits: Any) -> QuerySet[Message]:

@@ -10,16 +10,16 @@ class NoNamespace(Forbidden):
     code, title = "no_namespace", "This key has no agent memory"
 
 
-def of_caller(caller: Caller) -> Namespace:
+def require_own_namespace(caller: Caller) -> Namespace:
     """Return the memory of the caller's key, made on first use; raise `NoNamespace` for a key without one."""
     if not caller.namespace:
         raise NoNamespace(
             "Agent memory needs a key that names its namespace: ask for one made for this agent."
         )
-    return named(caller.world, caller.namespace)
+    return get_or_create_namespace(caller.world, caller.namespace)
 
 
-def named(world: World, name: str) -> Namespace:
+def get_or_create_namespace(world: World, name: str) -> Namespace:
     """Return the memory called `name` in `world`, made on first use."""
     defaults = {"language": world.language}
     return Namespace.objects.select_related("world").get_or_create(

@@ -1,4 +1,4 @@
-"""What the REST API of agent memory takes and gives."""
+"""Request and response bodies of the agent memory's REST API, and the hits that its tools share."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -7,19 +7,33 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from memories.storable import Storable
-from memories.tools import MemoryHit
 from retrieval.schemas import Day, Share
 
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 Ids = Annotated[list[UUID], Field(min_length=1, max_length=200)]
 
 
-class Closed(Storable):
+class AgentRequest(Storable):
+    """Base of all request bodies: unknown fields are refused."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class AddIn(Closed):
-    """One raw text, which is taken apart, or memories that are apart already."""
+class RowOut(BaseModel):
+    """Base of responses that are read from the attributes of a row or a dataclass."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ReasonIn(AgentRequest):
+    reason: str = Field("", max_length=300)
+
+
+# --- add and search
+
+
+class AddIn(AgentRequest):
+    """One raw text, which is split into facts, or a list of facts."""
 
     contents: Text | Annotated[list[Text], Field(min_length=1, max_length=200)]
     source: str = Field("", max_length=200)
@@ -42,7 +56,7 @@ class AddOut(BaseModel):
     core_proposal: UUID | None = None
 
 
-class SearchIn(Closed):
+class SearchIn(AgentRequest):
     query: str = Field(min_length=1, max_length=8000)
     limit: int = Field(10, ge=1, le=100)
     mode: Literal["hybrid", "vector", "keyword"] | None = None
@@ -50,14 +64,36 @@ class SearchIn(Closed):
     neighbours: Share = 0.0
 
 
+class BucketHit(BaseModel):
+    """A memory that was found."""
+
+    id: str
+    text: str
+    bucket: str
+    score: float
+
+
+class MemoryHit(BucketHit):
+    """`formerly` is true when the newer memory `now` contradicts it."""
+
+    match: str
+    context: str = ""
+    recorded_ms: int
+    event_at: datetime | None = None
+    formerly: bool = False
+    now: str | None = None
+    sources: list[str] = Field([], description="Texts of the observations it is derived from.")
+
+
 class SearchOut(BaseModel):
     hits: list[MemoryHit]
     degraded: list[str] = []
 
 
-class MemoryOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
+# --- memories and their history
 
+
+class MemoryOut(RowOut):
     id: UUID
     text: str
     context: str
@@ -79,9 +115,7 @@ class MemoryPage(BaseModel):
     next_cursor: UUID | None = None
 
 
-class ChangeOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class ChangeOut(RowOut):
     state: str
     at: datetime
     by: str
@@ -96,9 +130,7 @@ class LinkOut(BaseModel):
     reason: str
 
 
-class ObservationOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class ObservationOut(RowOut):
     id: UUID
     text: str
     source: str
@@ -107,7 +139,7 @@ class ObservationOut(BaseModel):
 
 
 class HistoryOut(BaseModel):
-    """A memory with every state it was in, what it replaced or was replaced by, and what it rests on."""
+    """A memory with its state changes, its successions in both directions, and its observations."""
 
     memory: MemoryOut
     changes: list[ChangeOut]
@@ -115,7 +147,10 @@ class HistoryOut(BaseModel):
     observations: list[ObservationOut]
 
 
-class BesideOut(BaseModel):
+# --- review
+
+
+class NearMemoryOut(RowOut):
     memory: MemoryOut
     similarity: float
     verdict: str
@@ -126,33 +161,33 @@ class PendingOut(BaseModel):
     memory: MemoryOut
     observations: list[ObservationOut]
     replaces: list[MemoryOut]
-    beside: list[BesideOut]
+    beside: list[NearMemoryOut]
 
 
-class EditIn(Closed):
+class EditIn(ReasonIn):
     text: Text
-    reason: str = Field("", max_length=300)
 
 
-class SplitIn(Closed):
+class SplitIn(AgentRequest):
     texts: Annotated[list[Text], Field(min_length=2, max_length=20)]
 
 
-class MergeIn(Closed):
+class MergeIn(AgentRequest):
     ids: Annotated[list[UUID], Field(min_length=2, max_length=20)]
     text: Text
 
 
-class DecideIn(Closed):
+class ReviewDecisionIn(AgentRequest):
     ids: Ids
     decision: Literal["approve", "reject"]
 
 
-class DecidedOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class ReviewResultOut(RowOut):
     done: list[UUID]
     failed: dict[str, str]
+
+
+# --- core memory
 
 
 class CoreOut(BaseModel):
@@ -160,9 +195,7 @@ class CoreOut(BaseModel):
     markdown: str
 
 
-class CoreVersionOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class CoreVersionOut(RowOut):
     number: int
     reason: str
     made_by: str
@@ -170,18 +203,15 @@ class CoreVersionOut(BaseModel):
     created_at: datetime
 
 
-class CoreWriteIn(Closed):
+class CoreWriteIn(ReasonIn):
     markdown: str = Field(max_length=20_000)
-    reason: str = Field("", max_length=300)
 
 
 class CoreDiffOut(BaseModel):
     lines: list[str]
 
 
-class ProposalOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class CoreProposalOut(RowOut):
     id: UUID
     base_number: int
     markdown: str
@@ -190,21 +220,17 @@ class ProposalOut(BaseModel):
     verdict: str
 
 
-class ReasonIn(Closed):
-    reason: str = Field("", max_length=300)
+# --- deletion, messages, health
 
 
-class EraseIn(Closed):
-    """What to erase for good: a memory by id, or everything from a source or about a subject, or the namespace."""
+class EraseIn(ReasonIn):
+    """Delete a memory by id, all data from a source or about a subject, or the whole namespace."""
 
     scope: Literal["memory", "source", "subject", "namespace"]
     target: str = Field("", max_length=200)
-    reason: str = Field("", max_length=300)
 
 
-class ReceiptOut(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
+class ReceiptOut(RowOut):
     id: UUID
     scope: str
     counts: dict[str, Any]
@@ -213,7 +239,7 @@ class ReceiptOut(BaseModel):
     is_clean: bool
 
 
-class MessageIn(Closed):
+class MessageIn(AgentRequest):
     text: Text
     role: str = Field("user", max_length=20)
     speaker: str = Field("", max_length=120)

@@ -9,20 +9,20 @@ from memories import conversation, core
 from memories.ingest import add
 from memories.ledger.plan import Particulars
 from memories.models import CoreVersion
-from memories.namespaces import of_caller
+from memories.namespaces import require_own_namespace
+from memories.presenters import present_hit
+from memories.schemas import AgentRequest, MemoryHit
 from memories.search import recall
-from memories.search.recall import Recalled
-from memories.storable import Storable
 from worlds.callers import Caller
 
 Section = Literal["SOUL", "TOOLS", "RULE", "USER"]
 Limit = Annotated[int, Field(ge=1, le=50, description="At most so many; 1 to 50.")]
 
 
-class MemoryAsk(Storable):
-    """Closed; an agent's memory has no audience, it is its own."""
+class MemoryAsk(AgentRequest):
+    """Base of the arguments of all memory tools."""
 
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+    model_config = ConfigDict(str_strip_whitespace=True)
 
 
 class CoreAppendAsk(MemoryAsk):
@@ -76,22 +76,6 @@ class ArchivalSearchAsk(MemoryAsk):
     as_of: datetime | None = Field(None, description="Read what was known at that moment.")
 
 
-class MemoryHit(BaseModel):
-    """`formerly` marks what a newer memory (`now`) speaks against."""
-
-    id: str
-    text: str
-    score: float
-    match: str
-    context: str = ""
-    bucket: str
-    recorded_ms: int
-    event_at: datetime | None = None
-    formerly: bool = False
-    now: str | None = None
-    sources: list[str] = Field([], description="The observations it rests on, as they came.")
-
-
 class ArchivalSearchAnswer(BaseModel):
     hits: list[MemoryHit]
     degraded: list[str] = []
@@ -128,7 +112,7 @@ def core_memory_append(ask: CoreAppendAsk, caller: Caller) -> CoreAnswer:
     keep, lasting preferences of the user. Not for events, tasks, guesses or details: use archival_memory_insert.
     Example: {"section": "USER", "content": "Prefers short answers."}
     """
-    namespace = of_caller(caller)
+    namespace = require_own_namespace(caller)
     with core.writing(namespace) as locked:
         made = core.append(locked, ask.section, ask.content)
     return _core_answer(caller, made)
@@ -140,7 +124,7 @@ def core_memory_replace(ask: CoreReplaceAsk, caller: Caller) -> CoreAnswer:
     Use it when a line has become wrong or can be said shorter; an empty `new` removes it. Not for adding.
     Example: {"section": "USER", "old": "Prefers short answers.", "new": "Prefers short answers with one example."}
     """
-    namespace = of_caller(caller)
+    namespace = require_own_namespace(caller)
     with core.writing(namespace) as locked:
         made = core.replace(locked, ask.section, ask.old, ask.new)
     return _core_answer(caller, made)
@@ -154,7 +138,9 @@ def archival_memory_insert(ask: ArchivalInsertAsk, caller: Caller) -> InsertAnsw
     Example: {"content": "Mira Voss owes the Lanternbearers a crossing.", "subject": "Mira Voss"}
     """
     about = Particulars(source=ask.source, subject=ask.subject, event_at=ask.event_at)
-    written = add.add(of_caller(caller), ask.content, minds=add.site_models(), about=about)
+    written = add.add(
+        require_own_namespace(caller), ask.content, minds=add.site_models(), about=about
+    )
     return InsertAnswer(
         ids=[str(pk) for pk in written.ids],
         confirmed=[str(pk) for pk in written.confirmed],
@@ -171,9 +157,11 @@ def archival_memory_search(ask: ArchivalSearchAsk, caller: Caller) -> ArchivalSe
     the game (rules_lookup, lore_search), nor for what was said word by word (conversation_search).
     Example: {"query": "what does Mira owe the party"}
     """
-    found = recall.search(of_caller(caller), ask.query, limit=ask.limit, as_of=ask.as_of)
+    found = recall.search(
+        require_own_namespace(caller), ask.query, limit=ask.limit, as_of=ask.as_of
+    )
     return ArchivalSearchAnswer(
-        hits=[hit_of(memory) for memory in found.memories], degraded=list(found.degraded)
+        hits=[present_hit(memory) for memory in found.memories], degraded=list(found.degraded)
     )
 
 
@@ -184,8 +172,8 @@ def conversation_search(ask: ConversationSearchAsk, caller: Caller) -> Conversat
     remembered: use archival_memory_search.
     Example: {"query": "toll bell", "after": "2026-11-01T00:00:00Z"}
     """
-    found = conversation.search(
-        of_caller(caller),
+    found = conversation.search_messages(
+        require_own_namespace(caller),
         ask.query,
         mode=ask.mode,
         after=ask.after,
@@ -206,24 +194,8 @@ def conversation_search(ask: ConversationSearchAsk, caller: Caller) -> Conversat
     return ConversationSearchAnswer(hits=hits, degraded=list(found.degraded))
 
 
-def hit_of(memory: Recalled) -> MemoryHit:
-    return MemoryHit(
-        id=str(memory.id),
-        text=memory.text,
-        score=round(memory.score, 6),
-        match=memory.match,
-        context=memory.context,
-        bucket=memory.bucket,
-        recorded_ms=memory.timestamp_ms,
-        event_at=memory.event_at,
-        formerly=memory.formerly,
-        now=str(memory.now) if memory.now else None,
-        sources=[seen.text for seen in memory.sources],
-    )
-
-
 def _core_answer(caller: Caller, made: object) -> CoreAnswer:
-    now = core.current(of_caller(caller))
+    now = core.current(require_own_namespace(caller))
     return CoreAnswer(
         changed=isinstance(made, CoreVersion),
         version=now.number,

@@ -31,7 +31,7 @@ from memories.models import (
 from retrieval.errors import Conflict, Invalid
 from worlds.models import World
 
-DERIVED = {
+DERIVED_FIELDS = {
     "embedding",
     "embedding_model",
     "search_vector",
@@ -45,7 +45,7 @@ DERIVED = {
     "words_counted",
     "words_uncounted",
 }
-KINDS: list[type[models.Model]] = [
+MODELS: list[type[models.Model]] = [
     Observation,
     MemoryItem,
     ClientVector,
@@ -56,19 +56,19 @@ KINDS: list[type[models.Model]] = [
     CoreProposal,
     Message,
 ]
-NUMBERED = {StateChange, Evidence}
+RENUMBERED = {StateChange, Evidence}
 """Rows whose number means nothing elsewhere: they get a new one."""
 
 
-def export(namespace: Namespace) -> Iterator[str]:
+def export_namespace(namespace: Namespace) -> Iterator[str]:
     """Yield the lines of the file."""
-    yield _line([Namespace.objects.get(pk=namespace.pk)])
-    for model in KINDS:
-        for row in _rows(model, namespace).order_by("pk").iterator(chunk_size=500):
-            yield _line([row])
+    yield format_line([Namespace.objects.get(pk=namespace.pk)])
+    for model in MODELS:
+        for row in rows_of(model, namespace).order_by("pk").iterator(chunk_size=500):
+            yield format_line([row])
 
 
-def bring_in(
+def import_namespace(
     lines: Iterable[str], world: World, *, name: str = ""
 ) -> tuple[Namespace, Counter[str]]:
     """Read a file into `world`, under another `name` if given. Return the namespace and how many rows are new.
@@ -80,10 +80,10 @@ def bring_in(
     namespace: Namespace | None = None
     with transaction.atomic():
         for number, line in enumerate(filter(str.strip, lines), start=1):
-            row = _read(line, number)
+            row = parse_line(line, number)
             if namespace is None:
-                namespace = _namespace(row, world, name, number)
-            elif _store(row, namespace, number):
+                namespace = insert_namespace(row, world, name, number)
+            elif insert_unless_present(row, namespace, number):
                 counts[row._meta.model_name or ""] += 1
     if namespace is None:
         raise Invalid("The file is empty.")
@@ -91,20 +91,20 @@ def bring_in(
     return namespace, counts
 
 
-def _line(rows: list[models.Model]) -> str:
+def format_line(rows: list[models.Model]) -> str:
     """One JSON object. Not Django's own JSON, which cuts times to milliseconds."""
     fields = [
         field.name
         for field in rows[0]._meta.get_fields()
-        if field.concrete and field.name not in DERIVED
+        if field.concrete and field.name not in DERIVED_FIELDS
     ]
     (written,) = serializers.serialize("python", rows, fields=fields)
-    if type(rows[0]) in NUMBERED:
+    if type(rows[0]) in RENUMBERED:
         del written["pk"]
     return orjson.dumps(written, default=str).decode()
 
 
-def _rows(model: type[models.Model], namespace: Namespace) -> "models.QuerySet[Any]":
+def rows_of(model: type[models.Model], namespace: Namespace) -> "models.QuerySet[Any]":
     direct = any(field.name == "namespace" for field in model._meta.get_fields())
     through = {
         Evidence: "memory__namespace",
@@ -114,20 +114,20 @@ def _rows(model: type[models.Model], namespace: Namespace) -> "models.QuerySet[A
     return model._default_manager.filter(**{"namespace" if direct else through[model]: namespace})
 
 
-def _read(line: str, number: int) -> models.Model:
+def parse_line(line: str, number: int) -> models.Model:
     try:
         (read,) = serializers.deserialize("python", [orjson.loads(line)])
     except (DeserializationError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise Invalid(f"Line {number} cannot be read: {error}") from error
     row: models.Model = read.object
-    if type(row) not in {Namespace, *KINDS}:
+    if type(row) not in {Namespace, *MODELS}:
         raise Invalid(
             f"Line {number} holds a {row._meta.model_name}, which is no part of a memory."
         )
     return row
 
 
-def _namespace(row: models.Model, world: World, name: str, number: int) -> Namespace:
+def insert_namespace(row: models.Model, world: World, name: str, number: int) -> Namespace:
     if not isinstance(row, Namespace):
         raise Invalid(f"Line {number} must be the namespace.")
     known = Namespace.objects.select_for_update().filter(pk=row.pk).first()
@@ -143,33 +143,33 @@ def _namespace(row: models.Model, world: World, name: str, number: int) -> Names
     return row
 
 
-def _store(row: Any, namespace: Namespace, number: int) -> bool:
+def insert_unless_present(row: Any, namespace: Namespace, number: int) -> bool:
     """Insert one row unless it is there or was erased; return whether it is new."""
     if isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists():
         return False
     if _belongs_elsewhere(row, namespace):
         raise Conflict(f"Line {number}: this row belongs to another memory.")
-    if type(row) in NUMBERED:
-        return _store_numbered(row)
+    if type(row) in RENUMBERED:
+        return insert_renumbered(row)
     if type(row)._default_manager.filter(pk=row.pk).exists():
         return False
     try:
         with transaction.atomic():
             row.save_base(raw=True, force_insert=True)
     except IntegrityError as error:
-        if _rests_on_erased(row):
+        if refers_to_erased(row):
             return False
         raise Invalid(f"Line {number} does not fit the lines before it: {error}") from error
     return True
 
 
-def _store_numbered(row: Any) -> bool:
+def insert_renumbered(row: Any) -> bool:
     values = {
         field.attname: getattr(row, field.attname)
         for field in row._meta.concrete_fields
         if field.name != "id"
     }
-    if type(row)._default_manager.filter(**values).exists() or _rests_on_erased(row):
+    if type(row)._default_manager.filter(**values).exists() or refers_to_erased(row):
         return False
     row.pk = None
     row.save_base(raw=True, force_insert=True)
@@ -179,7 +179,9 @@ def _store_numbered(row: Any) -> bool:
 def _belongs_elsewhere(row: Any, namespace: Namespace) -> bool:
     own = getattr(row, "namespace_id", None)
     stored = (
-        type(row)._default_manager.filter(pk=row.pk).first() if type(row) not in NUMBERED else None
+        type(row)._default_manager.filter(pk=row.pk).first()
+        if type(row) not in RENUMBERED
+        else None
     )
     there = getattr(stored, "namespace_id", None)
     return (own is not None and own != namespace.pk) or (
@@ -187,7 +189,7 @@ def _belongs_elsewhere(row: Any, namespace: Namespace) -> bool:
     )
 
 
-def _rests_on_erased(row: Any) -> bool:
+def refers_to_erased(row: Any) -> bool:
     keys = [
         getattr(row, name, None) for name in ("memory_id", "observation_id", "older_id", "newer_id")
     ]

@@ -5,7 +5,7 @@ The lists stand in `question_types.yaml`, in three languages.
 
 import re
 import threading
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import yaml
 
 from memories.similarity.compare import HANGUL, WORD, plain
 from memories.similarity.lexicon import FUNCTION_WORDS
+from memories.text_caches import text_cache
 
 LISTS = Path(__file__).parent / "question_types.yaml"
 QUERYING = ("как", "котор", "скольк", "무엇", "뭐", "어디", "어느", "누구", "얼마")
@@ -60,7 +61,7 @@ def _is_idle(word: str) -> bool:
     return word in _idle() or word.startswith(QUERYING)
 
 
-@lru_cache(maxsize=16_384)
+@text_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """The word without its ending: enough to match forms, however rough."""
     small = plain(word).casefold()
@@ -84,11 +85,6 @@ def _stemmer(language: str) -> Any:
     if not hasattr(_of_thread, language):
         setattr(_of_thread, language, Stemmer.Stemmer(language))
     return getattr(_of_thread, language)
-
-
-def forget_words() -> None:
-    """Empty this process's cache of words: what was deleted for good must not live on in one."""
-    stem.cache_clear()
 
 
 def same(one: str, other: str) -> bool:

@@ -7,7 +7,6 @@ from django.db import transaction
 
 from memories import core
 from memories.curation import rederive
-from memories.erasure import lineage
 from memories.ingest.reconstruction import StructuredModel
 from memories.ledger import state_changes
 from memories.ledger.plan import as_they_came
@@ -25,6 +24,11 @@ class Rebuilt:
     replaced: int
     left: int = 0
     """Observations whose memories stayed as they were: the language model gave no answer, or somebody wrote."""
+
+
+def observations_without_memory(namespace: Namespace) -> list[Observation]:
+    """Return the observations that are evidence of no memory, oldest first."""
+    return list(namespace.observations.filter(evidence=None).order_by("recorded_at", "pk"))
 
 
 def derive_again(namespace: Namespace, observations: list[Observation]) -> int:
@@ -71,7 +75,9 @@ def rebuild(
     if model is None:
         return _as_they_came(namespace, everything=everything, by=by)
     observations = (
-        list(namespace.observations.order_by("pk")) if everything else lineage.orphaned(namespace)
+        list(namespace.observations.order_by("pk"))
+        if everything
+        else observations_without_memory(namespace)
     )
     made = rederive.rederive(namespace, model, rederive.groups(namespace, observations))
     late = _as_they_came(
@@ -87,7 +93,7 @@ def _as_they_came(namespace: Namespace, *, everything: bool, by: str) -> Rebuilt
         observations = (
             list(namespace.observations.order_by("pk"))
             if everything
-            else lineage.orphaned(namespace)
+            else observations_without_memory(namespace)
         )
         derived = sum(
             derive_again(locked, observations[start : start + AT_ONCE])

@@ -14,11 +14,10 @@ from django.utils import timezone
 
 from knowledge.graph.models import GraphEdge, GraphNode
 from memories import core, folders
-from memories.buckets import question_type
 from memories.curation.lifecycle import find
-from memories.curation.rebuild import derive_again
+from memories.curation.rebuild import derive_again, observations_without_memory
 from memories.erasure import lineage
-from memories.erasure.lineage import SURE_LENGTH, Doomed
+from memories.erasure.lineage import MIN_QUOTE_LENGTH, ErasureSet
 from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit
 from memories.erasure.verify import leftovers
 from memories.ledger import state_changes, word_counts
@@ -32,8 +31,8 @@ from memories.models import (
     Observation,
     Tombstone,
 )
-from memories.similarity import compare
 from memories.states import State
+from memories.text_caches import clear_text_caches
 from retrieval.embedders.cached import forget_queries
 from retrieval.embedders.vector_cache import forget_texts
 from retrieval.errors import Invalid
@@ -52,7 +51,7 @@ def erase_memory(
     return _erase(
         namespace,
         Scope.MEMORY,
-        lambda: lineage.of_memory(namespace, memory.pk),
+        lambda: lineage.collect_memory(namespace, memory.pk),
         by=by,
         reason=reason,
     )
@@ -64,7 +63,11 @@ def erase_source(
     """Erase what came from `source`, and everything that rests on it."""
     wanted = _named(source, "source")
     return _erase(
-        namespace, Scope.SOURCE, lambda: lineage.of_source(namespace, wanted), by=by, reason=reason
+        namespace,
+        Scope.SOURCE,
+        lambda: lineage.collect_source(namespace, wanted),
+        by=by,
+        reason=reason,
     )
 
 
@@ -76,7 +79,7 @@ def erase_subject(
     return _erase(
         namespace,
         Scope.SUBJECT,
-        lambda: lineage.of_subject(namespace, wanted),
+        lambda: lineage.collect_subject(namespace, wanted),
         by=by,
         reason=reason,
     )
@@ -87,7 +90,7 @@ def erase_namespace(namespace: Namespace, *, by: str = "", reason: str = "") -> 
     return _erase(namespace, Scope.NAMESPACE, lambda: _everything(namespace), by=by, reason=reason)
 
 
-def verify(receipt: ErasureReceipt, *, texts: list[str] | None = None) -> ErasureReceipt:
+def verify_receipt(receipt: ErasureReceipt, *, texts: list[str] | None = None) -> ErasureReceipt:
     """Look for what is left, now; without `texts` by id only, for the receipt keeps none."""
     ids = list(receipt.tombstones.values_list("pk", flat=True))
     receipt.leftovers = leftovers(receipt.namespace_id_was, ids, texts or [])
@@ -97,7 +100,7 @@ def verify(receipt: ErasureReceipt, *, texts: list[str] | None = None) -> Erasur
 
 
 def _erase(
-    namespace: Namespace, scope: Scope, select: Callable[[], Doomed], *, by: str, reason: str
+    namespace: Namespace, scope: Scope, select: Callable[[], ErasureSet], *, by: str, reason: str
 ) -> ErasureReceipt:
     with transaction.atomic(), connection.cursor() as cursor:
         locked = core.locked(namespace)
@@ -116,13 +119,13 @@ def _erase(
         receipt.save(update_fields=["counts"])
         cursor.execute("SELECT set_config('memory37.deletion', '', true)")
     _after(locked, whole=scope == Scope.NAMESPACE)
-    return verify(receipt, texts=doomed.texts)
+    return verify_receipt(receipt, texts=doomed.texts)
 
 
-def _delete(namespace: Namespace, doomed: Doomed, *, whole: bool) -> Counter[str]:
+def _delete(namespace: Namespace, doomed: ErasureSet, *, whole: bool) -> Counter[str]:
     """Delete row by row kind; return how many of each."""
     counts: Counter[str] = Counter()
-    back = [] if whole else lineage.revivable(namespace, doomed)
+    back = [] if whole else lineage.restorable(namespace, doomed)
     headed = _headed(doomed.memories)
     for model, ids in (
         (MemoryItem, doomed.memories),
@@ -143,7 +146,7 @@ def _delete(namespace: Namespace, doomed: Doomed, *, whole: bool) -> Counter[str
     else:
         state_changes.move(back, to=State.ACTIVE, reason="what replaced it was erased")
         counts["back in use"] = len(back)
-        counts["derived again"] = derive_again(namespace, lineage.orphaned(namespace))
+        counts["derived again"] = derive_again(namespace, observations_without_memory(namespace))
     return +counts
 
 
@@ -171,8 +174,7 @@ def _delete_namespace(namespace: Namespace) -> Counter[str]:
 def _after(namespace: Namespace, *, whole: bool) -> None:
     """What lies outside the transaction: this process's caches, the folder, the counts of words."""
     forget_queries()
-    compare.forget_texts()
-    question_type.forget_words()
+    clear_text_caches()
     folder = Path(namespace.path) if namespace.path else None
     if whole:
         for file in [folder / folders.CORE_FILE, folder / folders.MARKER] if folder else []:
@@ -184,8 +186,8 @@ def _after(namespace: Namespace, *, whole: bool) -> None:
         folders.export_core(core.current(namespace).markdown, folder / folders.CORE_FILE)
 
 
-def _everything(namespace: Namespace) -> Doomed:
-    doomed = Doomed(
+def _everything(namespace: Namespace) -> ErasureSet:
+    doomed = ErasureSet(
         memories=set(namespace.memories.values_list("pk", flat=True)),
         observations=set(namespace.observations.values_list("pk", flat=True)),
         messages=set(namespace.messages.values_list("pk", flat=True)),
@@ -218,8 +220,8 @@ def _says(line: str, texts: list[str]) -> bool:
     if not said or said.startswith("#"):
         return False
     return any(
-        said == text or (len(text) >= SURE_LENGTH and text in said) for text in texts
-    ) or any(len(said) >= SURE_LENGTH and said in text for text in texts)
+        said == text or (len(text) >= MIN_QUOTE_LENGTH and text in said) for text in texts
+    ) or any(len(said) >= MIN_QUOTE_LENGTH and said in text for text in texts)
 
 
 def _forget_in_graph(ids: list[UUID]) -> int:

@@ -10,7 +10,7 @@ from django.db.models import Q
 from memories.models import Evidence, MemoryItem, Message, Namespace, Observation, Succession
 from memories.states import Link, State
 
-SURE_LENGTH = 20
+MIN_QUOTE_LENGTH = 20
 """Characters from which a text found inside another is taken for the same statement, not for a coincidence."""
 
 CLOSURE = """
@@ -32,7 +32,7 @@ WHERE namespace_id = %(namespace)s AND jsonb_typeof(payload -> 'episodes') = 'ar
 
 
 @dataclass
-class Doomed:
+class ErasureSet:
     """Everything that goes, and what the deletion leaves to be mended."""
 
     memories: set[UUID] = field(default_factory=set)
@@ -45,17 +45,17 @@ class Doomed:
         return sorted(self.memories | self.observations | self.messages)
 
 
-def of_memory(namespace: Namespace, memory_id: UUID) -> Doomed:
+def collect_memory(namespace: Namespace, memory_id: UUID) -> ErasureSet:
     """A memory with its former wordings, the observations it rests on, and what was made of it."""
     back = ancestors([memory_id])
-    return _completed(namespace, Doomed(memories=back, observations=_rests_on(back)))
+    return _completed(namespace, ErasureSet(memories=back, observations=_rests_on(back)))
 
 
-def of_source(namespace: Namespace, source: str) -> Doomed:
+def collect_source(namespace: Namespace, source: str) -> ErasureSet:
     return _of(namespace, Q(source=source), Q(source=source))
 
 
-def of_subject(namespace: Namespace, subject: str) -> Doomed:
+def collect_subject(namespace: Namespace, subject: str) -> ErasureSet:
     return _of(namespace, Q(subject=subject) | Q(speaker=subject), Q(speaker=subject))
 
 
@@ -67,7 +67,7 @@ def ancestors(ids: Iterable[UUID]) -> set[UUID]:
     return _closure(ids, since="newer_id", to="older_id")
 
 
-def revivable(namespace: Namespace, doomed: Doomed) -> list[UUID]:
+def restorable(namespace: Namespace, doomed: ErasureSet) -> list[UUID]:
     """Memories that were replaced by nothing but what goes now: they come back into use."""
     replaced = Succession.objects.filter(newer__in=doomed.memories, in_effect=True).exclude(
         kind=Link.FORMERLY
@@ -85,12 +85,7 @@ def revivable(namespace: Namespace, doomed: Doomed) -> list[UUID]:
     return list(superseded.values_list("pk", flat=True))
 
 
-def orphaned(namespace: Namespace) -> list[Observation]:
-    """Observations that no memory rests on any more: nothing says what they said."""
-    return list(namespace.observations.filter(evidence=None).order_by("recorded_at", "pk"))
-
-
-def _of(namespace: Namespace, marked: Q, said: Q) -> Doomed:
+def _of(namespace: Namespace, marked: Q, said: Q) -> ErasureSet:
     seen = set(namespace.observations.filter(marked).values_list("pk", flat=True))
     memories = set(MemoryItem.objects.of(namespace).filter(marked).values_list("pk", flat=True))
     memories |= set(
@@ -98,7 +93,9 @@ def _of(namespace: Namespace, marked: Q, said: Q) -> Doomed:
     )
     seen |= _rests_only_on(memories, marked)
     messages = set(namespace.messages.filter(said).values_list("pk", flat=True))
-    return _completed(namespace, Doomed(memories=memories, observations=seen, messages=messages))
+    return _completed(
+        namespace, ErasureSet(memories=memories, observations=seen, messages=messages)
+    )
 
 
 def _rests_only_on(memories: set[UUID], marked: Q) -> set[UUID]:
@@ -107,7 +104,7 @@ def _rests_only_on(memories: set[UUID], marked: Q) -> set[UUID]:
     return _rests_on(own.values_list("pk", flat=True))
 
 
-def _completed(namespace: Namespace, doomed: Doomed) -> Doomed:
+def _completed(namespace: Namespace, doomed: ErasureSet) -> ErasureSet:
     """Add what was made of it, and whatever else in the namespace says the same, until nothing more is found."""
     while True:
         before = (len(doomed.memories), len(doomed.observations))
@@ -132,7 +129,7 @@ def _learned_only_from(namespace: Namespace, memories: set[UUID]) -> set[UUID]:
         return {pk for (pk,) in cursor.fetchall()}
 
 
-def _texts(doomed: Doomed) -> list[str]:
+def _texts(doomed: ErasureSet) -> list[str]:
     found: set[str] = set()
     for model, ids in (
         (MemoryItem, doomed.memories),
@@ -149,7 +146,7 @@ def _saying(model: type, namespace: Namespace, texts: list[str]) -> set[UUID]:
         SELECT id FROM {table} WHERE namespace_id = %(namespace)s AND (
             text = ANY(%(texts)s) OR EXISTS (SELECT 1 FROM unnest(%(sure)s::text[]) said WHERE strpos(text, said) > 0)
         )"""
-    sure = [text for text in texts if len(text) >= SURE_LENGTH]
+    sure = [text for text in texts if len(text) >= MIN_QUOTE_LENGTH]
     with connection.cursor() as cursor:
         cursor.execute(statement, {"namespace": namespace.pk, "texts": texts, "sure": sure})
         return {pk for (pk,) in cursor.fetchall()}

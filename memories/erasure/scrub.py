@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 from django.db.models import Q
 
-from memories.erasure.lineage import SURE_LENGTH
+from memories.erasure.lineage import MIN_QUOTE_LENGTH
 from memories.models import Namespace, StoredCodeRule
 from worlds import audit
 from worlds.models import ApiKey, AuditedCall, IdempotentWrite
@@ -98,7 +98,7 @@ def _cleaned(value: Any, ids: set[str], texts: list[str]) -> Any:
 
 
 def _quotes(said: str, texts: list[str]) -> bool:
-    return any(text == said or (len(text) >= SURE_LENGTH and text in said) for text in texts)
+    return any(text == said or (len(text) >= MIN_QUOTE_LENGTH and text in said) for text in texts)
 
 
 def _concerns(namespace: Namespace) -> Q:
@@ -115,6 +115,6 @@ def _keys(namespace: Namespace) -> Any:
 def _blanked(value: Any, ids: set[str], texts: list[str]) -> Any:
     if not isinstance(value, str):
         return value
-    says = any(text == value or (len(text) >= SURE_LENGTH and text in value) for text in texts)
-    shown = any(len(value) >= SURE_LENGTH and value in text for text in texts)
+    says = any(text == value or (len(text) >= MIN_QUOTE_LENGTH and text in value) for text in texts)
+    shown = any(len(value) >= MIN_QUOTE_LENGTH and value in text for text in texts)
     return "" if says or shown or value in ids else value

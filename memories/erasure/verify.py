@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import connection
 from psycopg import sql
 
-from memories.erasure.lineage import SURE_LENGTH
+from memories.erasure.lineage import MIN_QUOTE_LENGTH
 from retrieval.embedders.vector_cache import text_hash
 
 COLUMNS = """
@@ -81,7 +81,7 @@ def _says(cursor: Any, table: str, column: str, namespace_id: UUID, texts: list[
     values = {
         "namespace": namespace_id,
         "texts": texts,
-        "sure": [text for text in texts if len(text) >= SURE_LENGTH],
+        "sure": [text for text in texts if len(text) >= MIN_QUOTE_LENGTH],
     }
     cursor.execute(_for(SAYS, table, column), values)
     return bool(cursor.fetchone()[0])

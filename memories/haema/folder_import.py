@@ -23,7 +23,7 @@ BATCH = 256
 
 
 @dataclass(frozen=True)
-class Row:
+class HaemaRow:
     id: UUID
     text: str
     timestamp_ms: int
@@ -34,7 +34,7 @@ class Row:
         return datetime.fromtimestamp(self.timestamp_ms / 1000, tz=UTC)
 
 
-def read(folder: Path) -> list[Row]:
+def read_rows(folder: Path) -> list[HaemaRow]:
     """Return the rows, oldest first; raise ValueError when the file is not HAEMA's."""
     file = folder / LATEST
     if not file.exists():
@@ -48,11 +48,13 @@ def read(folder: Path) -> list[Row]:
         raise ValueError(
             f"{file} cannot be read as HAEMA's index of latest memories: {error}"
         ) from error
-    found = [Row(_id(row[0]), str(row[1]), int(row[2]), bool(row[3])) for row in rows if row[1]]
+    found = [
+        HaemaRow(_id(row[0]), str(row[1]), int(row[2]), bool(row[3])) for row in rows if row[1]
+    ]
     return [row for row in found if not flaw(row.text)]
 
 
-def bring_in(namespace: Namespace, rows: list[Row]) -> int:
+def import_rows(namespace: Namespace, rows: list[HaemaRow]) -> int:
     """Store `rows` as memories with an observation each, those HAEMA had deleted as history. Return how many."""
     with transaction.atomic():
         locked = core.locked(namespace)
@@ -67,7 +69,7 @@ def bring_in(namespace: Namespace, rows: list[Row]) -> int:
     return len(rows)
 
 
-def _store(namespace: Namespace, rows: list[Row], own: dict[UUID, UUID]) -> None:
+def _store(namespace: Namespace, rows: list[HaemaRow], own: dict[UUID, UUID]) -> None:
     shared: dict[str, Any] = {"namespace": namespace, "source": "haema"}
     batch = uuid7()
     seen = [Observation(batch=batch, text=row.text, event_at=row.at, **shared) for row in rows]

@@ -131,14 +131,16 @@ class Memory:
         self._open()
 
     def _open(self) -> None:
-        stored = folder_import.read(self.path) if not (self.path / folders.MARKER).exists() else []
+        stored = (
+            folder_import.read_rows(self.path) if not (self.path / folders.MARKER).exists() else []
+        )
         self.namespace, is_new = folders.open_folder(self.path)
         if self.embedding_client is not None and self.output_dimensionality is not None:
             folders.set_width(self.namespace, self.output_dimensionality)
         self.namespace.merge_top_k = self.merge_top_k
         self.namespace.merge_distance_cutoff = self.merge_distance_cutoff
         if is_new and stored:
-            folder_import.bring_in(self.namespace, stored)
+            folder_import.import_rows(self.namespace, stored)
             vectors.embed_missing(self.namespace, self._vectors)
         folders.synchronise_core(self.namespace, self.path)
 
@@ -255,7 +257,7 @@ class Memory:
     def import_folder(self, folder: str | Path) -> int:
         """Bring in what HAEMA stored in another folder; return how many memories came."""
         source = Path(folder)
-        count = folder_import.bring_in(self.namespace, folder_import.read(source))
+        count = folder_import.import_rows(self.namespace, folder_import.read_rows(source))
         vectors.embed_missing(self.namespace, self._vectors)
         if (source / folders.CORE_FILE).exists():
             folders.import_core(self.namespace, source / folders.CORE_FILE)

@@ -16,7 +16,7 @@ from memories.ingest.answers import (
     MemoryReconstructionResponse,
     PreMemorySplitResponse,
 )
-from memories.prompts import Prompt, rearm
+from memories.prompts import Prompt, unescape_tags
 from memories.storable import required
 from retrieval.errors import LanguageModelDown
 
@@ -91,12 +91,12 @@ def updated_core(model: StructuredModel, *, core: str, memories: list[str]) -> s
     answer = ask(model, prompts.core_prompt(core=core, memories=memories), CoreUpdateResponse)
     if answer is None or not answer.should_update or not answer.core_markdown:
         return None
-    return rearm(answer.core_markdown).strip() + "\n"
+    return unescape_tags(answer.core_markdown).strip() + "\n"
 
 
 def _tidy(texts: list[str]) -> list[str]:
     """Trim, drop the empty and the repeated, keep the order."""
-    trimmed = (rearm(text).strip() for text in texts)
+    trimmed = (unescape_tags(text).strip() for text in texts)
     return list(dict.fromkeys(text for text in trimmed if text))
 
 

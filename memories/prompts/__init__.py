@@ -20,7 +20,7 @@ TAGS = (
     "found_memories",
 )
 TAG = re.compile(rf"<(/?\s*(?:{'|'.join(TAGS)})\s*)>", re.IGNORECASE)
-DISARMED = re.compile(rf"‹(/?\s*(?:{'|'.join(TAGS)})\s*)›", re.IGNORECASE)
+ESCAPED_TAG = re.compile(rf"‹(/?\s*(?:{'|'.join(TAGS)})\s*)›", re.IGNORECASE)
 NONE = "- (none)"
 
 
@@ -31,30 +31,32 @@ class Prompt:
 
 
 @cache
-def _words(name: str) -> str:
+def load_text(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def split_prompt(raw: str) -> Prompt:
-    return Prompt(_words("split"), _fill("split_task", raw_input=_lines([raw])))
+    return Prompt(load_text("split"), fill_template("split_task", raw_input=_lines([raw])))
 
 
 def reconstruction_prompt(*, related: list[str], contents: list[str]) -> Prompt:
-    user = _fill(
+    user = fill_template(
         "reconstruct_task", related_memories=_lines(related), new_contents=_lines(contents)
     )
-    return Prompt(_words("reconstruct"), user)
+    return Prompt(load_text("reconstruct"), user)
 
 
 def refinement_prompt(first: Prompt) -> Prompt:
-    return Prompt(first.system, f"{first.user}\n\n{_words('refine_task')}")
+    return Prompt(first.system, f"{first.user}\n\n{load_text('refine_task')}")
 
 
 def core_prompt(*, core: str, memories: list[str]) -> Prompt:
-    user = _fill(
-        "core_task", current_core_markdown=disarm(core), candidate_new_memories=_lines(memories)
+    user = fill_template(
+        "core_task",
+        current_core_markdown=escape_tags(core),
+        candidate_new_memories=_lines(memories),
     )
-    return Prompt(_words("core"), user)
+    return Prompt(load_text("core"), user)
 
 
 def check_prompt(question: str, memories: list[str]) -> Prompt:
@@ -63,23 +65,25 @@ def check_prompt(question: str, memories: list[str]) -> Prompt:
         f"{number}. {_line(text)}" for number, text in enumerate(memories, start=1)
     )
     return Prompt(
-        _words("check"),
-        _fill("check_task", asked_question=_line(question), found_memories=numbered or NONE),
+        load_text("check"),
+        fill_template(
+            "check_task", asked_question=_line(question), found_memories=numbered or NONE
+        ),
     )
 
 
 def prompt(name: str, texts: list[str]) -> Prompt:
     """A prompt of one block of input: the words of `name`, with `texts` as its lines."""
-    return Prompt(_words(name), _fill(f"{name}_task", raw_input=_lines(texts)))
+    return Prompt(load_text(name), fill_template(f"{name}_task", raw_input=_lines(texts)))
 
 
-def disarm(text: str) -> str:
+def escape_tags(text: str) -> str:
     return TAG.sub(r"‹\1›", text)
 
 
-def rearm(text: str) -> str:
-    """Undo `disarm` in a model's answer, so that what is stored is what was said."""
-    return DISARMED.sub(r"<\1>", text)
+def unescape_tags(text: str) -> str:
+    """Undo `escape_tags` in a model's answer, so that what is stored is what was said."""
+    return ESCAPED_TAG.sub(r"<\1>", text)
 
 
 def _lines(texts: list[str]) -> str:
@@ -87,9 +91,9 @@ def _lines(texts: list[str]) -> str:
 
 
 def _line(text: str) -> str:
-    return disarm(" ".join(text.split()))
+    return escape_tags(" ".join(text.split()))
 
 
-def _fill(name: str, **blocks: str) -> str:
-    filled = _words(name)
+def fill_template(name: str, **blocks: str) -> str:
+    filled = load_text(name)
     return re.sub(r"\{(\w+)\}", lambda match: blocks[match[1]], filled)

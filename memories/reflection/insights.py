@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from memories import prompts
 from memories.ingest.reconstruction import StructuredModel, ask
 from memories.models import MemoryItem
-from memories.prompts import rearm
+from memories.prompts import unescape_tags
 from memories.similarity.compare import meaning
 from memories.states import Maker
 
@@ -53,7 +53,9 @@ class ReflectionGenerator:
     def generate(self, episodes: Sequence[MemoryItem]) -> Draft:
         said = self._said(episodes)
         if said is not None:
-            return Draft(rearm(said.insight).strip(), said.importance, Maker.MODEL, episodes)
+            return Draft(
+                unescape_tags(said.insight).strip(), said.importance, Maker.MODEL, episodes
+            )
         return Draft(self._extracted(episodes), _importance(episodes), Maker.RULES, episodes)
 
     def _said(self, episodes: Sequence[MemoryItem]) -> InsightAnswer | None:

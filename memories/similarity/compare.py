@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -23,6 +22,7 @@ from memories.similarity.lexicon import (
     SYNONYMS,
     TIME_WORDS,
 )
+from memories.text_caches import text_cache
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:/]\d+)*")
 UNITED = {word: min(group) for group in SYNONYMS for word in group}
@@ -89,16 +89,10 @@ def compare(one: str, other: str, *, similarity: float) -> Verdict:
     return Verdict.CONTRADICTS if differing and alike >= ALIKE_AT else Verdict.DIFFERENT
 
 
-@lru_cache(maxsize=16_384)
+@text_cache(maxsize=16_384)
 def fingerprint(text: str) -> str:
     """The text without case, punctuation and spacing: equal for exact duplicates."""
     return " ".join(WORD.findall(plain(text).casefold()))
-
-
-def forget_texts() -> None:
-    """Empty this process's caches of texts: what was deleted for good must not live on in one."""
-    for remembering in (fingerprint, meaning, stem):
-        remembering.cache_clear()
 
 
 def likeness(one: str, other: str, *, similarity: float) -> float:
@@ -132,7 +126,7 @@ def difference(one: str, other: str) -> str:
     return next((name for name, differs in DIFFERENCES.items() if differs(mine, yours)), "")
 
 
-@lru_cache(maxsize=16_384)
+@text_cache(maxsize=16_384)
 def meaning(text: str) -> Meaning:
     tokens = WORD.findall(plain(text))
     lower = [token.casefold() for token in tokens]
@@ -167,7 +161,7 @@ def _negates_in_letters(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't")
 
 
-@lru_cache(maxsize=50_000)
+@text_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """A rough stem that works in three languages: enough to match forms, too little to join different words."""
     if HANGUL.search(word):

@@ -12,12 +12,12 @@ from worlds.models import World
 
 @pytest.fixture
 def mira(world: World) -> Namespace:
-    return namespaces.named(world, "mira-voss")
+    return namespaces.get_or_create_namespace(world, "mira-voss")
 
 
 @pytest.fixture
 def tobin(world: World) -> Namespace:
-    return namespaces.named(world, "tobin")
+    return namespaces.get_or_create_namespace(world, "tobin")
 
 
 def remember(namespace: Namespace, *contents: str, **about: object) -> Written:

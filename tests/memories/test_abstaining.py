@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from memories.buckets.abstention import Seen, signs, thresholds, weighed
-from memories.buckets.question_type import asked_for, forget_words, offers, same, stem, words_of
+from memories.buckets.question_type import asked_for, offers, same, stem, words_of
+from memories.text_caches import clear_text_caches
 
 FARE = "The fare over the river is one penny."
 BELL = "The bell of Ferrymark rings at noon."
@@ -112,5 +113,5 @@ def test_vectors_take_part_only_where_they_were_fitted() -> None:
 
 def test_words_are_forgotten() -> None:
     stem("ferrymen")
-    forget_words()
+    clear_text_caches()
     assert stem.cache_info().currsize == 0

@@ -63,7 +63,7 @@ def test_what_an_erased_memory_had_replaced_comes_back(mira: Namespace) -> None:
 def test_a_source_goes_with_everything_that_rests_on_it(mira: Namespace) -> None:
     remember(mira, SECRET, source="session-2")
     remember(mira, "The tide turns at noon.", source="session-1")
-    conversation.say(mira, "I saw the ledger.", source="session-2")
+    conversation.log_message(mira, "I saw the ledger.", source="session-2")
     receipt = deletion.erase_source(mira, "session-2", by="gm")
     assert receipt.is_clean
     assert [seen.source for seen in mira.observations.all()] == ["session-1"]
@@ -124,10 +124,10 @@ def test_audit_and_stored_answers_forget_it(mira: Namespace, world: World) -> No
 
 def test_rebuilding_and_importing_do_not_bring_it_back(mira: Namespace, world: World) -> None:
     _kept, secret = remember(mira, "The tide turns at noon.", SECRET).ids
-    lines = list(transfer.export(mira))
+    lines = list(transfer.export_namespace(mira))
     deletion.erase_memory(mira, secret)
     rebuild.rebuild(mira, everything=True)
-    transfer.bring_in(lines, world)
+    transfer.import_namespace(lines, world)
     assert SECRET not in {memory.text for memory in mira.memories.all()}
     assert SECRET not in {seen.text for seen in mira.observations.all()}
     with pytest.raises(NotFound, match="cannot be brought back"):
@@ -145,7 +145,7 @@ def test_a_whole_namespace_goes_and_its_neighbour_stays(mira: Namespace, tobin: 
 
 def test_the_verifier_finds_what_a_careless_deletion_leaves(mira: Namespace) -> None:
     (pk,) = remember(mira, SECRET).ids
-    conversation.say(mira, f"Did you know? {SECRET}")
+    conversation.log_message(mira, f"Did you know? {SECRET}")
     MemoryItem.objects.filter(pk=pk).delete()
     found = leftovers(mira.pk, [pk], [SECRET])
     assert any("memories_observation.text" in place for place in found)

@@ -155,7 +155,7 @@ def test_a_key_without_namespace_has_no_memory(world: object) -> None:
     from worlds.callers import Caller
 
     with pytest.raises(namespaces.NoNamespace):
-        namespaces.of_caller(Caller.gm(world))  # type: ignore[arg-type]
+        namespaces.require_own_namespace(Caller.gm(world))  # type: ignore[arg-type]
 
 
 def test_recalls_are_counted_without_a_write_per_read(mira: Namespace) -> None:

@@ -221,7 +221,7 @@ def test_all_of_a_batch_is_written_or_nothing(
 
 @pytest.mark.django_db(transaction=True)
 def test_batches_of_several_writers_lose_nothing_and_replace_nothing_twice(world: World) -> None:
-    namespace = namespaces.named(world, "crowded")
+    namespace = namespaces.get_or_create_namespace(world, "crowded")
     failed: list[BaseException] = []
 
     def write(seed: int) -> None:

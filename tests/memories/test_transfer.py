@@ -19,31 +19,31 @@ pytestmark = pytest.mark.django_db
 
 def test_a_round_trip_changes_nothing(mira: Namespace, world: World) -> None:
     _a_life(mira)
-    before = list(transfer.export(mira))
+    before = list(transfer.export_namespace(mira))
     _forget(mira)
-    again, counts = transfer.bring_in(before, world)
-    assert sorted(transfer.export(again)) == sorted(before)
+    again, counts = transfer.import_namespace(before, world)
+    assert sorted(transfer.export_namespace(again)) == sorted(before)
     assert counts["memoryitem"] == again.memories.count() > 3
     assert recall.search(again, "eel soup").memories[0].text == "Mira likes eel soup very much."
 
 
 def test_reading_twice_changes_nothing(mira: Namespace, world: World) -> None:
     _a_life(mira)
-    lines = list(transfer.export(mira))
-    _same, counts = transfer.bring_in(lines, world)
+    lines = list(transfer.export_namespace(mira))
+    _same, counts = transfer.import_namespace(lines, world)
     assert not counts
-    assert sorted(transfer.export(mira)) == sorted(lines)
+    assert sorted(transfer.export_namespace(mira)) == sorted(lines)
 
 
 def test_a_clients_vectors_go_along(tmp_path: Path, world: World) -> None:
     memory = Memory(tmp_path, 5, Vectors(), Echo())
     memory.add(["a", "b"])
-    lines = list(transfer.export(memory.namespace))
+    lines = list(transfer.export_namespace(memory.namespace))
     before = list(
         memory.namespace.memories.order_by("pk").values_list("client_vector__vector", flat=True)
     )
     _forget(memory.namespace)
-    again, _counts = transfer.bring_in(lines, world)
+    again, _counts = transfer.import_namespace(lines, world)
     after = list(again.memories.order_by("pk").values_list("client_vector__vector", flat=True))
     assert [list(vector) for vector in after] == [list(vector) for vector in before]
 
@@ -60,17 +60,17 @@ def test_a_clients_vectors_go_along(tmp_path: Path, world: World) -> None:
 )
 def test_a_file_that_is_no_memory_is_refused(world: World, damaged: list[str]) -> None:
     with pytest.raises(Invalid):
-        transfer.bring_in(damaged, world)
+        transfer.import_namespace(damaged, world)
     assert not Namespace.objects.exists()
 
 
 def test_a_file_cut_in_half_leaves_the_previous_state(mira: Namespace, world: World) -> None:
     _a_life(mira)
-    lines = list(transfer.export(mira))
+    lines = list(transfer.export_namespace(mira))
     _forget(mira)
     lines[3] = lines[3][: len(lines[3]) // 2]
     with pytest.raises(Invalid, match="Line 4"):
-        transfer.bring_in(lines, world)
+        transfer.import_namespace(lines, world)
     assert not MemoryItem.objects.exists()
 
 
@@ -78,9 +78,9 @@ def test_rows_of_another_memory_are_not_taken_over(
     mira: Namespace, tobin: Namespace, world: World
 ) -> None:
     remember(mira, "The tide turns at noon.")
-    lines = list(transfer.export(mira))
+    lines = list(transfer.export_namespace(mira))
     with pytest.raises(Conflict):
-        transfer.bring_in([next(transfer.export(tobin)), *lines[1:]], world)
+        transfer.import_namespace([next(transfer.export_namespace(tobin)), *lines[1:]], world)
 
 
 def _a_life(namespace: Namespace) -> None:
@@ -91,7 +91,7 @@ def _a_life(namespace: Namespace) -> None:
     lifecycle.archive(namespace, second, by="gm", reason="noise")
     lifecycle.restore(namespace, second, by="gm")
     core.write(namespace, "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- x\n", reason="by hand")
-    conversation.say(namespace, "안녕하세요, 미라.", speaker="Han Solbi")
+    conversation.log_message(namespace, "안녕하세요, 미라.", speaker="Han Solbi")
     remember(namespace, "Mira likes eel soup very, very much, says Oda.")
 
 

@@ -43,7 +43,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def _export(self, world: World, options: dict[str, Any]) -> None:
-        lines = transfer.export(self._namespace(world, options))
+        lines = transfer.export_namespace(self._namespace(world, options))
         if options["file"] is None:
             sys.stdout.writelines(f"{line}\n" for line in lines)
             return
@@ -52,14 +52,17 @@ class Command(BaseCommand):
 
     def _import(self, world: World, options: dict[str, Any]) -> None:
         with self._file(options).open(encoding="utf-8") as lines:
-            namespace, counts = transfer.bring_in(lines, world, name=options["namespace"])
+            namespace, counts = transfer.import_namespace(lines, world, name=options["namespace"])
         embed_soon("memory")
         told = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing new"
         self.stdout.write(f"{namespace}: {told}.")
 
     def _import_haema(self, world: World, options: dict[str, Any]) -> None:
-        folder, namespace = self._file(options), namespaces.named(world, options["namespace"])
-        count = folder_import.bring_in(namespace, folder_import.read(folder))
+        folder, namespace = (
+            self._file(options),
+            namespaces.get_or_create_namespace(world, options["namespace"]),
+        )
+        count = folder_import.import_rows(namespace, folder_import.read_rows(folder))
         if (folder / folders.CORE_FILE).exists():
             folders.import_core(namespace, folder / folders.CORE_FILE)
         embed_soon("memory")

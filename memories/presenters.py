@@ -1,0 +1,71 @@
+"""Convert memories to the response models that the REST API and the agent's tools share."""
+
+from typing import Any
+
+from memories.agent_schemas import ScoredMemoryOut
+from memories.buckets.read_pipeline import ScoredMemory
+from memories.models import MemoryItem
+from memories.schemas import (
+    BucketHit,
+    ChangeOut,
+    HistoryOut,
+    LinkOut,
+    MemoryHit,
+    MemoryOut,
+    ObservationOut,
+)
+from memories.search.history import links_of
+from memories.search.recall import Recalled
+
+
+def present_hit(memory: Recalled) -> MemoryHit:
+    """Return a search hit, its score rounded to six decimals."""
+    return MemoryHit(
+        id=str(memory.id),
+        text=memory.text,
+        bucket=memory.bucket,
+        score=round(memory.score, 6),
+        match=memory.match,
+        context=memory.context,
+        recorded_ms=memory.timestamp_ms,
+        event_at=memory.event_at,
+        formerly=memory.formerly,
+        now=str(memory.now) if memory.now else None,
+        sources=[source.text for source in memory.sources],
+    )
+
+
+def present_bucket_hit(hit: ScoredMemory) -> BucketHit:
+    """Return the short form for a language model, its score rounded to four decimals."""
+    memory = hit.memory
+    return BucketHit(
+        id=str(hit.id), text=memory.text, bucket=memory.bucket, score=round(hit.score, 4)
+    )
+
+
+def present_scored(hit: ScoredMemory) -> ScoredMemoryOut:
+    """Return the full form with the three axes of the score."""
+    short = present_bucket_hit(hit).model_dump() | {"score": hit.score}
+    return ScoredMemoryOut(**short, **vars(hit.axes), tokens=hit.tokens)
+
+
+def present_history(memory: MemoryItem) -> HistoryOut:
+    """Return the memory with all state changes, successions and observations."""
+    changes: list[Any] = list(memory.changes.order_by("at", "pk"))
+    links = [
+        LinkOut(
+            kind=link.kind,
+            older=link.older_id,
+            newer=link.newer_id,
+            in_effect=link.in_effect,
+            reason=link.reason,
+        )
+        for link in links_of(memory)
+    ]
+    observations = memory.observations.order_by("recorded_at")
+    return HistoryOut(
+        memory=MemoryOut.model_validate(memory),
+        changes=[ChangeOut.model_validate(change) for change in changes],
+        links=links,
+        observations=[ObservationOut.model_validate(row) for row in observations],
+    )

@@ -1,0 +1,27 @@
+"""Per-process caches keyed by a user's text, which a deletion for good has to empty."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_clear_functions: list[Callable[[], None]] = []
+
+
+def text_cache(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return an `lru_cache` decorator whose cache `clear_text_caches` empties."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        cached = lru_cache(maxsize=maxsize)(function)
+        _clear_functions.append(cached.cache_clear)
+        return cast(Callable[P, R], cached)
+
+    return decorate
+
+
+def clear_text_caches() -> None:
+    """Empty the caches of this process: an erased text must not survive in one of them."""
+    for clear in _clear_functions:
+        clear()
