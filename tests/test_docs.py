@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
@@ -40,3 +41,32 @@ def test_the_readme_shows_make_targets_that_exist() -> None:
     shown = set(re.findall(r"^\s*make ([a-z]+)", (ROOT / "README.md").read_text(), re.MULTILINE))
     assert shown
     assert shown <= targets
+
+
+DECISIONS = ROOT / "docs" / "decisions"
+RECORDS = sorted(DECISIONS.glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem[:4])
+def test_a_decision_record_follows_the_template(record: Path) -> None:
+    text = record.read_text()
+    shape = (
+        r"# (\d{4})\. \S.*\n\n- Date: \d{4}-\d\d-\d\d\n"
+        r"- Status: (accepted|proposed|superseded by \[)"
+    )
+    assert (title := re.match(shape, text))
+    assert title[1] == record.stem[:4]
+    assert re.findall("^## (.*)", text, re.MULTILINE) == ["Context", "Decision", "Consequences"]
+
+
+def test_the_index_lists_every_decision_by_its_title() -> None:
+    listed = re.findall(
+        r"^\| \[(\d{4})\]\((\S+)\) \| (.*) \|$",
+        (DECISIONS / "README.md").read_text(),
+        re.MULTILINE,
+    )
+    titles = [record.read_text().partition("\n")[0].removeprefix("# ") for record in RECORDS]
+    assert listed == [
+        (record.stem[:4], record.name, title[6:])
+        for record, title in zip(RECORDS, titles, strict=True)
+    ]

@@ -1,4 +1,6 @@
-"""What the scripted server can answer. Each function returns an `Answer`, or a function of the request body."""
+"""What the scripted server can answer. Each function returns an `Answer`, or a function of the
+request body.
+"""
 
 import json
 import re
@@ -28,7 +30,7 @@ def as_json(value: Any, code: int = 200, **headers: str) -> Answer:
     return Answer(code, json.dumps(value).encode(), {**JSON, **headers})
 
 
-# --- Answers for any route ------------------------------------------------------------------------------------------
+# --- Answers for any route
 def status(code: int, *, retry_after: float | None = None, error: str = "scripted") -> Answer:
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return as_json(
@@ -55,7 +57,7 @@ def drop() -> Answer:
     return Answer(body=b'{"data": []}' * 10, cut=True)
 
 
-# --- Embeddings -----------------------------------------------------------------------------------------------------
+# --- Embeddings
 def vectors(rows: list[list[float]]) -> Answer:
     data = [
         {"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)
@@ -114,7 +116,7 @@ def _row(text: str, width: int) -> list[float]:
     return row
 
 
-# --- Chat -----------------------------------------------------------------------------------------------------------
+# --- Chat
 def say(text: str, *, finish: str = "stop") -> Scripted:
     return lambda body: (
         _stream(text, finish) if body.get("stream") else _message({"content": text}, finish)
@@ -138,7 +140,9 @@ def break_off(text: str) -> Answer:
 
 
 def no_schema() -> Scripted:
-    """Refuse any `response_format`, as older servers do; answer the smallest fitting object without it."""
+    """Refuse any `response_format`, as older servers do; answer the smallest fitting object without
+    it.
+    """
     return lambda body: (
         status(400, error="response_format is not supported")
         if "response_format" in body

@@ -1,4 +1,6 @@
-"""Fixtures over the scripted server; imported by `tests/conftest.py`, so that every test has them."""
+"""Fixtures over the scripted server; imported by `tests/conftest.py`, so that every test has
+them.
+"""
 
 from collections.abc import Iterator
 from typing import Any

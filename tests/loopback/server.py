@@ -57,7 +57,9 @@ class Route:
 
 
 class Loopback:
-    """A scripted OpenAI-compatible server on a free port of 127.0.0.1; see the package's docstring."""
+    """A scripted OpenAI-compatible server on a free port of 127.0.0.1; see the package's
+    docstring.
+    """
 
     def __init__(self) -> None:
         self.embeddings = Route(default=hashed)
