@@ -9,7 +9,6 @@ from uuid import UUID
 from django.db.models import Count, Max, QuerySet
 
 from knowledge.models import Rule
-from retrieval.ahead import Sent
 from retrieval.search.compiled_rows import Rows
 from retrieval.text.names import Entry, Match, Mention, NameIndex, query_keys
 from worlds.audiences import Visibility
@@ -48,30 +47,23 @@ class SharedNames:
     checked: float
 
 
-NamedRows = Callable[[], list[NamedRow]]
-
 _shared: dict[UUID, SharedNames] = {}
 
 
-def named_rules(rules: Rows, own: Rows, world: World, question: str, *, within: float) -> NamedRows:
-    """Begin to look for the rules of `rules` that `question` is the name of, or that it mentions (scored `within`);
-    what is returned waits for them. `own` are those among them that are not shared by all worlds."""
+def named_rules(
+    rules: Rows, own: Rows, world: World, question: str, *, within: float
+) -> list[NamedRow]:
+    """Return the rules of `rules` that `question` is the name of, or that it mentions (scored `within`). `own` are
+    those among them that are not shared by all worlds."""
     shared = [shared_names(world.system_id)] if world.system_id else []
-    near = _near(own, question)
-    return lambda: _named(
-        [*shared, _index(near)], lambda: index_of(rules, question), question, within
-    )
+    indexes = [*shared, index_of(own, question)]
+    return _named(indexes, lambda: index_of(rules, question), question, within)
 
 
-def named_rows(rows: Rows, question: str, *, within: float) -> NamedRows:
+def named_rows(rows: Rows, question: str, *, within: float) -> list[NamedRow]:
     """The same for any rows of rules or lore. Nothing outside them is looked at."""
-    near = _near(rows, question)
-
-    def named() -> list[NamedRow]:
-        index = _index(near)
-        return _named([index], lambda: index, question, within)
-
-    return named
+    index = index_of(rows, question)
+    return _named([index], lambda: index, question, within)
 
 
 def not_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
@@ -80,16 +72,9 @@ def not_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
 
 def index_of(rows: "QuerySet[Any] | Rows", text: str) -> NameIndex:
     """Return an index of the names of `rows` that may stand in `text`."""
-    return _index(_near(rows if isinstance(rows, Rows) else Rows(rows), text))
-
-
-def _near(rows: Rows, text: str) -> Sent:
-    columns = ("id", "title", "aliases", "name_keys")
-    return rows.ask(NEAR, columns, keys=" ".join(query_keys(text[:2000])), most=MOST_NAMES)
-
-
-def _index(near: Sent) -> NameIndex:
-    return NameIndex(Entry(*row) for row in near.rows())
+    rows = rows if isinstance(rows, Rows) else Rows(rows)
+    columns, keys = ("id", "title", "aliases", "name_keys"), " ".join(query_keys(text[:2000]))
+    return NameIndex(Entry(*row) for row in rows.read(NEAR, columns, keys=keys, most=MOST_NAMES))
 
 
 def shared_names(system_id: UUID) -> NameIndex:

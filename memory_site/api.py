@@ -15,7 +15,7 @@ from knowledge.graph.api import router as graph_router
 from memories.agent_api import router as agent_router
 from memories.api import router as memories_router
 from memory_site import toolbox
-from memory_site.errors import Unreadable, tell_problems
+from memory_site.errors import Unreadable, add_problem_handlers
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.openapi import MemoryApi, Renderer, StrictParser
 from memory_site.toolbox import Answered, Profile, Tool
@@ -33,7 +33,7 @@ api = MemoryApi(
     parser=StrictParser(),
     renderer=Renderer(),
 )
-tell_problems(api)
+add_problem_handlers(api)
 api.add_decorator(rest.through, mode="view")
 JSON = "application/json; charset=utf-8"
 tools = Router(tags=["tools"], auth=NeedsKey(counted=False))

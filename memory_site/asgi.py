@@ -14,45 +14,35 @@ django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402 - needs the apps that the line above loads
 
-from memory_site.mcp import McpDoor, Receive, Scope, Send  # noqa: E402
-from memory_site.one_thread_asgi import OneThreadHandler, ProgramsHandler  # noqa: E402
-from memory_site.tool_door import ToolDoor  # noqa: E402
+from memory_site.mcp import McpEndpoint, Receive, Scope, Send  # noqa: E402
+from memory_site.one_thread_asgi import OneThreadHandler  # noqa: E402
 from worlds import audit  # noqa: E402
 
-threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
-site, for_programs, tools = OneThreadHandler(threads), ProgramsHandler(threads), ToolDoor(threads)
-PROGRAMS, DOCS = "/api/v1/", "/api/v1/docs"
 
-
-class Doors:
-    """Send /mcp to the MCP door, which runs from the start of the process to its end, and the rest to Django."""
+class Application:
+    """Routes /mcp to the MCP server, which runs from the start of the process to its end, and the rest to Django."""
 
     def __init__(self) -> None:
-        self.mcp: McpDoor | None = None
+        threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
+        self.django = OneThreadHandler(threads)
+        self.mcp: McpEndpoint | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self.live(receive, send)
+            await self.run_lifespan(receive, send)
         elif self.mcp and scope["type"] == "http" and scope["path"].rstrip("/") == "/mcp":
             await self.mcp(scope, receive, send)
         else:
-            await self.http(scope)(scope, receive, send)
+            await self.django(scope, receive, send)
 
-    def http(self, scope: Scope) -> Any:
-        """The application that answers this request."""
-        if tools.takes(scope):
-            return tools
-        by_program = scope["path"].startswith(PROGRAMS) and not scope["path"].startswith(DOCS)
-        return for_programs if by_program else site
-
-    async def live(self, receive: Receive, send: Send) -> None:
-        """Follow the ASGI lifespan: start, wait for the end, stop."""
+    async def run_lifespan(self, receive: Receive, send: Send) -> None:
+        """Follow the ASGI lifespan protocol: start, wait for shutdown, stop."""
         async with AsyncExitStack() as stack:
             await receive()
-            door = McpDoor()
-            await stack.enter_async_context(door.manager.run())
-            self.mcp = door
-            gc.freeze()  # what the start made stays for ever: no collection needs to walk through it again
+            endpoint = McpEndpoint()
+            await stack.enter_async_context(endpoint.manager.run())
+            self.mcp = endpoint
+            gc.freeze()  # what the start allocated lives as long as the process: exempt it from collection
             await send({"type": "lifespan.startup.complete"})
             await receive()
             self.mcp = None
@@ -60,4 +50,4 @@ class Doors:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-application: Any = Doors()
+application: Any = Application()

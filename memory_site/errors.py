@@ -117,7 +117,7 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
     ).model_dump()
 
 
-def told(exc: BaseException, request_id: str) -> tuple[int, dict[str, str], bytes]:
+def problem_answer(exc: BaseException, request_id: str) -> tuple[int, dict[str, str], bytes]:
     """Return the status, headers and body with which a program is told of `exc`."""
     problem = problem_of(exc)
     headers = {"Content-Type": MEDIA_TYPE, **problem.headers}
@@ -128,13 +128,13 @@ def told(exc: BaseException, request_id: str) -> tuple[int, dict[str, str], byte
 
 def problem_response(request: HttpRequest, exc: Any) -> HttpResponse:
     problem = problem_of(exc)
-    status, headers, body = told(problem, getattr(request, "request_id", ""))
+    status, headers, body = problem_answer(problem, getattr(request, "request_id", ""))
     response = HttpResponse(body, status=status, headers=headers)
     response.problem_code = problem.code  # type: ignore[attr-defined]
     return response
 
 
-def tell_problems(api: NinjaAPI) -> None:
+def add_problem_handlers(api: NinjaAPI) -> None:
     """Have `api` answer every exception with a problem."""
     for kind in (*_MAP, Exception):
         api.add_exception_handler(kind, problem_response)

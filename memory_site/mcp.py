@@ -9,15 +9,15 @@ from functools import partial
 from typing import Any, TypeVar
 
 import mcp_types as types
-import orjson
 from django.conf import settings
+from django.utils.datastructures import CaseInsensitiveMapping
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from memory_site import mcp_resources, toolbox
-from memory_site.errors import problem_body, problem_of
+from memory_site.errors import problem_answer, problem_body, problem_of
 from memory_site.mcp_text import prose
 from memory_site.request_ids import accepted
 from memory_site.threads import in_thread
@@ -26,6 +26,7 @@ from memory_site.version import VERSION
 from retrieval.errors import Problem, Unauthorized, WrongScope
 from worlds import keys, rate_limits
 from worlds.callers import Caller
+from worlds.rest import key_in_headers
 
 MAX_BODY = 10 * 1024 * 1024
 INSTRUCTIONS = (
@@ -139,7 +140,7 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
-class McpDoor:
+class McpEndpoint:
     """The ASGI application at /mcp. It lives as long as its `manager` runs (the lifespan of the process)."""
 
     def __init__(self) -> None:
@@ -152,15 +153,14 @@ class McpDoor:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1")
-            for name, value in scope["headers"]
-        }
-        request_id = accepted(headers.get("x-request-id"))
+        headers = CaseInsensitiveMapping(
+            {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        )
+        request_id = accepted(headers.get("X-Request-ID"))
         try:
-            key = await in_thread(partial(keys.verify, _presented(headers)))
+            key = await in_thread(partial(keys.verify, key_in_headers(headers)))
         except Exception as exc:
-            await _refuse(send, problem_of(exc), request_id)
+            await _refuse(send, exc, request_id)
             return
         inner = {**scope, "caller": Caller.holding(key, request_id=request_id)}
         await self.manager.handle_request(inner, receive, send)  # type: ignore[arg-type]
@@ -172,14 +172,6 @@ def _caller_in_scope(context: Any) -> Caller:
     return caller
 
 
-def _presented(headers: dict[str, str]) -> str:
-    scheme, _space, token = headers.get("authorization", "").partition(" ")
-    text = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "").strip()
-    if not text:
-        raise Unauthorized(keys.NO_KEY)
-    return text
-
-
 def allowed(hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
     """Protect against DNS rebinding with the hosts that Django serves, on any port."""
     if "*" in hosts:
@@ -189,16 +181,9 @@ def allowed(hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[*pages, *origins])
 
 
-async def _refuse(send: Send, problem: Problem, request_id: str) -> None:
-    headers = {
-        "content-type": "application/problem+json",
-        "x-request-id": request_id,
-        **problem.headers,
-    }
-    if problem.status == 401:
-        headers["www-authenticate"] = 'Bearer realm="memory37"'
+async def _refuse(send: Send, exc: Exception, request_id: str) -> None:
+    status, headers, body = problem_answer(exc, request_id)
+    headers["X-Request-ID"] = request_id
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": problem.status, "headers": encoded})
-    await send(
-        {"type": "http.response.body", "body": orjson.dumps(problem_body(problem, request_id))}
-    )
+    await send({"type": "http.response.start", "status": status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})

@@ -172,7 +172,9 @@ def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) 
     prefix = caller.key.prefix if caller.key else ""
     with calling(caller.request_id, prefix, name[:80]), span_of(_tracer, "memory37.tool") as span:
         try:
-            return _counted(find(name), arguments, noted)
+            tool = find(name)
+            noted.caller, allowance = rate_limits.admit(caller, name)
+            return Answered(_answer(tool, arguments, noted), allowance)
         except Exception as exc:
             problem = problem_of(exc)
             noted.status, noted.code = problem.status, problem.code
@@ -194,26 +196,6 @@ def _write(noted: audit.Call) -> None:
         logger.exception(
             "Call of %s for request %s not audited", noted.tool, noted.caller.request_id
         )
-
-
-def _counted(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> Answered:
-    """Count the call and answer it. What only reads is begun while it is counted; a refusal still comes first."""
-    admission = rate_limits.Admission(noted.caller, tool.name)
-    if tool.asks_model or not tool.reads_only or not admission.is_under_way:
-        noted.caller, _allowance = admission.granted()
-    answer = None
-    try:
-        answer = _answer(tool, arguments, noted)
-    except Exception:
-        if admission.granted()[0].key is noted.caller.key:
-            raise
-    caller, allowance = admission.granted()
-    if (
-        answer is None or caller.key is not noted.caller.key
-    ):  # begun for a key as it was before it was changed
-        noted.caller = caller
-        answer = _answer(tool, arguments, noted)
-    return Answered(answer, allowance)
 
 
 def _answer(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> BaseModel:

@@ -56,15 +56,14 @@ class NeedsKey(AuthBase):
 
 def presented_key(request: HttpRequest) -> str:
     """Return the key's text from whichever header carries it; raises `Unauthorized`."""
-    return presented_in(
-        request.headers.get("Authorization", ""), request.headers.get("X-API-Key", "")
-    )
+    return key_in_headers(request.headers)
 
 
-def presented_in(authorization: str, api_key: str) -> str:
-    """The same, from the two headers themselves."""
-    scheme, _space, token = authorization.partition(" ")
-    text = token.strip() if scheme.lower() == "bearer" else api_key.strip()
+def key_in_headers(headers: Mapping[str, str]) -> str:
+    """Return the key's text from whichever of `headers` (a case-insensitive mapping) carries it."""
+    scheme, _space, token = headers.get("Authorization", "").partition(" ")
+    is_bearer = scheme.lower() == "bearer"
+    text = (token if is_bearer else headers.get("X-API-Key", "")).strip()
     if not text:
         raise Unauthorized(keys.NO_KEY)
     return text

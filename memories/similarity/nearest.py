@@ -9,8 +9,8 @@ from psycopg import sql
 
 from memories.models import Namespace
 from memories.vectors import Vectors
-from retrieval.ahead import send
 from retrieval.embedders import get_embedder
+from retrieval.search.pipeline import execute_together
 from retrieval.search.statement import vector_text
 
 BY_CLIENT_VECTOR = """
@@ -79,7 +79,7 @@ def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
             )
             return list(cursor.fetchall())
     values["vectors"] = [vector_text(vector) for vector in vectors]
-    return send(DEFAULT_DB_ALIAS, (LIMITS, {}), (_by_site_vector(), values)).rows()
+    return list(execute_together(DEFAULT_DB_ALIAS, (LIMITS, {}), (_by_site_vector(), values)))
 
 
 def united(found: list[Near]) -> dict[UUID, str]:

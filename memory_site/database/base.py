@@ -1,14 +1,11 @@
-"""Django's PostgreSQL backend, with a pool whose connections are looked at before each request, not asked."""
+"""Django's PostgreSQL backend with a pool that checks its connections without a query."""
 
 import select
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from queue import Empty, SimpleQueue
-from threading import Lock
 from time import monotonic
 from typing import Any
-from weakref import WeakSet, finalize
+from weakref import WeakKeyDictionary
 
 import psycopg
 from django.db.backends.postgresql import base, creation
@@ -17,11 +14,12 @@ from psycopg.adapt import AdaptersMap
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg_pool import ConnectionPool
 
-from retrieval.ahead import SendsAhead
+Connection = psycopg.Connection[Any]
+CHECK_SECONDS = 30
+"""A server that stops closes its connections, which a poll of the socket shows. What cuts a line silently (a firewall, a
+machine that is gone) shows only by a query, and that costs a round trip: so it is sent this seldom."""
 
-ASK_AGAIN = 30
-"""Seconds. A server that ends closes its connections, and that is seen at once; what cuts a line without a word (a
-firewall, a machine that is gone) is found by asking, and no connection is asked more often: it costs a wait."""
+_checked_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
 
 
 class QuickUtcLoader(TimestamptzLoader):
@@ -41,122 +39,61 @@ class QuickUtcLoader(TimestamptzLoader):
 
 
 class DatabaseCreation(creation.DatabaseCreation):
-    """Drops a test database although a server's thread may still hold a connection to it."""
-
-    def _destroy_test_db(self, test_database_name: str, verbosity: int) -> None:  # noqa: ARG002 - Django's name
-        with self.connection._nodb_cursor() as cursor:
+    def destroy_test_db(self, *args: Any, **kwargs: Any) -> None:
+        """End the connections that threads of a test server still hold: else PostgreSQL drops no database."""
+        with self.connection.cursor() as cursor:
             cursor.execute(
-                f"DROP DATABASE {self.connection.ops.quote_name(test_database_name)} WITH (FORCE)"
+                "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
+        super().destroy_test_db(*args, **kwargs)
 
 
-class DatabaseWrapper(SendsAhead, base.DatabaseWrapper):
+class DatabaseWrapper(base.DatabaseWrapper):
     creation_class = DatabaseCreation
-    _resting: "WeakSet[DatabaseWrapper]" = WeakSet()
-    _resting_lock = Lock()
-    _giving_back: "finalize[Any, Any] | None" = None
-    """What happens to a resting connection whose thread ends: the garbage collector leaves it for the next who wants
-    one, for it may run while this thread holds a lock of the pool."""
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether the connection stays with its thread between two calls."""
-        return self._giving_back is not None
-
-    def rest(self) -> None:
-        """Call it when a call is over: the connection stays with this thread for the next one, while at most half of
-        the pool does so; else it goes back."""
-        if self.in_atomic_block or self.connection is None:
-            return
-        fit = self.pool and not self.errors_occurred and not self.has_sent
-        if not fit or not (self.is_resting or self._has_place()):
-            self.close_if_unusable_or_obsolete()
-        elif not self.is_resting:
-            self._giving_back = finalize(self, _left.put, self.connection)
-            self._giving_back.atexit = False
-
-    def resume(self) -> None:
-        """Call it when a call begins: a connection that is not sure to stand goes back to the pool, which asks it."""
-        if self.is_resting and not self.in_atomic_block and not is_sure(self.connection):
-            self.close()
-
-    def close(self) -> None:
-        if self._giving_back:
-            self._giving_back.detach()
-            self._giving_back = None
-            with self._resting_lock:
-                self._resting.discard(self)
-        super().close()
-
-    def _has_place(self) -> bool:
-        with self._resting_lock:
-            others = sum(one.alias == self.alias for one in self._resting if one is not self)
-            if others >= self.pool.max_size // 2:
-                return False
-            self._resting.add(self)
-            return True
 
     def get_connection_params(self) -> dict[str, Any]:
-        """With our loader of times, where the site's time zone is UTC."""
-        given: dict[str, Any] = super().get_connection_params()
+        """Add the faster loader of times where the site's time zone is UTC."""
+        params: dict[str, Any] = super().get_connection_params()
         if self.timezone == UTC:
-            given["context"] = _quick(given["context"])
-        return given
+            params["context"] = with_quick_times(params["context"])
+        return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Take a connection that stands from the pool; raises `PoolTimeout` when there is none."""
-        _give_back_what_was_left()
+        """Take a usable connection from the pool; raises `PoolTimeout` when there is none."""
         while True:
             connection = super().get_new_connection(conn_params)
-            if not self.pool or stands(connection):
+            if not self.pool or is_usable(connection):
                 return connection
             connection.close()
-            self.pool.putconn(connection)  # which makes a new one in its place
-
-
-_left: "SimpleQueue[psycopg.Connection[Any]]" = SimpleQueue()
-
-
-def _give_back_what_was_left() -> None:
-    """Return the connections of threads that have ended; closed, for nobody knows what they were doing."""
-    with suppress(Empty):
-        while True:
-            connection = _left.get_nowait()
-            connection.close()
-            connection._pool.putconn(connection)  # type: ignore[union-attr]
+            self.pool.putconn(connection)  # the pool replaces a closed connection
 
 
 @lru_cache
-def _quick(context: AdaptersMap) -> AdaptersMap:
+def with_quick_times(context: AdaptersMap) -> AdaptersMap:
     quick = AdaptersMap(context)
     quick.register_loader("timestamptz", QuickUtcLoader)
     return quick
 
 
-def stands(connection: "psycopg.Connection[Any]") -> bool:
-    """Whether an idle connection can still be used."""
+def is_usable(connection: Connection) -> bool:
+    """Whether the server still answers on an idle connection; it is asked only after `CHECK_SECONDS` or when bytes wait
+    on the socket, which on an idle connection mean that the server is ending (or a notice)."""
+    now = monotonic()
+    recent = now - _checked_at.get(connection, -CHECK_SECONDS) < CHECK_SECONDS
+    if recent and not connection.closed and not has_news(connection.fileno()):
+        return True
     try:
-        if not is_sure(connection):
-            ConnectionPool.check_connection(connection)
-            vars(connection)["asked_at"] = monotonic()
+        ConnectionPool.check_connection(connection)
     except psycopg.OperationalError:
         return False
+    _checked_at[connection] = now
     return True
 
 
-def is_sure(connection: "psycopg.Connection[Any]") -> bool:
-    """Whether an idle connection need not be asked: it was, a moment ago, and is silent."""
-    asked_at: float = vars(connection).get("asked_at", -ASK_AGAIN)
-    return (
-        monotonic() - asked_at < ASK_AGAIN
-        and not connection.closed
-        and not _has_news(connection.fileno())
-    )
-
-
-def _has_news(descriptor: int) -> bool:
-    """The server says nothing on an idle connection but that it is ending, or a notice."""
-    if not hasattr(select, "poll"):  # Windows: ask
+def has_news(descriptor: int) -> bool:
+    """Whether bytes wait to be read; True where the platform (Windows) cannot tell."""
+    if not hasattr(select, "poll"):
         return True
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)

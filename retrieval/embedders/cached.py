@@ -1,7 +1,6 @@
 """Never embed the same text twice: a table for documents, a small cache in this process for queries."""
 
 import threading
-from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -37,17 +36,12 @@ class CachedEmbedder:
         self.name = inner.name
         self.dims = inner.dims
 
-    def embed_query(
-        self, texts: list[str], *, first: Callable[[], object] | None = None
-    ) -> Vectors:
-        """`first` is called before the model is asked for what is not known; it may refuse by raising."""
+    def embed_query(self, texts: list[str]) -> Vectors:
         keys = {text: (self.name, vector_cache.text_hash(text)) for text in texts}
         with _lock:
             known = {text: _queries[key] for text, key in keys.items() if key in _queries}
         missing = [text for text in keys if text not in known]
         if missing:
-            if first:
-                first()
             rows = dict(zip(missing, self.inner.embed_query(missing), strict=True))
             known |= rows
             with _lock:

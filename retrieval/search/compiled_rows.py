@@ -9,9 +9,9 @@ from typing import Any
 
 from cachetools import LRUCache
 from django.core.exceptions import EmptyResultSet
+from django.db import connections
 from django.db.models import QuerySet
 
-from retrieval.ahead import Sent, send
 from retrieval.models import Passage
 
 PLACEHOLDER = re.compile(r"%(%|s)")
@@ -39,12 +39,10 @@ class Rows:
 
     def read(self, statement: str, columns: Sequence[str], **values: Any) -> list[tuple[Any, ...]]:
         """Run `statement`, in which `{rows}` stands for these rows with `columns`."""
-        return self.ask(statement, columns, **values).rows()
-
-    def ask(self, statement: str, columns: Sequence[str], **values: Any) -> Sent:
-        """The same, but do not wait."""
         text, given = self.sql(*columns)
-        return send(self.queryset.db, (statement.format(rows=text), {**given, **values}))
+        with connections[self.queryset.db].cursor() as cursor:
+            cursor.execute(statement.format(rows=text), {**given, **values})
+            return list(cursor.fetchall())
 
     @property
     def model(self) -> type[Passage]:

@@ -2,9 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -59,7 +58,7 @@ def search(
     mode: Mode | str | None = None,
     language: str | None = None,
     expansions: Sequence[Expansion] = (),
-    named: Sequence[Named] | Callable[[], Sequence[Named]] = (),
+    named: Sequence[Named] = (),
     fields: Sequence[str] = (),
     one_of: str = "",
     vector_query: str | None = None,
@@ -69,9 +68,7 @@ def search(
 
     `rows` is a queryset, already narrowed by world, audience and filters. `scopes` are the tenants whose word counts
     apply (`Searched.scope`): the world, its game system, a namespace. `hidden=True` counts hidden rows too, for a game
-    master only: else a hidden row would change the ranking of others. `named` are passages found by name (asked
-    for last, if a function), `fields`
-    more columns to return with each hit, also of related rows (`lore__title`). Of each value of the column `one_of`
+    master only: else a hidden row would change the ranking of others. `named` are passages found by name, `fields` more columns to return with each hit, also of related rows (`lore__title`). Of each value of the column `one_of`
     only the best passage is a hit (`lore_id`: one of each entry). `vector_query` is embedded in place of `query`. Raise
     `Invalid` for a question that cannot be asked, `SearchTimeout` when the database is too slow.
     """
@@ -112,7 +109,7 @@ class Request:
     mode: Mode | None
     languages: Sequence[str]
     expansions: Sequence[Expansion]
-    named: Sequence[Named] | Callable[[], Sequence[Named]]
+    named: Sequence[Named]
     fields: tuple[str, ...]
     one_of: str
     vector_query: str | None
@@ -121,11 +118,6 @@ class Request:
     @property
     def domain(self) -> str:
         return searched(self.rows.model).domain
-
-    @cached_property
-    def names(self) -> Sequence[Named]:
-        """What was found by name."""
-        return self.named() if callable(self.named) else self.named
 
     @property
     def depth(self) -> int:
@@ -184,9 +176,8 @@ def _meaning(request: Request) -> tuple[QueryVector | None, tuple[str, ...]]:
     if request.way == Mode.KEYWORD:
         return None, ()
     embedder = get_embedder(request.domain)
-    wait = lambda: request.names  # noqa: E731 - for what was sent ahead: whoever may not ask costs no embedding
     try:
-        vector = embedder.embed_query([request.vector_query or request.asked.text], first=wait)[0]
+        vector = embedder.embed_query([request.vector_query or request.asked.text])[0]
     except EmbedderDown as problem:
         logger.warning("searching %s by words alone: %s", request.domain, problem)
         return None, ("vector",)
@@ -198,7 +189,7 @@ def _parameters(
 ) -> dict[str, Any]:
     """Return the values of the statement's named parameters."""
     preset, by_words = request.preset, request.way != Mode.VECTOR or meaning is None
-    named = request.names
+    named = request.named
     return {
         "domain": request.domain,
         "scopes": list(request.scopes),

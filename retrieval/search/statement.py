@@ -1,6 +1,6 @@
 """The search statement: compiled for a queryset, run under a time limit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -14,11 +14,11 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.errors import QueryCanceled
 
-from retrieval.ahead import send
 from retrieval.embedders import Vectors
 from retrieval.errors import Problem
 from retrieval.models import Passage
 from retrieval.search.compiled_rows import SEARCHED, Rows, named_parameters
+from retrieval.search.pipeline import execute_together
 from retrieval.search.presets import Preset
 
 MOST_TEXTS = 1_000
@@ -91,10 +91,8 @@ class Statement:
         """Return the rows found, as dictionaries."""
         limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
         try:
-            sent = send(
-                self._db, (LIMITS, limits), (text, {**self.rows.sql(*SEARCHED)[1], **parameters})
-            )
-            return _dictionaries(sent.rows(), text, lambda: sent.columns)
+            values = {**self.rows.sql(*SEARCHED)[1], **parameters}
+            return _dictionaries(execute_together(self._db, (LIMITS, limits), (text, values)), text)
         except OperationalError as error:
             if not isinstance(error.__cause__, QueryCanceled):
                 raise
@@ -108,7 +106,7 @@ class Statement:
         with connections[self._db].cursor() as cursor:
             text = source("explain").format(words=source("words"))
             cursor.execute(text, parameters)
-            return _dictionaries(cursor.fetchall(), text, lambda: cursor.description)
+            return _dictionaries(cursor, text)
 
     @property
     def _db(self) -> str:
@@ -143,31 +141,29 @@ def _shown(model: type[Passage], fields: tuple[str, ...]) -> str:
     return named_parameters(model._base_manager.all(), *wanted)[0]
 
 
-def _dictionaries(
-    rows: Sequence[tuple[Any, ...]], text: str, description: Callable[[], Any]
-) -> list[dict[str, Any]]:
+def _dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
     """What `text` answered. Django leaves JSON as text outside the ORM: it is decoded here."""
-    columns = _columns(text, description)
+    columns = _columns(text, cursor)
     return [
         {
             name: orjson.loads(value) if is_json and isinstance(value, str) else value
             for (name, is_json), value in pairs
         }
-        for pairs in (zip(columns, row, strict=True) for row in rows)
+        for pairs in (zip(columns, row, strict=True) for row in cursor.fetchall())
     ]
 
 
 _known_columns: dict[str, list[tuple[str, bool]]] = {}
 
 
-def _columns(text: str, description: Callable[[], Any]) -> list[tuple[str, bool]]:
+def _columns(text: str, cursor: Any) -> list[tuple[str, bool]]:
     """The names of the columns that `text` answers, and which hold JSON: the same each time, so described once."""
     columns = _known_columns.get(text)
     if columns is None:
         if len(_known_columns) >= MOST_TEXTS:
             _known_columns.clear()
         columns = _known_columns[text] = [
-            (column.name, column.type_code == JSONB) for column in description()
+            (column.name, column.type_code == JSONB) for column in cursor.description
         ]
     return columns
 

@@ -1,29 +1,16 @@
-"""Connections from the pool: looked at before each request, and replaced when the server ended them."""
+"""Connections from the pool: checked before each request, and replaced when the server ended them."""
 
-import gc
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any, cast
-from weakref import WeakSet
+from typing import Any
 
 import psycopg
 import pytest
-from django.db import (
-    DEFAULT_DB_ALIAS,
-    DataError,
-    close_old_connections,
-    connection,
-    connections,
-    transaction,
-)
+from django.db import DataError, connection
 from django.test.utils import CaptureQueriesContext
 from pgvector import HalfVector
 
 from memory_site.database import base
-from memory_site.database.base import DatabaseWrapper, stands
-from retrieval.ahead import send
+from memory_site.database.base import is_usable
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,153 +44,34 @@ def test_a_connection_that_the_server_ended_is_replaced() -> None:
     assert backend() != first
 
 
-def test_an_idle_connection_is_asked_once_and_then_looked_at(
+def test_an_idle_connection_is_queried_once_and_then_polled(
     idle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Any] = []
+    queried: list[Any] = []
     check = base.ConnectionPool.check_connection
     monkeypatch.setattr(
-        base.ConnectionPool, "check_connection", lambda one: asked.append(one) or check(one)
+        base.ConnectionPool, "check_connection", lambda one: queried.append(one) or check(one)
     )
-    assert stands(idle)
-    assert stands(idle)
-    assert asked == [idle]
-    monkeypatch.setattr(base, "ASK_AGAIN", 0)
-    assert stands(idle)
-    assert asked == [idle, idle]
+    assert is_usable(idle)
+    assert is_usable(idle)
+    assert queried == [idle]
+    monkeypatch.setattr(base, "CHECK_SECONDS", 0)
+    assert is_usable(idle)
+    assert queried == [idle, idle]
 
 
-def test_what_the_server_ended_does_not_stand_though_it_was_asked_a_moment_ago(idle: Any) -> None:
-    assert stands(idle)
+def test_a_connection_that_the_server_ended_is_unusable_although_it_was_queried_a_moment_ago(
+    idle: Any,
+) -> None:
+    assert is_usable(idle)
     end(idle.info.backend_pid)
-    assert not stands(idle)
+    assert not is_usable(idle)
 
 
-def test_what_we_closed_ourselves_does_not_stand(idle: Any) -> None:
-    assert stands(idle)
+def test_a_closed_connection_is_unusable(idle: Any) -> None:
+    assert is_usable(idle)
     idle.close()
-    assert not stands(idle)
-
-
-def ours() -> DatabaseWrapper:
-    return cast(DatabaseWrapper, connections[DEFAULT_DB_ALIAS])
-
-
-@pytest.fixture
-def resting() -> Iterator[DatabaseWrapper]:
-    """This thread's connection, kept after a call."""
-    backend()
-    ours().rest()
-    assert ours().is_resting
-    yield ours()
-    connection.close()
-
-
-def test_a_connection_stays_with_its_thread_from_call_to_call(resting: DatabaseWrapper) -> None:
-    raw = resting.connection
-    resting.resume()
-    send(DEFAULT_DB_ALIAS, ("SELECT 1 AS one", {})).rows()
-    resting.rest()
-    assert resting.connection is raw
-
-
-def test_a_request_of_django_gives_it_back(resting: DatabaseWrapper) -> None:
-    close_old_connections()
-    assert resting.connection is None
-    assert not resting.is_resting
-
-
-def test_what_the_server_ended_meanwhile_is_replaced_before_the_next_call(
-    resting: DatabaseWrapper,
-) -> None:
-    send(DEFAULT_DB_ALIAS, ("SELECT 1 AS one", {})).rows()
-    with psycopg.connect(resting.connection.info.dsn, autocommit=True) as other:
-        other.execute(
-            "SELECT pg_terminate_backend(%s, 5000)", [resting.connection.info.backend_pid]
-        )
-    resting.resume()
-    assert send(DEFAULT_DB_ALIAS, ("SELECT 1 AS one", {})).rows() == [(1,)]
-
-
-def test_what_was_not_asked_for_a_while_goes_back_to_the_pool(
-    resting: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(base, "ASK_AGAIN", 0)
-    resting.resume()
-    assert resting.connection is None
-
-
-@pytest.mark.parametrize("trouble", ["under way", "error"])
-def test_nothing_of_a_call_is_left_to_the_next(resting: DatabaseWrapper, trouble: str) -> None:
-    if trouble == "under way":
-        send(DEFAULT_DB_ALIAS, ("SELECT 1 AS one", {}))
-    else:
-        resting.errors_occurred = True
-    resting.rest()
-    assert resting.connection is None
-    assert not resting.is_resting
-
-
-def test_within_a_transaction_it_stays_whatever_happens() -> None:
-    with transaction.atomic():
-        raw = ours().connection
-        ours().rest()
-        assert not ours().is_resting
-        assert ours().connection is raw
-
-
-@pytest.fixture
-def nobody_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads of a server that another test started may keep connections; they are not counted."""
-    monkeypatch.setattr(DatabaseWrapper, "_resting", WeakSet())
-
-
-@pytest.mark.usefixtures("nobody_rests")
-def test_a_thread_that_ends_gives_its_connection_back() -> None:
-    def call() -> int:
-        pid = backend()
-        send(DEFAULT_DB_ALIAS, ("SELECT 1 AS one", {})).rows()
-        ours().rest()
-        assert ours().is_resting
-        return pid
-
-    pool = ours().pool
-    for _thread in range(
-        2 * pool.max_size
-    ):  # each would wait for a connection in vain, were they lost
-        with ThreadPoolExecutor(1) as threads:
-            threads.submit(call).result()
-        gc.collect()
-    assert not list(DatabaseWrapper._resting)
-
-
-@pytest.mark.usefixtures("nobody_rests")
-def test_at_most_half_of_the_pool_rests() -> None:
-    most = ours().pool.max_size // 2
-
-    def call(_number: int) -> bool:
-        backend()
-        ours().rest()
-        barrier.wait(30)
-        kept = ours().is_resting
-        ours().close()
-        return kept
-
-    barrier = threading.Barrier(most + 2)
-    with ThreadPoolExecutor(most + 2) as threads:
-        assert sum(threads.map(call, range(most + 2))) == most
-    with ThreadPoolExecutor(1) as threads:
-        barrier = threading.Barrier(1)
-        assert threads.submit(call, 0).result()
-
-
-@pytest.mark.usefixtures("nobody_rests")
-def test_the_only_connection_of_a_pool_never_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    backend()
-    monkeypatch.setattr(ours().pool, "_max_size", 1)
-    ours().rest()
-    assert not ours().is_resting
-    assert ours().connection is None
+    assert not is_usable(idle)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
 
     Modules that use it are marked `django_db`, else there is no test database to serve from.
     """
-    from memory_site.asgi import Doors
+    from memory_site.asgi import Application
 
     assert settings.DATABASES["default"]["NAME"].startswith("test_"), "mark the module django_db"
     with django_db_blocker.unblock():
@@ -91,7 +91,7 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
             calls_per_minute=1_000_000,
             namespace="live",
         )
-        with serve(Doors()) as url:
+        with serve(Application()) as url:
             yield {"url": url, "key": text, "world": world}
         with deletion_for_good():  # ledgers and observations are append-only, short of that
             world.delete()

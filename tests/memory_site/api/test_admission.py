@@ -1,4 +1,4 @@
-"""A call is counted while it is answered: a refusal still comes first, and before the expensive part."""
+"""A call is admitted before its tool runs: a refused call costs no search and no embedding."""
 
 from collections.abc import Callable
 from typing import Any
@@ -167,8 +167,8 @@ def test_a_limit_raised_elsewhere_counts_at_once(calling: Make) -> None:
     assert refused(call) == "rate_limited"
 
 
-@pytest.mark.parametrize("tool", ["archival_memory_insert", "lore_assert"])
-def test_what_writes_or_asks_a_model_waits_for_its_count(
+@pytest.mark.parametrize("tool", ["lore_search", "archival_memory_insert", "lore_assert"])
+def test_a_tool_is_not_run_for_a_call_over_the_limit(
     calling: Make, tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []

@@ -16,7 +16,7 @@ from django.conf import settings
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from memory_site.asgi import Doors
+from memory_site.asgi import Application
 from memory_site.toolbox import TOOLS
 from tests.memory_site.api.serving import serve
 
@@ -118,7 +118,7 @@ def _install(home: Path) -> None:
 
 @pytest.fixture(scope="module")
 def keyed_url(site: dict[str, Any]) -> Iterator[str]:
-    with serve(WithKey(Doors(), site["key"])) as url:
+    with serve(WithKey(Application(), site["key"])) as url:
         yield url
 
 

@@ -18,7 +18,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from memory_site import toolbox
-from memory_site.asgi import Doors
+from memory_site.asgi import Application
 from memory_site.errors import problem_body
 from memory_site.threads import in_thread
 from retrieval.errors import Problem
@@ -139,7 +139,7 @@ async def test_the_doors_add_nothing_to_what_the_tools_tell(
     """A sample over HTTP and MCP, with a key of that cap: the same words as in process, so the same silence."""
     text, asker = await in_thread(lambda: _door(told_world, audience))
     questions = [asker.question(number) for number in range(SAMPLE)]
-    with serve(Doors()) as url:
+    with serve(Application()) as url:
         async with httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {text}"}, timeout=60
         ) as http:

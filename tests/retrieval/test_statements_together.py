@@ -1,0 +1,70 @@
+"""Statements executed in one round trip are one transaction, inside and outside the caller's own."""
+
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    IntegrityError,
+    OperationalError,
+    connection,
+    transaction,
+)
+
+from retrieval.search.pipeline import execute_together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LIMIT: Any = ("SELECT set_config('statement_timeout', '4321ms', true)", {})
+SHOW: Any = ("SELECT current_setting('statement_timeout')", {})
+
+
+@pytest.fixture
+def table() -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE together (number int PRIMARY KEY)")
+        yield cursor
+        cursor.execute("DROP TABLE together")
+
+
+def shown(*statements: Any) -> Any:
+    return execute_together(DEFAULT_DB_ALIAS, *statements).fetchall()
+
+
+def test_a_setting_holds_for_the_statements_after_it_and_no_longer() -> None:
+    for _time in ("first", "prepared", "prepared again"):
+        assert shown(LIMIT, SHOW) == [("4321ms",)]
+        assert shown(SHOW) != [("4321ms",)]
+    with transaction.atomic():
+        assert shown(LIMIT, SHOW) == [("4321ms",)]
+
+
+@pytest.mark.parametrize("block", [nullcontext, transaction.atomic])
+def test_a_failed_statement_undoes_those_before_it(table: Any, block: Any) -> None:
+    one = ("INSERT INTO together VALUES (1)", {})
+    with block():
+        with pytest.raises(IntegrityError, match="duplicate key"):
+            execute_together(DEFAULT_DB_ALIAS, one, one)
+        table.execute("SELECT count(*) FROM together")
+        assert table.fetchone() == (0,)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_after_a_failure_the_same_statement_can_be_prepared_again(times: int) -> None:
+    number: Any = ("SELECT %(n)s::int AS n", {"n": 4})
+    for _time in range(times - 1):
+        shown(number)
+    with pytest.raises(DatabaseError, match="division by zero"):
+        shown(("SELECT 1 / %(n)s::int", {"n": 0}), number)
+    for _time in range(4):
+        assert shown(number) == [(4,)]
+
+
+@pytest.mark.parametrize("block", [nullcontext, transaction.atomic])
+def test_a_cancelled_statement_leaves_a_usable_connection(block: Any) -> None:
+    limit: Any = ("SELECT set_config('statement_timeout', '50ms', true)", {})
+    with block():
+        with pytest.raises(OperationalError, match="statement timeout"):
+            shown(limit, ("SELECT pg_sleep(5)", {}))
+        assert shown(("SELECT 1", {})) == [(1,)]
