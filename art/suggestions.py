@@ -11,7 +11,7 @@ from art.models import ArtCard
 from art.schemas import ArtCardOut, ArtPrivate, ArtSuggestion, Why
 from episodes.models import Episode, Scene
 from knowledge.graph.labels import fact_words
-from knowledge.graph.lore_neighbors import neighbours_of
+from knowledge.graph.adjacency import neighbours_of
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.models import Lore

@@ -48,9 +48,9 @@ def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any]
     from django.db import connection
 
     from knowledge.graph.models import GraphEdge, GraphNode
-    from knowledge.graph.neo4j import Neo4jGraph
+    from knowledge.graph.neo4j_store import Neo4jGraph
     from knowledge.graph.neo4j_driver import Neo4j
-    from knowledge.graph.postgres import PostgresGraph
+    from knowledge.graph.postgres_store import PostgresGraph
     from knowledge.graph.projection import prepare, project
     from knowledge.graph.protocol import View
     from worlds.audiences import GM

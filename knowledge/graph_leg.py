@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from knowledge.graph.lore_neighbors import lore_near
+from knowledge.graph.adjacency import lore_near
 from knowledge.graph.protocol import View
 from knowledge.models import LorePassage
 from knowledge.presenters import LORE_FIELDS
@@ -17,7 +17,7 @@ from retrieval.search.statement import SHOWN
 MOST_NEIGHBOURS = 10
 WEIGHT, RANK_K = 0.05, 10
 """The first neighbour gains a twentieth of what both other legs together can give, the others less, by rank. More than
-that cost nDCG (`bench.expanding`)."""
+that cost nDCG (`bench.graph_leg`)."""
 
 
 def joined_by_neighbours(

@@ -16,7 +16,7 @@ from episodes.scenes import upsert_scene
 from episodes.schemas import EpisodeIn, SceneIn
 from knowledge.entry_store import save_lore, save_rule
 from knowledge.graph.models import GraphNode
-from knowledge.graph.postgres import neighbors, shortest_path
+from knowledge.graph.postgres_store import neighbors, shortest_path
 from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.upsert import record

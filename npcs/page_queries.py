@@ -7,7 +7,7 @@ from typing import Any
 from episodes.models import Episode, Thread
 from knowledge.graph.labels import relation_words
 from knowledge.graph.models import GraphNode
-from knowledge.graph.postgres import neighbors
+from knowledge.graph.postgres_store import neighbors
 from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeOut, NodeOut
 from npcs.chart import Curve, curve

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from episodes.models import Episode
 from knowledge.graph.labels import fact_words
-from knowledge.graph.lore_neighbors import Neighbour, neighbours_of
+from knowledge.graph.adjacency import Neighbour, neighbours_of
 from knowledge.graph.models import GraphNode
 from knowledge.graph.protocol import View
 from knowledge.models import Lore

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import GraphEdge, GraphNode
-from knowledge.graph.postgres import facts_among, neighbors
+from knowledge.graph.postgres_store import facts_among, neighbors
 from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeOut, NodeOut
 

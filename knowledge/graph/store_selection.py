@@ -8,9 +8,9 @@ from asgiref.sync import sync_to_async
 from pydantic import BaseModel
 
 from knowledge.graph.mirror import is_level
-from knowledge.graph.neo4j import Neo4jGraph
+from knowledge.graph.neo4j_store import Neo4jGraph
 from knowledge.graph.neo4j_driver import DOWN, Neo4j, neo4j_of_site
-from knowledge.graph.postgres import PostgresGraph
+from knowledge.graph.postgres_store import PostgresGraph
 from knowledge.graph.protocol import GraphStore, View
 from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, Written
 

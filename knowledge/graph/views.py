@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 from knowledge.graph.decisions import resolve
 from knowledge.graph.labels import relation_words
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
-from knowledge.graph.postgres import neighbors
+from knowledge.graph.postgres_store import neighbors
 from knowledge.graph.protocol import TooBroad, View
 from retrieval.errors import Problem
 from worlds.in_world_days import names_of_days

@@ -11,9 +11,9 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from knowledge.graph import cypher, mirror
-from knowledge.graph.neo4j import Neo4jGraph
+from knowledge.graph.neo4j_store import Neo4jGraph
 from knowledge.graph.neo4j_driver import Neo4j
-from knowledge.graph.postgres import PostgresGraph
+from knowledge.graph.postgres_store import PostgresGraph
 from knowledge.graph.projection import prepare
 from knowledge.graph.protocol import GraphStore, View
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact

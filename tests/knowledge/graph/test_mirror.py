@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from knowledge.graph import mirror
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.neo4j_driver import DOWN, Neo4j
-from knowledge.graph.postgres import PostgresGraph
+from knowledge.graph.postgres_store import PostgresGraph
 from knowledge.graph.projection_models import GraphOutbox
 from knowledge.graph.protocol import View
 from knowledge.graph.store_selection import MirroredGraph, graph_for

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from knowledge.graph.manual_facts import write_by_hand
 from knowledge.graph.models import GraphEdge, GraphNode
-from knowledge.graph.postgres import neighbors
+from knowledge.graph.postgres_store import neighbors
 from knowledge.graph.protocol import View
 from knowledge.graph.upsert import record
 from retrieval.errors import Conflict

@@ -1,7 +1,7 @@
 """Does `expand` help a search of lore? nDCG@10 of the demo's questions, with the graph leg at several weights.
 Everything is loaded in a transaction that is rolled back; the search goes by words.
 
-    python -m bench.expanding
+    python -m bench.graph_leg
 """
 
 import json

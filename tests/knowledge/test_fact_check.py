@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bench.asserting import STATEMENTS, answered
+from bench.fact_check import STATEMENTS, answered
 from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.contradictions import open_contradictions

@@ -1,6 +1,6 @@
 """Is `lore_assert` right? Precision of `true` and `false`, recall of `unknown`, on statements about the demo world.
 
-    python -m bench.asserting [--half tuning|reporting|all] [--misses]
+    python -m bench.fact_check [--half tuning|reporting|all] [--misses]
 
 Loads the demo world's graph in a transaction that is rolled back. Do not fit on the reporting half.
 """

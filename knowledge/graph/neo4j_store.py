@@ -12,7 +12,7 @@ from neo4j.exceptions import Neo4jError
 from knowledge.graph import cypher
 from knowledge.graph.mirror import catch_up
 from knowledge.graph.neo4j_driver import Neo4j, too_long
-from knowledge.graph.postgres import PostgresGraph, unknown
+from knowledge.graph.postgres_store import PostgresGraph, unknown
 from knowledge.graph.projection import FOREVER, microseconds
 from knowledge.graph.protocol import MAX_NODES, TooBroad, View, checked_depth
 from knowledge.graph.schemas import (
