@@ -10,8 +10,8 @@ from django.db.models import Count, Q
 from art.models import ArtCard
 from art.schemas import ArtCardOut, ArtPrivate, ArtSuggestion, Why
 from episodes.models import Episode, Scene
-from knowledge.graph.labels import fact_words
-from knowledge.graph.adjacency import neighbours_of
+from knowledge.graph.adjacency import direct_neighbors
+from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
@@ -72,7 +72,7 @@ def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAn
 
 def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
     """Cards that show what the place and the cast have to do with in the relation graph, the nearest first."""
-    near = neighbours_of(_entities_of(scene, audience), View(scene.world, audience))[
+    near = direct_neighbors(_entities_of(scene, audience), View(scene.world, audience))[
         :MOST_NEIGHBOURS
     ]
     people = (
@@ -99,7 +99,7 @@ def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Cards
             if shows
             else ()
         ):
-            found.setdefault(card, fact_words(tie.facts[0]))
+            found.setdefault(card, fact_sentence(tie.facts[0]))
     return [
         present_card(card, audience, why="neighbours", because=why)
         for card, why in list(found.items())[:k]

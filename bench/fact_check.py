@@ -31,10 +31,10 @@ def main() -> None:
     django.setup()
     rows = [json.loads(line) for line in STATEMENTS.read_text(encoding="utf-8").splitlines()]
     chosen = [row for row in rows if args.half in ("all", row["half"])]
-    report(answered(chosen), misses=args.misses and args.half == "tuning")
+    report(answer_statements(chosen), misses=args.misses and args.half == "tuning")
 
 
-def answered(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], str, str, float]]:
+def answer_statements(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], str, str, float]]:
     """Return (statement, answer, reason, milliseconds), as the game master of a fresh demo world gets them."""
     from django.db import transaction
 

@@ -48,10 +48,10 @@ def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any]
     from django.db import connection
 
     from knowledge.graph.models import GraphEdge, GraphNode
-    from knowledge.graph.neo4j_store import Neo4jGraph
     from knowledge.graph.neo4j_driver import Neo4j
+    from knowledge.graph.neo4j_store import Neo4jGraph
     from knowledge.graph.postgres_store import PostgresGraph
-    from knowledge.graph.projection import prepare, project
+    from knowledge.graph.projection import copy_rows, create_schema
     from knowledge.graph.protocol import View
     from worlds.audiences import GM
     from worlds.models import World
@@ -59,16 +59,16 @@ def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any]
     settings.NEO4J_TIMEOUT = 30
     world = World.objects.create(slug=f"bench-graph-{int(time.time())}", name="Bench")
     neo = Neo4j(server.uri, *server.auth, "neo4j")
-    prepare(neo)
+    create_schema(neo)
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
         people = [_person(GraphNode, world, n) for n in range(nodes)]
         for batch in _batches(people):
             GraphNode.objects.bulk_create(batch)
-            project(neo, batch, [])
+            copy_rows(neo, batch, [])
         for batch in _batches(_facts(GraphEdge, world, people, edges)):
             GraphEdge.objects.bulk_create(batch)
-            project(neo, [], batch)
+            copy_rows(neo, [], batch)
         cursor.execute("SET session_replication_role = DEFAULT")
         cursor.execute("ANALYZE knowledge_graphnode, knowledge_graphedge")
     print(f"{nodes} entities, {edges} facts in both stores")

@@ -9,7 +9,7 @@ from episodes.models import Episode, Mention
 from episodes.schemas import EpisodeIn, IngestReport, RevealIn
 from knowledge.graph.models import GraphEdge, SourceKind
 from knowledge.graph.schemas import GraphFact, Provenance
-from knowledge.graph.upsert import replace_source
+from knowledge.graph.upsert import replace_source_facts
 from knowledge.models import Lore, LorePassage
 from knowledge.name_matching import index_of
 from retrieval.errors import Invalid, NotFound
@@ -119,7 +119,7 @@ class GraphFacts:
         ):
             return
         try:
-            replace_source(episode.world, facts, source=source)
+            replace_source_facts(episode.world, facts, source=source)
         except NotFound as unknown:
             raise Invalid(f"facts: {unknown.detail}", candidates=unknown.candidates) from unknown
 

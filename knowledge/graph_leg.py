@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from knowledge.graph.adjacency import lore_near
+from knowledge.graph.adjacency import neighbor_lore_ids
 from knowledge.graph.protocol import View
 from knowledge.models import LorePassage
 from knowledge.presenters import LORE_FIELDS
@@ -20,16 +20,16 @@ WEIGHT, RANK_K = 0.05, 10
 that cost nDCG (`bench.graph_leg`)."""
 
 
-def joined_by_neighbours(
+def add_graph_leg(
     result: SearchResult, question: str, passages: "QuerySet[LorePassage]", view: View
 ) -> SearchResult:
     """Return `result` with the graph leg fused in. `passages` is what the search looked through: a neighbour whose
     entry it does not hold takes no rank, so a hidden entry changes nothing."""
-    near = _first_passages(passages, lore_near(question, view))
-    return replace(result, hits=fused(result.hits, near)) if near else result
+    near = _first_passages(passages, neighbor_lore_ids(question, view))
+    return replace(result, hits=fuse_graph_leg(result.hits, near)) if near else result
 
 
-def fused(hits: Sequence[Hit], near: Sequence[Hit]) -> list[Hit]:
+def fuse_graph_leg(hits: Sequence[Hit], near: Sequence[Hit]) -> list[Hit]:
     """Return `hits` and, where no hit is of the same entry, `near`, best first. `near` is in the order of its ranks."""
     legs = {hit.fields["lore__id"]: Leg(rank, gain(rank)) for rank, hit in enumerate(near, 1)}
     known = {hit.fields["lore__id"] for hit in hits}

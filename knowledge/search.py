@@ -10,7 +10,7 @@ from rapidfuzz import fuzz, process
 
 from knowledge.glossary.expansion import Found, glossary_of
 from knowledge.graph.protocol import View
-from knowledge.graph_leg import joined_by_neighbours
+from knowledge.graph_leg import add_graph_leg
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
 from knowledge.name_matching import NamedRow, index_of, named_rows, named_rules, not_shared
 from knowledge.presenters import (
@@ -173,7 +173,7 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         explain=question.explain,
     )
     if question.expand:
-        result = joined_by_neighbours(
+        result = add_graph_leg(
             result, question.query, passages.queryset, View(caller.world, caller.audience)
         )
     rest = [*result.hits[question.k :], *_near_misses(result)] if question.explain else []

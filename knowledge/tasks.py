@@ -3,16 +3,16 @@
 from celery import shared_task
 
 from knowledge.graph import mirror
-from knowledge.graph.neo4j_driver import DOWN, neo4j_of_site
+from knowledge.graph.neo4j_driver import NEO4J_DOWN, site_neo4j
 
 
 @shared_task
 def mirror_graph() -> int:
     """Copy to Neo4j what is pending and return how many changes that was. Neo4j is down: they wait."""
-    neo = neo4j_of_site()
-    if neo is None or not mirror.lag().pending:
+    neo = site_neo4j()
+    if neo is None or not mirror.mirror_lag().pending:
         return 0
     try:
-        return mirror.catch_up(neo)
-    except DOWN:
+        return mirror.copy_pending(neo)
+    except NEO4J_DOWN:
         return 0

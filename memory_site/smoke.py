@@ -19,7 +19,7 @@ from knowledge.graph.models import GraphNode
 from knowledge.graph.postgres_store import neighbors, shortest_path
 from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
 from memory_site import toolbox
 from memory_site.mcp import described
@@ -95,7 +95,7 @@ def _writing(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "upsert_scene", lambda: upsert_scene(world, scene)
     yield "ingest_episode", lambda: ingest_episode(world, _episode())
     yield "ingest_art", lambda: ingest_art(world, _card())
-    yield "upsert_facts", lambda: record(world, _facts())
+    yield "upsert_facts", lambda: upsert_facts(world, _facts())
     yield "embed_pending", lambda: [embed_pending(model) for model in SEARCHED]
     yield "refresh_statistics", lambda: [statistics.refresh(model) for model in SEARCHED]
     yield "create_key", lambda: keys.create_key(world, name="smoke", audience="gm")[0]

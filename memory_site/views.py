@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from episodes.models import Episode, Session
-from knowledge.graph.contradictions import days_of, flagged_facts, open_contradictions
+from knowledge.graph.contradictions import flagged_facts, open_contradictions, world_days_of
 from knowledge.models import LoreProposal
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.tools import lore_search, rules_lookup
@@ -67,7 +67,7 @@ def inbox(request: HttpRequest, looker: Viewer) -> HttpResponse:
         proposals=LoreProposal.objects.filter(world=looker.world, state="open"),
         contradictions=clashes,
         flagged=flagged,
-        dates=names_of_days(looker.world, looker.audience, days_of(clashes, flagged)),
+        dates=names_of_days(looker.world, looker.audience, world_days_of(clashes, flagged)),
     )
 
 

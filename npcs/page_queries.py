@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from episodes.models import Episode, Thread
-from knowledge.graph.labels import relation_words
+from knowledge.graph.labels import relation_label
 from knowledge.graph.models import GraphNode
 from knowledge.graph.postgres_store import neighbors
 from knowledge.graph.protocol import View
@@ -156,7 +156,7 @@ def relations_of(npc: NPC, audience: Audience) -> list[RelationLine]:
 
 def _relation(edge: EdgeOut, other: NodeOut, to: bool) -> RelationLine:
     return RelationLine(
-        relation_words(edge.relation, edge.label), other, edge.since, edge.until, to
+        relation_label(edge.relation, edge.label), other, edge.since, edge.until, to
     )
 
 

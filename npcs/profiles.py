@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from episodes.models import Episode
-from knowledge.graph.labels import fact_words
-from knowledge.graph.adjacency import Neighbour, neighbours_of
+from knowledge.graph.labels import fact_sentence
+from knowledge.graph.adjacency import Neighbor, direct_neighbors
 from knowledge.graph.models import GraphNode
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
@@ -61,13 +61,13 @@ def strongest_relations(world: World, slug: str, audience: Audience) -> list[Rel
         .visible_to(audience)
         .filter(slug=slug, believed_until=None)
     )
-    near = neighbours_of(set(shown.values_list("pk", flat=True)), View(world, audience))
+    near = direct_neighbors(set(shown.values_list("pk", flat=True)), View(world, audience))
     return [_related(tie) for tie in near[:MOST_RELATIONS]]
 
 
-def _related(tie: Neighbour) -> RelatedEntity:
+def _related(tie: Neighbor) -> RelatedEntity:
     fact = tie.facts[0]
-    return RelatedEntity(says=fact_words(fact), other=tie.node.slug, since=fact.since)
+    return RelatedEntity(says=fact_sentence(fact), other=tie.node.slug, since=fact.since)
 
 
 def present_disposition(row: Disposition, today: float | None = None) -> DispositionOut:

@@ -7,7 +7,7 @@ from django.db import transaction
 from episodes.lookup import lore_by_name
 from knowledge.graph.models import NodeKind, SourceKind
 from knowledge.graph.schemas import GraphFact, NodeFact
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from npcs.dispositions import recompute_all_parties
 from npcs.models import NPC, Secret
 from npcs.schemas import NPCIn
@@ -45,7 +45,7 @@ def upsert_npc(world: World, entry: NPCIn) -> tuple[NPC, str]:
         known.version += 0 if npc is None else 1
         known.save(force_insert=npc is None)
         _write_secrets(known, entry)
-        record(world, [GraphFact(node=_node(known))])
+        upsert_facts(world, [GraphFact(node=_node(known))])
     if before and (before["base"], before["half_life"]) != (known.base, known.half_life):
         recompute_all_parties(known)
     return known, "created" if npc is None else "changed"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
-from knowledge.graph.entity_linking import Names
+from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
 from retrieval.text.names import Mention, fold, words
 from retrieval.text.names.inflections import text_forms
@@ -31,30 +31,32 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnparsedClaim:
     """Why a sentence was not understood, and which names it may have meant."""
 
     reason: str
     candidates: tuple[str, ...] = ()
 
 
-def read(sentence: str, names: Names) -> Claim | Unread:
+def parse_claim(sentence: str, names: EntityLinker) -> Claim | UnparsedClaim:
     mentions = names.mentions(sentence)[:MAX_NAMES]
     if unclear := next((mention for mention in mentions if mention.ambiguous), None):
         fits = tuple(match.name for match in unclear.matches[:5])
-        return Unread(_("%(name)s may be any of several.") % {"name": f"“{unclear.text}”"}, fits)
+        return UnparsedClaim(
+            _("%(name)s may be any of several.") % {"name": f"“{unclear.text}”"}, fits
+        )
     if not mentions:
-        return Unread(
+        return UnparsedClaim(
             _("No name in this statement is known here."), tuple(names.index.suggest(sentence))
         )
     text, nodes = _with_slots(sentence, mentions, names)
-    return _matched(text, nodes, lexicon(language_of(sentence))) or Unread(
+    return _matched(text, nodes, lexicon(language_of(sentence))) or UnparsedClaim(
         _("This says something that the relations do not tell, or names something unknown.")
     )
 
 
 def _with_slots(
-    sentence: str, mentions: list[Mention], names: Names
+    sentence: str, mentions: list[Mention], names: EntityLinker
 ) -> tuple[str, list[GraphNode]]:
     """Return the sentence in folded words, with `M0`, `M1` for its names: `M0 is allied with M1`."""
     nodes = [names.by_id[mention.matches[0].key] for mention in mentions]  # type: ignore[index]

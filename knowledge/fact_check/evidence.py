@@ -13,11 +13,11 @@ from retrieval.text.names import fold
 LONGEST_TEXT = 500
 
 
-def sources(edges: Iterable[GraphEdge], view: View) -> list[FactSource]:
-    return [source(edge, view) for edge in edges]
+def to_fact_sources(edges: Iterable[GraphEdge], view: View) -> list[FactSource]:
+    return [to_fact_source(edge, view) for edge in edges]
 
 
-def source(edge: GraphEdge, view: View) -> FactSource:
+def to_fact_source(edge: GraphEdge, view: View) -> FactSource:
     told = edge.label or edge.relation_id
     shown = FactSource(
         id=edge.pk,

@@ -3,12 +3,12 @@
 from opentelemetry import metrics, trace
 
 from knowledge.fact_check.checker import UNKNOWN, FactChecker
-from knowledge.fact_check.claims import Claim, Unread, read
-from knowledge.fact_check.evidence import sources
+from knowledge.fact_check.claims import Claim, UnparsedClaim, parse_claim
+from knowledge.fact_check.evidence import to_fact_sources
 from knowledge.fact_check.lexicon import ClaimKind, Reading, claim_kinds
-from knowledge.fact_check.model_claims import read_by_model
+from knowledge.fact_check.model_claims import parse_claim_with_model
 from knowledge.fact_check.schemas import Assertion, LoreAssertResult, Triple
-from knowledge.graph.entity_linking import Names
+from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.protocol import View
 from knowledge.graph.relations import Relations
 from retrieval.errors import LanguageModelDown, Problem
@@ -36,7 +36,7 @@ def _answer(ask: Assertion, view: View) -> LoreAssertResult:
     claim, degraded = (
         (_triple(ask.fact, view), []) if isinstance(ask.fact, Triple) else _sentence(ask.fact, view)
     )
-    if isinstance(claim, Unread):
+    if isinstance(claim, UnparsedClaim):
         candidates = list(claim.candidates)
         return LoreAssertResult(
             result=UNKNOWN, reason=claim.reason, candidates=candidates, degraded=degraded
@@ -45,32 +45,34 @@ def _answer(ask: Assertion, view: View) -> LoreAssertResult:
     return LoreAssertResult(
         result=verdict.result,
         reason=verdict.reason,
-        sources=sources(verdict.supporting or ((), verdict.opposing)[not verdict.contested], view),
-        opposing=sources(verdict.opposing, view) if verdict.contested else [],
+        sources=to_fact_sources(
+            verdict.supporting or ((), verdict.opposing)[not verdict.contested], view
+        ),
+        opposing=to_fact_sources(verdict.opposing, view) if verdict.contested else [],
         contested=verdict.contested,
         degraded=degraded,
     )
 
 
-def _sentence(text: str, view: View) -> tuple[Claim | Unread, list[str]]:
+def _sentence(text: str, view: View) -> tuple[Claim | UnparsedClaim, list[str]]:
     """Read by the lexicons, else by the language model if there is one; and name what was down."""
-    names = Names.said_in(view.world, [text], view.audience)
-    claim = read(text, names)
-    model = get_llm() if isinstance(claim, Unread) and not claim.candidates else None
+    names = EntityLinker.for_texts(view.world, [text], view.audience)
+    claim = parse_claim(text, names)
+    model = get_llm() if isinstance(claim, UnparsedClaim) and not claim.candidates else None
     if model is None:
         return claim, []
     try:
-        return read_by_model(text, names, model) or claim, []
+        return parse_claim_with_model(text, names, model) or claim, []
     except LanguageModelDown:
         return claim, ["llm"]
 
 
-def _triple(fact: Triple, view: View) -> Claim | Unread:
-    names = Names.said_in(view.world, [fact.subject, fact.object], view.audience)
+def _triple(fact: Triple, view: View) -> Claim | UnparsedClaim:
+    names = EntityLinker.for_texts(view.world, [fact.subject, fact.object], view.audience)
     try:
         a, b = names.resolve(fact.subject), names.resolve(fact.object)
     except Problem as problem:
-        return Unread(problem.detail, tuple(problem.candidates))
+        return UnparsedClaim(problem.detail, tuple(problem.candidates))
     if kind := _kind(fact.relation):
         return Claim(a, b, (kind,))
     return Claim(a, b, label=fact.relation)

@@ -6,36 +6,36 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from knowledge.graph.entity_linking import Names
+from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import View
 
 
-def lore_near(question: str, view: View) -> list[UUID]:
+def neighbor_lore_ids(question: str, view: View) -> list[UUID]:
     """Return the lore entries of the present neighbours of the entities that `question` names, those first to whom most
     facts lead; never the named ones' own. Only facts and entities that the audience may know of count, but whether it
     may read an entry is for the caller to ask: cut the list after that, or a hidden entry takes another's place."""
-    names = Names.said_in(view.world, [question], view.audience)
+    names = EntityLinker.for_texts(view.world, [question], view.audience)
     named = {
         mention.matches[0].key for mention in names.mentions(question) if not mention.ambiguous
     }
     own = {names.by_id[key].lore_id for key in named if isinstance(key, UUID)}
     near = [
         tie.node.lore_id
-        for tie in neighbours_of({key for key in named if isinstance(key, UUID)}, view)
+        for tie in direct_neighbors({key for key in named if isinstance(key, UUID)}, view)
     ]
     return [pk for pk in near if pk and pk not in own]
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class Neighbor:
     """What stands one step away, and the facts that lead there, the surest first."""
 
     node: GraphNode
     facts: list[GraphEdge]
 
 
-def neighbours_of(nodes: set[UUID], view: View) -> list[Neighbour]:
+def direct_neighbors(nodes: set[UUID], view: View) -> list[Neighbor]:
     """Return what stands one step from any of `nodes` now, as the audience may know, most facts first; not `nodes`."""
     if not nodes:
         return []
@@ -45,7 +45,7 @@ def neighbours_of(nodes: set[UUID], view: View) -> list[Neighbour]:
             if end.pk not in nodes:
                 ties[end].append(edge)
     return sorted(
-        (Neighbour(*tie) for tie in ties.items()),
+        (Neighbor(*tie) for tie in ties.items()),
         key=lambda near: (-len(near.facts), near.node.name),
     )
 

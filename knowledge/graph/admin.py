@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from knowledge.graph.contradictions import open_for
-from knowledge.graph.decisions import DECISIONS, resolve
-from knowledge.graph.fact_store import retract
-from knowledge.graph.manual_facts import write_by_hand
+from knowledge.graph.contradictions import record_contradictions
+from knowledge.graph.decisions import DECISIONS, resolve_contradiction
+from knowledge.graph.fact_store import retract_facts
+from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import (
     ConflictRule,
     Contradiction,
@@ -137,10 +137,10 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
         """Nothing is overwritten: a changed fact becomes a new row, a removed one is no longer believed."""
         formset.save(commit=False)
         for fact in formset.saved_forms:
-            write_by_hand(
+            save_manual_fact(
                 fact.instance, by=request.user.get_username(), because=fact.cleaned_data["reason"]
             )
-        retract(formset.deleted_objects, because=gettext("taken back in the admin"))
+        retract_facts(formset.deleted_objects, because=gettext("taken back in the admin"))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
@@ -149,7 +149,7 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
 
 
 def _tell(request: HttpRequest, node: GraphNode, edges: list[Any]) -> None:
-    for conflict in open_for(node.world, edges=edges, nodes=[node.pk]):
+    for conflict in record_contradictions(node.world, edges=edges, nodes=[node.pk]):
         messages.warning(
             request, gettext("A contradiction was opened: %(says)s") % {"says": conflict.says}
         )
@@ -187,7 +187,7 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
         return super().get_queryset(request).filter(believed_until=None)
 
     def save_model(self, request: HttpRequest, obj: GraphEdge, form: Any, _change: bool) -> None:
-        write_by_hand(obj, by=request.user.get_username(), because=form.cleaned_data["reason"])
+        save_manual_fact(obj, by=request.user.get_username(), because=form.cleaned_data["reason"])
         _tell(request, obj.src, [obj.pk])
 
     def response_change(self, request: HttpRequest, obj: GraphEdge) -> HttpResponse:
@@ -198,7 +198,7 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
 
     @admin.action(description=_("Take back the selected facts"))
     def take_back(self, request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
-        flagged = retract(list(queryset), because=gettext("taken back in the admin"))
+        flagged = retract_facts(list(queryset), because=gettext("taken back in the admin"))
         self.message_user(
             request,
             gettext("Taken back. %(n)d facts that rested on them are flagged.")
@@ -245,7 +245,7 @@ class ContradictionAdmin(WorldScoped, ModelAdmin):
 
     def _decide(self, request: HttpRequest, found: Contradiction, said: dict[str, Any]) -> None:
         try:
-            decided = resolve(
+            decided = resolve_contradiction(
                 found,
                 how=said["how"],
                 reason=said["reason"],

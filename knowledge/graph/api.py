@@ -8,15 +8,21 @@ from django.http import HttpRequest
 from ninja import Body, Path, Query, Router
 from pydantic import Field, FiniteFloat
 
-from knowledge.graph.contradictions import describe, open_contradictions
-from knowledge.graph.decisions import DECISIONS, resolve
-from knowledge.graph.entity_linking import Names
-from knowledge.graph.fact_store import retract
+from knowledge.graph.contradictions import open_contradictions, to_out
+from knowledge.graph.decisions import DECISIONS, resolve_contradiction
+from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.fact_store import retract_facts
 from knowledge.graph.models import Contradiction, GraphEdge
 from knowledge.graph.protocol import MAX_DEPTH, View
-from knowledge.graph.schemas import ConflictOut, GraphFact, GraphNeighborhood, GraphPath, Written
-from knowledge.graph.store_selection import graph_for
-from knowledge.graph.upsert import MAX_BATCH, record
+from knowledge.graph.schemas import (
+    ContradictionOut,
+    GraphFact,
+    GraphNeighborhood,
+    GraphPath,
+    UpsertResult,
+)
+from knowledge.graph.store_selection import graph_store_for
+from knowledge.graph.upsert import MAX_BATCH, upsert_facts
 from retrieval.errors import AudienceAboveCap, NotFound
 from retrieval.schemas import StrictModel
 from worlds.callers import Caller
@@ -50,7 +56,7 @@ class Decision(StrictModel):
 
 
 class Conflicts(StrictModel):
-    contradictions: list[ConflictOut]
+    contradictions: list[ContradictionOut]
 
 
 class Walk(StrictModel):
@@ -78,12 +84,16 @@ def require_gm(request: HttpRequest) -> Caller:
 
 
 @router.post(
-    "/facts", operation_id="graph_upsert_facts", summary="Tell facts", response=Written, auth=WRITE
+    "/facts",
+    operation_id="graph_upsert_facts",
+    summary="Tell facts",
+    response=UpsertResult,
+    auth=WRITE,
 )
-def tell(request: HttpRequest, batch: Body[Facts]) -> Written:
+def tell(request: HttpRequest, batch: Body[Facts]) -> UpsertResult:
     """All or none. The same facts again change nothing. A fact that contradicts another is kept as contested, and the
     contradiction comes back in the answer."""
-    return record(require_gm(request).world, batch.facts)
+    return upsert_facts(require_gm(request).world, batch.facts)
 
 
 @router.post(
@@ -98,7 +108,9 @@ def take_back(request: HttpRequest, fact_id: Path[UUID], retraction: Body[Retrac
     facts = GraphEdge.objects.believed().filter(world=require_gm(request).world, pk=fact_id)
     if not facts:
         raise NotFound(f"There is no fact {fact_id} here.")
-    return Flagged(flagged=[fact.pk for fact in retract(list(facts), because=retraction.reason)])
+    return Flagged(
+        flagged=[fact.pk for fact in retract_facts(list(facts), because=retraction.reason)]
+    )
 
 
 @router.get(
@@ -110,7 +122,7 @@ def take_back(request: HttpRequest, fact_id: Path[UUID], retraction: Body[Retrac
 )
 def around(request: HttpRequest, wanted: Query[Around]) -> GraphNeighborhood:
     view, (center,) = _view(request, wanted, wanted.entity)
-    return async_to_sync(graph_for(view).neighbors)(center, wanted.depth)
+    return async_to_sync(graph_store_for(view).neighbors)(center, wanted.depth)
 
 
 @router.get(
@@ -123,7 +135,7 @@ def around(request: HttpRequest, wanted: Query[Around]) -> GraphNeighborhood:
 def path(request: HttpRequest, wanted: Query[Between]) -> GraphPath:
     """No path of at most `max_depth` facts: both lists are empty."""
     view, (src, dst) = _view(request, wanted, wanted.src, wanted.dst)
-    return async_to_sync(graph_for(view).shortest_path)(src, dst, wanted.max_depth)
+    return async_to_sync(graph_store_for(view).shortest_path)(src, dst, wanted.max_depth)
 
 
 @router.get(
@@ -137,7 +149,7 @@ def contradictions(request: HttpRequest) -> Conflicts:
     """The newest hundred."""
     return Conflicts(
         contradictions=[
-            describe(one) for one in open_contradictions(require_gm(request).world)[:PAGE]
+            to_out(one) for one in open_contradictions(require_gm(request).world)[:PAGE]
         ]
     )
 
@@ -155,7 +167,7 @@ def decide(request: HttpRequest, contradiction_id: Path[UUID], decision: Body[De
     if found is None:
         raise NotFound(f"There is no contradiction {contradiction_id} here.")
     by = f"key {caller.key}" if caller.key else "api"
-    resolution = resolve(
+    resolution = resolve_contradiction(
         found, how=decision.how, reason=decision.reason, by=by[:150], at=decision.at
     )
     return Flagged(flagged=[fact.pk for fact in resolution.flagged])
@@ -163,7 +175,7 @@ def decide(request: HttpRequest, contradiction_id: Path[UUID], decision: Body[De
 
 def _view(request: HttpRequest, wanted: Walk, *names: str) -> tuple[View, list[UUID]]:
     caller = caller_of(request)
-    known = Names.said_in(caller.world, names, caller.audience)
+    known = EntityLinker.for_texts(caller.world, names, caller.audience)
     return View(caller.world, caller.audience, wanted.at), [
         known.resolve(name).pk for name in names
     ]

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from knowledge.graph.ancestry import ancestors
 from knowledge.graph.models import ConflictRule, Contradiction, GraphEdge, GraphNode, NodeKind
-from knowledge.graph.schemas import ConflictOut
+from knowledge.graph.schemas import ContradictionOut
 from worlds.audiences import Audience
 from worlds.models import World
 
@@ -29,9 +29,9 @@ class Clash:
     ended: GraphNode | None = None
 
 
-def open_for(
+def record_contradictions(
     world: World, *, edges: Sequence[UUID] = (), nodes: Sequence[UUID] = ()
-) -> list[ConflictOut]:
+) -> list[ContradictionOut]:
     """Open a contradiction for each clash of these edges (and of the edges of these nodes, if those have ended)."""
     touched = (
         Q(pk__in=edges)
@@ -45,9 +45,7 @@ def open_for(
         for clash in FORMS[rule.form](rule, fresh)
     ]
     return [
-        describe(found)
-        for found in _kept(world, clashes)
-        if found.state == Contradiction.State.OPEN
+        to_out(found) for found in _kept(world, clashes) if found.state == Contradiction.State.OPEN
     ]
 
 
@@ -155,8 +153,8 @@ def _kept(world: World, clashes: Iterable[Clash]) -> list[Contradiction]:
     return list(rows.values())
 
 
-def describe(found: Contradiction) -> ConflictOut:
-    return ConflictOut(
+def to_out(found: Contradiction) -> ContradictionOut:
+    return ContradictionOut(
         id=found.pk,
         rule=found.rule_id,
         says=found.rule.says,
@@ -166,7 +164,7 @@ def describe(found: Contradiction) -> ConflictOut:
     )
 
 
-def settle_gone(edges: Sequence[UUID]) -> None:
+def close_contradictions_of(edges: Sequence[UUID]) -> None:
     """Close what was open about facts that are no longer believed."""
     about = Contradiction.objects.filter(
         Q(first__in=edges) | Q(second__in=edges), state=Contradiction.State.OPEN
@@ -181,7 +179,9 @@ def flagged_facts(world: World) -> list[GraphEdge]:
     return list(_believed(world).exclude(flag="").order_by("-believed_from")[:MOST_FLAGGED])
 
 
-def days_of(clashes: Iterable[Contradiction], facts: Iterable[GraphEdge]) -> list[float | None]:
+def world_days_of(
+    clashes: Iterable[Contradiction], facts: Iterable[GraphEdge]
+) -> list[float | None]:
     """Return every world day that a page about these names."""
     sides = [side for clash in clashes for side in (clash.first, clash.second, clash.ended) if side]
     return [day for each in (*sides, *facts) for day in (each.since, each.until)]

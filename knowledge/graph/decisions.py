@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from knowledge.graph.fact_store import retract, until
+from knowledge.graph.fact_store import end_fact, retract_facts
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
-from knowledge.graph.upsert import lock
+from knowledge.graph.upsert import lock_graph
 from retrieval.errors import Conflict, Invalid
 
 How = Contradiction.How
@@ -23,7 +23,7 @@ class Resolution:
     flagged: list[GraphEdge]
 
 
-def resolve(
+def resolve_contradiction(
     contradiction: Contradiction, *, how: str, reason: str, by: str, at: float | None = None
 ) -> Resolution:
     """Decide. `at` is the world day from which the kept fact holds alone (keep_first, keep_second); without it, the day
@@ -33,7 +33,7 @@ def resolve(
     if how not in DECISIONS:
         raise Invalid(f"{how!r} is no decision. Use one of {', '.join(sorted(DECISIONS))}.")
     with transaction.atomic():
-        lock(contradiction.world)
+        lock_graph(contradiction.world)
         found = Contradiction.objects.select_for_update(of=("self",)).get(pk=contradiction.pk)
         if found.state != Contradiction.State.OPEN:
             raise Conflict("Somebody has decided this already.")
@@ -91,9 +91,9 @@ def _end(loser: GraphEdge, at: float | None, reason: str) -> list[GraphEdge]:
     if GraphEdge.objects.filter(pk=loser.pk, believed_until__isnull=False).exists():
         return []
     if loser.since is not None and loser.since >= at:
-        return retract([loser], because=reason)
+        return retract_facts([loser], because=reason)
     if loser.until is None or loser.until > at:
-        until(loser, at)
+        end_fact(loser, at)
     return []
 
 
@@ -102,12 +102,12 @@ def _keep_both(_found: Contradiction, _at: float | None, _reason: str) -> list[G
 
 
 def _retract_first(found: Contradiction, _at: float | None, reason: str) -> list[GraphEdge]:
-    return retract([found.first], because=reason)
+    return retract_facts([found.first], because=reason)
 
 
 def _retract_second(found: Contradiction, _at: float | None, reason: str) -> list[GraphEdge]:
     if found.second:
-        return retract([found.second], because=reason)
+        return retract_facts([found.second], because=reason)
     if found.ended:
         GraphNode.objects.filter(pk=found.ended.pk).update(until=None)
     return []

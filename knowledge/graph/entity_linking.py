@@ -17,13 +17,15 @@ MAX_CANDIDATES = 5000
 
 
 @dataclass
-class Names:
+class EntityLinker:
     """The entities that some texts may mean, ready to be resolved by id, slug or name."""
 
     nodes: Sequence[GraphNode]
 
     @classmethod
-    def said_in(cls, world: World, texts: Sequence[str], audience: Audience = GM) -> "Names":
+    def for_texts(
+        cls, world: World, texts: Sequence[str], audience: Audience = GM
+    ) -> "EntityLinker":
         """Narrow the world down, in the database, to what `texts` may mean and `audience` may know."""
         ids = [found for text in texts if (found := _uuid(text))]
         shown = GraphNode.objects.in_world(world).visible_to(audience).filter(believed_until=None)

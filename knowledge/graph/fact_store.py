@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from django.utils import timezone
 
 from knowledge.graph.ancestry import dependants
-from knowledge.graph.contradictions import settle_gone
+from knowledge.graph.contradictions import close_contradictions_of
 from knowledge.graph.models import GraphEdge
-from knowledge.graph.schemas import WrittenFact
+from knowledge.graph.schemas import FactOutcome
 from worlds.audiences import Guarded, Visibility
 from worlds.reveals import carry_over
 
-SHARED = (
+FACT_FIELDS = (
     "source_kind",
     "source_ref",
     "source_note",
@@ -23,7 +23,7 @@ SHARED = (
 )
 
 
-def believe(wanted: GraphEdge) -> WrittenFact:
+def save_fact(wanted: GraphEdge) -> FactOutcome:
     """Keep `wanted`, unless its source said just that before; what it said differently before is no longer believed."""
     known = (
         GraphEdge.objects.believed()
@@ -39,24 +39,24 @@ def believe(wanted: GraphEdge) -> WrittenFact:
         .first()
     )
     if known:
-        keep_revealed(known, wanted)
-    if known and all(getattr(known, name) == getattr(wanted, name) for name in SHARED):
-        return WrittenFact(id=known.pk, outcome="unchanged")
+        keep_revelations(known, wanted)
+    if known and all(getattr(known, name) == getattr(wanted, name) for name in FACT_FIELDS):
+        return FactOutcome(id=known.pk, outcome="unchanged")
     if known:
-        replace(known, wanted)
-        return WrittenFact(id=wanted.pk, outcome="changed")
+        replace_fact(known, wanted)
+        return FactOutcome(id=wanted.pk, outcome="changed")
     wanted.save(force_insert=True)
-    return WrittenFact(id=wanted.pk, outcome="created")
+    return FactOutcome(id=wanted.pk, outcome="created")
 
 
-def keep_revealed(known: Guarded, wanted: Guarded) -> None:
+def keep_revelations(known: Guarded, wanted: Guarded) -> None:
     """Telling a thing again closes nothing that the reveal log has opened."""
     wanted.known_to = sorted({*known.known_to, *wanted.known_to})
     if known.visibility == Visibility.REVEALED and wanted.visibility == Visibility.GM:
         wanted.visibility = known.visibility
 
 
-def replace(known: GraphEdge, wanted: GraphEdge) -> None:
+def replace_fact(known: GraphEdge, wanted: GraphEdge) -> None:
     """Stop believing `known`, believe `wanted` from the same moment on."""
     now = timezone.now()
     GraphEdge.objects.filter(pk=known.pk).update(believed_until=now)
@@ -66,12 +66,12 @@ def replace(known: GraphEdge, wanted: GraphEdge) -> None:
     wanted.dependants.add(*known.dependants.all())
     carry_over(known, wanted)
     wanted.visibility_changed()
-    settle_gone([known.pk])
+    close_contradictions_of([known.pk])
 
 
-def until(known: GraphEdge, day: float) -> GraphEdge:
+def end_fact(known: GraphEdge, day: float) -> GraphEdge:
     """Let `known` have held only until `day`: a new row says so."""
-    values = {name: getattr(known, name) for name in SHARED}
+    values = {name: getattr(known, name) for name in FACT_FIELDS}
     ended = GraphEdge(
         world_id=known.world_id,
         src_id=known.src_id,
@@ -82,15 +82,15 @@ def until(known: GraphEdge, day: float) -> GraphEdge:
         label=known.label,
         **{**values, "until": day},
     )
-    replace(known, ended)
+    replace_fact(known, ended)
     return ended
 
 
-def retract(edges: Sequence[GraphEdge], *, because: str) -> list[GraphEdge]:
+def retract_facts(edges: Sequence[GraphEdge], *, because: str) -> list[GraphEdge]:
     """Stop believing `edges`. What rested on them is flagged, and returned."""
     ids = [edge.pk for edge in edges]
     GraphEdge.objects.believed().filter(pk__in=ids).update(believed_until=timezone.now())
-    settle_gone(ids)
+    close_contradictions_of(ids)
     resting = dependants(ids)
     for edge in resting:
         edge.flag = f"What it rests on was taken back: {because}"[:200]

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import GraphEdge, GraphNode
-from knowledge.graph.postgres_store import facts_among, neighbors
+from knowledge.graph.postgres_store import edges_between, neighbors
 from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeOut, NodeOut
 
@@ -34,7 +34,7 @@ def draw(
     else:
         near = neighbors(view, center, depth, limit=limit)
         nodes, truncated = near.nodes, near.truncated
-    edges = facts_among(view, [node.id for node in nodes])
+    edges = edges_between(view, [node.id for node in nodes])
     return Drawing(nodes, edges, contested(view, [edge.id for edge in edges]), truncated)
 
 

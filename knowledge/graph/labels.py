@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.graph.models import GraphEdge
 
-WORDS = {
+RELATION_LABELS = {
     "KNOWS": _("knows"),
     "LOCATED_IN": _("is in"),
     "OWNS": _("owns"),
@@ -17,11 +17,13 @@ WORDS = {
 }
 
 
-def relation_words(code: str, label: str = "") -> str:
+def relation_label(code: str, label: str = "") -> str:
     """Return the words of an edge: its own label, else the relation's name, else its code in plain letters."""
-    return label or (str(WORDS[code]) if code in WORDS else code.replace("_", " ").lower())
+    return label or (
+        str(RELATION_LABELS[code]) if code in RELATION_LABELS else code.replace("_", " ").lower()
+    )
 
 
-def fact_words(fact: GraphEdge) -> str:
+def fact_sentence(fact: GraphEdge) -> str:
     """Return a fact as a short sentence: *Mira Voss knows Jory Fenn*."""
-    return f"{fact.src} {relation_words(fact.relation_id, fact.label)} {fact.dst}"
+    return f"{fact.src} {relation_label(fact.relation_id, fact.label)} {fact.dst}"

@@ -4,14 +4,14 @@ from typing import Any
 
 from django.db import transaction
 
-from knowledge.graph.fact_store import replace
+from knowledge.graph.fact_store import replace_fact
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.relations import Relations
-from knowledge.graph.upsert import lock, stored_form
+from knowledge.graph.upsert import lock_graph, stored_form
 from retrieval.errors import Conflict
 from retrieval.ids import uuid7
 
-SAID = (
+STATEMENT_FIELDS = (
     "src_id",
     "relation_id",
     "dst_id",
@@ -28,11 +28,11 @@ SAID = (
 
 
 @transaction.atomic
-def write_by_hand(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdge:
+def save_manual_fact(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdge:
     """Keep what `edge` says and return it. If a fact with its id is believed, that one ends and `edge` becomes a new
     row with an id of its own; if it says nothing new, only its flag is kept. Raise `Conflict` for an edge that somebody
     has replaced or taken back meanwhile."""
-    lock(edge.world)
+    lock_graph(edge.world)
     _turn(edge)
     if edge._state.adding:
         edge.edited_by = by[:150]
@@ -46,7 +46,7 @@ def write_by_hand(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdge:
         return edge
     edge.pk, edge._state.adding = uuid7(), True
     edge.edited_by, edge.edited_because = by[:150], because[:400]
-    replace(known, edge)
+    replace_fact(known, edge)
     return edge
 
 
@@ -60,4 +60,4 @@ def _turn(edge: GraphEdge) -> None:
 
 
 def _said(edge: GraphEdge) -> list[Any]:
-    return [getattr(edge, name) for name in SAID]
+    return [getattr(edge, name) for name in STATEMENT_FIELDS]

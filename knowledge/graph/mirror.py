@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from knowledge.graph import cypher
 from knowledge.graph.models import GraphEdge, GraphNode
-from knowledge.graph.neo4j_driver import DOWN, Neo4j
-from knowledge.graph.projection import edge_row, forget, node_row, prepare, project
+from knowledge.graph.neo4j_driver import NEO4J_DOWN, Neo4j
+from knowledge.graph.projection import copy_rows, create_schema, delete_rows, edge_row, node_row
 from knowledge.graph.projection_models import GraphMirror, GraphOutbox
 from worlds.models import World
 
@@ -25,36 +25,36 @@ NO_WRITERS = "LOCK TABLE knowledge_graphnode, knowledge_graphedge IN SHARE ROW E
 
 
 @dataclass(frozen=True)
-class Lag:
+class MirrorLag:
     """How far the projection is behind. `mirrored` is False where there is none."""
 
-    mirrored: bool
+    is_mirrored: bool
     pending: int = 0
     seconds: float = 0.0
     problem: str = ""
 
 
-def lag() -> Lag:
+def mirror_lag() -> MirrorLag:
     mirror = GraphMirror.objects.first()
     if mirror is None:
-        return Lag(mirrored=False)
+        return MirrorLag(is_mirrored=False)
     oldest: datetime | None = GraphOutbox.objects.aggregate(oldest=Min("written_at"))["oldest"]
     seconds = (timezone.now() - oldest).total_seconds() if oldest else 0.0
-    return Lag(True, GraphOutbox.objects.count(), seconds, mirror.problem)
+    return MirrorLag(True, GraphOutbox.objects.count(), seconds, mirror.problem)
 
 
-def is_level(world: World) -> bool:
+def is_up_to_date(world: World) -> bool:
     """Whether Neo4j holds all that is committed of `world`."""
     return GraphMirror.objects.exists() and not GraphOutbox.objects.filter(world=world).exists()
 
 
-def catch_up(neo: Neo4j) -> int:
+def copy_pending(neo: Neo4j) -> int:
     """Copy all that is pending and return how many changes that was. Another copier at work: 0. Raises DOWN."""
     copied = 0
     try:
         while done := _copy_batch(neo):
             copied += done
-    except DOWN as error:
+    except NEO4J_DOWN as error:
         GraphMirror.objects.update(problem=f"{type(error).__name__}: {error}"[:2000])
         raise
     return copied
@@ -77,41 +77,41 @@ def _copy_batch(neo: Neo4j) -> int:
 def _copy(neo: Neo4j, node_ids: set[Any], edge_ids: set[Any]) -> None:
     nodes = list(GraphNode.objects.filter(pk__in=node_ids))
     edges = list(GraphEdge.objects.filter(pk__in=edge_ids))
-    forget(neo, node_ids - {node.pk for node in nodes}, edge_ids - {edge.pk for edge in edges})
+    delete_rows(neo, node_ids - {node.pk for node in nodes}, edge_ids - {edge.pk for edge in edges})
     if nodes or edges:
-        project(neo, nodes, edges)
+        copy_rows(neo, nodes, edges)
 
 
-def rebuild(neo: Neo4j) -> tuple[int, int]:
+def rebuild_mirror(neo: Neo4j) -> tuple[int, int]:
     """Empty Neo4j and copy everything. Return how many nodes and edges that was. Writers go on meanwhile: what they
     change is in the outbox, and `catch_up` brings it."""
-    begin()
+    start_mirroring()
     with transaction.atomic():
         _scalar(ONLY_COPIER)
         GraphOutbox.objects.all().delete()
         neo.run(cypher.EMPTY)
-        prepare(neo)
+        create_schema(neo)
         nodes = sum(_put(neo, rows, []) for rows in _in_batches(GraphNode.objects.all()))
         edges = sum(_put(neo, [], rows) for rows in _in_batches(GraphEdge.objects.all()))
         GraphMirror.objects.update(copied_at=timezone.now(), problem="")
     return nodes, edges
 
 
-def begin() -> None:
+def start_mirroring() -> None:
     """From now on every write leaves a trace in the outbox; writers that began without one are waited for."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(NO_WRITERS)
         GraphMirror.objects.get_or_create()
 
 
-def end() -> None:
+def stop_mirroring() -> None:
     """Keep no projection any more."""
     with transaction.atomic():
         GraphMirror.objects.all().delete()
         GraphOutbox.objects.all().delete()
 
 
-def verify(neo: Neo4j) -> list[str]:
+def find_differences(neo: Neo4j) -> list[str]:
     """Return each difference between the authority and Neo4j, in words. Asks for a moment without writers."""
     nodes = {
         row["id"]: (row, row["kind"])
@@ -148,7 +148,7 @@ def _stream(neo: Neo4j, statement: str) -> list[dict[str, Any]]:
 
 
 def _put(neo: Neo4j, nodes: list[GraphNode], edges: list[GraphEdge]) -> int:
-    project(neo, nodes, edges)
+    copy_rows(neo, nodes, edges)
     return len(nodes) + len(edges)
 
 

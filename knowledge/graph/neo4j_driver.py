@@ -15,12 +15,12 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 T = TypeVar("T")
 Work = Callable[[neo4j.AsyncManagedTransaction], Awaitable[T]]
-DOWN = (DriverError, Neo4jError, OSError, TimeoutError)
-REST_SECONDS = 5.0
+NEO4J_DOWN = (DriverError, Neo4jError, OSError, TimeoutError)
+BACKOFF_SECONDS = 5.0
 TOO_LONG = "Neo.ClientError.Transaction.TransactionTimedOut"
 
 
-def too_long(error: BaseException) -> bool:
+def is_timeout(error: BaseException) -> bool:
     """Whether the server gave up this one query: it is well, and others need not wait."""
     return isinstance(error, Neo4jError) and (error.code or "").startswith(TOO_LONG)
 
@@ -32,12 +32,12 @@ class Neo4j:
         self.url, self.auth, self.database = url, (user, password), database
         self._loop = asyncio.new_event_loop()
         self._driver: neo4j.AsyncDriver | None = None
-        self._rest_until = 0.0
+        self._retry_at = 0.0
         threading.Thread(target=self._loop.run_forever, name="neo4j", daemon=True).start()
 
     @property
-    def resting(self) -> bool:
-        return time.monotonic() < self._rest_until
+    def is_backing_off(self) -> bool:
+        return time.monotonic() < self._retry_at
 
     async def read(self, work: "Work[T]") -> T:
         return await asyncio.wrap_future(
@@ -63,9 +63,9 @@ class Neo4j:
     async def _guarded(self, task: Coroutine[Any, Any, T]) -> T:
         try:
             return await task
-        except DOWN as error:
-            if not too_long(error):
-                self._rest_until = time.monotonic() + REST_SECONDS
+        except NEO4J_DOWN as error:
+            if not is_timeout(error):
+                self._retry_at = time.monotonic() + BACKOFF_SECONDS
             raise
 
     async def _session(self, work: "Work[T]", *, write: bool) -> T:
@@ -93,7 +93,7 @@ class Neo4j:
         return self._driver
 
 
-def neo4j_of_site() -> Neo4j | None:
+def site_neo4j() -> Neo4j | None:
     """Return this process's connection, or None where no Neo4j is configured."""
     if not settings.NEO4J_URL:
         return None

@@ -10,19 +10,19 @@ from asgiref.sync import sync_to_async
 from neo4j.exceptions import Neo4jError
 
 from knowledge.graph import cypher
-from knowledge.graph.mirror import catch_up
-from knowledge.graph.neo4j_driver import Neo4j, too_long
-from knowledge.graph.postgres_store import PostgresGraph, unknown
+from knowledge.graph.mirror import copy_pending
+from knowledge.graph.neo4j_driver import Neo4j, is_timeout
+from knowledge.graph.postgres_store import PostgresGraph, unknown_entity
 from knowledge.graph.projection import FOREVER, microseconds
-from knowledge.graph.protocol import MAX_NODES, TooBroad, View, checked_depth
+from knowledge.graph.protocol import MAX_NODES, TooBroad, View, require_depth
 from knowledge.graph.schemas import (
     EdgeOut,
+    EdgeSource,
     GraphFact,
     GraphNeighborhood,
     GraphPath,
     NodeOut,
-    Source,
-    Written,
+    UpsertResult,
 )
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -36,14 +36,14 @@ class Neo4jGraph:
         self.view = view
         self._neo = neo
 
-    async def upsert_facts(self, facts: Sequence[GraphFact]) -> Written:
+    async def upsert_facts(self, facts: Sequence[GraphFact]) -> UpsertResult:
         written = await PostgresGraph(self.view).upsert_facts(facts)
-        await sync_to_async(catch_up)(self._neo)
+        await sync_to_async(copy_pending)(self._neo)
         return written
 
     async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood:
         wanted = {"start": str(node_id), "limit": MAX_NODES + 1}
-        statement = cypher.reach(checked_depth(depth))
+        statement = cypher.reach(require_depth(depth))
 
         async def walk(
             transaction: neo4j.AsyncManagedTransaction,
@@ -54,7 +54,7 @@ class Neo4jGraph:
 
         nodes, edges = await self._read(walk)
         if not nodes:
-            raise unknown(node_id)
+            raise unknown_entity(node_id)
         return GraphNeighborhood(
             center=node_id,
             depth=depth,
@@ -64,7 +64,7 @@ class Neo4jGraph:
         )
 
     async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
-        statement = cypher.shortest(checked_depth(max_depth))
+        statement = cypher.shortest(require_depth(max_depth))
 
         async def walk(
             transaction: neo4j.AsyncManagedTransaction,
@@ -80,7 +80,7 @@ class Neo4jGraph:
         found, paths = await self._read(walk)
         for end in (src_id, dst_id):
             if str(end) not in found:
-                raise unknown(end)
+                raise unknown_entity(end)
         if src_id == dst_id:
             return GraphPath(nodes=[_node(found[str(src_id)])])
         return self._path(paths[0]) if paths else GraphPath()
@@ -96,7 +96,7 @@ class Neo4jGraph:
         try:
             return await self._neo.read(walk)
         except Neo4jError as error:
-            if too_long(error):
+            if is_timeout(error):
                 raise TooBroad("That walk took too long. Ask with a smaller depth.") from None
             raise
 
@@ -151,9 +151,9 @@ def _node(row: Row, depth: int = 0) -> NodeOut:
     )
 
 
-def _source(row: Row, *, shown: bool) -> Source:
+def _source(row: Row, *, shown: bool) -> EdgeSource:
     ref, note = (row["source_ref"], row["source_note"]) if shown else ("", "")
-    return Source.model_construct(kind=row["source_kind"], ref=ref, note=note)
+    return EdgeSource.model_construct(kind=row["source_kind"], ref=ref, note=note)
 
 
 def _moment(value: int) -> datetime:

@@ -13,17 +13,17 @@ from psycopg.errors import QueryCanceled
 
 from knowledge.graph import sql
 from knowledge.graph.bfs import Hop, shortest
-from knowledge.graph.protocol import MAX_NODES, TooBroad, View, checked_depth
+from knowledge.graph.protocol import MAX_NODES, TooBroad, View, require_depth
 from knowledge.graph.schemas import (
     EdgeOut,
+    EdgeSource,
     GraphFact,
     GraphNeighborhood,
     GraphPath,
     NodeOut,
-    Source,
-    Written,
+    UpsertResult,
 )
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from retrieval.errors import NotFound
 
 STEPS_PER_NODE = 20
@@ -34,8 +34,8 @@ class PostgresGraph:
     def __init__(self, view: View) -> None:
         self.view = view
 
-    async def upsert_facts(self, facts: Sequence[GraphFact]) -> Written:
-        return await sync_to_async(record)(self.view.world, facts)
+    async def upsert_facts(self, facts: Sequence[GraphFact]) -> UpsertResult:
+        return await sync_to_async(upsert_facts)(self.view.world, facts)
 
     async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood:
         return await sync_to_async(neighbors)(self.view, node_id, depth)
@@ -48,11 +48,11 @@ def neighbors(
     view: View, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES
 ) -> GraphNeighborhood:
     steps = limit * STEPS_PER_NODE
-    wanted = {"start": node_id, "depth": checked_depth(depth), "limit": limit + 1, "steps": steps}
+    wanted = {"start": node_id, "depth": require_depth(depth), "limit": limit + 1, "steps": steps}
     with _in_time():
         rows = _rows(sql.REACH, view, **wanted)
         if not rows:
-            raise unknown(node_id)
+            raise unknown_entity(node_id)
         nodes = [node_out(row) for row in rows[:limit]]
         edges = _between(view, nodes, depth)
     truncated = len(rows) > limit or rows[0][-1] >= steps
@@ -62,24 +62,24 @@ def neighbors(
 
 
 def shortest_path(view: View, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
-    checked_depth(max_depth)
+    require_depth(max_depth)
     with _in_time():
         ends = {row[0]: row for row in _rows(sql.NODES, view, ids=[src_id, dst_id])}
         for end in (src_id, dst_id):
             if end not in ends:
-                raise unknown(end)
+                raise unknown_entity(end)
         hops = shortest(lambda frontier: _expand(view, frontier), src_id, dst_id, max_depth)
         return _path(view, src_id, hops) if hops is not None else GraphPath()
 
 
-def facts_among(view: View, nodes: Sequence[UUID]) -> list[EdgeOut]:
+def edges_between(view: View, nodes: Sequence[UUID]) -> list[EdgeOut]:
     """Return every fact that joins two of `nodes`."""
     with _in_time():
         rows = _rows(sql.BETWEEN, view, inner=list(nodes), outer=[], all=list(nodes))
     return sorted((edge_out(row, view) for row in rows), key=lambda edge: edge.id)
 
 
-def unknown(node_id: UUID) -> NotFound:
+def unknown_entity(node_id: UUID) -> NotFound:
     return NotFound(f"There is no entity {node_id} here.")
 
 
@@ -146,7 +146,7 @@ def edge_out(row: Sequence[Any], view: View) -> EdgeOut:
         since=since,
         until=until,
         confidence=confidence,
-        source=Source.model_construct(
+        source=EdgeSource.model_construct(
             kind=kind, ref=ref if shown else "", note=note if shown else ""
         ),
         believed_from=believed_from,

@@ -42,7 +42,7 @@ def microseconds(moment: datetime) -> int:
     return int(moment.timestamp()) * 1_000_000 + moment.microsecond
 
 
-def prepare(neo: Neo4j) -> None:
+def create_schema(neo: Neo4j) -> None:
     """Create the constraints and indexes that the statements rely on."""
     for statement in (*cypher.SCHEMA, *(cypher.index_edges(code) for code in relation_codes())):
         neo.run(statement)
@@ -54,7 +54,7 @@ def relation_codes() -> list[str]:
     )
 
 
-def project(neo: Neo4j, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
+def copy_rows(neo: Neo4j, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
     """Put rows as they are now, nodes first, in one transaction."""
     by_kind = _grouped((node.kind, node_row(node)) for node in nodes)
     by_relation = _grouped((edge.relation_id, edge_row(edge)) for edge in edges)
@@ -73,7 +73,7 @@ def project(neo: Neo4j, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) 
     neo.write(put)
 
 
-def forget(neo: Neo4j, nodes: Iterable[UUID], edges: Iterable[UUID]) -> None:
+def delete_rows(neo: Neo4j, nodes: Iterable[UUID], edges: Iterable[UUID]) -> None:
     node_ids, edge_ids, codes = [str(n) for n in nodes], [str(e) for e in edges], relation_codes()
 
     async def drop(transaction: neo4j.AsyncManagedTransaction) -> None:

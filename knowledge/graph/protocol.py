@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, Written
+from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, UpsertResult
 from retrieval.errors import Invalid, Problem
 from worlds.audiences import PUBLIC, Audience
 from worlds.models import World
@@ -31,7 +31,7 @@ class GraphStore(Protocol):
 
     view: View
 
-    async def upsert_facts(self, facts: Sequence[GraphFact]) -> Written: ...
+    async def upsert_facts(self, facts: Sequence[GraphFact]) -> UpsertResult: ...
 
     async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood: ...
 
@@ -44,7 +44,7 @@ class TooBroad(Problem):
     status, code, title = 422, "too_broad", "Too much to walk through"
 
 
-def checked_depth(depth: int) -> int:
+def require_depth(depth: int) -> int:
     if not 1 <= depth <= MAX_DEPTH:
         raise Invalid(
             f"depth must be 1 to {MAX_DEPTH}, not {depth}. Ask from a nearer node instead."

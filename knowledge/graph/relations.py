@@ -48,13 +48,13 @@ class Relations(dict[str, Relation]):
             }
         )
 
-    def named(self, code: str) -> Relation:
+    def require(self, code: str) -> Relation:
         if code not in self:
             raise Invalid(f"There is no relation {code!r}. Use one of {', '.join(sorted(self))}.")
         return self[code]
 
-    def check(self, code: str, src_kind: str, dst_kind: str) -> None:
-        relation = self.named(code)
+    def require_joinable(self, code: str, src_kind: str, dst_kind: str) -> None:
+        relation = self.require(code)
         if (src_kind, dst_kind) in relation.joins:
             return
         instead = sorted(other for other in self if (src_kind, dst_kind) in self[other].joins)

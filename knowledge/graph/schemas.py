@@ -79,7 +79,7 @@ class GraphFact(Closed):
         return self
 
 
-class Source(Shown):
+class EdgeSource(Shown):
     """`ref` and `note` are for game masters only: they may speak of what others must not know."""
 
     kind: str
@@ -106,7 +106,7 @@ class EdgeOut(Shown):
     since: float | None = None
     until: float | None = None
     confidence: float = 1.0
-    source: Source
+    source: EdgeSource
     believed_from: datetime
     believed_until: datetime | None = None
 
@@ -134,7 +134,7 @@ class GraphPath(Shown):
         return len(self.edges) if self.nodes else None
 
 
-class ConflictOut(Shown):
+class ContradictionOut(Shown):
     id: UUID
     rule: str
     says: str
@@ -143,17 +143,17 @@ class ConflictOut(Shown):
     ended: UUID | None
 
 
-class WrittenFact(Shown):
+class FactOutcome(Shown):
     id: UUID
     outcome: Literal["created", "changed", "unchanged"]
 
 
-class Written(Shown):
+class UpsertResult(Shown):
     """One entry per node and per edge given, in order; and the contradictions that the write opened or met."""
 
-    nodes: list[WrittenFact] = []
-    edges: list[WrittenFact] = []
-    conflicts: list[ConflictOut] = []
+    nodes: list[FactOutcome] = []
+    edges: list[FactOutcome] = []
+    conflicts: list[ContradictionOut] = []
 
     @property
     def contested(self) -> set[UUID]:

@@ -7,12 +7,12 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from pydantic import BaseModel
 
-from knowledge.graph.mirror import is_level
+from knowledge.graph.mirror import is_up_to_date
+from knowledge.graph.neo4j_driver import NEO4J_DOWN, Neo4j, site_neo4j
 from knowledge.graph.neo4j_store import Neo4jGraph
-from knowledge.graph.neo4j_driver import DOWN, Neo4j, neo4j_of_site
 from knowledge.graph.postgres_store import PostgresGraph
 from knowledge.graph.protocol import GraphStore, View
-from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, Written
+from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, UpsertResult
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
@@ -27,7 +27,7 @@ class MirroredGraph:
         self._near = Neo4jGraph(view, neo)
         self._authority = PostgresGraph(view)
 
-    async def upsert_facts(self, facts: Sequence[GraphFact]) -> Written:
+    async def upsert_facts(self, facts: Sequence[GraphFact]) -> UpsertResult:
         return await self._authority.upsert_facts(facts)
 
     async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood:
@@ -37,17 +37,17 @@ class MirroredGraph:
         return await self._answer(lambda store: store.shortest_path(src_id, dst_id, max_depth))
 
     async def _answer(self, ask: Callable[[GraphStore], Awaitable[Answer]]) -> Answer:
-        if not self._neo.resting:
-            if not await sync_to_async(is_level)(self.view.world):
+        if not self._neo.is_backing_off:
+            if not await sync_to_async(is_up_to_date)(self.view.world):
                 return await ask(self._authority)
             try:
                 return await ask(self._near)
-            except DOWN:
+            except NEO4J_DOWN:
                 pass
         return (await ask(self._authority)).model_copy(update={"degraded": ["graph"]})
 
 
-def graph_for(view: View) -> GraphStore:
+def graph_store_for(view: View) -> GraphStore:
     """Return the store that answers for `view` on this site."""
-    neo = neo4j_of_site()
+    neo = site_neo4j()
     return MirroredGraph(view, neo) if neo else PostgresGraph(view)

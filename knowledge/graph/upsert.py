@@ -9,27 +9,40 @@ from django.db import IntegrityError, connection, transaction
 from django.utils.text import slugify
 
 from knowledge.graph.ancestry import ancestors
-from knowledge.graph.contradictions import open_for
-from knowledge.graph.entity_linking import Names
-from knowledge.graph.fact_store import SHARED, believe, keep_revealed, retract, until
+from knowledge.graph.contradictions import record_contradictions
+from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.fact_store import (
+    FACT_FIELDS,
+    end_fact,
+    keep_revelations,
+    retract_facts,
+    save_fact,
+)
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.relations import Relation, Relations
-from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact, Provenance, Written, WrittenFact
+from knowledge.graph.schemas import (
+    EdgeFact,
+    FactOutcome,
+    GraphFact,
+    NodeFact,
+    Provenance,
+    UpsertResult,
+)
 from retrieval.errors import Conflict, Invalid, NotFound
 from worlds.models import World
 
 MAX_BATCH = 1000
-NODE_FIELDS = (*SHARED, "kind", "name", "aliases", "lore_id")
+NODE_FIELDS = (*FACT_FIELDS, "kind", "name", "aliases", "lore_id")
 LOCK_WORLD = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 37))"
 
 
-def record(world: World, facts: Sequence[GraphFact]) -> Written:
+def upsert_facts(world: World, facts: Sequence[GraphFact]) -> UpsertResult:
     """Write `facts` into `world`, all or none. Raises Invalid (kinds, loops, cycles), NotFound, Ambiguous (names)."""
     if len(facts) > MAX_BATCH:
         raise Invalid(f"{len(facts)} facts at once are too many: send at most {MAX_BATCH}.")
     try:
         with transaction.atomic():
-            lock(world)
+            lock_graph(world)
             return _Batch(world).write(facts)
     except IntegrityError as error:
         raise Conflict(
@@ -37,7 +50,7 @@ def record(world: World, facts: Sequence[GraphFact]) -> Written:
         ) from error
 
 
-def lock(world: World) -> None:
+def lock_graph(world: World) -> None:
     """Let one writer at a time into the world's graph, so that two cannot contradict each other unseen."""
     with connection.cursor() as cursor:
         cursor.execute(LOCK_WORLD, [str(world.pk)])
@@ -48,32 +61,32 @@ class _Batch:
     world: World
     relations: Relations = field(default_factory=Relations.load)
 
-    def write(self, facts: Sequence[GraphFact]) -> Written:
+    def write(self, facts: Sequence[GraphFact]) -> UpsertResult:
         nodes = [self._node(fact.node) for fact in facts if fact.node]
         edges = [fact.edge for fact in facts if fact.edge]
         ends = self._ends(edges)
         written = [self._edge(edge, ends) for edge in edges]
-        met = open_for(
+        met = record_contradictions(
             self.world, edges=[fact.id for fact in written], nodes=[fact.id for fact in nodes]
         )
-        return Written(nodes=nodes, edges=written, conflicts=met)
+        return UpsertResult(nodes=nodes, edges=written, conflicts=met)
 
-    def _node(self, fact: NodeFact) -> WrittenFact:
+    def _node(self, fact: NodeFact) -> FactOutcome:
         known = self._known_node(fact)
         values = {name: getattr(fact, name) for name in NODE_FIELDS}
         if known is None:
             slug = fact.slug or free_slug(self.world, fact.name)
             made = GraphNode.objects.create(world=self.world, slug=slug, **_with_id(fact), **values)
-            return WrittenFact(id=made.pk, outcome="created")
+            return FactOutcome(id=made.pk, outcome="created")
         told = GraphNode(visibility=fact.visibility, known_to=fact.known_to)
-        keep_revealed(known, told)
+        keep_revelations(known, told)
         values |= {"visibility": told.visibility, "known_to": told.known_to}
         if all(getattr(known, name) == value for name, value in values.items()):
-            return WrittenFact(id=known.pk, outcome="unchanged")
+            return FactOutcome(id=known.pk, outcome="unchanged")
         for name, value in values.items():
             setattr(known, name, value)
         known.save()
-        return WrittenFact(id=known.pk, outcome="changed")
+        return FactOutcome(id=known.pk, outcome="changed")
 
     def _known_node(self, fact: NodeFact) -> GraphNode | None:
         """By id, else by slug, else by kind and exact name."""
@@ -92,14 +105,14 @@ class _Batch:
         found: GraphNode | None = here.first()
         return found
 
-    def _ends(self, edges: list[EdgeFact]) -> Names:
-        return Names.said_in(
+    def _ends(self, edges: list[EdgeFact]) -> EntityLinker:
+        return EntityLinker.for_texts(
             self.world, [str(end) for edge in edges for end in (edge.src, edge.dst)]
         )
 
-    def _edge(self, fact: EdgeFact, ends: Names) -> WrittenFact:
+    def _edge(self, fact: EdgeFact, ends: EntityLinker) -> FactOutcome:
         src, dst = ends.resolve(fact.src), ends.resolve(fact.dst)
-        self.relations.check(fact.relation, src.kind, dst.kind)
+        self.relations.require_joinable(fact.relation, src.kind, dst.kind)
         if src.pk == dst.pk:
             raise Invalid(f"{src.name} cannot stand in {fact.relation} to itself.")
         relation, src, dst = stored_form(self.relations, fact.relation, src, dst)
@@ -112,9 +125,9 @@ class _Batch:
             src_kind=src.kind,
             dst_kind=dst.kind,
             label=fact.label,
-            **{name: getattr(fact, name) for name in SHARED},
+            **{name: getattr(fact, name) for name in FACT_FIELDS},
         )
-        written = believe(wanted)
+        written = save_fact(wanted)
         if fact.succeeds and fact.since is not None:
             _end_earlier(wanted, fact.since)
         if written.outcome != "unchanged":
@@ -132,9 +145,9 @@ def stored_form(
     relations: Relations, code: str, src: GraphNode, dst: GraphNode
 ) -> tuple[Relation, GraphNode, GraphNode]:
     """Return the one way in which this edge is kept."""
-    relation = relations.named(code)
+    relation = relations.require(code)
     if relation.stored_as:
-        return relations.named(relation.stored_as), dst, src
+        return relations.require(relation.stored_as), dst, src
     if relation.symmetric and dst.pk < src.pk:
         return relation, dst, src
     return relation, src, dst
@@ -161,7 +174,7 @@ def _end_earlier(wanted: GraphEdge, day: float) -> None:
     )
     for edge in earlier.exclude(dst=wanted.dst).select_for_update():
         if edge.since is None or edge.since < day:
-            until(edge, day)
+            end_fact(edge, day)
 
 
 def _rest(world: World, wanted: GraphEdge, ids: Iterable[UUID]) -> None:
@@ -171,15 +184,17 @@ def _rest(world: World, wanted: GraphEdge, ids: Iterable[UUID]) -> None:
     wanted.rests_on.add(*found)
 
 
-def replace_source(world: World, facts: Sequence[GraphFact], *, source: Provenance) -> Written:
+def replace_source_facts(
+    world: World, facts: Sequence[GraphFact], *, source: Provenance
+) -> UpsertResult:
     """Write what a source says now, and take back what it said before and says no longer (a new version of an episode
     or of a lore entry)."""
     with transaction.atomic():
-        written = record(world, facts)
+        written = upsert_facts(world, facts)
         said = GraphEdge.objects.believed().filter(
             world=world, source_kind=source.source_kind, source_ref=source.source_ref
         )
         gone = list(said.exclude(pk__in=[fact.id for fact in written.edges]))
         if gone:
-            retract(gone, because="its source no longer says so")
+            retract_facts(gone, because="its source no longer says so")
     return written

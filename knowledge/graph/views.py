@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from knowledge.graph.decisions import resolve
-from knowledge.graph.labels import relation_words
+from knowledge.graph.decisions import resolve_contradiction
+from knowledge.graph.labels import relation_label
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
 from knowledge.graph.postgres_store import neighbors
 from knowledge.graph.protocol import TooBroad, View
@@ -128,7 +128,7 @@ def _ends(edge: Any) -> tuple[Any, Any]:
 
 def _words(edge: Any) -> str:
     relation = edge.relation_id if isinstance(edge, GraphEdge) else edge.relation
-    return relation_words(str(relation), edge.label)
+    return relation_label(str(relation), edge.label)
 
 
 def _key(node: Any) -> Any:
@@ -190,7 +190,7 @@ def decide(request: HttpRequest, looker: Viewer, contradiction: str) -> HttpResp
     """A game master decides a contradiction, with a reason."""
     found = get_object_or_404(Contradiction, world=looker.world, pk=contradiction)
     try:
-        decided = resolve(
+        decided = resolve_contradiction(
             found,
             how=request.POST.get("how", ""),
             reason=request.POST.get("reason", ""),

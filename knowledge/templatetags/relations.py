@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from knowledge.graph.labels import relation_words
+from knowledge.graph.labels import relation_label
 
 register = template.Library()
 
@@ -12,4 +12,4 @@ register = template.Library()
 @register.filter
 def in_words(edge: Any) -> str:
     """Show the relation of a `GraphEdge`."""
-    return relation_words(edge.relation_id, edge.label)
+    return relation_label(edge.relation_id, edge.label)

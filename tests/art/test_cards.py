@@ -7,7 +7,7 @@ import pytest
 
 from art.models import ArtCard
 from knowledge.graph.schemas import EdgeFact, GraphFact
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
 from npcs.models import NPC
 from tests.conftest import ApiClient
@@ -133,7 +133,7 @@ def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
     asked = {"scene_id": "s-inn"}
     assert engine.tool("art_suggest", **asked)[1]["basis"] != "neighbours"
     known = {"src": "jory-fenn", "relation": "KNOWS", "dst": "mira-voss"}
-    record(world, [GraphFact(edge=EdgeFact(**known, visibility="gm"))])
+    upsert_facts(world, [GraphFact(edge=EdgeFact(**known, visibility="gm"))])
     found = engine.tool("art_suggest", **asked)[1]
     assert (found["basis"], found["cards"][0]["because"]) == (
         "neighbours",
@@ -141,7 +141,7 @@ def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
     )
     party = client_with_key(audience="party:lanternbearers")
     assert party.tool("art_suggest", **asked)[1]["basis"] != "neighbours"
-    record(world, [GraphFact(edge=EdgeFact(**known, visibility="public", source_ref="told"))])
+    upsert_facts(world, [GraphFact(edge=EdgeFact(**known, visibility="public", source_ref="told"))])
     assert party.tool("art_suggest", **asked)[1]["basis"] == "neighbours"
 
 

@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, expect
 from pytest_django.live_server_helper import LiveServer
 
 from knowledge.graph.models import Contradiction, GraphEdge
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from tests.browser.conftest import sign_in
 from tests.knowledge.graph.conftest import edge
 from worlds.models import World
@@ -28,7 +28,7 @@ def test_a_contradiction_is_decided_by_hand(
         label="may sell",
         rests_on=[found.second.pk],
     )
-    record(people, [rests])
+    upsert_facts(people, [rests])
     page = chromium.new_context(viewport=size).new_page()  # type: ignore[arg-type]
     page.set_default_timeout(20_000)
     sign_in(page, live_server, "anna")

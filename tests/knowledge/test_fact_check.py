@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bench.fact_check import STATEMENTS, answered
+from bench.fact_check import STATEMENTS, answer_statements
 from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.contradictions import open_contradictions
@@ -120,7 +120,7 @@ def test_the_statements_of_the_tuning_half_keep_their_bars(db):
     rows = [json.loads(line) for line in STATEMENTS.read_text(encoding="utf-8").splitlines()]
     found = [
         (row["label"], answer)
-        for row, answer, *_rest in answered([r for r in rows if r["half"] == "tuning"])
+        for row, answer, *_rest in answer_statements([r for r in rows if r["half"] == "tuning"])
     ]
     for label in ("true", "false"):
         given = [truth for truth, answer in found if answer == label]

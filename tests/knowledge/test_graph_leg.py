@@ -6,7 +6,7 @@ from dataclasses import asdict
 import pytest
 
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
 from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
@@ -37,14 +37,14 @@ def ferry(world: World, write: Write) -> None:
     ):
         lore = Lore.objects.get(title=name)
         node = NodeFact(kind=kind, name=name, lore_id=lore.pk, visibility="public")
-        record(world, [GraphFact(node=node)])
+        upsert_facts(world, [GraphFact(node=node)])
     tie(world, "Mira Voss", "LOCATED_IN", "Hall of Oars")
     tie(world, "Silent Bell", "OWNED_BY", "Mira Voss", source_ref="one")
     tie(world, "Silent Bell", "OWNED_BY", "Mira Voss", source_ref="another")
 
 
 def tie(world: World, src: str, relation: str, dst: str, **more: object) -> None:
-    record(
+    upsert_facts(
         world,
         [
             GraphFact(
@@ -110,7 +110,7 @@ def test_a_hidden_fact_or_entity_leads_nowhere(world: World, write: Write) -> No
         lore_id=Lore.objects.get(title="Salt Cellar").pk,
         visibility="gm",
     )
-    record(world, [GraphFact(node=cellar)])
+    upsert_facts(world, [GraphFact(node=cellar)])
     tie(world, "Mira Voss", "LOCATED_IN", "Salt Cellar")
     tie(world, "Silent Bell", "LOCATED_IN", "Hall of Oars")
     tie(world, "Mira Voss", "RELATES_TO", "Hall of Oars", visibility="gm")

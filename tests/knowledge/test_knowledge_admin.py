@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from knowledge.models import GlossaryTerm, Lore, LorePassage, LoreProposal, Rule
 from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn
@@ -181,8 +181,10 @@ def test_the_try_page_shows_the_leg_of_the_graph_when_it_is_asked_for(
         ("Location", write("Hall", "Wet benches.")),
     ):
         node = NodeFact(kind=kind, name=entry.title, lore_id=entry.pk)
-        record(world, [GraphFact(node=node)])
-    record(world, [GraphFact(edge=EdgeFact(src="Mira Voss", relation="LOCATED_IN", dst="Hall"))])
+        upsert_facts(world, [GraphFact(node=node)])
+    upsert_facts(
+        world, [GraphFact(edge=EdgeFact(src="Mira Voss", relation="LOCATED_IN", dst="Hall"))]
+    )
     asked = {"q": "Mira Voss", "domain": "lore", "world": world.slug}
     assert [leg.key for leg in ana.get(reverse(TRY), asked).context["legs"]] == [
         "keyword",

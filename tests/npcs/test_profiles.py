@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from knowledge.graph.schemas import EdgeFact, GraphFact
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import ApiClient
@@ -253,7 +253,7 @@ def test_a_profile_tells_of_the_strongest_relations_that_the_asker_may_know(
             },
         )
     public = {"src": "jory-fenn", "dst": "mira-voss", "visibility": "public"}
-    record(
+    upsert_facts(
         world,
         [
             GraphFact(edge=EdgeFact(src="mira-voss", relation="ALLY_WITH", dst="ninth-oarsman")),

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from knowledge.graph import mirror
-from knowledge.graph.neo4j_driver import DOWN, Neo4j, neo4j_of_site
+from knowledge.graph.neo4j_driver import NEO4J_DOWN, Neo4j, site_neo4j
 
 SHOWN_DIFFERENCES = 20
 
@@ -27,30 +27,30 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, rebuild: bool, verify: bool, stop: bool, **_options: Any) -> None:
         if stop:
-            mirror.end()
+            mirror.stop_mirroring()
             return
-        neo = neo4j_of_site()
+        neo = site_neo4j()
         if neo is None:
             raise CommandError(
                 "No Neo4j is configured: set NEO4J_URL (and NEO4J_USER, NEO4J_PASSWORD)."
             )
         try:
-            self._mirror(neo, rebuild=rebuild or not mirror.lag().mirrored, verify=verify)
-        except DOWN as error:
+            self._mirror(neo, rebuild=rebuild or not mirror.mirror_lag().is_mirrored, verify=verify)
+        except NEO4J_DOWN as error:
             raise CommandError(f"Neo4j at {neo.url} did not do it: {error}") from error
 
     def _mirror(self, neo: Neo4j, *, rebuild: bool, verify: bool) -> None:
         if rebuild:
-            nodes, edges = mirror.rebuild(neo)
+            nodes, edges = mirror.rebuild_mirror(neo)
             self.stdout.write(f"Rebuilt: {nodes} entities, {edges} facts.")
-        self.stdout.write(f"Copied {mirror.catch_up(neo)} changes.")
+        self.stdout.write(f"Copied {mirror.copy_pending(neo)} changes.")
         if verify:
             self._verify(neo)
-        lag = mirror.lag()
+        lag = mirror.mirror_lag()
         self.stdout.write(f"Lag: {lag.pending} changes, {lag.seconds:.1f} s.")
 
     def _verify(self, neo: Neo4j) -> None:
-        differences = mirror.verify(neo)
+        differences = mirror.find_differences(neo)
         for difference in differences[:SHOWN_DIFFERENCES]:
             self.stdout.write(difference)
         if differences:

@@ -11,10 +11,10 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from knowledge.graph import cypher, mirror
-from knowledge.graph.neo4j_store import Neo4jGraph
 from knowledge.graph.neo4j_driver import Neo4j
+from knowledge.graph.neo4j_store import Neo4jGraph
 from knowledge.graph.postgres_store import PostgresGraph
-from knowledge.graph.projection import prepare
+from knowledge.graph.projection import create_schema
 from knowledge.graph.protocol import GraphStore, View
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from tests.knowledge.graph.neo4j_server import Neo4jServer, running, what_is_missing
@@ -42,8 +42,8 @@ def neo(neo_connection: Neo4j, db: None, settings: Any) -> Neo4j:
     """An empty Neo4j that mirrors the graph."""
     settings.NEO4J_TIMEOUT = 60  # the first query of each kind is compiled, on a busy machine
     neo_connection.run(cypher.EMPTY)
-    prepare(neo_connection)
-    mirror.begin()
+    create_schema(neo_connection)
+    mirror.start_mirroring()
     return neo_connection
 
 
@@ -60,7 +60,7 @@ class Graph:
         view = View(self.world, audience, at, believed_at)
         return Neo4jGraph(view, self.neo) if self.neo else PostgresGraph(view)
 
-    def tell(self, *facts: GraphFact) -> Any:
+    def upsert(self, *facts: GraphFact) -> Any:
         return async_to_sync(self.store().upsert_facts)(facts)
 
     def neighbors(self, node: Any, depth: int = 1, **view: Any) -> Any:
@@ -69,10 +69,10 @@ class Graph:
     def path(self, src: Any, dst: Any, max_depth: int = 4, **view: Any) -> Any:
         return async_to_sync(self.store(**view).shortest_path)(src, dst, max_depth)
 
-    def reset(self) -> None:
+    def sync_mirror(self) -> None:
         """After writes that went round the store."""
         if self.neo:
-            mirror.catch_up(self.neo)
+            mirror.copy_pending(self.neo)
 
 
 @pytest.fixture(params=["postgres", pytest.param("neo4j", marks=pytest.mark.neo4j)])

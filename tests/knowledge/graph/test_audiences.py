@@ -58,7 +58,7 @@ def tell(graph, nodes, edges, rng, *, only_shown):
         for a, relation, b, since, shown in edges
         if shown or not only_shown
     ]
-    return graph.tell(*facts)
+    return graph.upsert(*facts)
 
 
 def answers(graph, slugs, at):
@@ -114,7 +114,7 @@ def test_hidden_entities_and_facts_change_no_answer(graph, seed):
 
 
 def test_a_hidden_name_and_an_unknown_one_get_the_same_answer(graph):
-    graph.tell(node("Quiet Water", "Faction", visibility="gm"), node("Mira Voss"))
+    graph.upsert(node("Quiet Water", "Faction", visibility="gm"), node("Mira Voss"))
     hidden, unknown = (
         lore_assert(
             Assertion(fact=f"Mira Voss is allied with {name}"),
@@ -126,7 +126,7 @@ def test_a_hidden_name_and_an_unknown_one_get_the_same_answer(graph):
 
 
 def test_a_path_through_a_hidden_fact_is_not_found_by_its_ends(graph):
-    told = graph.tell(
+    told = graph.upsert(
         node("A Person"), node("B Person"), edge("A Person", "KNOWS", "B Person", visibility="gm")
     )
     a, b = (fact.id for fact in told.nodes)

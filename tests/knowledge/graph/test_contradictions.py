@@ -3,10 +3,10 @@
 import pytest
 
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.decisions import resolve
+from knowledge.graph.decisions import resolve_contradiction
 from knowledge.graph.models import Contradiction, GraphEdge
 from knowledge.graph.schemas import Provenance
-from knowledge.graph.upsert import record, replace_source
+from knowledge.graph.upsert import replace_source_facts, upsert_facts
 from retrieval.errors import Conflict, Invalid
 from tests.knowledge.graph.conftest import edge, node
 from worlds.audiences import GM, PUBLIC
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def cast(world):
-    told = record(
+    told = upsert_facts(
         world,
         [
             node("Mira Voss"),
@@ -33,7 +33,7 @@ def cast(world):
 
 
 def told(world, *facts):
-    return record(world, facts)
+    return upsert_facts(world, facts)
 
 
 def clash(world):
@@ -120,24 +120,26 @@ def test_succeeding_is_no_contradiction(world, cast):
 
 
 def test_keeping_the_second_from_its_day_on(world, cast):
-    resolve(clash(world), how="keep_second", reason="She moved in session 2.", by="gm")
+    resolve_contradiction(
+        clash(world), how="keep_second", reason="She moved in session 2.", by="gm"
+    )
     assert (where(world, 7), where(world, 9)) == ({"Ferrymark"}, {"Harrow"})
     assert not open_contradictions(world).exists()
 
 
 def test_keeping_the_first_takes_back_what_never_held(world, cast):
-    resolve(clash(world), how="keep_first", reason="A rumour.", by="gm")
+    resolve_contradiction(clash(world), how="keep_first", reason="A rumour.", by="gm")
     assert where(world) == {"Ferrymark"}
 
 
 def test_keeping_both_is_final(world, cast):
     found = clash(world)
-    resolve(found, how="keep_both", reason="She has a double.", by="gm")
+    resolve_contradiction(found, how="keep_both", reason="She has a double.", by="gm")
     assert told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)).conflicts == []
     found.refresh_from_db()
     assert (found.how, found.reason, found.resolved_by) == ("keep_both", "She has a double.", "gm")
     with pytest.raises(Conflict):
-        resolve(found, how="retract_first", reason="Changed my mind.", by="gm")
+        resolve_contradiction(found, how="retract_first", reason="Changed my mind.", by="gm")
 
 
 def test_what_rested_on_a_retracted_fact_is_listed_and_flagged(world, cast):
@@ -150,7 +152,9 @@ def test_what_rested_on_a_retracted_fact_is_listed_and_flagged(world, cast):
         .edges[0]
         .id
     )
-    resolution = resolve(found, how="retract_second", reason="A mistake in the notes.", by="gm")
+    resolution = resolve_contradiction(
+        found, how="retract_second", reason="A mistake in the notes.", by="gm"
+    )
     assert {fact.pk for fact in resolution.flagged} == {knows, allied}
     assert all(
         "mistake" in flag
@@ -167,7 +171,9 @@ def test_a_decision_covers_every_source_that_said_the_same(world, cast):
         ),
     )
     assert open_contradictions(world).count() == 2
-    resolve(open_contradictions(world)[0], how="retract_second", reason="No.", by="gm")
+    resolve_contradiction(
+        open_contradictions(world)[0], how="retract_second", reason="No.", by="gm"
+    )
     assert not open_contradictions(world).exists()
     assert where(world) == {"Ferrymark"}
 
@@ -175,7 +181,7 @@ def test_a_decision_covers_every_source_that_said_the_same(world, cast):
 @pytest.mark.parametrize(("how", "reason"), [("keep_second", " "), ("burn_both", "why not")])
 def test_a_decision_wants_a_way_and_a_reason(world, cast, how, reason):
     with pytest.raises(Invalid):
-        resolve(clash(world), how=how, reason=reason, by="gm")
+        resolve_contradiction(clash(world), how=how, reason=reason, by="gm")
 
 
 def test_a_superseded_fact_takes_its_contradiction_along(world, cast):
@@ -196,9 +202,11 @@ def test_a_contradiction_with_a_hidden_fact_is_shown_to_game_masters_only(world,
 def test_a_new_version_of_a_source_takes_back_what_it_says_no_longer(world, cast):
     source = Provenance(source_kind="episode", source_ref="ep-7")
     said = {"source_kind": "episode", "source_ref": "ep-7"}
-    replace_source(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", **said)], source=source)
+    replace_source_facts(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", **said)], source=source)
     told(world, edge("Mira Voss", "KNOWS", "Joss Vale"))
-    replace_source(world, [edge("Mira Voss", "ALLY_WITH", "Joss Vale", **said)], source=source)
+    replace_source_facts(
+        world, [edge("Mira Voss", "ALLY_WITH", "Joss Vale", **said)], source=source
+    )
     believed = set(
         GraphEdge.objects.believed()
         .filter(src__name="Mira Voss")

@@ -6,16 +6,16 @@ from django.test import Client
 
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from tests.knowledge.graph.conftest import edge, node
 
 pytestmark = pytest.mark.django_db
-FACTS, NEIGHBORS = "/api/v1/world/graph/facts", "/api/v1/world/graph/neighbors"
+FACTS, NEIGHBORS = "world/graph/facts", "world/graph/neighbors"
 
 
 @pytest.fixture
 def cast(world):
-    return record(
+    return upsert_facts(
         world,
         [
             node("Mira Voss"),
@@ -27,11 +27,6 @@ def cast(world):
 
 
 @pytest.fixture
-def engine(make_key, asking):  # noqa: F811
-    return asking(make_key(scopes=("tools:read", "world:write")))
-
-
-@pytest.fixture
 def designer(db):
     user = get_user_model().objects.create_superuser("designer", "d@example.org", "secret")
     client = Client()
@@ -39,22 +34,18 @@ def designer(db):
     return client
 
 
-def post(client, path, body):
-    return client.post(path, body, content_type="application/json")
-
-
 def test_an_engine_that_contradicts_gets_the_conflict_back(engine, cast):
     fact = {"src": "Mira", "relation": "LOCATED_IN", "dst": "Harrow", "source_kind": "engine"}
-    answer = post(engine, FACTS, {"facts": [{"edge": fact}]}).json()
+    _status, answer = engine.post(FACTS, {"facts": [{"edge": fact}]})
     assert [conflict["rule"] for conflict in answer["conflicts"]] == ["one-place"]
-    again = post(engine, FACTS, {"facts": [{"edge": fact}]}).json()
+    _status, again = engine.post(FACTS, {"facts": [{"edge": fact}]})
     assert again["edges"][0]["outcome"] == "unchanged"
     assert len(again["conflicts"]) == 1
     decision = {"how": "retract_first", "reason": "She left."}
-    path = f"/api/v1/world/graph/contradictions/{answer['conflicts'][0]['id']}/resolve"
-    assert post(engine, path, decision).status_code == 200
-    found = engine.get(NEIGHBORS, {"entity": "Mira Voss"}).json()
-    assert [each["name"] for each in found["nodes"]] == ["Mira Voss", "Harrow"]
+    path = f"world/graph/contradictions/{answer['conflicts'][0]['id']}/resolve"
+    assert engine.post(path, decision)[0] == 200
+    _status, near = engine.get(f"{NEIGHBORS}?entity=Mira+Voss")
+    assert [each["name"] for each in near["nodes"]] == ["Mira Voss", "Harrow"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +57,7 @@ def test_an_engine_that_contradicts_gets_the_conflict_back(engine, cast):
     ],
 )
 def test_an_impossible_walk_is_a_clear_problem(engine, cast, query, status):
-    answer = engine.get(NEIGHBORS, query)
+    answer = engine.client.get(f"/api/v1/{NEIGHBORS}", query)
     assert (answer.status_code, answer["content-type"]) == (status, "application/problem+json")
 
 
@@ -100,7 +91,7 @@ def test_a_fact_that_may_not_be_is_refused_in_its_form(designer, cast):
 
 
 def test_a_contradiction_is_decided_in_the_admin(designer, world, cast):
-    record(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)])
+    upsert_facts(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)])
     (found,) = open_contradictions(world)
     assert designer.get("/admin/knowledge/contradiction/").status_code == 200
     form = {

@@ -5,11 +5,11 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from knowledge.graph.manual_facts import write_by_hand
+from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.postgres_store import neighbors
 from knowledge.graph.protocol import View
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from retrieval.errors import Conflict
 from tests.knowledge.graph.conftest import edge, node
 from worlds import reveals
@@ -31,7 +31,7 @@ def designer(db):
 @pytest.fixture
 def fact(world):
     """Mira is in Ferrymark: hidden, and revealed to the party."""
-    record(
+    upsert_facts(
         world,
         [
             node("Mira Voss"),
@@ -160,22 +160,22 @@ def test_the_facts_in_an_entitys_form_are_versioned_too_and_a_removed_one_stays_
 
 
 def test_what_rests_on_a_fact_rests_on_its_new_version_too(world, fact):
-    record(world, [edge("Joss Vale", "KNOWS", "Mira Voss", rests_on=[fact.pk])])
+    upsert_facts(world, [edge("Joss Vale", "KNOWS", "Mira Voss", rests_on=[fact.pk])])
     fact.since = 6
-    new = write_by_hand(fact, by="ana", because="A day later.")
+    new = save_manual_fact(fact, by="ana", because="A day later.")
     assert [each.relation_id for each in new.dependants.all()] == ["KNOWS"]
 
 
 def test_a_fact_is_kept_the_one_way_round(world, fact):
-    record(world, [node("Salt Key", "Item")])
+    upsert_facts(world, [node("Salt Key", "Item")])
     key, mira = GraphNode.objects.get(name="Salt Key"), fact.src
-    made = write_by_hand(GraphEdge(world=world, src=mira, relation_id="OWNS", dst=key), by="ana")
+    made = save_manual_fact(GraphEdge(world=world, src=mira, relation_id="OWNS", dst=key), by="ana")
     assert (made.src, made.relation_id, made.dst, made.edited_by) == (key, "OWNED_BY", mira, "ana")
 
 
 def test_two_who_edit_the_same_version_do_not_both_win(world, fact):
     mine, theirs = GraphEdge.objects.get(pk=fact.pk), GraphEdge.objects.get(pk=fact.pk)
     mine.since, theirs.since = 6, 7
-    write_by_hand(mine, by="ana")
+    save_manual_fact(mine, by="ana")
     with pytest.raises(Conflict):
-        write_by_hand(theirs, by="ben")
+        save_manual_fact(theirs, by="ben")

@@ -9,12 +9,12 @@ from django.core.management import CommandError, call_command
 
 from knowledge.graph import mirror
 from knowledge.graph.models import GraphEdge, GraphNode
-from knowledge.graph.neo4j_driver import DOWN, Neo4j
+from knowledge.graph.neo4j_driver import NEO4J_DOWN, Neo4j
 from knowledge.graph.postgres_store import PostgresGraph
 from knowledge.graph.projection_models import GraphOutbox
 from knowledge.graph.protocol import View
-from knowledge.graph.store_selection import MirroredGraph, graph_for
-from knowledge.graph.upsert import record
+from knowledge.graph.store_selection import MirroredGraph, graph_store_for
+from knowledge.graph.upsert import upsert_facts
 from knowledge.tasks import mirror_graph
 from tests.knowledge.graph.conftest import edge, node
 from tests.knowledge.graph.neo4j_server import free_port
@@ -25,41 +25,44 @@ WRITES = 10_000
 
 
 def told(world):
-    return record(
+    return upsert_facts(
         world, [node("Mira Voss"), node("Joss Vale"), edge("Mira Voss", "KNOWS", "Joss Vale")]
     )
 
 
 def test_every_way_of_writing_leaves_a_trace(world, neo):
     mira, joss = (fact.id for fact in told(world).nodes)
-    mirror.catch_up(neo)
+    mirror.copy_pending(neo)
     GraphNode.objects.filter(pk=mira).update(name="Mira of the Landing")
     GraphEdge.objects.filter(src__in=[mira, joss]).delete()
-    assert not mirror.is_level(world)
-    mirror.catch_up(neo)
-    assert mirror.is_level(world)
-    assert mirror.verify(neo) == []
+    assert not mirror.is_up_to_date(world)
+    mirror.copy_pending(neo)
+    assert mirror.is_up_to_date(world)
+    assert mirror.find_differences(neo) == []
 
 
 def test_a_difference_is_found(world, neo):
     told(world)
-    mirror.catch_up(neo)
+    mirror.copy_pending(neo)
     neo.run("MATCH (n:Entity {name: 'Joss Vale'}) SET n.visibility = 'gm'")
     neo.run("MATCH ()-[r:KNOWS]->() DELETE r")
-    assert sorted(difference.split()[0] for difference in mirror.verify(neo)) == ["edge", "node"]
+    assert sorted(difference.split()[0] for difference in mirror.find_differences(neo)) == [
+        "edge",
+        "node",
+    ]
 
 
 def test_a_rebuild_sets_it_right(world, neo):
     told(world)
     neo.run("CREATE (:Entity {id: 'stray', world: 'nowhere', known_to: []})")
-    assert mirror.rebuild(neo) == (2, 1)
-    assert mirror.verify(neo) == []
+    assert mirror.rebuild_mirror(neo) == (2, 1)
+    assert mirror.find_differences(neo) == []
 
 
 def test_while_neo4j_is_behind_the_authority_answers(world, neo):
     joss = told(world).nodes[1].id
     store = MirroredGraph(View(world, PUBLIC), neo)
-    mirror.catch_up(neo)
+    mirror.copy_pending(neo)
     GraphEdge.objects.update(visibility="gm")
     found = async_to_sync(store.neighbors)(joss)
     assert [n.name for n in found.nodes] == ["Joss Vale"]
@@ -68,7 +71,7 @@ def test_while_neo4j_is_behind_the_authority_answers(world, neo):
 
 def test_while_neo4j_is_down_postgresql_answers_and_says_so(world, db):
     mira, joss = (fact.id for fact in told(world).nodes)
-    mirror.begin()
+    mirror.start_mirroring()
     store = MirroredGraph(
         View(world, GM), Neo4j(f"bolt://127.0.0.1:{free_port()}", "neo4j", "none", "neo4j")
     )
@@ -79,7 +82,7 @@ def test_while_neo4j_is_down_postgresql_answers_and_says_so(world, db):
 
 def test_without_neo4j_nothing_is_degraded(world, db, settings):
     settings.NEO4J_URL = ""
-    assert isinstance(graph_for(View(world, GM)), PostgresGraph)
+    assert isinstance(graph_store_for(View(world, GM)), PostgresGraph)
     with pytest.raises(CommandError, match="NEO4J_URL"):
         call_command("mirror_graph")
 
@@ -94,8 +97,8 @@ def test_the_command_rebuilds_verifies_and_reports(world, neo, neo4j_server, set
     call_command("mirror_graph", "--rebuild", "--verify", stdout=out)
     assert "Rebuilt: 2 entities, 1 facts." in out.getvalue()
     assert "No difference." in out.getvalue()
-    record(world, [node("Late Comer")])
-    assert mirror.lag().pending == 1
+    upsert_facts(world, [node("Late Comer")])
+    assert mirror.mirror_lag().pending == 1
     assert mirror_graph() == 1
     neo.run("MATCH ()-[r:KNOWS]->() DELETE r")
     with pytest.raises(CommandError, match="1 differences"):
@@ -113,20 +116,20 @@ def test_ten_thousand_writes_and_two_kills_lose_nothing(world, neo, neo4j_server
             kills.pop(0)
             neo4j_server.kill()
             written += tell_of_people(world, rng)
-            with pytest.raises(DOWN):
-                mirror.catch_up(neo)
+            with pytest.raises(NEO4J_DOWN):
+                mirror.copy_pending(neo)
             neo4j_server.start()
         elif rng.random() < 0.1:
-            mirror.catch_up(neo)
-    mirror.catch_up(neo)
+            mirror.copy_pending(neo)
+    mirror.copy_pending(neo)
     assert kills == []
     assert not GraphOutbox.objects.exists()
-    assert mirror.verify(neo) == []
+    assert mirror.find_differences(neo) == []
 
 
 def tell_of_people(world, rng):
     people = [node(f"Person {rng.getrandbits(40)}") for _ in range(100)]
-    record(world, people)
+    upsert_facts(world, people)
     return 100
 
 

@@ -21,7 +21,7 @@ LANTERNBEARERS, OATH = Audience.parse("party:lanternbearers"), Audience.parse("p
 
 @pytest.fixture
 def cast(graph):
-    told = graph.tell(
+    told = graph.upsert(
         node("Mira Voss"),
         node("Joss Vale"),
         node("Ferrymen's Guild", "Faction"),
@@ -78,7 +78,7 @@ def test_others_are_not_shown_what_the_source_says(graph, cast):
 
 
 def test_inverse_and_mirrored_relations_are_kept_once(graph, cast):
-    again = graph.tell(
+    again = graph.upsert(
         edge("Salt Key", "OWNED_BY", "Joss Vale"),
         edge("Ferrymen's Guild", "ENEMY_OF", "Joss Vale"),
     )
@@ -111,13 +111,13 @@ def test_no_path_where_nothing_leads(graph, cast):
 
 def test_telling_twice_changes_nothing(graph, cast):
     before = GraphEdge.objects.count()
-    told = graph.tell(node("Mira Voss"), edge("Ferrymen's Guild", "LOCATED_IN", "Ferrymark"))
+    told = graph.upsert(node("Mira Voss"), edge("Ferrymen's Guild", "LOCATED_IN", "Ferrymark"))
     assert [fact.outcome for fact in (*told.nodes, *told.edges)] == ["unchanged", "unchanged"]
     assert GraphEdge.objects.count() == before
 
 
 def test_time_in_the_world(graph, cast):
-    graph.tell(
+    graph.upsert(
         edge("Mira Voss", "LOCATED_IN", "Harrow", since=1, until=10),
         edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=10),
     )
@@ -128,9 +128,9 @@ def test_time_in_the_world(graph, cast):
 
 
 def test_what_was_believed_then(graph, cast):
-    graph.tell(edge("Mira Voss", "KNOWS", "Joss Vale", label="by sight"))
+    graph.upsert(edge("Mira Voss", "KNOWS", "Joss Vale", label="by sight"))
     then = timezone.now()
-    graph.tell(edge("Mira Voss", "KNOWS", "Joss Vale", label="by sight", confidence=0.5))
+    graph.upsert(edge("Mira Voss", "KNOWS", "Joss Vale", label="by sight", confidence=0.5))
     now = graph.neighbors(cast["mira"]).edges
     before = graph.neighbors(cast["mira"], believed_at=then).edges
     assert {e.confidence for e in now if e.relation == "KNOWS"} == {0.5}
@@ -141,7 +141,7 @@ def test_what_was_believed_then(graph, cast):
 
 def test_a_hidden_node_is_no_step_on_the_way(graph, cast):
     GraphNode.objects.filter(pk=cast["guild"]).update(visibility="gm")
-    graph.reset()
+    graph.sync_mirror()
     assert names(graph.neighbors(cast["mira"], 2, audience=PUBLIC)) == {"Mira Voss": 0}
     assert graph.path(cast["mira"], cast["ferrymark"], audience=PUBLIC).length is None
     with pytest.raises(NotFound):
@@ -151,7 +151,7 @@ def test_a_hidden_node_is_no_step_on_the_way(graph, cast):
 
 
 def test_a_fact_revealed_to_one_party_is_hidden_from_the_other(graph, cast):
-    graph.tell(
+    graph.upsert(
         edge(
             "Mira Voss",
             "KNOWS",
@@ -167,12 +167,12 @@ def test_a_fact_revealed_to_one_party_is_hidden_from_the_other(graph, cast):
 
 def test_another_world_is_not_there(graph, cast):
     elsewhere = Graph(World.objects.create(slug="elsewhere", name="Elsewhere"), graph.neo)
-    stranger = elsewhere.tell(node("Mira Voss")).nodes[0].id
+    stranger = elsewhere.upsert(node("Mira Voss")).nodes[0].id
     for ask in (lambda: graph.neighbors(stranger), lambda: graph.path(cast["mira"], stranger)):
         with pytest.raises(NotFound):
             ask()
     with pytest.raises(NotFound):
-        graph.tell(edge("Joss Vale", "KNOWS", stranger))
+        graph.upsert(edge("Joss Vale", "KNOWS", stranger))
 
 
 @pytest.mark.parametrize("depth", [0, -1, 50])
@@ -193,27 +193,27 @@ def test_kinds_that_may_not_be_joined_are_named(graph, cast):
         Invalid,
         match=r"LOCATED_IN may not join Location to Character.*Character–LOCATED_IN→Location",
     ):
-        graph.tell(edge("Ferrymark", "LOCATED_IN", "Mira Voss"))
+        graph.upsert(edge("Ferrymark", "LOCATED_IN", "Mira Voss"))
 
 
 def test_an_unknown_relation_is_named_with_the_known_ones(graph, cast):
     with pytest.raises(Invalid, match=r"ENEMY_OF"):
-        graph.tell(edge("Mira Voss", "HATES", "Joss Vale"))
+        graph.upsert(edge("Mira Voss", "HATES", "Joss Vale"))
 
 
 def test_a_loop_is_refused(graph, cast):
     with pytest.raises(Invalid, match="itself"):
-        graph.tell(edge("Mira Voss", "KNOWS", "Mira Voss"))
+        graph.upsert(edge("Mira Voss", "KNOWS", "Mira Voss"))
 
 
 def test_a_circle_of_parts_is_refused(graph, cast):
-    graph.tell(
+    graph.upsert(
         node("Docks", "Location"),
         edge("Docks", "PART_OF", "Harrow"),
         edge("Harrow", "PART_OF", "Ferrymark"),
     )
     with pytest.raises(Invalid, match="circle"):
-        graph.tell(edge("Ferrymark", "PART_OF", "Docks"))
+        graph.upsert(edge("Ferrymark", "PART_OF", "Docks"))
 
 
 def test_an_end_before_the_beginning_is_refused():
@@ -222,15 +222,15 @@ def test_an_end_before_the_beginning_is_refused():
 
 
 def test_a_name_that_fits_two_is_not_guessed(graph, cast):
-    graph.tell(node("Mira Vale"))
+    graph.upsert(node("Mira Vale"))
     with pytest.raises(Ambiguous) as problem:
-        graph.tell(edge("Mira", "KNOWS", "Joss Vale"))
+        graph.upsert(edge("Mira", "KNOWS", "Joss Vale"))
     assert set(problem.value.candidates) == {"Mira Vale", "Mira Voss"}
 
 
 def test_one_bad_fact_leaves_nothing_of_its_batch(graph, cast):
     with pytest.raises(NotFound):
-        graph.tell(node("Nobody Yet"), edge("Mira Voss", "KNOWS", "Zzyzx"))
+        graph.upsert(node("Nobody Yet"), edge("Mira Voss", "KNOWS", "Zzyzx"))
     assert not GraphNode.objects.filter(name="Nobody Yet").exists()
 
 
@@ -244,7 +244,7 @@ EVIL = [
 
 @pytest.mark.parametrize("name", EVIL)
 def test_code_in_a_name_is_a_name(graph, cast, name):
-    told = graph.tell(node(name), edge(name, "KNOWS", "Mira Voss", label=name[:80]))
+    told = graph.upsert(node(name), edge(name, "KNOWS", "Mira Voss", label=name[:80]))
     assert names(graph.neighbors(told.nodes[0].id, 1)) == {name: 0, "Mira Voss": 1}
     assert len(graph.neighbors(cast["mira"], 2).nodes) == 5
 
@@ -252,10 +252,10 @@ def test_code_in_a_name_is_a_name(graph, cast, name):
 @pytest.mark.parametrize("seed", range(6))
 def test_random_graphs_agree_with_networkx(graph, seed):
     rng = random.Random(seed)
-    told = graph.tell(*(node(f"Person {n}", slug=f"p{n}") for n in range(30)))
+    told = graph.upsert(*(node(f"Person {n}", slug=f"p{n}") for n in range(30)))
     ids = [fact.id for fact in told.nodes]
     pairs = {tuple(rng.sample(range(30), 2)) for _ in range(rng.choice([20, 35, 60]))}
-    graph.tell(*(edge(ids[a], "KNOWS", ids[b]) for a, b in pairs))
+    graph.upsert(*(edge(ids[a], "KNOWS", ids[b]) for a, b in pairs))
     truth = networkx.Graph([(ids[a], ids[b]) for a, b in pairs])
     truth.add_nodes_from(ids)
     for start in rng.sample(ids, 5):

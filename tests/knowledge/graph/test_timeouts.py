@@ -49,7 +49,7 @@ def dense(graph: Graph) -> GraphNode:
         )
         for a, b in pairs
     )
-    graph.reset()
+    graph.sync_mirror()
     return people[0]
 
 
@@ -64,7 +64,7 @@ def test_a_walk_that_takes_too_long_is_too_broad_and_the_next_one_is_answered(
     assert time.monotonic() - started < 5
     settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = 60
     assert len(graph.neighbors(dense.pk, 1).nodes) == CLIQUE
-    assert graph.neo is None or not graph.neo.resting
+    assert graph.neo is None or not graph.neo.is_backing_off
 
 
 @pytest.mark.django_db
@@ -100,7 +100,7 @@ def test_the_page_says_so_too(graph, dense, settings, admin_user):
 def test_the_timeout_does_not_outlive_the_walk(graph, dense, settings):
     settings.GRAPH_TIMEOUT = FAST
     with pytest.raises(TooBroad):
-        async_to_sync(store_selection.graph_for(View(graph.world)).neighbors)(dense.pk, 6)
+        async_to_sync(store_selection.graph_store_for(View(graph.world)).neighbors)(dense.pk, 6)
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM generate_series(1, 2000000)")
         assert cursor.fetchone() == (2000000,)
