@@ -47,7 +47,7 @@ def answer_statements(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], 
 
     found = []
     with transaction.atomic():
-        world = World.objects.create(slug="bench-asserting", name="Ferrymark")
+        world = World.objects.create(slug="bench-fact-check", name="Ferrymark")
         load_graph(read_world(), world)
         for row in rows:
             begun = time.perf_counter()

@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from episodes.models import Episode
-from knowledge.graph.labels import fact_sentence
 from knowledge.graph.adjacency import Neighbor, direct_neighbors
+from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphNode
 from knowledge.graph.protocol import View
 from knowledge.models import Lore

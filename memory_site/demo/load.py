@@ -8,7 +8,7 @@ from art.upsert import ingest_art
 from episodes.ingest import ingest_episode
 from episodes.scenes import upsert_scene, upsert_session
 from knowledge.graph.schemas import GraphFact
-from knowledge.graph.upsert import record
+from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
 from knowledge.srd.load import game_system
 from knowledge.upsert import upsert_lore
@@ -63,7 +63,7 @@ def load_graph(demo: DemoWorld, world: World) -> Counts:
         GraphFact(node=node.model_copy(update={"lore_id": lore.get(node.source_ref)}))
         for node in demo.all_nodes.values()
     ]
-    written = record(world, [*nodes, *(GraphFact(edge=fact) for fact in demo.facts)])
+    written = upsert_facts(world, [*nodes, *(GraphFact(edge=fact) for fact in demo.facts)])
     return {"entities": len(written.nodes), "facts": len(written.edges)}
 
 
