@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from bench.labelled import DATA, rows
-from memories.buckets.abstention import Seen, Signs, Threshold, nearest, signs
-from memories.buckets.answer_check import SHOWN
+from memories.buckets.abstention import AnswerThreshold, Candidate, Signs, rank_candidates, signs
+from memories.buckets.answer_check import MAX_MEMORIES
 from retrieval.embedders import get_embedder
 
 CANDIDATES = 100
@@ -84,9 +84,12 @@ def _asked(
     pool: str,
 ) -> Asked:
     order = np.argsort(-cosines)[:CANDIDATES]
-    seen = [Seen(memories[place]["text"], float(cosines[place])) for place in order]
-    words_only = [Seen(memory["text"], None) for memory in memories]
-    first = {memories[order[place]]["id"] for place in nearest(question["text"], seen)[:SHOWN]}
+    seen = [Candidate(memories[place]["text"], float(cosines[place])) for place in order]
+    words_only = [Candidate(memory["text"], None) for memory in memories]
+    first = {
+        memories[order[place]]["id"]
+        for place in rank_candidates(question["text"], seen)[:MAX_MEMORIES]
+    }
     return Asked(
         signs(question["text"], seen, get_embedder("memory").embed_words),
         signs(question["text"], words_only),
@@ -108,7 +111,7 @@ def _read(pairs: Sequence[tuple[Path, Path]]) -> tuple[list[dict[str, Any]], lis
     ]
 
 
-def fit(known: Sequence[Asked], *, bare: bool = False) -> Threshold:
+def fit(known: Sequence[Asked], *, bare: bool = False) -> AnswerThreshold:
     """Logistic weights of the signs; the least support that `ANSWERED` of the authors' questions reach, each author's
     with the weights of the others; and the bounds that suit the author whom they suit worst."""
     supports = _unseen(known, bare=bare)
@@ -157,11 +160,11 @@ def trade_off(known: Sequence[Asked], *, bare: bool = False) -> None:
         )
 
 
-def _between(supports: Any, fitted: Threshold) -> float:
-    return float(np.mean([fitted.unclear(support) for support in supports]))
+def _between(supports: Any, fitted: AnswerThreshold) -> float:
+    return float(np.mean([fitted.is_unclear(support) for support in supports]))
 
 
-def _weights(known: Sequence[Asked], *, bare: bool) -> Threshold:
+def _weights(known: Sequence[Asked], *, bare: bool) -> AnswerThreshold:
     from sklearn.linear_model import LogisticRegression
 
     names = list(vars(known[0].signs))
@@ -170,7 +173,7 @@ def _weights(known: Sequence[Asked], *, bare: bool) -> Threshold:
     weights = {
         name: round(float(value), 3) for name, value in zip(names, model.coef_[0], strict=True)
     }
-    return Threshold(bias=round(float(model.intercept_[0]), 3), least=0.5, **weights)
+    return AnswerThreshold(bias=round(float(model.intercept_[0]), 3), least=0.5, **weights)
 
 
 def _signs(one: Asked, bare: bool) -> Signs:
@@ -189,7 +192,9 @@ def held_out(known: Sequence[Asked], *, bare: bool = False) -> None:
             report(name, of_author, replace(others, least=least), bare=bare)
 
 
-def report(name: str, asked: Sequence[Asked], threshold: Threshold, *, bare: bool = False) -> None:
+def report(
+    name: str, asked: Sequence[Asked], threshold: AnswerThreshold, *, bare: bool = False
+) -> None:
     for language in (*LANGUAGES, ""):
         some = [one for one in asked if not language or one.language == language]
         support = np.array([threshold.support(_signs(one, bare)) for one in some])

@@ -21,8 +21,8 @@ from bench.abstaining import LANGUAGES, ask_all, ask_files, fit, held_out, repor
 from bench.labelled import DATA, rows
 from bench.scratch import connect
 from memories.buckets.abstention import thresholds
-from memories.buckets.cues import Verdict, shipped
-from memories.buckets.intent_examples import SHIPPED, Examples
+from memories.buckets.cues import LabelScores, load_cues
+from memories.buckets.intent_examples import EXAMPLES_FILE, IntentExamples
 from memories.buckets.intents import QueryClassifier
 from retrieval.embedders import get_embedder
 
@@ -41,10 +41,10 @@ def macro_f1(pairs: list[tuple[str, str]]) -> float:
 
 def sorting() -> None:
     """Print how well events are sorted into buckets; the fresh ones were written after the cues."""
-    cues = shipped("buckets")
+    cues = load_cues("buckets")
     for half, file in (("tuning", "events"), ("reporting", "events"), ("fresh", "events_fresh")):
         pairs = [
-            (row["bucket"].lower(), cues.judge(row["text"]).label)
+            (row["bucket"].lower(), cues.classify(row["text"]).label)
             for row in rows(DATA / f"{file}.jsonl", half=half)
         ]
         print(f"buckets    {half:<12} macro F1 {macro_f1(pairs):.3f}  ({len(pairs)})")
@@ -63,7 +63,7 @@ def examples_of(authors: list[str]) -> list[dict[str, Any]]:
 
 def taught(examples: list[dict[str, Any]]) -> QueryClassifier:
     texts, labels = [row["text"] for row in examples], [row["intent"].lower() for row in examples]
-    return QueryClassifier(examples=Examples(tuple(texts), tuple(labels)))
+    return QueryClassifier(examples=IntentExamples(tuple(texts), tuple(labels)))
 
 
 def intents() -> None:
@@ -71,10 +71,12 @@ def intents() -> None:
     for author in AUTHORS:
         others = taught(examples_of([other for other in AUTHORS if other != author]))
         judge_intents(f"{author} held out", examples_of([author]), others.classify)
-        judge_intents(f"{author} cues alone", examples_of([author]), shipped("intents").judge)
+        judge_intents(f"{author} cues alone", examples_of([author]), load_cues("intents").classify)
 
 
-def judge_intents(name: str, asked: list[dict[str, Any]], judge: Callable[[str], Verdict]) -> None:
+def judge_intents(
+    name: str, asked: list[dict[str, Any]], judge: Callable[[str], LabelScores]
+) -> None:
     pairs = {row["text"]: (row["intent"].lower(), judge(row["text"]).label) for row in asked}
     by_language = (
         f"{language} {macro_f1([pairs[row['text']] for row in asked if row['language'] == language]):.3f}"
@@ -90,8 +92,8 @@ def write_examples() -> None:
         json.dumps({"text": row["text"], "intent": row["intent"].lower()}, ensure_ascii=False)
         for row in examples_of(list(AUTHORS))
     ]
-    SHIPPED.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    print(f"{len(lines)} examples in {SHIPPED}")
+    EXAMPLES_FILE.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    print(f"{len(lines)} examples in {EXAMPLES_FILE}")
 
 
 def reporting() -> None:

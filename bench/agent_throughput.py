@@ -33,7 +33,7 @@ def texts(count: int, repeat: int = 0) -> list[str]:
 def ours(events: list[str]) -> float:
     """Events a second, into a new memory."""
     from memories import namespaces
-    from memories.buckets.events import MemoryEvent, counted
+    from memories.buckets.events import MemoryEvent, count_outcomes
     from memories.buckets.gate import OpenGate
     from memories.buckets.write_pipeline import WritePipeline
     from worlds.models import World
@@ -46,7 +46,7 @@ def ours(events: list[str]) -> float:
     outcomes = pipeline.process_all([MemoryEvent(text) for text in events])
     spent = time.perf_counter() - begun
     print(
-        f"ours              {len(events)} events in {spent:.2f} s: {len(events) / spent:.0f}/s  {counted(outcomes)}"
+        f"ours              {len(events)} events in {spent:.2f} s: {len(events) / spent:.0f}/s  {count_outcomes(outcomes)}"
     )
     return len(events) / spent
 

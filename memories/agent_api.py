@@ -32,20 +32,20 @@ from memories.agent_schemas import (
 )
 from memories.buckets.events import MemoryEvent, Outcome
 from memories.buckets.read_pipeline import MemoryQueryResult, ReadPipeline
-from memories.buckets.scoring import RRF, Fusion, WeightedFusion
+from memories.buckets.scoring import RRF, ScoreFusion, WeightedFusion
 from memories.buckets.write_pipeline import WritePipeline
 from memories.code_rules import CodeRule, detect_code_rules_from_patch
 from memories.coding_agent import (
-    Episode,
     EpisodicMemoryManager,
     SemanticMemoryManager,
+    TaskEpisode,
     WorkingMemoryManager,
 )
-from memories.coding_agent.episodes import Decision, Hypothesis, Noted, Step
-from memories.coding_agent.episodic import Match
+from memories.coding_agent.episodes import Hypothesis, TaskDecision, TaskRecord, TaskStep
+from memories.coding_agent.episodic import EpisodeMatch
 from memories.coding_agent.semantic import BugPattern
 from memories.coding_agent.stores import PostgresMemoryStore
-from memories.coding_agent.working import Task
+from memories.coding_agent.working import WorkingTask
 from memories.models import Namespace, Reflection
 from memories.namespaces import require_own_namespace
 from memories.presenters import present_scored
@@ -54,12 +54,12 @@ from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, own_transaction
 
 router = Router(tags=["agent"], auth=NeedsKey(Scope.AGENT_WRITE))
-FUSIONS: dict[str, Fusion] = {"weighted": WeightedFusion(), "rrf": RRF()}
+FUSIONS: dict[str, ScoreFusion] = {"weighted": WeightedFusion(), "rrf": RRF()}
 Limit = Annotated[int, Query(ge=1, le=200)]
 
 
-class MatchOut(Noted):
-    episode: Episode
+class MatchOut(TaskRecord):
+    episode: TaskEpisode
     score: float
     parts: dict[str, float]
 
@@ -139,8 +139,10 @@ def list_reflections(request: HttpRequest, limit: Limit = 50) -> list[Reflection
 # --- working memory
 
 
-@router.get("/working", operation_id="working_get", summary="The task under way", response=Task)
-def get_task(request: HttpRequest) -> Task:
+@router.get(
+    "/working", operation_id="working_get", summary="The task under way", response=WorkingTask
+)
+def get_task(request: HttpRequest) -> WorkingTask:
     """As it was last stored: a process that died loses nothing."""
     task = working_of(request).resume()
     if task is None:
@@ -148,8 +150,10 @@ def get_task(request: HttpRequest) -> Task:
     return task
 
 
-@router.post("/working", operation_id="working_begin", summary="Begin a task", response={201: Task})
-def begin_task(request: HttpRequest, entry: Body[TaskIn]) -> Status[Task]:
+@router.post(
+    "/working", operation_id="working_begin", summary="Begin a task", response={201: WorkingTask}
+)
+def begin_task(request: HttpRequest, entry: Body[TaskIn]) -> Status[WorkingTask]:
     """409 while another task is under way, unless `replace` says to drop it."""
     made = working_of(request).init_task(
         entry.description, entry.plan, project_id=entry.project_id, replace=entry.replace
@@ -158,9 +162,9 @@ def begin_task(request: HttpRequest, entry: Body[TaskIn]) -> Status[Task]:
 
 
 @router.post(
-    "/working/steps", operation_id="working_step", summary="Note a step", response={201: Step}
+    "/working/steps", operation_id="working_step", summary="Note a step", response={201: TaskStep}
 )
-def note_step(request: HttpRequest, entry: Body[TaskStepIn]) -> Status[Step]:
+def note_step(request: HttpRequest, entry: Body[TaskStepIn]) -> Status[TaskStep]:
     """One call of a tool and what came of it; an `error_type` makes it a failed step."""
     return Status(201, working_of(request).record_step(**entry.model_dump()))
 
@@ -180,17 +184,20 @@ def suppose(request: HttpRequest, entry: Body[TaskHypothesisIn]) -> Status[Hypot
     "/working/decisions",
     operation_id="working_decision",
     summary="Decide",
-    response={201: Decision},
+    response={201: TaskDecision},
 )
-def decide(request: HttpRequest, entry: Body[TaskDecisionIn]) -> Status[Decision]:
+def decide(request: HttpRequest, entry: Body[TaskDecisionIn]) -> Status[TaskDecision]:
     """Becomes a pivot of the episode."""
     return Status(201, working_of(request).record_decision(entry.description, entry.rationale))
 
 
 @router.post(
-    "/working/track", operation_id="working_track", summary="Track files and symbols", response=Task
+    "/working/track",
+    operation_id="working_track",
+    summary="Track files and symbols",
+    response=WorkingTask,
 )
-def track(request: HttpRequest, entry: Body[TaskTrackIn]) -> Task:
+def track(request: HttpRequest, entry: Body[TaskTrackIn]) -> WorkingTask:
     """Each once, in the order they came up."""
     working = working_of(request)
     for path in entry.files:
@@ -204,10 +211,10 @@ def track(request: HttpRequest, entry: Body[TaskTrackIn]) -> Task:
     "/working/consolidate",
     operation_id="working_consolidate",
     summary="End the task",
-    response=Episode,
+    response=TaskEpisode,
 )
 @own_transaction
-def consolidate(request: HttpRequest, entry: Body[TaskConsolidateIn]) -> Episode:
+def consolidate(request: HttpRequest, entry: Body[TaskConsolidateIn]) -> TaskEpisode:
     """Make an episode of the task, and learn from it."""
     store = store_of(request)
     episode = WorkingMemoryManager(store).consolidate(**entry.model_dump(exclude={"learn"}))
@@ -223,9 +230,9 @@ def consolidate(request: HttpRequest, entry: Body[TaskConsolidateIn]) -> Episode
     "/episodes",
     operation_id="agent_episodes",
     summary="A project's episodes",
-    response=list[Episode],
+    response=list[TaskEpisode],
 )
-def list_episodes(request: HttpRequest, project_id: str, limit: Limit = 50) -> list[Episode]:
+def list_episodes(request: HttpRequest, project_id: str, limit: Limit = 50) -> list[TaskEpisode]:
     """Latest first."""
     return EpisodicMemoryManager(store_of(request)).find_by_project(project_id, limit)
 
@@ -244,7 +251,7 @@ def search_episodes(request: HttpRequest, asked: Body[EpisodeSearchIn]) -> list[
     return [_match_out(match) for match in found]
 
 
-def _match_out(match: Match) -> MatchOut:
+def _match_out(match: EpisodeMatch) -> MatchOut:
     return MatchOut(episode=match.episode, score=match.score, parts=match.parts)
 
 

@@ -13,7 +13,7 @@ from memories.buckets.events import MemoryEvent
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.buckets.write_pipeline import WritePipeline
 from memories.coding_agent import EpisodicMemoryManager, SemanticMemoryManager, WorkingMemoryManager
-from memories.coding_agent.episodic import Match
+from memories.coding_agent.episodic import EpisodeMatch
 from memories.coding_agent.semantic import BugPattern
 from memories.coding_agent.stores import PostgresMemoryStore
 from memories.namespaces import require_own_namespace
@@ -353,7 +353,7 @@ def _known(bug: BugPattern) -> KnownError:
     )
 
 
-def _earlier(match: Match) -> EarlierWork:
+def _earlier(match: EpisodeMatch) -> EarlierWork:
     episode = match.episode
     return EarlierWork(
         episode_id=str(episode.id),

@@ -4,7 +4,7 @@ from celery import shared_task
 
 from memories.curation import lifecycle
 from memories.models import Namespace
-from memories.reflection import run, start
+from memories.reflection import run_reflection, start_reflection
 from memories.reflection.retracted_evidence import flag_retracted
 from memories.reflection.run import open_reflections
 from memories.states import Bucket
@@ -23,5 +23,5 @@ def reflect() -> int:
     for namespace in (
         Namespace.objects.filter(memories__bucket=Bucket.EPISODIC).distinct().iterator()
     ):
-        start(namespace)
-    return sum(run(reflection) is not None for reflection in open_reflections())
+        start_reflection(namespace)
+    return sum(run_reflection(reflection) is not None for reflection in open_reflections())

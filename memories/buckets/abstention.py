@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import yaml
 
-from memories.buckets.question_type import asked_for, offers, same, stem, words_of
+from memories.buckets.question_type import asked_kinds, content_words, has_kind, is_same_word, stem
 from memories.similarity.compare import WORD
 from memories.vectors import Vectors
 
-FITTED = Path(__file__).parent / "thresholds.yaml"
+THRESHOLDS_FILE = Path(__file__).parent / "thresholds.yaml"
 WORDS_COUNT = 0.3
 """What the share of the question's words in a memory adds to its cosine, where the best memory is looked for."""
 VERY_RARE = 6.0
@@ -33,7 +33,7 @@ WordVectors = Callable[[list[str]], Vectors]
 
 
 @dataclass(frozen=True)
-class Seen:
+class Candidate:
     """What a found memory offers as a sign: its text, and its cosine to the question (None without vectors)."""
 
     text: str
@@ -54,7 +54,7 @@ class Signs:
 
 
 @dataclass(frozen=True)
-class Threshold:
+class AnswerThreshold:
     """Weights of the signs in a logistic sum, and the least support from which an answer is given. Below `lower` and
     from `upper` on the signs are sure; between, whoever has a language model asks it (`checking`)."""
 
@@ -73,7 +73,7 @@ class Threshold:
         weighed = sum(getattr(self, name) * value for name, value in asdict(signs).items())
         return 1 / (1 + exp(-(self.bias + weighed)))
 
-    def unclear(self, support: float) -> bool:
+    def is_unclear(self, support: float) -> bool:
         return self.lower <= support < self.upper
 
 
@@ -95,12 +95,12 @@ class Asked:
     stands: bool
 
 
-def signs(question: str, found: Sequence[Seen], words: WordVectors | None = None) -> Signs:
+def signs(question: str, found: Sequence[Candidate], words: WordVectors | None = None) -> Signs:
     """Signs of the best among all that were found. `words` makes vectors of single words, if it may."""
     if not found:
         return Signs()
     stems = [_stems(seen.text) for seen in found]
-    wanted = _wanted(words_of(question), stems)
+    wanted = _wanted(content_words(question), stems)
     place = _order(wanted, found, stems)[0]
     best, there = found[place], stems[place]
     asked = [Asked(word.text, word.rarity, not word.forms.isdisjoint(there)) for word in wanted]
@@ -112,37 +112,37 @@ def signs(question: str, found: Sequence[Seen], words: WordVectors | None = None
         strangers=_mean(strange, [1.0] * len(strange)) if strange else 1.0,
         missing=sum(word.rarity for word in asked if not word.stands) / VERY_RARE,
         lacking=float(
-            any(not offers(best.text, kind, to=question) for kind in asked_for(question))
+            any(not has_kind(best.text, kind, to=question) for kind in asked_kinds(question))
         ),
     )
 
 
-def nearest(question: str, found: Sequence[Seen]) -> list[int]:
+def rank_candidates(question: str, found: Sequence[Candidate]) -> list[int]:
     """Places of what was found, what fits the question best first: the first is the one whose signs are read."""
     stems = [_stems(seen.text) for seen in found]
-    return _order(_wanted(words_of(question), stems), found, stems)
+    return _order(_wanted(content_words(question), stems), found, stems)
 
 
 @cache
-def thresholds() -> dict[str, Threshold]:
-    data: dict[str, dict[str, Any]] = yaml.safe_load(FITTED.read_text(encoding="utf-8"))
-    return {name: Threshold(**values) for name, values in data.items()}
+def thresholds() -> dict[str, AnswerThreshold]:
+    data: dict[str, dict[str, Any]] = yaml.safe_load(THRESHOLDS_FILE.read_text(encoding="utf-8"))
+    return {name: AnswerThreshold(**values) for name, values in data.items()}
 
 
-def weighed(
-    question: str, found: Sequence[Seen], *, embedder: str, words: WordVectors
-) -> tuple[float, Threshold]:
+def support_of(
+    question: str, found: Sequence[Candidate], *, embedder: str, words: WordVectors
+) -> tuple[float, AnswerThreshold]:
     """Return the support and what it is to be compared with. Vectors take part where they were fitted for the embedder
     and there are some (it was not down); else words alone are trusted."""
     fitted = thresholds().get(embedder)
     if fitted and any(seen.cosine is not None for seen in found):
         return fitted.support(signs(question, found, words)), fitted
     bare = thresholds()["any"]
-    return bare.support(signs(question, [Seen(seen.text, None) for seen in found])), bare
+    return bare.support(signs(question, [Candidate(seen.text, None) for seen in found])), bare
 
 
 def _order(
-    wanted: Sequence[Wanted], found: Sequence[Seen], stems: Sequence[frozenset[str]]
+    wanted: Sequence[Wanted], found: Sequence[Candidate], stems: Sequence[frozenset[str]]
 ) -> list[int]:
     coverage = [_coverage(wanted, there) for there in stems]
     nearness = [
@@ -157,7 +157,7 @@ def _wanted(words: Sequence[str], stems: Sequence[frozenset[str]]) -> list[Wante
     found = []
     for word in words:
         root = stem(word)
-        forms = frozenset(one for one in counted if same(root, one))
+        forms = frozenset(one for one in counted if is_same_word(root, one))
         times = max((counted[one] for one in forms), default=0)
         found.append(Wanted(word, log(1 + (len(stems) + 1) / (1 + times)), forms))
     return found
@@ -174,7 +174,7 @@ def _coverage(wanted: Sequence[Wanted], there: frozenset[str]) -> float:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words_of(text))
+    return frozenset(stem(word) for word in content_words(text))
 
 
 def _fits(asked: Sequence[Asked], text: str, words: WordVectors | None) -> list[float]:

@@ -14,11 +14,11 @@ from memories import prompts
 from retrieval.errors import LanguageModelDown
 from retrieval.llm.client import get_llm
 
-SHOWN = 3
+MAX_MEMORIES = 3
 """Memories shown to the model, the best first."""
-QUESTION, MEMORY = 2000, 800
+QUESTION_CHARACTERS, MEMORY_CHARACTERS = 2000, 800
 """Characters of the question and of each memory that are shown: together some 1,100 tokens of English at most."""
-WITHIN = 15.0
+TIMEOUT_SECONDS = 15.0
 """Seconds it has; `LLM_TIMEOUT`, where that is shorter."""
 
 
@@ -42,7 +42,7 @@ class AnsweringMemory(BaseModel):
         )
 
 
-class HurriedModel(Protocol):
+class TimedModel(Protocol):
     """What a language model has to offer: one try at a structured answer. `retrieval.llm.client` does."""
 
     def generate_structured(
@@ -58,16 +58,16 @@ class HurriedModel(Protocol):
 
 
 @dataclass(frozen=True)
-class Checker:
+class AnswerChecker:
     """Asks `model`."""
 
-    model: HurriedModel
+    model: TimedModel
 
-    def answering(self, question: str, memories: Sequence[str]) -> int | None:
+    def find_answer(self, question: str, memories: Sequence[str]) -> int | None:
         """Return the place of the memory among the first three that answers, None if none does. Raise `CheckerSilent`
         when the model is down or says nothing usable."""
-        shown = [cut(text, MEMORY) for text in memories[:SHOWN]]
-        prompt = prompts.check_prompt(cut(question, QUESTION), shown)
+        shown = [truncate(text, MEMORY_CHARACTERS) for text in memories[:MAX_MEMORIES]]
+        prompt = prompts.check_prompt(truncate(question, QUESTION_CHARACTERS), shown)
         try:
             said = self.model.generate_structured(
                 prompt.system,
@@ -75,7 +75,7 @@ class Checker:
                 AnsweringMemory,
                 purpose="abstention",
                 tries=1,
-                within=WITHIN,
+                within=TIMEOUT_SECONDS,
             )
             named = AnsweringMemory.model_validate(said).answered_by
         except (
@@ -83,23 +83,23 @@ class Checker:
             ValueError,
             OSError,
         ) as error:  # pydantic's errors are ValueErrors
-            raise CheckerSilent("the language model gave no usable answer") from error
+            raise CheckerFailed("the language model gave no usable answer") from error
         if named == "none":
             return None
         if int(named) > len(shown):
-            raise CheckerSilent(f"the language model named memory {named} of {len(shown)}")
+            raise CheckerFailed(f"the language model named memory {named} of {len(shown)}")
         return int(named) - 1
 
 
-class CheckerSilent(Exception):
+class CheckerFailed(Exception):
     """A model that should have checked the memories said nothing usable."""
 
 
-def site_checker() -> Checker | None:
+def site_checker() -> AnswerChecker | None:
     """The language model of the settings, or None: then the signs decide."""
     model = get_llm()
-    return Checker(model) if model else None
+    return AnswerChecker(model) if model else None
 
 
-def cut(text: str, longest: int) -> str:
+def truncate(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"

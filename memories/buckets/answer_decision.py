@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memories.buckets.abstention import Seen, nearest, weighed
-from memories.buckets.answer_check import SHOWN, Checker, CheckerSilent
+from memories.buckets.abstention import Candidate, rank_candidates, support_of
+from memories.buckets.answer_check import MAX_MEMORIES, AnswerChecker, CheckerFailed
 from retrieval.embedders import get_embedder
 
 logger = logging.getLogger(__name__)
@@ -22,62 +22,71 @@ class Decider(StrEnum):
 
 
 @dataclass(frozen=True)
-class Decision:
+class AnswerDecision:
     """`why_not`: why nothing is shown; empty if something is. `answering`: the place of the memory that the model
     named. `how`: a line for the explanation."""
 
     support: float
-    by: Decider = Decider.NOBODY
+    decided_by: Decider = Decider.NOBODY
     why_not: str = ""
-    answering: int | None = None
-    how: str = ""
+    answering_position: int | None = None
+    explanation: str = ""
     degraded: Sequence[str] = ()
 
 
 def decide(
     question: str,
-    found: Sequence[Seen],
+    found: Sequence[Candidate],
     *,
     abstains: bool = True,
     least: float | None = None,
-    checker: Checker | None = None,
-) -> Decision:
+    checker: AnswerChecker | None = None,
+) -> AnswerDecision:
     """Decide on what was found. With a `least` of the caller's the signs decide, whatever model there is."""
     embedder = get_embedder("memory")
-    support, fitted = weighed(question, found, embedder=embedder.name, words=embedder.embed_words)
+    support, fitted = support_of(
+        question, found, embedder=embedder.name, words=embedder.embed_words
+    )
     if not abstains:
-        return Decision(support)
+        return AnswerDecision(support)
     if least is not None or checker is None:
         return _by_signs(support, fitted.least if least is None else least, how="decided by signs")
-    if not fitted.unclear(support):
+    if not fitted.is_unclear(support):
         return _by_signs(support, fitted.least, how="decided by signs, which are sure")
     try:
         return _by_model(question, found, support, checker)
-    except CheckerSilent as silent:
+    except CheckerFailed as silent:
         logger.warning("abstaining by signs: %s", silent)
         return _by_signs(
             support, fitted.least, how=f"decided by signs: {silent}", degraded=("llm",)
         )
 
 
-def _by_signs(support: float, least: float, *, how: str, degraded: Sequence[str] = ()) -> Decision:
+def _by_signs(
+    support: float, least: float, *, how: str, degraded: Sequence[str] = ()
+) -> AnswerDecision:
     enough = support >= least
     why_not = (
         ""
         if enough
         else f"Nothing found answers this well enough (support {support:.2f} of {least:.2f})."
     )
-    return Decision(support, Decider.SIGNS, why_not, how=how, degraded=degraded)
+    return AnswerDecision(support, Decider.SIGNS, why_not, explanation=how, degraded=degraded)
 
 
-def _by_model(question: str, found: Sequence[Seen], support: float, checker: Checker) -> Decision:
-    shown = nearest(question, found)[:SHOWN]
-    named = checker.answering(question, [found[place].text for place in shown])
+def _by_model(
+    question: str, found: Sequence[Candidate], support: float, checker: AnswerChecker
+) -> AnswerDecision:
+    shown = rank_candidates(question, found)[:MAX_MEMORIES]
+    named = checker.find_answer(question, [found[place].text for place in shown])
     if named is None:
         why_not = "The language model sees no answer in what was found."
-        return Decision(
-            support, Decider.MODEL, why_not, how="decided by the language model: no memory answers"
+        return AnswerDecision(
+            support,
+            Decider.MODEL,
+            why_not,
+            explanation="decided by the language model: no memory answers",
         )
     answering = shown[named]
     how = f"decided by the language model: this answers: {' '.join(found[answering].text.split())[:SHORT]}"
-    return Decision(support, Decider.MODEL, answering=answering, how=how)
+    return AnswerDecision(support, Decider.MODEL, answering_position=answering, explanation=how)

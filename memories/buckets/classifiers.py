@@ -8,7 +8,7 @@ from typing import Protocol
 from pydantic import BaseModel, Field
 
 from memories import prompts
-from memories.buckets.cues import Cues, shipped
+from memories.buckets.cues import Cues, load_cues
 from memories.buckets.events import Classification, MemoryEvent
 from memories.ingest.reconstruction import StructuredModel, ask
 from memories.states import Bucket
@@ -35,13 +35,13 @@ class BucketAnswer(BaseModel):
 
 @dataclass(frozen=True)
 class RuleBasedClassifier:
-    """By cues, in three languages. `cues` may be extended with one's own (`Cues.extended`)."""
+    """By cues, in three languages. `cues` may be extended with one's own (`Cues.with_cues`)."""
 
-    cues: Cues = field(default_factory=lambda: shipped("buckets"))
+    cues: Cues = field(default_factory=lambda: load_cues("buckets"))
 
     def classify(self, event: MemoryEvent) -> Classification:
-        verdict = self.cues.judge(event.content)
-        return Classification(Bucket(verdict.label), verdict.sureness, "rules")
+        verdict = self.cues.classify(event.content)
+        return Classification(Bucket(verdict.label), verdict.margin, "rules")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class LLMClassifier:
     def classify(self, event: MemoryEvent) -> Classification:
         answer = ask(self.model, prompts.prompt("sort", [event.content]), BucketAnswer)
         if answer is None:
-            raise ClassifierSilent("the language model gave no usable answer")
+            raise ClassifierFailed("the language model gave no usable answer")
         return Classification(answer.bucket, answer.confidence, "model", answer.importance)
 
 
@@ -71,16 +71,16 @@ class HybridClassifier:
             return by_rules
         try:
             return self.model.classify(event)
-        except (ClassifierSilent, OSError) as error:
+        except (ClassifierFailed, OSError) as error:
             logger.warning("sorting by rules: %s", error)
             return by_rules
 
 
-class ClassifierSilent(Exception):
+class ClassifierFailed(Exception):
     """A model that should have sorted an event said nothing usable."""
 
 
-def classified(event: MemoryEvent, classifier: Classifier) -> Classification:
+def classify_event(event: MemoryEvent, classifier: Classifier) -> Classification:
     """Take the event's own word for its bucket, else the classifier's."""
     if event.bucket is not None:
         return Classification(Bucket(event.bucket), 1.0, "event")
@@ -88,4 +88,4 @@ def classified(event: MemoryEvent, classifier: Classifier) -> Classification:
 
 
 def all_classified(events: Sequence[MemoryEvent], classifier: Classifier) -> list[Classification]:
-    return [classified(event, classifier) for event in events]
+    return [classify_event(event, classifier) for event in events]

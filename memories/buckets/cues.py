@@ -11,8 +11,8 @@ import yaml
 
 from memories.buckets import scripts
 
-SHIPPED = Path(__file__).parent / "cues.yaml"
-LONGEST = 2000
+CUES_FILE = Path(__file__).parent / "cues.yaml"
+MAX_CHARACTERS = 2000
 """Characters looked at: what a text is about stands in its beginning."""
 
 
@@ -23,25 +23,25 @@ class Cue:
 
     weight: float
     pattern: re.Pattern[str]
-    cased: bool
-    needs: str = ""
+    case_sensitive: bool
+    script: str = ""
     """The script (`scripts.SCRIPTS`) without a letter of which the pattern cannot match; empty: none."""
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LabelScores:
     """The label with most weight. `sureness` is its lead over the next, as a share of both, from 0 to 1."""
 
     label: str
-    sureness: float
+    margin: float
     weights: Mapping[str, float]
 
 
-def verdict(weights: Mapping[str, float]) -> Verdict:
+def rank_labels(weights: Mapping[str, float]) -> LabelScores:
     """Return the label with most weight, the first of equals."""
     first, second, *_ = sorted(weights.values(), reverse=True)
     label = next(label for label, weight in weights.items() if weight == first)
-    return Verdict(label, (first - second) / (first + second) if first else 0.0, weights)
+    return LabelScores(label, (first - second) / (first + second) if first else 0.0, weights)
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,22 @@ class Cues:
     by_label: Mapping[str, tuple[Cue, ...]]
 
     def weigh(self, text: str) -> dict[str, float]:
-        seen = text[:LONGEST]
-        small, present = seen.lower(), scripts.of(seen)
+        seen = text[:MAX_CHARACTERS]
+        small, present = seen.lower(), scripts.scripts_in(seen)
         return {
             label: sum(
                 cue.weight
                 for cue in cues
-                if cue.needs in present and cue.pattern.search(seen if cue.cased else small)
+                if cue.script in present
+                and cue.pattern.search(seen if cue.case_sensitive else small)
             )
             for label, cues in self.by_label.items()
         }
 
-    def judge(self, text: str) -> Verdict:
-        return verdict(self.weigh(text))
+    def classify(self, text: str) -> LabelScores:
+        return rank_labels(self.weigh(text))
 
-    def extended(self, more: Mapping[str, Iterable[str]]) -> "Cues":
+    def with_cues(self, more: Mapping[str, Iterable[str]]) -> "Cues":
         """Return these cues and `more`: lines of "weight regex" by label; new labels are welcome."""
         added = {label: tuple(map(_cue, lines)) for label, lines in more.items()}
         labels = [*self.by_label, *(label for label in added if label not in self.by_label)]
@@ -75,12 +76,12 @@ class Cues:
 
 
 @cache
-def shipped(table: str) -> Cues:
+def load_cues(table: str) -> Cues:
     """The cues of `table`: "buckets" or "intents"."""
-    return read(SHIPPED, table)
+    return read_cues(CUES_FILE, table)
 
 
-def read(path: Path, table: str) -> Cues:
+def read_cues(path: Path, table: str) -> Cues:
     data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))[table]
     return Cues({label: tuple(_cues(languages.values())) for label, languages in data.items()})
 
@@ -92,11 +93,11 @@ def _cues(lists: Iterable[list[str]]) -> Iterable[Cue]:
 def _cue(line: str) -> Cue:
     weight, pattern = line.split(" ", 1)
     cased = "[A-Z]" in pattern
-    found = re.compile(pattern if cased else in_small_letters(pattern))
-    return Cue(float(weight), found, cased, scripts.needed(found.pattern))
+    found = re.compile(pattern if cased else lowercase_pattern(pattern))
+    return Cue(float(weight), found, cased, scripts.required_script(found.pattern))
 
 
-def in_small_letters(pattern: str) -> str:
+def lowercase_pattern(pattern: str) -> str:
     r"""The pattern for a text in small letters; what is escaped (\W, \S) stays."""
     return re.sub(
         r"\\.|[^\\]+", lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), pattern

@@ -29,7 +29,7 @@ class Result(StrEnum):
     DROPPED = "dropped"
 
 
-class Reason(StrEnum):
+class DropReason(StrEnum):
     """Why an event was dropped."""
 
     TOO_SHORT = "too_short"
@@ -55,7 +55,7 @@ class Outcome:
 
     event: MemoryEvent
     result: Result
-    reason: Reason | None = None
+    reason: DropReason | None = None
     because: str = ""
     memory_id: UUID | None = None
     bucket: Bucket | None = None
@@ -63,7 +63,7 @@ class Outcome:
     classification: Classification | None = None
 
 
-def counted(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def count_outcomes(outcomes: Sequence[Outcome]) -> dict[str, int]:
     """How many events each result had; drops by their reason."""
     found: dict[str, int] = {}
     for outcome in outcomes:

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.db import connection
 
-from memories.buckets.events import MemoryEvent, Outcome, Reason, Result
+from memories.buckets.events import DropReason, MemoryEvent, Outcome, Result
 from memories.models import Namespace
 from memories.storable import flaw
 
-SHORTEST, LONGEST = 10, 20_000
+MIN_CHARACTERS, MAX_CHARACTERS = 10, 20_000
 
-DRAW = """
+TAKE_TOKENS = """
 INSERT INTO memories_eventallowance AS held (namespace_id, tokens, passed, filled_at)
 VALUES (%(namespace)s, %(burst)s - LEAST(%(wanted)s, %(burst)s::int), LEAST(%(wanted)s, %(burst)s::int),
         clock_timestamp())
@@ -82,22 +82,28 @@ class SharedTokenBucket:
             "burst": self.burst,
         }
         with connection.cursor() as cursor:
-            cursor.execute(DRAW, values)
+            cursor.execute(TAKE_TOKENS, values)
             return int(cursor.fetchone()[0])
 
 
 def refusal(event: MemoryEvent) -> Outcome | None:
     """Why an event does not come in because of its text, or None."""
     if not isinstance(event.content, str) or flaw(event.content):
-        return dropped(event, Reason.NOT_TEXT, "The content is not a text that can be stored.")
-    length = len(event.content.strip())
-    if length < SHORTEST:
-        return dropped(
-            event, Reason.TOO_SHORT, f"{length} characters; the shortest memory has {SHORTEST}."
+        return drop_event(
+            event, DropReason.NOT_TEXT, "The content is not a text that can be stored."
         )
-    if length > LONGEST:
-        return dropped(
-            event, Reason.TOO_LONG, f"{length} characters; the longest memory has {LONGEST}."
+    length = len(event.content.strip())
+    if length < MIN_CHARACTERS:
+        return drop_event(
+            event,
+            DropReason.TOO_SHORT,
+            f"{length} characters; the shortest memory has {MIN_CHARACTERS}.",
+        )
+    if length > MAX_CHARACTERS:
+        return drop_event(
+            event,
+            DropReason.TOO_LONG,
+            f"{length} characters; the longest memory has {MAX_CHARACTERS}.",
         )
     return None
 
@@ -110,13 +116,15 @@ def admitted(events: Sequence[MemoryEvent], gate: Gate) -> dict[int, Outcome]:
     waiting = [position for position in range(len(events)) if position not in refused]
     passed = gate.admit(len(waiting)) if waiting else 0
     too_many = {
-        position: dropped(
-            events[position], Reason.TOO_OFTEN, "Too many events for this namespace: send it later."
+        position: drop_event(
+            events[position],
+            DropReason.TOO_OFTEN,
+            "Too many events for this namespace: send it later.",
         )
         for position in waiting[passed:]
     }
     return refused | too_many
 
 
-def dropped(event: MemoryEvent, reason: Reason, because: str) -> Outcome:
+def drop_event(event: MemoryEvent, reason: DropReason, because: str) -> Outcome:
     return Outcome(event, Result.DROPPED, reason, because)

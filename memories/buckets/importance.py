@@ -3,13 +3,13 @@
 import re
 from math import isfinite
 
-from memories.buckets.cues import in_small_letters
+from memories.buckets.cues import lowercase_pattern
 from memories.buckets.events import Classification, MemoryEvent
 from memories.similarity.compare import WORD, meaning
 from memories.states import Bucket
 from retrieval.errors import Invalid
 
-DROPPED_BELOW = 0.2
+MIN_IMPORTANCE = 0.2
 BASE = {
     Bucket.PROFILE: 0.6,
     Bucket.PREFERENCE: 0.6,
@@ -18,7 +18,7 @@ BASE = {
     Bucket.FACT: 0.5,
 }
 WEIGHTY = re.compile(
-    in_small_letters(
+    lowercase_pattern(
         r"\b(must|never|always|critical|important|urgent|secret|password|deadline|broke|crash\w*|fail\w*|died|killed|"
         r"promis\w+|allergic|danger\w*|security|lost|betray\w*|fixed|root cause)\b|важн|никогда|всегда|срочн|секрет|"
         r"парол|срок|сломал|упал|обеща|опасн|умер|погиб|нельзя|"
@@ -38,20 +38,20 @@ RAISED, A_NAME_OR_NUMBER, LOWERED = 0.2, 0.1, 0.35
 def importance_of(event: MemoryEvent, sorted_as: Classification) -> float:
     """The event's own word (checked), else the model's, else by rules."""
     if event.importance is not None:
-        return checked(event.importance)
+        return check_importance(event.importance)
     if sorted_as.importance is not None:
-        return checked(sorted_as.importance)
-    return by_rules(event.content, sorted_as.bucket)
+        return check_importance(sorted_as.importance)
+    return rule_importance(event.content, sorted_as.bucket)
 
 
-def checked(importance: float) -> float:
+def check_importance(importance: float) -> float:
     """Return it if it is a share; raise `Invalid` for anything outside 0–1."""
     if isinstance(importance, bool) or not isfinite(importance) or not 0 <= importance <= 1:
         raise Invalid(f"importance is a number from 0 to 1, not {importance!r}.")
     return float(importance)
 
 
-def by_rules(text: str, bucket: Bucket) -> float:
+def rule_importance(text: str, bucket: Bucket) -> float:
     if is_nonsense(text):
         return 0.0
     said = meaning(text)

@@ -24,7 +24,7 @@ from scipy.sparse import csr_matrix
 
 from memories.vectors import Vectors
 
-SHIPPED = Path(__file__).parent / "intent_examples.jsonl"
+EXAMPLES_FILE = Path(__file__).parent / "intent_examples.jsonl"
 READ = 400
 """Characters of a question that are looked at: it seldom takes more to ask."""
 TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -42,28 +42,28 @@ Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Examples:
+class IntentExamples:
     """Questions and what each of them wants."""
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
 
-    def extended(self, more: Mapping[str, Iterable[str]]) -> "Examples":
+    def with_examples(self, more: Mapping[str, Iterable[str]]) -> "IntentExamples":
         """Return these and `more` questions by label; new labels are welcome (ten questions of one are a beginning)."""
         added = [(text, label) for label, texts in more.items() for text in texts]
-        return Examples(
+        return IntentExamples(
             (*self.texts, *(text for text, _ in added)),
             (*self.labels, *(label for _, label in added)),
         )
 
 
 @cache
-def shipped() -> Examples:
-    rows = [json.loads(line) for line in SHIPPED.read_text(encoding="utf-8").splitlines()]
-    return Examples(tuple(row["text"] for row in rows), tuple(row["intent"] for row in rows))
+def load_examples() -> IntentExamples:
+    rows = [json.loads(line) for line in EXAMPLES_FILE.read_text(encoding="utf-8").splitlines()]
+    return IntentExamples(tuple(row["text"] for row in rows), tuple(row["intent"] for row in rows))
 
 
-class Weighing:
+class TfIdf:
     """Weights of the features of a text: the rare ones count more, and one text as much as another."""
 
     def __init__(self, counts: list[Counts]) -> None:
@@ -97,20 +97,20 @@ class Weighing:
         )
 
 
-class Fitted:
+class IntentModel:
     """What was learnt from `examples`, whose vectors are `vectors` (None: without)."""
 
-    def __init__(self, examples: Examples, vectors: Vectors | None) -> None:
+    def __init__(self, examples: IntentExamples, vectors: Vectors | None) -> None:
         self.labels = tuple(dict.fromkeys(examples.labels))
         counts = [features(text) for text in examples.texts]
-        self._weighing = tuple(Weighing([one[kind] for one in counts]) for kind in (0, 1))
+        self._weighing = tuple(TfIdf([one[kind] for one in counts]) for kind in (0, 1))
         tables = [self._weighing[kind].table([one[kind] for one in counts]) for kind in (0, 1)]
         self._vectors = vectors
         alike = (
             LETTERS * (tables[0] @ tables[0].T).toarray()
             + WORDS * (tables[1] @ tables[1].T).toarray()
         )
-        alike += 0.0 if vectors is None else nearness(vectors @ vectors.T)
+        alike += 0.0 if vectors is None else rbf_kernel(vectors @ vectors.T)
         targets = np.array(
             [[label == one for one in self.labels] for label in examples.labels], dtype=np.float32
         )
@@ -132,16 +132,16 @@ class Fitted:
             numbers, weights = weighing.row(counts)
             found += weights @ votes[numbers]
         if self._vectors is not None and vector is not None:
-            found += nearness(self._vectors @ vector) @ self._votes
+            found += rbf_kernel(self._vectors @ vector) @ self._votes
         return dict(zip(self.labels, map(float, found), strict=True))
 
 
 @lru_cache(maxsize=2)
-def without_vectors(examples: Examples) -> Fitted:
-    return Fitted(examples, None)
+def model_without_vectors(examples: IntentExamples) -> IntentModel:
+    return IntentModel(examples, None)
 
 
-def nearness(cosines: Matrix) -> Matrix:
+def rbf_kernel(cosines: Matrix) -> Matrix:
     """A bell around each vector: what lies far off has no say, however much there is of it."""
     return np.exp(-BREADTH * (2 - 2 * cosines))  # type: ignore[no-any-return]
 

@@ -50,7 +50,7 @@ def _korean_endings() -> tuple[str, ...]:
     return tuple(sorted(_lists()["korean_endings"].split(), key=len, reverse=True))
 
 
-def words_of(text: str) -> list[str]:
+def content_words(text: str) -> list[str]:
     """Return the words `text` is about, as they are written, each once."""
     return [
         word for word in dict.fromkeys(WORD.findall(plain(text))) if not _is_idle(word.casefold())
@@ -87,7 +87,7 @@ def _stemmer(language: str) -> Any:
     return getattr(_of_thread, language)
 
 
-def same(one: str, other: str) -> bool:
+def is_same_word(one: str, other: str) -> bool:
     """Whether two stems are of one word: the same beginning and little after it."""
     if one == other or not one or one[0] != other[:1]:
         return one == other
@@ -109,13 +109,13 @@ def _shared(one: str, other: str) -> int:
     )
 
 
-def asked_for(question: str) -> list[str]:
+def asked_kinds(question: str) -> list[str]:
     """Return the kinds of things it asks for (number, time, name, place, reason); none for an open question."""
     small = question.lower()
     return [kind for kind, pattern in _patterns("asks").items() if pattern.search(small)]
 
 
-def offers(text: str, kind: str, *, to: str) -> bool:
+def has_kind(text: str, kind: str, *, to: str) -> bool:
     """Whether `text` holds something of that kind which the question `to` did not bring itself."""
     if kind == "name":
         return _offers_name(text, to=to)
@@ -129,5 +129,5 @@ def _offers_name(text: str, *, to: str) -> bool:
     brought = [stem(word) for word in WORD.findall(to)]
     names = (stem(name) for name in NAME.findall(text))
     return bool(HANGUL.search(text)) or any(
-        not any(same(name, word) for word in brought) for name in names
+        not any(is_same_word(name, word) for word in brought) for name in names
     )

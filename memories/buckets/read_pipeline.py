@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from memories.buckets.abstention import Seen
-from memories.buckets.answer_check import Checker, site_checker
-from memories.buckets.answer_decision import Decider, Decision, decide
-from memories.buckets.cues import Verdict
-from memories.buckets.intents import UNSURE_BELOW, QueryClassifier, leading
-from memories.buckets.scoring import Axes, Clock, Fusion, WeightedFusion, recency, share
+from memories.buckets.abstention import Candidate
+from memories.buckets.answer_check import AnswerChecker, site_checker
+from memories.buckets.answer_decision import AnswerDecision, Decider, decide
+from memories.buckets.cues import LabelScores
+from memories.buckets.intents import UNSURE_BELOW, QueryClassifier, top_two
+from memories.buckets.scoring import Axes, Clock, ScoreFusion, WeightedFusion, clamp, recency
 from memories.models import MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall, recall_counts
@@ -88,11 +88,11 @@ class ReadPipeline:
 
     namespace: Namespace
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
-    fusion: Fusion = field(default_factory=WeightedFusion)
+    fusion: ScoreFusion = field(default_factory=WeightedFusion)
     half_life_hours: float = 24.0
     abstains: bool = True
     least: float | None = None
-    checker: Checker | None = field(default_factory=site_checker)
+    checker: AnswerChecker | None = field(default_factory=site_checker)
     vectors: VectorSource | None = None
     clock: Clock = timezone.now
 
@@ -116,9 +116,9 @@ class ReadPipeline:
         ranked = (
             []
             if decision.why_not
-            else self._ranked(found.memories, first=decision.answering)[:limit]
+            else self._ranked(found.memories, first=decision.answering_position)[:limit]
         )
-        kept, cut = within_budget(ranked, max_tokens)
+        kept, cut = fit_budget(ranked, max_tokens)
         recall_counts.note(memory.id for memory in kept)
         return MemoryQueryResult(
             query=text,
@@ -126,13 +126,13 @@ class ReadPipeline:
             intent_weights=dict(_weights(verdict)),
             buckets=buckets,
             memories=kept,
-            unsure="" if intent or verdict.sureness >= UNSURE_BELOW else leading(verdict)[1],
+            unsure="" if intent or verdict.margin >= UNSURE_BELOW else top_two(verdict)[1],
             fusion=self.fusion.name,
             support=decision.support,
             abstained=bool(decision.why_not),
             because=decision.why_not,
-            decided_by=decision.by,
-            decided=decision.how,
+            decided_by=decision.decided_by,
+            decided=decision.explanation,
             cut_by_budget=[memory.id for memory in cut],
             candidates=len(found.memories),
             tokens=sum(memory.tokens for memory in kept),
@@ -153,10 +153,10 @@ class ReadPipeline:
             counted=False,
         )
 
-    def _decision(self, text: str, found: Sequence[Recalled]) -> Decision:
+    def _decision(self, text: str, found: Sequence[Recalled]) -> AnswerDecision:
         if not found:
-            return Decision(0.0, why_not="Nothing is remembered in these buckets.")
-        seen = [Seen(memory.text, cosine_of(memory)) for memory in found]
+            return AnswerDecision(0.0, why_not="Nothing is remembered in these buckets.")
+        seen = [Candidate(memory.text, cosine_of(memory)) for memory in found]
         return decide(text, seen, abstains=self.abstains, least=self.least, checker=self.checker)
 
     def _ranked(self, found: Sequence[Recalled], *, first: int | None = None) -> list[ScoredMemory]:
@@ -164,7 +164,7 @@ class ReadPipeline:
         now, best_words = self.clock(), _best_words(found)
         axes = [self._axes(memory, now, best_words) for memory in found]
         scored = [
-            ScoredMemory(memory, axis, score, tokens_of(memory.text))
+            ScoredMemory(memory, axis, score, estimate_tokens(memory.text))
             for memory, axis, score in zip(found, axes, self.fusion.fuse(axes), strict=True)
         ]
         answering = None if first is None else found[first].id
@@ -177,10 +177,10 @@ class ReadPipeline:
         words = memory.legs["keyword"].score if "keyword" in memory.legs else None
         similarity = cosine if cosine is not None else (words or 0.0) / best_words
         recent = recency(_at(memory), now=now, half_life_hours=self.half_life_hours)
-        return Axes(share(similarity), recent, share(memory.importance))
+        return Axes(clamp(similarity), recent, clamp(memory.importance))
 
 
-def within_budget(
+def fit_budget(
     ranked: Sequence[ScoredMemory], max_tokens: int | None
 ) -> tuple[list[ScoredMemory], list[ScoredMemory]]:
     """Take the best as long as they fit; a smaller one further down may still fit."""
@@ -196,7 +196,7 @@ def within_budget(
     return kept, cut
 
 
-def tokens_of(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """A careful guess without a tokenizer: rather too many than too few."""
     latin = sum(letter.isascii() for letter in text)
     return (
@@ -224,7 +224,7 @@ def _best_words(found: Sequence[Recalled]) -> float:
     )
 
 
-def _weights(verdict: Verdict) -> list[tuple[str, float]]:
+def _weights(verdict: LabelScores) -> list[tuple[str, float]]:
     return sorted(verdict.weights.items(), key=lambda pair: -pair[1])
 
 

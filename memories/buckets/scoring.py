@@ -35,7 +35,7 @@ def recency(at: datetime, *, now: datetime, half_life_hours: float = 24.0) -> fl
     return float(0.5 ** (hours / half_life_hours))
 
 
-def share(value: float | None) -> float:
+def clamp(value: float | None) -> float:
     """Return `value` if it lies between 0 and 1, else the nearer end; 0 for nothing and for NaN."""
     return min(1.0, max(0.0, value)) if value is not None and value == value else 0.0
 
@@ -49,7 +49,7 @@ def score(axes: Axes, weights: Weights = Weights()) -> float:
     )
 
 
-class Fusion(Protocol):
+class ScoreFusion(Protocol):
     """One score per memory out of the axes of all; higher is better."""
 
     @property

@@ -11,12 +11,12 @@ EVERYWHERE = ""
 """What a cue needs that may match in any script."""
 
 
-def of(text: str) -> set[str]:
+def scripts_in(text: str) -> set[str]:
     """The scripts that occur in `text`, and `EVERYWHERE`."""
     return {EVERYWHERE, *(name for name, letter in WITH_A_LETTER.items() if letter.search(text))}
 
 
-def needed(pattern: str) -> str:
+def required_script(pattern: str) -> str:
     """The script of which every match of `pattern` holds a letter, or `EVERYWHERE`."""
     tree = list(parser.parse(pattern))
     return next(

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memories.buckets.classifiers import Classifier, HybridClassifier, LLMClassifier, classified
-from memories.buckets.events import Classification, MemoryEvent, Outcome, Reason, Result
-from memories.buckets.gate import Gate, SharedTokenBucket, admitted, dropped
-from memories.buckets.importance import DROPPED_BELOW, checked, importance_of
+from memories.buckets.classifiers import Classifier, HybridClassifier, LLMClassifier, classify_event
+from memories.buckets.events import Classification, DropReason, MemoryEvent, Outcome, Result
+from memories.buckets.gate import Gate, SharedTokenBucket, admitted, drop_event
+from memories.buckets.importance import MIN_IMPORTANCE, check_importance, importance_of
 from memories.ledger.commit import Taken, take_in
 from memories.ledger.plan import Particulars
 from memories.models import Namespace
@@ -21,7 +21,7 @@ def site_classifier() -> Classifier:
 
 
 @dataclass(frozen=True)
-class Sorted:
+class ClassifiedEvent:
     """An event on its way to its bucket."""
 
     event: MemoryEvent
@@ -50,7 +50,7 @@ class WritePipeline:
     classifier: Classifier = field(default_factory=site_classifier)
     gate: Gate | None = None
     vectors: VectorSource = field(default_factory=SiteSource)
-    dropped_below: float = DROPPED_BELOW
+    dropped_below: float = MIN_IMPORTANCE
 
     def process(self, event: MemoryEvent) -> Outcome:
         return self.process_all([event])[0]
@@ -60,9 +60,9 @@ class WritePipeline:
         Raise `Invalid` for an importance outside 0–1: then nothing is written."""
         for event in events:
             if event.importance is not None:
-                checked(event.importance)
+                check_importance(event.importance)
         outcomes = admitted(events, self.gate or SharedTokenBucket(self.namespace))
-        kept: dict[int, Sorted] = {}
+        kept: dict[int, ClassifiedEvent] = {}
         for position, event in enumerate(events):
             if position not in outcomes:
                 sorted_event = self._sorted(event)
@@ -73,15 +73,15 @@ class WritePipeline:
         outcomes |= self._written(kept)
         return [outcomes[position] for position in range(len(events))]
 
-    def _sorted(self, event: MemoryEvent) -> Sorted:
-        sorted_as = classified(event, self.classifier)
-        return Sorted(event, sorted_as, importance_of(event, sorted_as))
+    def _sorted(self, event: MemoryEvent) -> ClassifiedEvent:
+        sorted_as = classify_event(event, self.classifier)
+        return ClassifiedEvent(event, sorted_as, importance_of(event, sorted_as))
 
-    def _unimportant(self, item: Sorted) -> Outcome:
+    def _unimportant(self, item: ClassifiedEvent) -> Outcome:
         because = f"Importance {item.importance:.2f} is below {self.dropped_below:.2f}."
-        return dropped(item.event, Reason.UNIMPORTANT, because)
+        return drop_event(item.event, DropReason.UNIMPORTANT, because)
 
-    def _written(self, kept: dict[int, Sorted]) -> dict[int, Outcome]:
+    def _written(self, kept: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
         items = list(kept.values())
         taken = take_in(
             self.namespace,
@@ -95,7 +95,7 @@ class WritePipeline:
         }
 
 
-def _outcome(item: Sorted, taken: Taken) -> Outcome:
+def _outcome(item: ClassifiedEvent, taken: Taken) -> Outcome:
     return Outcome(
         item.event,
         Result.STORED if taken.is_new else Result.MERGED,

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memories.code_rules.rule import Category, CodeRule, PatternType
+from memories.code_rules.rule import CodeRule, PatternType, RuleCategory
 
 MOST_CHARACTERS = 20_000
 LONGEST_PATTERN = 2_000
@@ -22,83 +22,94 @@ class Hunk:
 
 
 @dataclass(frozen=True)
-class Sign:
+class LineSign:
     """A regular expression that the new lines match more often than the old, and what that means."""
 
     name: str
-    category: Category
+    category: RuleCategory
     description: str
     pattern: str
 
 
 SIGNS = (
-    Sign(
+    LineSign(
         "check for None",
-        Category.NULL_SAFETY,
+        RuleCategory.NULL_SAFETY,
         "Checks for nothing before use.",
         r"\bis (not )?None\b|\bif not \w+:|\bOptional\[|\?\.|\?\?|!== ?(null|undefined)|!= ?null",
     ),
-    Sign(
+    LineSign(
         "safe lookup",
-        Category.NULL_SAFETY,
+        RuleCategory.NULL_SAFETY,
         "Asks a mapping with a default.",
         r"\.get\(|\bgetattr\(\w+, [^,]+, ",
     ),
-    Sign(
+    LineSign(
         "catch errors",
-        Category.ERROR_HANDLING,
+        RuleCategory.ERROR_HANDLING,
         "Handles the error where it can arise.",
         r"\bexcept\b|\bcatch\b",
     ),
-    Sign("name the error", Category.ERROR_HANDLING, "Catches a named error.", r"\bexcept \(?\w+"),
-    Sign(
-        "raise early", Category.ERROR_HANDLING, "Refuses wrong input.", r"\braise \w+|\bthrow new\b"
+    LineSign(
+        "name the error", RuleCategory.ERROR_HANDLING, "Catches a named error.", r"\bexcept \(?\w+"
     ),
-    Sign(
+    LineSign(
+        "raise early",
+        RuleCategory.ERROR_HANDLING,
+        "Refuses wrong input.",
+        r"\braise \w+|\bthrow new\b",
+    ),
+    LineSign(
         "close what was opened",
-        Category.ERROR_HANDLING,
+        RuleCategory.ERROR_HANDLING,
         "Uses a context manager.",
         r"^\s*(async )?with\b",
     ),
-    Sign(
+    LineSign(
         "comprehension",
-        Category.PERFORMANCE,
+        RuleCategory.PERFORMANCE,
         "Builds in one expression.",
         r"[\[{(].+ for .+ in .+[\]})]",
     ),
-    Sign("cache", Category.PERFORMANCE, "Keeps results.", r"@(functools\.)?(lru_)?cache\b"),
-    Sign("set lookup", Category.PERFORMANCE, "Looks up in a set.", r"\b(frozen)?set\(| in \{"),
-    Sign(
+    LineSign("cache", RuleCategory.PERFORMANCE, "Keeps results.", r"@(functools\.)?(lru_)?cache\b"),
+    LineSign(
+        "set lookup", RuleCategory.PERFORMANCE, "Looks up in a set.", r"\b(frozen)?set\(| in \{"
+    ),
+    LineSign(
         "fetch together",
-        Category.PERFORMANCE,
+        RuleCategory.PERFORMANCE,
         "Fewer queries.",
         r"select_related|prefetch_related|bulk_create",
     ),
-    Sign("type hints", Category.READABILITY, "Says the types.", r"def \w+\(.*:\s*\w+.*\)|-> ?\w+"),
-    Sign("docstring", Category.READABILITY, "Explains itself.", r"\"\"\"|'''"),
-    Sign("f-string", Category.READABILITY, "Formats in place.", r"\bf[\"']"),
-    Sign("named constant", Category.READABILITY, "Names a number.", r"^[A-Z][A-Z0-9_]{2,}\s*="),
-    Sign(
+    LineSign(
+        "type hints", RuleCategory.READABILITY, "Says the types.", r"def \w+\(.*:\s*\w+.*\)|-> ?\w+"
+    ),
+    LineSign("docstring", RuleCategory.READABILITY, "Explains itself.", r"\"\"\"|'''"),
+    LineSign("f-string", RuleCategory.READABILITY, "Formats in place.", r"\bf[\"']"),
+    LineSign(
+        "named constant", RuleCategory.READABILITY, "Names a number.", r"^[A-Z][A-Z0-9_]{2,}\s*="
+    ),
+    LineSign(
         "parameters for SQL",
-        Category.SECURITY,
+        RuleCategory.SECURITY,
         "Keeps values out of the statement.",
         r"execute\([^,]*%s[^,]*,|execute\([^,]*\?[^,]*,|%\(\w+\)s",
     ),
-    Sign(
+    LineSign(
         "safe loader",
-        Category.SECURITY,
+        RuleCategory.SECURITY,
         "Loads without running code.",
         r"safe_load|literal_eval|json\.loads",
     ),
-    Sign(
+    LineSign(
         "no shell",
-        Category.SECURITY,
+        RuleCategory.SECURITY,
         "Runs a program without a shell.",
         r"shlex\.quote|shell=False|run\(\[",
     ),
-    Sign(
+    LineSign(
         "secret from outside",
-        Category.SECURITY,
+        RuleCategory.SECURITY,
         "Takes secrets from the environment.",
         r"environ|getenv|secrets\.",
     ),
@@ -110,7 +121,7 @@ def detect_code_rules_from_patch(
 ) -> list[CodeRule]:
     """Return the rules seen in the change. Code that does not parse is compared by lines alone; no change, no rules."""
     before, after = before[:MOST_CHARACTERS], after[:MOST_CHARACTERS]
-    found: dict[tuple[str, Category], CodeRule] = {}
+    found: dict[tuple[str, RuleCategory], CodeRule] = {}
     for hunk in hunks(before, after):
         for sign in SIGNS:
             if _more(sign.pattern, hunk):
@@ -140,7 +151,9 @@ def _more(pattern: str, hunk: Hunk) -> bool:
     return len(count(hunk.after)) > len(count(hunk.before))
 
 
-def _rule(name: str, category: Category, description: str, hunk: Hunk, language: str) -> CodeRule:
+def _rule(
+    name: str, category: RuleCategory, description: str, hunk: Hunk, language: str
+) -> CodeRule:
     return CodeRule(
         name=name,
         category=category,
@@ -171,11 +184,11 @@ def _by_syntax(before: str, after: str) -> list[CodeRule]:
 
 
 @dataclass(frozen=True)
-class Change:
+class SyntaxChange:
     """Something that stands in the old tree more often than in the new."""
 
     name: str
-    category: Category
+    category: RuleCategory
     description: str
     before: str
     after: str
@@ -214,33 +227,33 @@ def _calls_eval(node: ast.AST) -> bool:
 
 
 CHANGES = (
-    Change(
+    SyntaxChange(
         "None by identity",
-        Category.NULL_SAFETY,
+        RuleCategory.NULL_SAFETY,
         "Compares with None by `is`.",
         "_x == None",
         "_x is None",
         _compares_with_none,
     ),
-    Change(
+    SyntaxChange(
         "no bare except",
-        Category.ERROR_HANDLING,
+        RuleCategory.ERROR_HANDLING,
         "Names the errors that are caught.",
         "try:\n    _x\nexcept:\n    _y",
         "try:\n    _x\nexcept ValueError:\n    _y",
         _is_bare_except,
     ),
-    Change(
+    SyntaxChange(
         "no mutable default",
-        Category.ERROR_HANDLING,
+        RuleCategory.ERROR_HANDLING,
         "A default that is not shared between calls.",
         "[]",
         "None",
         _has_mutable_default,
     ),
-    Change(
+    SyntaxChange(
         "no eval",
-        Category.SECURITY,
+        RuleCategory.SECURITY,
         "Runs no code from data.",
         "eval(_x)",
         "ast.literal_eval(_x)",

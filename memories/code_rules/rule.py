@@ -17,7 +17,7 @@ SAME_NAME_AT = 85
 GLOBAL = "global"
 
 
-class Category(StrEnum):
+class RuleCategory(StrEnum):
     NULL_SAFETY = "null_safety"
     ERROR_HANDLING = "error_handling"
     READABILITY = "readability"
@@ -36,7 +36,7 @@ class CodeRule:
     """`before_pattern` becomes `after_pattern`. Not applied below the one threshold, trusted from the other on."""
 
     name: str
-    category: Category
+    category: RuleCategory
     before_pattern: str = ""
     after_pattern: str = ""
     description: str = ""
@@ -58,7 +58,7 @@ class CodeRule:
             raise Invalid("A code rule needs a name.")
         if not 0 <= self.confidence <= 1:
             raise Invalid(f"confidence is a number from 0 to 1, not {self.confidence!r}.")
-        object.__setattr__(self, "category", Category(self.category))
+        object.__setattr__(self, "category", RuleCategory(self.category))
         object.__setattr__(self, "pattern_type", PatternType(self.pattern_type))
         object.__setattr__(self, "languages", tuple(self.languages))
 
@@ -120,7 +120,7 @@ def merge_duplicate_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
         if place is None:
             kept.append(rule)
         else:
-            kept[place] = joined(kept[place], rule)
+            kept[place] = merge_rules(kept[place], rule)
     return kept
 
 
@@ -137,7 +137,7 @@ def are_duplicates(one: CodeRule, other: CodeRule) -> bool:
     return same_place and same_change
 
 
-def joined(one: CodeRule, other: CodeRule) -> CodeRule:
+def merge_rules(one: CodeRule, other: CodeRule) -> CodeRule:
     """Counts add up; confidences by how often each was seen."""
     seen = one.observation_count + other.observation_count
     sure = one.confidence * one.observation_count + other.confidence * other.observation_count
@@ -153,7 +153,7 @@ def joined(one: CodeRule, other: CodeRule) -> CodeRule:
     )
 
 
-def matching(
+def filter_rules(
     rules: Iterable[CodeRule],
     *,
     project_id: str | None,
@@ -174,7 +174,7 @@ def matching(
     return sorted(fitting, key=lambda rule: (-rule.confidence, str(rule.id)))[:limit]
 
 
-def alike(rules: Iterable[CodeRule], name: str) -> list[CodeRule]:
+def similar_by_name(rules: Iterable[CodeRule], name: str) -> list[CodeRule]:
     """The rules whose names are like `name`, most alike first."""
     scored = [
         (fuzz.token_sort_ratio(rule.name.casefold(), name.casefold()), rule) for rule in rules

@@ -1,9 +1,12 @@
 """What an agent learns from its own work: working memory, episodes, patterns, preferences."""
 
-from memories.coding_agent.episodes import Episode, Patch, Pivot
+from memories.coding_agent.episodes import Patch, Pivot, TaskEpisode
 from memories.coding_agent.episodic import EpisodicMemoryManager
 from memories.coding_agent.semantic import SemanticMemoryManager
 from memories.coding_agent.working import WorkingMemoryManager
+
+# The design's name. Inside the code, `Episode` is the Django model of `episodes`.
+Episode = TaskEpisode
 
 __all__ = [
     "Episode",
@@ -11,5 +14,6 @@ __all__ = [
     "Patch",
     "Pivot",
     "SemanticMemoryManager",
+    "TaskEpisode",
     "WorkingMemoryManager",
 ]

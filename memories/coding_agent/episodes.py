@@ -17,11 +17,11 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Noted(BaseModel):
+class TaskRecord(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Step(Noted):
+class TaskStep(TaskRecord):
     """One call of a tool and what came of it."""
 
     number: int
@@ -34,19 +34,19 @@ class Step(Noted):
     at: datetime = Field(default_factory=_now)
 
 
-class Hypothesis(Noted):
+class Hypothesis(TaskRecord):
     text: str
     confidence: float = Field(0.5, ge=0, le=1)
     step: int = 0
 
 
-class Decision(Noted):
+class TaskDecision(TaskRecord):
     description: str
     rationale: str = ""
     context_snapshot: dict[str, Any] = {}
 
 
-class Pivot(Noted):
+class Pivot(TaskRecord):
     """Where the work took another way."""
 
     step_number: int
@@ -54,7 +54,7 @@ class Pivot(Noted):
     reason: str
 
 
-class Patch(Noted):
+class Patch(TaskRecord):
     file_path: str
     description: str = ""
     lines_added: int = 0
@@ -63,18 +63,18 @@ class Patch(Noted):
     after: str = ""
 
 
-class ToolUse(Noted):
+class ToolUse(TaskRecord):
     tool_name: str
     success: bool = True
 
 
-class ErrorSeen(Noted):
+class TaskError(TaskRecord):
     error_type: str
     message: str = ""
     step: int = 0
 
 
-class Episode(Noted):
+class TaskEpisode(TaskRecord):
     id: UUID = Field(default_factory=uuid7)
     task_id: str = ""
     project_id: str = "global"
@@ -86,9 +86,9 @@ class Episode(Noted):
     pivots: list[Pivot] = []
     patches: list[Patch] = []
     tools_used: list[ToolUse] = []
-    errors: list[ErrorSeen] = []
+    errors: list[TaskError] = []
     hypotheses: list[str] = []
-    decisions: list[Decision] = []
+    decisions: list[TaskDecision] = []
     files_involved: list[str] = []
     symbols: list[str] = []
     steps_count: int = 0
@@ -128,5 +128,5 @@ class Episode(Noted):
         return MemoryRecord(self.text, Bucket.EPISODIC, self.importance, payload, id=self.id)
 
     @classmethod
-    def of(cls, record: MemoryRecord) -> "Episode":
+    def from_record(cls, record: MemoryRecord) -> "TaskEpisode":
         return cls.model_validate(record.payload["episode"])

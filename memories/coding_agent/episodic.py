@@ -11,8 +11,8 @@ from cachetools import TTLCache
 from django.db import connection
 from rapidfuzz import fuzz
 
-from memories.coding_agent.episodes import KIND, Episode
-from memories.coding_agent.stores.protocol import Found, MemoryStore
+from memories.coding_agent.episodes import KIND, TaskEpisode
+from memories.coding_agent.stores.protocol import MemoryStore, StoreHit
 from memories.similarity.compare import meaning
 from memories.states import Bucket
 from retrieval.errors import Invalid
@@ -25,10 +25,10 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
-class Match:
+class EpisodeMatch:
     """An episode, its score from 0 to 1, and the parts the score is made of."""
 
-    episode: Episode
+    episode: TaskEpisode
     score: float
     parts: dict[str, float] = field(default_factory=dict)
 
@@ -50,34 +50,38 @@ class EpisodicMemoryManager:
         cache_ttl_seconds: float = CACHE_SECONDS,
     ) -> None:
         self._store = store
-        self.similarity_cache: TTLCache[str, list[Match]] = TTLCache(cache_size, cache_ttl_seconds)
-        self.embedding_cache: TTLCache[str, list[Found]] = TTLCache(cache_size, cache_ttl_seconds)
+        self.similarity_cache: TTLCache[str, list[EpisodeMatch]] = TTLCache(
+            cache_size, cache_ttl_seconds
+        )
+        self.embedding_cache: TTLCache[str, list[StoreHit]] = TTLCache(
+            cache_size, cache_ttl_seconds
+        )
         self._lock = threading.RLock()
         self._hits = self._misses = self._invalidations = 0
         self._seen_revision = ""
 
-    def store(self, episode: Episode) -> Episode:
+    def store(self, episode: TaskEpisode) -> TaskEpisode:
         self._store.add(episode.as_record())
         return episode
 
-    def find_similar(self, query: str, top_k: int = 5) -> list[Match]:
+    def find_similar(self, query: str, top_k: int = 5) -> list[EpisodeMatch]:
         """Episodes like `query`: by meaning and words together."""
         return self.hybrid_search(query, top_k=top_k)
 
     def find_by_error_pattern(
         self, error_type: str, error_message: str = "", use_fuzzy: bool = True, top_k: int = 10
-    ) -> list[Match]:
+    ) -> list[EpisodeMatch]:
         """Episodes that met this error. Fuzzy: the message may differ; else both must be as given."""
         key = f"error:{error_type}:{error_message}:{use_fuzzy}:{top_k}"
         return self._cached(
             key, partial(self._by_error, error_type, error_message, use_fuzzy, top_k)
         )
 
-    def find_by_project(self, project_id: str, limit: int = 50) -> list[Episode]:
+    def find_by_project(self, project_id: str, limit: int = 50) -> list[TaskEpisode]:
         """Latest first."""
         return [episode for episode in self._episodes() if episode.project_id == project_id][:limit]
 
-    def find_by_semantic_similarity(self, query_text: str, top_k: int = 10) -> list[Match]:
+    def find_by_semantic_similarity(self, query_text: str, top_k: int = 10) -> list[EpisodeMatch]:
         """By embedding alone."""
         return self._cached(
             f"semantic:{top_k}:{query_text}", partial(self._by_meaning, query_text, top_k)
@@ -85,13 +89,13 @@ class EpisodicMemoryManager:
 
     def find_similar_batch(
         self, queries: Sequence[str], max_concurrency: int = 5, top_k: int = 5
-    ) -> list[list[Match]]:
+    ) -> list[list[EpisodeMatch]]:
         """One answer per query, in their order; at most `max_concurrency` at a time."""
         return self._batch(partial(self.find_similar, top_k=top_k), queries, max_concurrency)
 
     def match_error_patterns_batch(
         self, patterns: Sequence[ErrorPattern | tuple[str, str]], max_concurrency: int = 5
-    ) -> list[list[Match]]:
+    ) -> list[list[EpisodeMatch]]:
         """One answer per pattern, in their order."""
         pairs = [
             (one.error_type, one.error_message) if isinstance(one, ErrorPattern) else one
@@ -108,7 +112,7 @@ class EpisodicMemoryManager:
         fuzzy_weight: float = FUZZY,
         keyword_weight: float = KEYWORD,
         top_k: int = 10,
-    ) -> list[Match]:
+    ) -> list[EpisodeMatch]:
         """Weigh cosine, spelling and shared words. With `error_type` spelling is that of errors."""
         weights = (semantic_weight, fuzzy_weight, keyword_weight)
         if min(weights) < 0 or not sum(weights) > 0:
@@ -140,7 +144,7 @@ class EpisodicMemoryManager:
             "invalidations": self._invalidations,
         }
 
-    def _cached(self, key: str, compute: Callable[[], list[Match]]) -> list[Match]:
+    def _cached(self, key: str, compute: Callable[[], list[EpisodeMatch]]) -> list[EpisodeMatch]:
         """The store is asked for its revision each time: that is how another process's write is noticed."""
         revision = self._store.revision()
         with self._lock:
@@ -158,28 +162,36 @@ class EpisodicMemoryManager:
                 self.similarity_cache[key] = made
         return list(made)
 
-    def _episodes(self) -> list[Episode]:
+    def _episodes(self) -> list[TaskEpisode]:
         rows = self._store.find(bucket=Bucket.EPISODIC, kind=KIND, limit=LOOKED_AT)
-        return [Episode.of(row) for row in rows]
+        return [TaskEpisode.from_record(row) for row in rows]
 
-    def _by_error(self, error_type: str, message: str, use_fuzzy: bool, top_k: int) -> list[Match]:
+    def _by_error(
+        self, error_type: str, message: str, use_fuzzy: bool, top_k: int
+    ) -> list[EpisodeMatch]:
         scored = (
             (episode, error_score(episode, error_type, message, use_fuzzy))
             for episode in self._episodes()
         )
         return _best(
-            (Match(one, score / 100, {"fuzzy": score / 100}) for one, score in scored if score),
+            (
+                EpisodeMatch(one, score / 100, {"fuzzy": score / 100})
+                for one, score in scored
+                if score
+            ),
             top_k,
         )
 
-    def _by_meaning(self, query: str, top_k: int) -> list[Match]:
+    def _by_meaning(self, query: str, top_k: int) -> list[EpisodeMatch]:
         found = self._nearest(query, max(top_k, 10))[:top_k]
         return [
-            Match(Episode.of(hit.record), hit.similarity, {"semantic": hit.similarity})
+            EpisodeMatch(
+                TaskEpisode.from_record(hit.record), hit.similarity, {"semantic": hit.similarity}
+            )
             for hit in found
         ]
 
-    def _nearest(self, query: str, limit: int) -> list[Found]:
+    def _nearest(self, query: str, limit: int) -> list[StoreHit]:
         key = f"{limit}:{query}"
         with self._lock:
             known = self.embedding_cache.get(key)
@@ -191,7 +203,7 @@ class EpisodicMemoryManager:
 
     def _hybrid(
         self, query: str, error_type: str, weights: tuple[float, ...], top_k: int
-    ) -> list[Match]:
+    ) -> list[EpisodeMatch]:
         near = {hit.record.id: hit.similarity for hit in self._nearest(query, max(100, top_k))}
         found = []
         for episode in self._episodes():
@@ -203,15 +215,15 @@ class EpisodicMemoryManager:
             score = sum(
                 weight * part for weight, part in zip(weights, parts.values(), strict=True)
             ) / sum(weights)
-            found.append(Match(episode, score, parts))
+            found.append(EpisodeMatch(episode, score, parts))
         return [match for match in _best(found, top_k) if match.score > 0]
 
     def _batch(
         self,
-        ask: Callable[[Answer], list[Match]],
+        ask: Callable[[Answer], list[EpisodeMatch]],
         questions: Sequence[Answer],
         max_concurrency: int,
-    ) -> list[list[Match]]:
+    ) -> list[list[EpisodeMatch]]:
         if max_concurrency < 1:
             raise Invalid("max_concurrency is at least 1.")
         if (
@@ -222,7 +234,7 @@ class EpisodicMemoryManager:
             return list(pool.map(partial(_in_thread, ask), questions))
 
 
-def error_score(episode: Episode, error_type: str, message: str, use_fuzzy: bool) -> float:
+def error_score(episode: TaskEpisode, error_type: str, message: str, use_fuzzy: bool) -> float:
     """From 0 to 100: how like the errors an episode met are to this one."""
     return max(
         (
@@ -243,7 +255,7 @@ def _one_error(type_seen: str, seen: str, wanted_type: str, wanted: str, use_fuz
     return score if score >= FUZZY_FROM else 0.0
 
 
-def _spelling(episode: Episode, query: str, error_type: str) -> float:
+def _spelling(episode: TaskEpisode, query: str, error_type: str) -> float:
     if error_type:
         return error_score(episode, error_type, query, use_fuzzy=True) / 100
     return fuzz.token_set_ratio(query.casefold(), episode.text.casefold()) / 100
@@ -254,11 +266,11 @@ def _shared_words(query: str, text: str) -> float:
     return len(wanted & meaning(text).words) / len(wanted) if wanted else 0.0
 
 
-def _best(found: Iterable[Match], top_k: int) -> list[Match]:
+def _best(found: Iterable[EpisodeMatch], top_k: int) -> list[EpisodeMatch]:
     return sorted(found, key=lambda match: (-match.score, str(match.episode.id)))[:top_k]
 
 
-def _in_thread(ask: Callable[[Answer], list[Match]], question: Answer) -> list[Match]:
+def _in_thread(ask: Callable[[Answer], list[EpisodeMatch]], question: Answer) -> list[EpisodeMatch]:
     try:
         return ask(question)
     finally:

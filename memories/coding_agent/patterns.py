@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 
-from memories.coding_agent.episodes import Episode
+from memories.coding_agent.episodes import TaskEpisode
 
 NEARLY_EQUAL = 0.1
 
@@ -37,7 +37,7 @@ def category_of(words: str, *, added: int, removed: int) -> PatternCategory | No
     return next(said, None) or _by_lines(added, removed)
 
 
-def detect(episode: Episode) -> PatternCategory | None:
+def detect(episode: TaskEpisode) -> PatternCategory | None:
     words = " ".join(
         [episode.task, episode.plan_summary, *(patch.description for patch in episode.patches)]
     )

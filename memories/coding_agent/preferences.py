@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from memories.coding_agent.episodes import Episode
+from memories.coding_agent.episodes import TaskEpisode
 
 MOST_KEPT = 2000
 MANY_STEPS, CALLS_PER_STEP, MANY_FILES = 10, 3, 5
@@ -27,7 +27,7 @@ class UserPreferences:
         }
 
 
-def coding_style(episode: Episode) -> list[str]:
+def coding_style(episode: TaskEpisode) -> list[str]:
     """From each patch: naming, comments, type hints."""
     seen = []
     for patch in episode.patches:
@@ -42,7 +42,7 @@ def coding_style(episode: Episode) -> list[str]:
     return seen
 
 
-def interaction(episode: Episode) -> list[str]:
+def interaction(episode: TaskEpisode) -> list[str]:
     """From the session: the search tool most used, batch or incremental, many files or few."""
     names = [tool.tool_name for tool in episode.tools_used]
     searching = Counter(name for name in names if "search" in name.lower())

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 from memories.code_rules import detect, rule
 from memories.code_rules.rule import EMA_ALPHA, CodeRule
 from memories.coding_agent import patterns, preferences
-from memories.coding_agent.episodes import Episode, Patch
+from memories.coding_agent.episodes import Patch, TaskEpisode
 from memories.coding_agent.patterns import PatternCategory
 from memories.coding_agent.preferences import UserPreferences
 from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore
@@ -48,7 +48,7 @@ class CodePattern:
 
 
 @dataclass(frozen=True)
-class Learned:
+class EpisodeLessons:
     """What one episode taught."""
 
     bug_patterns: Sequence[BugPattern] = ()
@@ -58,7 +58,7 @@ class Learned:
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class RelevantKnowledge:
     """What is known that bears on a question."""
 
     bug_patterns: Sequence[BugPattern]
@@ -145,16 +145,16 @@ class SemanticMemoryManager:
         text = f"{name} ({kind.value.replace('_', ' ')}). {description}".strip()
         return _code(self._store.add(MemoryRecord(text, Bucket.SEMANTIC, 0.5, payload)))
 
-    def learn_from_episode(self, episode: Episode) -> Learned:
+    def learn_from_episode(self, episode: TaskEpisode) -> EpisodeLessons:
         """Take patterns, rules and preferences out of one episode. Learning from the same one twice changes nothing."""
         learned_from = self._store.load_state("learned") or {"episodes": []}
         if str(episode.id) in learned_from["episodes"]:
-            return Learned()
+            return EpisodeLessons()
         seen = [
             *self._infer_coding_style_preferences(episode),
             *self._infer_interaction_preferences(episode),
         ]
-        learned = Learned(
+        learned = EpisodeLessons(
             bug_patterns=self._learn_bugs(episode),
             code_pattern=self._learn_code_pattern(episode),
             code_rules=self._learn_rules(episode),
@@ -166,13 +166,13 @@ class SemanticMemoryManager:
 
     def get_relevant_knowledge(
         self, query: str, *, project_id: str | None = None, limit: int = 5
-    ) -> Knowledge:
+    ) -> RelevantKnowledge:
         """What bears on `query`: patterns and insights by meaning, rules sure enough to apply, strong preferences."""
         bugs = self._store.search(query, buckets=[Bucket.FACT], kind=BUG, limit=limit)
         codes = self._store.search(query, buckets=[Bucket.SEMANTIC], kind=CODE, limit=limit)
         rest = self._store.search(query, buckets=[Bucket.SEMANTIC], limit=limit * 2)
         rules = self._store.find_code_rules(project_id=project_id)
-        return Knowledge(
+        return RelevantKnowledge(
             bug_patterns=[_bug(hit.record, hit.similarity) for hit in bugs],
             code_patterns=[_code(hit.record) for hit in codes],
             insights=[hit.record for hit in rest if hit.record.kind != CODE][:limit],
@@ -225,7 +225,7 @@ class SemanticMemoryManager:
 
     # What an episode teaches
 
-    def _learn_code_pattern(self, episode: Episode) -> CodePattern | None:
+    def _learn_code_pattern(self, episode: TaskEpisode) -> CodePattern | None:
         """From an episode that changed code and succeeded."""
         category = (
             self._detect_pattern_category(episode) if episode.patches and episode.success else None
@@ -237,17 +237,17 @@ class SemanticMemoryManager:
             episode.task[:120], category, description=description, episode=str(episode.id)
         )
 
-    def _analyze_patches_for_pattern(self, episode: Episode) -> str:
+    def _analyze_patches_for_pattern(self, episode: TaskEpisode) -> str:
         """What the patches do, in one line each."""
         return "; ".join(_patch_line(patch) for patch in episode.patches[:5])
 
-    def _detect_pattern_category(self, episode: Episode) -> PatternCategory | None:
+    def _detect_pattern_category(self, episode: TaskEpisode) -> PatternCategory | None:
         return patterns.detect(episode)
 
-    def _infer_coding_style_preferences(self, episode: Episode) -> list[str]:
+    def _infer_coding_style_preferences(self, episode: TaskEpisode) -> list[str]:
         return self._noted(preferences.coding_style(episode))
 
-    def _infer_interaction_preferences(self, episode: Episode) -> list[str]:
+    def _infer_interaction_preferences(self, episode: TaskEpisode) -> list[str]:
         return self._noted(preferences.interaction(episode))
 
     def _noted(self, seen: list[str]) -> list[str]:
@@ -257,7 +257,7 @@ class SemanticMemoryManager:
             self._store.save_state(PREFERENCES, {"frequently_accepted": held.frequently_accepted})
         return seen
 
-    def _learn_bugs(self, episode: Episode) -> list[BugPattern]:
+    def _learn_bugs(self, episode: TaskEpisode) -> list[BugPattern]:
         """An error that the episode overcame is a pattern with a solution."""
         if not episode.success:
             return []
@@ -274,7 +274,7 @@ class SemanticMemoryManager:
             for seen in {(one.error_type, one.message): one for one in episode.errors}.values()
         ]
 
-    def _learn_rules(self, episode: Episode) -> list[CodeRule]:
+    def _learn_rules(self, episode: TaskEpisode) -> list[CodeRule]:
         found = [
             one
             for patch in episode.patches

@@ -11,14 +11,14 @@ from pydantic import Field, ValidationError
 
 from memories.code_rules.rule import GLOBAL
 from memories.coding_agent.episodes import (
-    Decision,
-    Episode,
-    ErrorSeen,
     Hypothesis,
-    Noted,
     Patch,
     Pivot,
-    Step,
+    TaskDecision,
+    TaskEpisode,
+    TaskError,
+    TaskRecord,
+    TaskStep,
     ToolUse,
 )
 from memories.coding_agent.stores.protocol import MemoryStore, StoreDamaged
@@ -33,16 +33,16 @@ SOURCE_FOLDERS = frozenset(
 )
 
 
-class Task(Noted):
+class WorkingTask(TaskRecord):
     """The whole of a working memory, as it is stored."""
 
     task_id: str = Field(default_factory=lambda: str(uuid7()))
     description: str
     plan: list[str] = []
     project_id: str = ""
-    steps_completed: list[Step] = []
+    steps_completed: list[TaskStep] = []
     hypotheses: list[Hypothesis] = []
-    decisions: list[Decision] = []
+    decisions: list[TaskDecision] = []
     active_files: list[str] = []
     active_symbols: list[str] = []
     started_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
@@ -53,7 +53,7 @@ class WorkingMemoryManager:
 
     def __init__(self, store: MemoryStore, *, name: str = "working") -> None:
         self._store, self._name = store, f"working:{name}"
-        self._task: Task | None = None
+        self._task: WorkingTask | None = None
 
     def init_task(
         self,
@@ -62,7 +62,7 @@ class WorkingMemoryManager:
         *,
         project_id: str = "",
         replace: bool = False,
-    ) -> Task:
+    ) -> WorkingTask:
         """Begin a task. Raise `Conflict` while another is unfinished, unless it is to be replaced."""
         if not description.strip():
             raise Invalid("A task needs a description.")
@@ -72,14 +72,14 @@ class WorkingMemoryManager:
             )
         steps = [plan] if isinstance(plan, str) else plan
         kept = [step.strip() for step in steps if step.strip()]
-        self._task = Task(description=description.strip(), plan=kept, project_id=project_id)
+        self._task = WorkingTask(description=description.strip(), plan=kept, project_id=project_id)
         return self._kept()
 
-    def resume(self) -> Task | None:
+    def resume(self) -> WorkingTask | None:
         """Return the unfinished task as it was last stored, or None."""
         found = self._store.load_state(self._name)
         try:
-            self._task = Task.model_validate(found) if found is not None else None
+            self._task = WorkingTask.model_validate(found) if found is not None else None
         except ValidationError as error:
             raise StoreDamaged(
                 f"The unfinished task cannot be read: {error.error_count()} fields are wrong."
@@ -87,7 +87,7 @@ class WorkingMemoryManager:
         return self._task
 
     @property
-    def task(self) -> Task:
+    def task(self) -> WorkingTask:
         if self._task is None and self.resume() is None:
             raise Conflict("No task is under way: begin one first (task_begin, or init_task()).")
         assert self._task is not None
@@ -102,10 +102,10 @@ class WorkingMemoryManager:
         success: bool = True,
         error_type: str = "",
         error_message: str = "",
-    ) -> Step:
+    ) -> TaskStep:
         """Note one call of a tool; an error makes it a failed step."""
         failed = not success or bool(error_type)
-        step = Step(
+        step = TaskStep(
             number=len(self.task.steps_completed) + 1,
             tool_name=tool_name,
             tool_input=tool_input or {},
@@ -131,12 +131,14 @@ class WorkingMemoryManager:
         self._kept()
         return hypothesis
 
-    def record_decision(self, description: str, rationale: str = "") -> Decision:
+    def record_decision(self, description: str, rationale: str = "") -> TaskDecision:
         snapshot = {
             "current_step": len(self.task.steps_completed),
             "active_files": list(self.task.active_files),
         }
-        decision = Decision(description=description, rationale=rationale, context_snapshot=snapshot)
+        decision = TaskDecision(
+            description=description, rationale=rationale, context_snapshot=snapshot
+        )
         self.task.decisions.append(decision)
         self._kept()
         return decision
@@ -151,14 +153,14 @@ class WorkingMemoryManager:
 
     def consolidate(
         self, *, outcome: str = "", success: bool = True, solution: str = ""
-    ) -> Episode:
+    ) -> TaskEpisode:
         """Make an episode of the task and store it; the working memory is empty afterwards.
 
         A crash between the two is harmless: the episode has the task's id, and consolidating again finds it there.
         """
         task = self.task
         added, removed = self._calculate_line_changes()
-        episode = Episode(
+        episode = TaskEpisode(
             id=UUID(task.task_id),
             task_id=task.task_id,
             project_id=self._get_project_id(),
@@ -185,7 +187,7 @@ class WorkingMemoryManager:
             self._store.add(episode.as_record())
         self._store.drop_state(self._name)
         self._task = None
-        return episode if known is None else Episode.of(known)
+        return episode if known is None else TaskEpisode.from_record(known)
 
     def _get_project_id(self) -> str:
         """As given, else the folder most of the active files have in common, else "global"."""
@@ -226,7 +228,7 @@ class WorkingMemoryManager:
         changes = [line_change(step.tool_input) for step in self._edits()]
         return sum(max(0, change) for change in changes), sum(max(0, -change) for change in changes)
 
-    def _generate_patch_description(self, path: str, steps: list[Step]) -> str:
+    def _generate_patch_description(self, path: str, steps: list[TaskStep]) -> str:
         """What was done to a file, in words that later tell its style."""
         new = "\n".join(str(step.tool_input.get("new_string", "")) for step in steps)
         old = "\n".join(str(step.tool_input.get("old_string", "")) for step in steps)
@@ -239,7 +241,7 @@ class WorkingMemoryManager:
         verb = "write" if all(step.tool_name == "write" for step in steps) else "edit"
         return "; ".join([f"{verb} {path} ({len(steps)} changes)", *said, *traits])
 
-    def _edits(self) -> list[Step]:
+    def _edits(self) -> list[TaskStep]:
         return [
             step
             for step in self.task.steps_completed
@@ -247,13 +249,13 @@ class WorkingMemoryManager:
         ]
 
     def _patches(self) -> list[Patch]:
-        by_file: dict[str, list[Step]] = {}
+        by_file: dict[str, list[TaskStep]] = {}
         for step in self._edits():
             path = step.tool_input.get("file_path") or step.tool_input.get("path") or ""
             by_file.setdefault(str(path), []).append(step)
         return [self._patch(path, steps) for path, steps in by_file.items()]
 
-    def _patch(self, path: str, steps: list[Step]) -> Patch:
+    def _patch(self, path: str, steps: list[TaskStep]) -> Patch:
         changes = [line_change(step.tool_input) for step in steps]
         return Patch(
             file_path=path,
@@ -268,7 +270,7 @@ class WorkingMemoryManager:
         if name not in names:
             names.append(name)
 
-    def _kept(self) -> Task:
+    def _kept(self) -> WorkingTask:
         task = self.task
         self._store.save_state(self._name, task.model_dump(mode="json"))
         return task
@@ -292,15 +294,15 @@ def _project_folder(path: str) -> str:
     )
 
 
-def _tools(task: Task) -> list[ToolUse]:
+def _tools(task: WorkingTask) -> list[ToolUse]:
     return [
         ToolUse(tool_name=step.tool_name, success=step.success) for step in task.steps_completed
     ]
 
 
-def _errors(task: Task) -> list[ErrorSeen]:
+def _errors(task: WorkingTask) -> list[TaskError]:
     return [
-        ErrorSeen(
+        TaskError(
             error_type=step.error_type or "Error", message=step.error_message, step=step.number
         )
         for step in task.steps_completed

@@ -11,18 +11,18 @@ from memories.code_rules.rule import (
     GLOBAL,
     MIN_CONFIDENCE,
     PROMOTED_AT,
-    Category,
     PatternType,
+    RuleCategory,
 )
 from memories.models.namespaces import Namespace
 from retrieval.ids import uuid7
 
 CATEGORIES = [
-    (Category.NULL_SAFETY.value, _("Null safety")),
-    (Category.ERROR_HANDLING.value, _("Error handling")),
-    (Category.READABILITY.value, _("Readability")),
-    (Category.PERFORMANCE.value, _("Performance")),
-    (Category.SECURITY.value, _("Security")),
+    (RuleCategory.NULL_SAFETY.value, _("Null safety")),
+    (RuleCategory.ERROR_HANDLING.value, _("Error handling")),
+    (RuleCategory.READABILITY.value, _("Readability")),
+    (RuleCategory.PERFORMANCE.value, _("Performance")),
+    (RuleCategory.SECURITY.value, _("Security")),
 ]
 PATTERN_TYPES = [
     (PatternType.LITERAL.value, _("Literal")),

@@ -2,7 +2,14 @@
 
 from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import ReflectionGenerator
-from memories.reflection.run import run
-from memories.reflection.triggers import Triggers, due, start
+from memories.reflection.run import run_reflection
+from memories.reflection.triggers import Triggers, due_trigger, start_reflection
 
-__all__ = ["EpisodeClusterer", "ReflectionGenerator", "Triggers", "due", "run", "start"]
+__all__ = [
+    "EpisodeClusterer",
+    "ReflectionGenerator",
+    "Triggers",
+    "due_trigger",
+    "run_reflection",
+    "start_reflection",
+]

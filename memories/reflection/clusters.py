@@ -14,7 +14,7 @@ LEAST = 2
 
 
 @dataclass(frozen=True)
-class Cluster:
+class EpisodeCluster:
     """Episodes, the most typical first."""
 
     episodes: Sequence[MemoryItem]
@@ -24,10 +24,12 @@ class Cluster:
 class EpisodeClusterer:
     least: int = LEAST
 
-    def cluster(self, episodes: Sequence[MemoryItem], vectors: Vectors | None) -> list[Cluster]:
+    def cluster(
+        self, episodes: Sequence[MemoryItem], vectors: Vectors | None
+    ) -> list[EpisodeCluster]:
         """Largest first. Without vectors, or with too few episodes to tell, all are one cluster."""
         if vectors is None or len(episodes) <= max(self.least, 3):
-            return [Cluster(list(episodes))] if len(episodes) >= self.least else []
+            return [EpisodeCluster(list(episodes))] if len(episodes) >= self.least else []
         labels = self._labels(vectors)
         found = [
             self._cluster(episodes, vectors, labels == label)
@@ -42,7 +44,9 @@ class EpisodeClusterer:
         labels: np.ndarray[tuple[int], np.dtype[np.int64]] = model.fit_predict(directions)
         return labels
 
-    def _cluster(self, episodes: Sequence[MemoryItem], vectors: Vectors, chosen: Any) -> Cluster:
+    def _cluster(
+        self, episodes: Sequence[MemoryItem], vectors: Vectors, chosen: Any
+    ) -> EpisodeCluster:
         places = np.flatnonzero(chosen)
         nearness = vectors[places] @ vectors[places].mean(axis=0)
-        return Cluster([episodes[place] for place in places[np.argsort(-nearness)]])
+        return EpisodeCluster([episodes[place] for place in places[np.argsort(-nearness)]])

@@ -34,7 +34,7 @@ class InsightAnswer(BaseModel):
 
 
 @dataclass(frozen=True)
-class Draft:
+class InsightDraft:
     """An insight before it is stored."""
 
     text: str
@@ -50,13 +50,13 @@ class ReflectionGenerator:
     model: StructuredModel | None = None
     language: str = "en"
 
-    def generate(self, episodes: Sequence[MemoryItem]) -> Draft:
+    def generate(self, episodes: Sequence[MemoryItem]) -> InsightDraft:
         said = self._said(episodes)
         if said is not None:
-            return Draft(
+            return InsightDraft(
                 unescape_tags(said.insight).strip(), said.importance, Maker.MODEL, episodes
             )
-        return Draft(self._extracted(episodes), _importance(episodes), Maker.RULES, episodes)
+        return InsightDraft(self._extracted(episodes), _importance(episodes), Maker.RULES, episodes)
 
     def _said(self, episodes: Sequence[MemoryItem]) -> InsightAnswer | None:
         if self.model is None:

@@ -18,7 +18,7 @@ def flag_retracted(namespace: Namespace | None = None) -> int:
 
     A flagged insight waits in the review inbox. An episode that was merged into another one still stands.
     """
-    found: list[Any] = list(shaken(namespace))  # annotated with `standing`
+    found: list[Any] = list(insights_missing_evidence(namespace))  # annotated with `standing`
     for insight in found:
         with transaction.atomic():
             because = BECAUSE.format(n=insight.rests_on - insight.standing, all=insight.rests_on)
@@ -30,7 +30,7 @@ def flag_retracted(namespace: Namespace | None = None) -> int:
     return len(found)
 
 
-def shaken(namespace: Namespace | None = None) -> "QuerySet[Insight]":
+def insights_missing_evidence(namespace: Namespace | None = None) -> "QuerySet[Insight]":
     """Insights in use with fewer standing episodes than they rest on."""
     rows = Insight.objects.filter(memory__state=State.ACTIVE)
     rows = rows if namespace is None else rows.filter(memory__namespace=namespace)

@@ -21,7 +21,7 @@ from memories.ledger.vectors import store_vectors
 from memories.models import Evidence, Insight, InsightSource, MemoryItem, Namespace, Reflection
 from memories.models.namespaces import Review
 from memories.reflection.clusters import EpisodeClusterer
-from memories.reflection.insights import Draft, ReflectionGenerator
+from memories.reflection.insights import InsightDraft, ReflectionGenerator
 from memories.states import Bucket, State
 from memories.vectors import Vectors
 from retrieval.ids import uuid7
@@ -46,7 +46,7 @@ class Thinking:
         return self.reflection.namespace
 
 
-def run(
+def run_reflection(
     reflection: Reflection, *, minds: Models | None = None, lease: timedelta = LEASE
 ) -> list[UUID] | None:
     """Return the ids of the insights that were stored, or None when another worker has the reflection or had it."""
@@ -81,7 +81,7 @@ def _claimed(reflection: Reflection, lease: timedelta) -> UUID | None:
     )
 
 
-def _thought(thinking: Thinking) -> list[Draft]:
+def _thought(thinking: Thinking) -> list[InsightDraft]:
     episodes = _episodes(thinking.reflection)
     vectors = (
         thinking.minds.vectors.of_documents([episode.text for episode in episodes])
@@ -104,7 +104,7 @@ def _episodes(reflection: Reflection) -> list[MemoryItem]:
 
 
 def _written(
-    thinking: Thinking, drafts: Sequence[Draft], vectors: Vectors | None
+    thinking: Thinking, drafts: Sequence[InsightDraft], vectors: Vectors | None
 ) -> list[UUID] | None:
     with transaction.atomic():
         namespace = core.locked(thinking.namespace)
@@ -123,7 +123,7 @@ def _written(
     return [item.pk for item in items]
 
 
-def _items(namespace: Namespace, drafts: Sequence[Draft]) -> list[MemoryItem]:
+def _items(namespace: Namespace, drafts: Sequence[InsightDraft]) -> list[MemoryItem]:
     state = State.PENDING if namespace.review == Review.ALL else State.ACTIVE
     stamps = next_timestamps(namespace, len(drafts))
     return [
@@ -143,7 +143,7 @@ def _items(namespace: Namespace, drafts: Sequence[Draft]) -> list[MemoryItem]:
     ]
 
 
-def _link(reflection: Reflection, item: MemoryItem, draft: Draft) -> None:
+def _link(reflection: Reflection, item: MemoryItem, draft: InsightDraft) -> None:
     """To every episode, and to all that those rest on: so that erasing an observation reaches the insight too."""
     ids = [episode.pk for episode in draft.episodes]
     standing = list(MemoryItem.objects.filter(pk__in=ids).values_list("pk", flat=True))

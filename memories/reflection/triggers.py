@@ -23,16 +23,16 @@ class Triggers:
 
 
 @dataclass(frozen=True)
-class Due:
+class DueTrigger:
     trigger: Trigger
     after_ms: int
     until_ms: int
     episodes: int
 
 
-def due(
+def due_trigger(
     namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None
-) -> Due | None:
+) -> DueTrigger | None:
     """Which trigger has been reached by the episodes since the last reflection, or None."""
     last = namespace.reflections.order_by("-number").first()
     after = last.until_ms if last else 0
@@ -53,10 +53,10 @@ def due(
         Trigger.TIME: (now or timezone.now()) - since >= timedelta(hours=triggers.hours),
     }
     trigger = next((trigger for trigger, is_reached in reached.items() if is_reached), None)
-    return Due(trigger, after, found["until"], found["count"]) if trigger else None
+    return DueTrigger(trigger, after, found["until"], found["count"]) if trigger else None
 
 
-def start(
+def start_reflection(
     namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None
 ) -> Reflection | None:
     """Write down that it is time, once: writers of a namespace take turns, and only one reflection may be open."""
@@ -64,7 +64,7 @@ def start(
         locked = core.locked(namespace)
         if locked.reflections.filter(done_at=None).exists():
             return None
-        found = due(locked, triggers, now=now)
+        found = due_trigger(locked, triggers, now=now)
         if found is None:
             return None
         number = (locked.reflections.aggregate(last=Max("number"))["last"] or 0) + 1

@@ -20,13 +20,13 @@ FIRST_OF_THE_LAST = 'INSERT INTO "memories_insightsource"'
 def main(database: str, pk: str, seconds: float, stop: str) -> None:
     reflection = connected(database, pk)
     from memories.ingest.add import Models
-    from memories.reflection import run
+    from memories.reflection import run_reflection
 
     say("ready")
     sys.stdin.readline()
     minds = Models(standing_still(stop))
     for _ in range(TRIES):
-        made = run(reflection, minds=minds, lease=timedelta(seconds=seconds))
+        made = run_reflection(reflection, minds=minds, lease=timedelta(seconds=seconds))
         say(made if made is None else [str(one) for one in made])
         if made is not None:
             return

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from memories.buckets.abstention import Seen, signs, thresholds, weighed
-from memories.buckets.question_type import asked_for, offers, same, stem, words_of
+from memories.buckets.abstention import Candidate, signs, support_of, thresholds
+from memories.buckets.question_type import (
+    asked_kinds,
+    content_words,
+    has_kind,
+    is_same_word,
+    stem,
+)
 from memories.text_caches import clear_text_caches
 
 FARE = "The fare over the river is one penny."
@@ -24,7 +30,7 @@ BELL = "The bell of Ferrymark rings at noon."
     ],
 )
 def test_forms_of_a_word_are_one_word(one: str, other: str) -> None:
-    assert same(stem(one), stem(other))
+    assert is_same_word(stem(one), stem(other))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +38,7 @@ def test_forms_of_a_word_are_one_word(one: str, other: str) -> None:
     [("bell", "belt"), ("маяк", "маяться"), ("다리", "다음"), ("", "fare"), ("요", "")],
 )
 def test_other_words_are_not(one: str, other: str) -> None:
-    assert not same(stem(one), stem(other))
+    assert not is_same_word(stem(one), stem(other))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +52,7 @@ def test_other_words_are_not(one: str, other: str) -> None:
     ],
 )
 def test_a_question_tells_the_kind_of_its_answer(question: str, kinds: list[str]) -> None:
-    assert asked_for(question) == kinds
+    assert asked_kinds(question) == kinds
 
 
 @pytest.mark.parametrize(
@@ -64,24 +70,24 @@ def test_a_question_tells_the_kind_of_its_answer(question: str, kinds: list[str]
 def test_a_memory_offers_what_is_asked_for_or_not(
     text: str, kind: str, question: str, does: bool
 ) -> None:
-    assert offers(text, kind, to=question) is does
+    assert has_kind(text, kind, to=question) is does
 
 
 def test_words_that_only_ask_are_not_what_a_question_is_about() -> None:
-    assert words_of("What is the fare over the river?") == ["fare", "river"]
-    assert words_of("Сколько стоит переправа?") == ["стоит", "переправа"]
+    assert content_words("What is the fare over the river?") == ["fare", "river"]
+    assert content_words("Сколько стоит переправа?") == ["стоит", "переправа"]
 
 
 def test_a_question_of_words_without_a_stem_does_no_harm() -> None:
     """Of 돼 and 다 nothing may be left without their endings."""
-    assert signs("다 돼?", [Seen("다 됐다.", 0.4)]).cosine == pytest.approx(0.4)
-    assert signs("?", [Seen(FARE, None), Seen("", None)]).fit == 0.0
+    assert signs("다 돼?", [Candidate("다 됐다.", 0.4)]).cosine == pytest.approx(0.4)
+    assert signs("?", [Candidate(FARE, None), Candidate("", None)]).fit == 0.0
     assert signs("Anything?", []).cosine == 0.0
 
 
 def test_the_trait_counts_where_the_subject_is_known() -> None:
     """Both questions name the bell; only one asks for what is remembered of it."""
-    found = [Seen(BELL, 0.6), Seen(FARE, 0.1)]
+    found = [Candidate(BELL, 0.6), Candidate(FARE, 0.1)]
     when, weight = (
         signs("When does the bell of Ferrymark ring?", found),
         signs("How heavy is the bell of Ferrymark?", found),
@@ -95,7 +101,7 @@ def test_the_trait_counts_where_the_subject_is_known() -> None:
 def test_a_word_that_does_not_stand_there_fits_by_its_vector() -> None:
     near = {"dog": [1.0, 0.0], "beagle": [0.9, 0.436]}
     made = lambda words: np.array([near.get(word, [0.0, 1.0]) for word in words])  # noqa: E731
-    found = [Seen("Mira keeps a beagle.", 0.5)]
+    found = [Candidate("Mira keeps a beagle.", 0.5)]
     assert signs("Whose dog barks?", found, made).strangers == pytest.approx(
         (0.9 + 1.0) / 2, abs=0.01
     )
@@ -106,8 +112,8 @@ def test_vectors_take_part_only_where_they_were_fitted() -> None:
     fitted = next(name for name in thresholds() if name != "any")
     refuse = lambda words: pytest.fail("no vectors of words were wanted")  # noqa: E731
     question = "What is the toll over the river?"
-    bare = weighed(question, [Seen(FARE, None)], embedder=fitted, words=refuse)
-    assert weighed(question, [Seen(FARE, 0.9)], embedder="another", words=refuse) == bare
+    bare = support_of(question, [Candidate(FARE, None)], embedder=fitted, words=refuse)
+    assert support_of(question, [Candidate(FARE, 0.9)], embedder="another", words=refuse) == bare
     assert bare[1] == thresholds()["any"]
 
 

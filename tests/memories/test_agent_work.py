@@ -12,15 +12,15 @@ from memories.code_rules import (
     reinforce_rule,
 )
 from memories.code_rules.match import PatternTooSlow, matches
-from memories.code_rules.rule import Category
+from memories.code_rules.rule import RuleCategory
 from memories.coding_agent import (
-    Episode,
     EpisodicMemoryManager,
     Patch,
     SemanticMemoryManager,
+    TaskEpisode,
     WorkingMemoryManager,
 )
-from memories.coding_agent.episodes import ErrorSeen, ToolUse
+from memories.coding_agent.episodes import TaskError, ToolUse
 from memories.coding_agent.episodic import ErrorPattern
 from memories.coding_agent.patterns import PatternCategory, category_of
 from memories.coding_agent.stores import FileStore, InMemoryStore, MemoryStore, PostgresMemoryStore
@@ -150,9 +150,9 @@ def test_consolidating_again_after_a_crash_stores_one_episode(store: MemoryStore
 # --- Episodes ---
 
 
-def episode(task: str, error: str = "", message: str = "", **more: object) -> Episode:
-    errors = [ErrorSeen(error_type=error, message=message)] if error else []
-    return Episode(task=task, errors=errors, **more)  # type: ignore[arg-type]
+def episode(task: str, error: str = "", message: str = "", **more: object) -> TaskEpisode:
+    errors = [TaskError(error_type=error, message=message)] if error else []
+    return TaskEpisode(task=task, errors=errors, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -335,9 +335,9 @@ def test_rules_are_seen_in_a_change() -> None:
     )
     after = "def f(x=None):\n    try:\n        return literal_eval(x)\n    except ValueError:\n        return x is None\n"
     names = {rule.name: rule.category for rule in detect_code_rules_from_patch(before, after)}
-    assert names["no eval"] == Category.SECURITY
-    assert names["no bare except"] == Category.ERROR_HANDLING
-    assert names["None by identity"] == Category.NULL_SAFETY
+    assert names["no eval"] == RuleCategory.SECURITY
+    assert names["no bare except"] == RuleCategory.ERROR_HANDLING
+    assert names["None by identity"] == RuleCategory.NULL_SAFETY
     assert "no mutable default" in names
     assert detect_code_rules_from_patch(after, after) == []
 
@@ -348,23 +348,27 @@ def test_a_patch_that_does_not_parse_is_compared_by_lines() -> None:
 
 
 def test_a_regular_expression_that_explodes_is_stopped() -> None:
-    bomb = CodeRule("bomb", Category.READABILITY, before_pattern=r"(a|aa)+$", pattern_type="regex")  # type: ignore[arg-type]
+    bomb = CodeRule(
+        "bomb", RuleCategory.READABILITY, before_pattern=r"(a|aa)+$", pattern_type="regex"
+    )  # type: ignore[arg-type]
     with pytest.raises(PatternTooSlow):
         matches(bomb, "a" * 5000 + "b")
     with pytest.raises(Invalid, match="regular expression"):
-        matches(CodeRule("x", Category.READABILITY, before_pattern="(", pattern_type="regex"), "x")  # type: ignore[arg-type]
+        matches(
+            CodeRule("x", RuleCategory.READABILITY, before_pattern="(", pattern_type="regex"), "x"
+        )  # type: ignore[arg-type]
 
 
 def test_a_tree_matches_whatever_the_names_are() -> None:
-    shape = CodeRule("x", Category.NULL_SAFETY, before_pattern="_x == None", pattern_type="ast")  # type: ignore[arg-type]
+    shape = CodeRule("x", RuleCategory.NULL_SAFETY, before_pattern="_x == None", pattern_type="ast")  # type: ignore[arg-type]
     assert matches(shape, "if self.bell  ==  None: ring()")
     assert not matches(shape, "if bell is None: ring()")
     assert not matches(shape, "this does not parse (")
-    assert matches(CodeRule("x", Category.NULL_SAFETY, before_pattern="== None"), "a == None")
+    assert matches(CodeRule("x", RuleCategory.NULL_SAFETY, before_pattern="== None"), "a == None")
 
 
 def test_confidence_is_an_average_that_forgets() -> None:
-    rule = CodeRule("x", Category.SECURITY, confidence=0.5)
+    rule = CodeRule("x", RuleCategory.SECURITY, confidence=0.5)
     for expected in (0.6, 0.68, 0.744, 0.7952, 0.83616):
         rule = reinforce_rule(rule, True)
         assert rule.confidence == pytest.approx(expected)
@@ -374,15 +378,17 @@ def test_confidence_is_an_average_that_forgets() -> None:
 
 def test_rules_below_their_threshold_go() -> None:
     rules = [
-        CodeRule("a", Category.SECURITY, confidence=0.29),
-        CodeRule("b", Category.SECURITY, confidence=0.3),
+        CodeRule("a", RuleCategory.SECURITY, confidence=0.29),
+        CodeRule("b", RuleCategory.SECURITY, confidence=0.3),
     ]
     assert [rule.name for rule in cleanup_weak_rules(rules)] == ["b"]
 
 
 def test_duplicates_become_one_with_both_counts() -> None:
-    one = CodeRule("a", Category.SECURITY, "eval(x)", "y", confidence=0.9, observation_count=3)
-    other = CodeRule("b", Category.SECURITY, " eval(x) ", "y", confidence=0.5, languages=("rust",))
+    one = CodeRule("a", RuleCategory.SECURITY, "eval(x)", "y", confidence=0.9, observation_count=3)
+    other = CodeRule(
+        "b", RuleCategory.SECURITY, " eval(x) ", "y", confidence=0.5, languages=("rust",)
+    )
     (merged,) = merge_duplicate_rules(
         [
             one,

@@ -12,12 +12,12 @@ from bench.agent_memory import AUTHORS, examples_of, macro_f1, taught
 from bench.labelled import DATA, rows
 from memories.buckets import cues, intent_examples, scripts
 from memories.buckets.classifiers import HybridClassifier, LLMClassifier, RuleBasedClassifier
-from memories.buckets.cues import Verdict, verdict
-from memories.buckets.events import MemoryEvent, Reason, Result, counted
+from memories.buckets.cues import LabelScores, rank_labels
+from memories.buckets.events import DropReason, MemoryEvent, Result, count_outcomes
 from memories.buckets.gate import OpenGate, SharedTokenBucket, TokenBucket
-from memories.buckets.intent_examples import Examples
+from memories.buckets.intent_examples import IntentExamples
 from memories.buckets.intents import BUCKETS, Intent, QueryClassifier
-from memories.buckets.read_pipeline import ReadPipeline, within_budget
+from memories.buckets.read_pipeline import ReadPipeline, fit_budget
 from memories.buckets.scoring import RRF, Axes, WeightedFusion, Weights, recency, score
 from memories.buckets.write_pipeline import WritePipeline
 from memories.models import MemoryItem, Namespace
@@ -60,9 +60,9 @@ def test_what_is_dropped_says_why_and_is_not_stored(mira: Namespace) -> None:
         mira, "too short", "Okay, thanks!", "aaaa aaaa aaaa aaaa aaaa aaaa"
     )
     assert (short.reason, idle.reason, nonsense.reason) == (
-        Reason.TOO_SHORT,
-        Reason.UNIMPORTANT,
-        Reason.UNIMPORTANT,
+        DropReason.TOO_SHORT,
+        DropReason.UNIMPORTANT,
+        DropReason.UNIMPORTANT,
     )
     assert all(outcome.because for outcome in (short, idle, nonsense))
     assert not mira.memories.exists()
@@ -98,7 +98,7 @@ def test_an_importance_outside_its_range_writes_nothing(mira: Namespace, wrong: 
 @pytest.mark.django_db
 def test_text_that_cannot_be_stored_costs_only_itself(mira: Namespace) -> None:
     bad, good = told(mira, "a nul\0 in the middle of it", "The oar is made of nine woods.")
-    assert bad.reason is Reason.NOT_TEXT
+    assert bad.reason is DropReason.NOT_TEXT
     assert good.result is Result.STORED
 
 
@@ -131,7 +131,7 @@ def test_two_writers_share_one_allowance(mira: Namespace, tobin: Namespace) -> N
 def test_too_many_events_are_dropped_with_the_reason(mira: Namespace) -> None:
     events = [MemoryEvent(f"Lantern number {n} hangs at pier {n}.") for n in range(5)]
     outcomes = WritePipeline(mira, gate=TokenBucket(per_second=0, burst=2)).process_all(events)
-    assert counted(outcomes) == {"stored": 2, "rate_limited": 3}
+    assert count_outcomes(outcomes) == {"stored": 2, "rate_limited": 3}
 
 
 # --- Sorting ---
@@ -199,7 +199,7 @@ def test_without_vectors_words_still_tell_most_intents(down: None) -> None:
     others = taught(examples_of(["first", "a"])).classify
     asked = [(row["intent"].lower(), others(row["text"]).label) for row in examples_of(["b"])]
     by_cues = [
-        (wanted, cues.shipped("intents").judge(row["text"]).label)
+        (wanted, cues.load_cues("intents").classify(row["text"]).label)
         for (wanted, _), row in zip(asked, examples_of(["b"]), strict=True)
     ]
     assert macro_f1(asked) >= 0.78 > macro_f1(by_cues) + 0.1
@@ -218,7 +218,7 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_examples_are_the_labelled_questions() -> None:
     written = examples_of(list(AUTHORS))
-    assert intent_examples.shipped() == Examples(
+    assert intent_examples.load_examples() == IntentExamples(
         tuple(row["text"] for row in written), tuple(row["intent"].lower() for row in written)
     )
 
@@ -228,12 +228,12 @@ def test_the_examples_are_the_labelled_questions() -> None:
 def test_any_text_gets_an_intent(question: str) -> None:
     found = QueryClassifier().classify(question)
     assert found.label in set(Intent)
-    assert 0 <= found.sureness <= 1
+    assert 0 <= found.margin <= 1
 
 
 @pytest.mark.django_db
 def test_an_intent_of_ones_own_is_learnt_from_questions() -> None:
-    more = intent_examples.shipped().extended({"dice": DICE})
+    more = intent_examples.load_examples().with_examples({"dice": DICE})
     own = QueryClassifier(examples=more, buckets={**BUCKETS, "dice": (Bucket.FACT,)})
     assert own.classify("Which dice do I throw for the gate?").label == "dice"
     assert own.classify("Why does the import crash again?").label == Intent.DEBUG
@@ -250,9 +250,9 @@ DICE = [
 
 
 def test_where_two_intents_are_as_likely_both_are_read() -> None:
-    unsure = verdict({"recall": 0.4, "debug": 0.38, "general": 0.1})
+    unsure = rank_labels({"recall": 0.4, "debug": 0.38, "general": 0.1})
     assert QueryClassifier().buckets_of(unsure) == (Bucket.EPISODIC, Bucket.SEMANTIC)
-    assert QueryClassifier().buckets_of(verdict({"recall": 0.9, "debug": 0.3})) == (
+    assert QueryClassifier().buckets_of(rank_labels({"recall": 0.9, "debug": 0.3})) == (
         Bucket.EPISODIC,
     )
 
@@ -260,8 +260,8 @@ def test_where_two_intents_are_as_likely_both_are_read() -> None:
 @pytest.mark.django_db
 def test_the_explanation_says_which_second_intent_was_read(mira: Namespace) -> None:
     class Wavering(QueryClassifier):
-        def classify(self, query: str) -> Verdict:
-            return verdict({"recall": 0.4, "profile": 0.39})
+        def classify(self, query: str) -> LabelScores:
+            return rank_labels({"recall": 0.4, "profile": 0.39})
 
     result = ReadPipeline(mira, classifier=Wavering()).query("What about Ingrid?")
     assert (
@@ -281,11 +281,14 @@ def test_the_explanation_says_which_second_intent_was_read(mira: Namespace) -> N
 def test_a_cue_left_out_for_its_script_would_not_have_matched(table: str, file: str) -> None:
     left_out = 0
     for row in rows(DATA / file):
-        seen, present = row["text"], scripts.of(row["text"])
-        for cue in (cue for found in cues.shipped(table).by_label.values() for cue in found):
-            if cue.needs not in present:
+        seen, present = row["text"], scripts.scripts_in(row["text"])
+        for cue in (cue for found in cues.load_cues(table).by_label.values() for cue in found):
+            if cue.script not in present:
                 left_out += 1
-                assert not cue.pattern.search(seen if cue.cased else seen.lower()), (seen, cue)
+                assert not cue.pattern.search(seen if cue.case_sensitive else seen.lower()), (
+                    seen,
+                    cue,
+                )
     assert left_out > 1000
 
 
@@ -307,12 +310,12 @@ def test_a_cue_left_out_for_its_script_would_not_have_matched(table: str, file: 
     ],
 )
 def test_what_script_a_pattern_needs_is_read_from_the_pattern(pattern: str, needs: str) -> None:
-    assert scripts.needed(pattern) == needs
+    assert scripts.required_script(pattern) == needs
 
 
 @pytest.mark.django_db
 def test_an_intent_of_ones_own_can_be_added() -> None:
-    more = cues.shipped("intents").extended({"dice": [r"9 \broll\b"]})
+    more = cues.load_cues("intents").with_cues({"dice": [r"9 \broll\b"]})
     own = QueryClassifier(more, {**BUCKETS, "dice": (Bucket.FACT,)})
     assert own.classify("Which roll opens the gate?").label == "dice"
     assert own.buckets_for("dice") == (Bucket.FACT,)
@@ -431,7 +434,7 @@ def test_a_budget_is_kept_and_what_it_cut_is_named(mira: Namespace) -> None:
     assert result.tokens <= 13
     assert len(result.memories) + len(result.cut_by_budget) == 2
     assert result.cut_by_budget
-    assert within_budget([], 5) == ([], [])
+    assert fit_budget([], 5) == ([], [])
 
 
 @pytest.mark.django_db

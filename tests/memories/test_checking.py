@@ -8,8 +8,8 @@ from django.db import connection
 
 from memories import prompts
 from memories.buckets import abstention, answer_check, answer_decision
-from memories.buckets.abstention import Seen, Signs, thresholds
-from memories.buckets.answer_check import AnsweringMemory, Checker, CheckerSilent
+from memories.buckets.abstention import Candidate, Signs, thresholds
+from memories.buckets.answer_check import AnswerChecker, AnsweringMemory, CheckerFailed
 from memories.buckets.answer_decision import Decider, decide
 from memories.buckets.events import MemoryEvent
 from memories.buckets.gate import OpenGate
@@ -223,8 +223,8 @@ def test_the_model_has_seconds_and_no_more(
     scripted_llm.chat.always(hang(20))
     checker = answer_check.site_checker()
     assert checker
-    with pytest.raises(CheckerSilent):
-        checker.answering("How old?", [AGE])
+    with pytest.raises(CheckerFailed):
+        checker.find_answer("How old?", [AGE])
     (row,) = LanguageModelCall.objects.all()
     assert (row.purpose, row.ok) == ("abstention", False)
     assert row.duration_ms < 5000
@@ -274,12 +274,12 @@ def test_what_the_model_reads_is_bounded(
 ) -> None:
     checker = answer_check.site_checker()
     assert checker
-    checker.answering(question * 5000, [told * 5000] * 7)
-    assert len(shown(scripted_llm).splitlines()) == answer_check.SHOWN
+    checker.find_answer(question * 5000, [told * 5000] * 7)
+    assert len(shown(scripted_llm).splitlines()) == answer_check.MAX_MEMORIES
     assert all(line.endswith("…") for line in shown(scripted_llm).splitlines())
     assert (
         len(scripted_llm.chat.last["messages"][1]["content"])
-        < answer_check.QUESTION + 3 * answer_check.MEMORY + 500
+        < answer_check.QUESTION_CHARACTERS + 3 * answer_check.MEMORY_CHARACTERS + 500
     )
 
 
@@ -294,31 +294,32 @@ def test_the_best_are_shown_and_the_best_first() -> None:
             return {"answered_by": "2"}
 
     model = Curious()
-    found = [Seen(text, None) for text in ("The heron sleeps.", AGE, *REMEMBERED["en"][::-1])]
-    decision = decide(UNCLEAR["en"], found, checker=Checker(model))
+    found = [Candidate(text, None) for text in ("The heron sleeps.", AGE, *REMEMBERED["en"][::-1])]
+    decision = decide(UNCLEAR["en"], found, checker=AnswerChecker(model))
     lines = [line for line in model.shown.splitlines() if line[:2] in ("1.", "2.", "3.", "4.")]
     assert [line[3:] for line in lines[:2]] == [REMEMBERED["en"][0], AGE]
     assert len(lines) == 3
-    assert (decision.by, decision.answering) == (Decider.MODEL, 1)
+    assert (decision.decided_by, decision.answering_position) == (Decider.MODEL, 1)
 
 
 @pytest.mark.parametrize("way", [Way.BOUNDED, Way.SCHEMA])
 def test_a_server_that_takes_schemas_can_say_four_things_alone(way: Way) -> None:
     schema = request_for(AnsweringMemory, way)["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["answered_by"]["enum"] == ["none", "1", "2", "3"]
-    assert len(schema["properties"]["answered_by"]["enum"]) == answer_check.SHOWN + 1
+    assert len(schema["properties"]["answered_by"]["enum"]) == answer_check.MAX_MEMORIES + 1
 
 
 def test_with_vectors_signs_may_be_sure_of_an_answer_with_words_alone_never() -> None:
     """As fitted: an upper bound for words exists only beyond what words can show."""
     best = Signs(fit=1.0, strangers=1.0)
     assert all(
-        name == "any" or not fitted.unclear(fitted.support(replace(best, cosine=0.8)))
+        name == "any" or not fitted.is_unclear(fitted.support(replace(best, cosine=0.8)))
         for name, fitted in thresholds().items()
     )
-    assert thresholds()["any"].unclear(thresholds()["any"].support(best))
+    assert thresholds()["any"].is_unclear(thresholds()["any"].support(best))
     assert all(
-        not fitted.unclear(fitted.support(Signs(lacking=1.0))) for fitted in thresholds().values()
+        not fitted.is_unclear(fitted.support(Signs(lacking=1.0)))
+        for fitted in thresholds().values()
     )
 
 
@@ -326,7 +327,9 @@ def test_with_vectors_signs_may_be_sure_of_an_answer_with_words_alone_never() ->
 def test_the_least_support_lies_between_the_bounds(name: str) -> None:
     fitted = thresholds()[name]
     assert 0 < fitted.lower < fitted.least < fitted.upper < 1
-    assert [fitted.unclear(at) for at in (0.0, fitted.lower, fitted.least, fitted.upper, 1.0)] == [
+    assert [
+        fitted.is_unclear(at) for at in (0.0, fitted.lower, fitted.least, fitted.upper, 1.0)
+    ] == [
         False,
         True,
         True,
@@ -372,13 +375,13 @@ def test_no_transaction_is_open_while_the_model_thinks(
         "POST", "/memory/events", {"events": [{"content": REMEMBERED["en"][0], "bucket": "fact"}]}
     )
     inside = []
-    answering = Checker.answering
+    answering = AnswerChecker.find_answer
 
-    def noting(self: Checker, question: str, memories: Any) -> int | None:
+    def noting(self: AnswerChecker, question: str, memories: Any) -> int | None:
         inside.append(connection.in_atomic_block)
         return answering(self, question, memories)
 
-    monkeypatch.setattr(answer_decision.Checker, "answering", noting)
+    monkeypatch.setattr(answer_decision.AnswerChecker, "answering", noting)
     scripted_llm.chat.always(named("1"))
     agent(
         "POST", path, {"query": UNCLEAR["en"], "intent": "general"}, **{"Idempotency-Key": "once"}

@@ -20,7 +20,13 @@ from memories.curation import lifecycle
 from memories.erasure import deletion
 from memories.ingest.add import Models
 from memories.models import Insight, MemoryItem, Namespace, Reflection, Trigger
-from memories.reflection import EpisodeClusterer, Triggers, due, run, start
+from memories.reflection import (
+    EpisodeClusterer,
+    Triggers,
+    due_trigger,
+    run_reflection,
+    start_reflection,
+)
 from memories.reflection.retracted_evidence import flag_retracted
 from memories.reflection.run import open_reflections
 from memories.states import Bucket, Maker, State
@@ -59,14 +65,14 @@ def test_each_trigger_is_reached_by_itself(
     mira: Namespace, triggers: Triggers, hours_later: int, expected: Trigger | None
 ) -> None:
     happened(mira, *BELLS)
-    found = due(mira, triggers, now=timezone.now() + timedelta(hours=hours_later))
+    found = due_trigger(mira, triggers, now=timezone.now() + timedelta(hours=hours_later))
     assert (found.trigger if found else None) == expected
 
 
 @pytest.mark.django_db
 def test_alike_episodes_become_an_insight_that_rests_on_each(mira: Namespace) -> None:
     happened(mira, *BELLS, *LEAKS)
-    made = run(start(mira, NOW_DUE))  # type: ignore[arg-type]
+    made = run_reflection(start_reflection(mira, NOW_DUE))  # type: ignore[arg-type]
     insights = list(Insight.objects.filter(pk__in=made or []))
     assert len(insights) == 2
     for insight in insights:
@@ -74,7 +80,7 @@ def test_alike_episodes_become_an_insight_that_rests_on_each(mira: Namespace) ->
         assert texts in (set(BELLS), set(LEAKS))
         assert (insight.memory.bucket, insight.memory.made_by) == (Bucket.SEMANTIC, Maker.RULES)
         assert insight.memory.evidence.count() == 3
-    assert due(mira, NOW_DUE) is None  # the same episodes are not reflected upon twice
+    assert due_trigger(mira, NOW_DUE) is None  # the same episodes are not reflected upon twice
 
 
 @pytest.mark.django_db
@@ -88,7 +94,7 @@ def test_a_model_says_the_lesson_and_its_failure_costs_nothing(mira: Namespace) 
             return {"insight": "Cracked bells are rung at every pier.", "importance": 0.9}
 
     happened(mira, *BELLS, *LEAKS)
-    made = run(start(mira, NOW_DUE), minds=Models(SiteSource(), Says()))  # type: ignore[arg-type]
+    made = run_reflection(start_reflection(mira, NOW_DUE), minds=Models(SiteSource(), Says()))  # type: ignore[arg-type]
     by = dict(MemoryItem.objects.filter(pk__in=made or []).values_list("made_by", "importance"))
     assert by.keys() == {Maker.MODEL, Maker.RULES}
     assert by[Maker.MODEL] == 0.9
@@ -103,9 +109,9 @@ def test_two_workers_and_one_trigger_make_one_set_of_insights(mira: Namespace) -
 
     def work() -> None:
         together.wait()
-        started.append(start(mira, NOW_DUE))
+        started.append(start_reflection(mira, NOW_DUE))
         together.wait()
-        made.append(run(Reflection.objects.get()))
+        made.append(run_reflection(Reflection.objects.get()))
         connection.close()
 
     threads = [threading.Thread(target=work) for _ in range(2)]
@@ -164,7 +170,7 @@ def test_the_worker_that_holds_it_is_killed_and_the_other_makes_the_one_set(
     mira: Namespace, stop: str
 ) -> None:
     happened(mira, *BELLS)
-    reflection = start(mira, NOW_DUE)
+    reflection = start_reflection(mira, NOW_DUE)
     assert reflection
     with (
         worker(reflection, seconds=6, stop=stop) as first,
@@ -186,7 +192,7 @@ def test_the_worker_that_holds_it_is_killed_and_the_other_makes_the_one_set(
     assert mira.memories.filter(bucket=Bucket.SEMANTIC).count() == 1
     reflection.refresh_from_db()
     assert reflection.tries == 2
-    assert run(reflection) is None
+    assert run_reflection(reflection) is None
 
 
 @pytest.mark.django_db
@@ -196,37 +202,37 @@ def test_a_worker_killed_in_the_middle_loses_nothing(mira: Namespace) -> None:
             raise KeyboardInterrupt
 
     happened(mira, *BELLS)
-    reflection = start(mira, NOW_DUE)
+    reflection = start_reflection(mira, NOW_DUE)
     assert reflection
     with pytest.raises(KeyboardInterrupt):
-        run(reflection, minds=Models(Killed()), lease=timedelta(0))
+        run_reflection(reflection, minds=Models(Killed()), lease=timedelta(0))
     assert Insight.objects.count() == 0
     assert open_reflections() == [reflection]
-    assert len(run(reflection) or []) == 1
-    assert run(reflection) is None
+    assert len(run_reflection(reflection) or []) == 1
+    assert run_reflection(reflection) is None
     assert Insight.objects.count() == 1
 
 
 @pytest.mark.django_db
 def test_a_worker_that_is_late_writes_nothing(mira: Namespace) -> None:
     happened(mira, *BELLS)
-    reflection = start(mira, NOW_DUE)
+    reflection = start_reflection(mira, NOW_DUE)
     assert reflection
 
     class Slow(SiteSource):
         def of_documents(self, texts: list[str]) -> Vectors | None:
             if len(texts) > 1:
-                run(reflection)  # another worker takes over meanwhile
+                run_reflection(reflection)  # another worker takes over meanwhile
             return super().of_documents(texts)
 
-    assert run(reflection, minds=Models(Slow()), lease=timedelta(0)) is None
+    assert run_reflection(reflection, minds=Models(Slow()), lease=timedelta(0)) is None
     assert Insight.objects.count() == 1
 
 
 @pytest.mark.django_db
 def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> None:
     happened(mira, *BELLS)
-    (pk,) = run(start(mira, NOW_DUE)) or []  # type: ignore[arg-type]
+    (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
     assert flag_retracted() == 0
     lifecycle.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
     assert flag_retracted() == 1
@@ -241,7 +247,7 @@ def test_deleting_an_episode_for_good_takes_the_insight_with_it_or_flags_it(
     mira: Namespace,
 ) -> None:
     happened(mira, *BELLS)
-    (pk,) = run(start(mira, NOW_DUE)) or []  # type: ignore[arg-type]
+    (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
     deletion.erase_memory(mira, MemoryItem.objects.get(text=BELLS[0]).pk, by="Ingrid")
     flag_retracted()
     assert not MemoryItem.objects.filter(pk=pk, state=State.ACTIVE).exists()

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from qdrant_client import QdrantClient
 
-from memories.code_rules.rule import Category, CodeRule
+from memories.code_rules.rule import CodeRule, RuleCategory
 from memories.coding_agent.stores import (
     EmbeddingMemoryStore,
     FileStore,
@@ -44,7 +44,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, mira: Namespace) -> Me
 
 
 def rule(name: str = "None by identity", **more: object) -> CodeRule:
-    return CodeRule(name=name, category=Category.NULL_SAFETY, before_pattern="x == None", **more)  # type: ignore[arg-type]
+    return CodeRule(
+        name=name, category=RuleCategory.NULL_SAFETY, before_pattern="x == None", **more
+    )  # type: ignore[arg-type]
 
 
 def test_what_was_added_is_there(store: MemoryStore) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from memories.code_rules.rule import CodeRule
-from memories.coding_agent.stores.in_memory import Contents, InMemoryStore, Writing
+from memories.coding_agent.stores.in_memory import InMemoryStore, StoreContents, WriteTransaction
 from memories.coding_agent.stores.protocol import MemoryRecord, StoreDamaged, StoreDown
 from memories.vectors import VectorSource
 
@@ -28,18 +28,18 @@ class FileStore(InMemoryStore):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._seen: tuple[int, int, int] | None = None
 
-    def _read(self) -> Contents:
+    def _read(self) -> StoreContents:
         stamp = self._stamp()
         if stamp is None:
-            return Contents()
+            return StoreContents()
         if stamp != self._seen:
             self._contents, self._seen = _loaded(self.path), stamp
         return self._contents
 
-    def _writing(self) -> Writing:
-        return FileWriting(self)
+    def _writing(self) -> WriteTransaction:
+        return FileTransaction(self)
 
-    def _store(self, contents: Contents) -> None:
+    def _store(self, contents: StoreContents) -> None:
         text = json.dumps(_as_json(contents), ensure_ascii=False)
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         try:
@@ -69,10 +69,10 @@ class FileStore(InMemoryStore):
         return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-class FileWriting(Writing):
+class FileTransaction(WriteTransaction):
     store: FileStore
 
-    def __enter__(self) -> Contents:
+    def __enter__(self) -> StoreContents:
         self.lock = self.store.path.with_name(f".{self.store.path.name}.lock").open("w")
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         try:
@@ -88,7 +88,7 @@ class FileWriting(Writing):
             self.lock.close()
 
 
-def _as_json(contents: Contents) -> dict[str, Any]:
+def _as_json(contents: StoreContents) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "revision": contents.revision,
@@ -98,12 +98,12 @@ def _as_json(contents: Contents) -> dict[str, Any]:
     }
 
 
-def _loaded(path: Path) -> Contents:
+def _loaded(path: Path) -> StoreContents:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         records = [MemoryRecord.from_dict(row) for row in data["records"]]
         rules = [CodeRule.from_dict(row) for row in data["rules"]]
-        return Contents(_by_id(records), _by_id(rules), data["states"], data["revision"])
+        return StoreContents(_by_id(records), _by_id(rules), data["states"], data["revision"])
     except (ValueError, KeyError, TypeError) as error:
         raise StoreDamaged(
             f"{path.name} is not a whole memory file ({type(error).__name__}): restore a copy or move it away; "

@@ -10,15 +10,22 @@ from uuid import UUID
 import numpy as np
 from rapidfuzz import fuzz
 
-from memories.code_rules.rule import EMA_ALPHA, CodeRule, alike, is_weak, matching, reinforce_rule
-from memories.coding_agent.stores.protocol import Found, MemoryRecord
+from memories.code_rules.rule import (
+    EMA_ALPHA,
+    CodeRule,
+    filter_rules,
+    is_weak,
+    reinforce_rule,
+    similar_by_name,
+)
+from memories.coding_agent.stores.protocol import MemoryRecord, StoreHit
 from memories.states import Bucket
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.errors import Conflict, NotFound
 
 
 @dataclass
-class Contents:
+class StoreContents:
     """All that a store holds, with a number that every write raises."""
 
     records: dict[UUID, MemoryRecord] = field(default_factory=dict)
@@ -29,7 +36,7 @@ class Contents:
 
 class InMemoryStore:
     def __init__(self, *, vectors: VectorSource | None = None) -> None:
-        self._contents = Contents()
+        self._contents = StoreContents()
         self._vectors = vectors or SiteSource()
         self._embedded: dict[str, Vectors] = {}
         self._lock = threading.RLock()
@@ -79,7 +86,7 @@ class InMemoryStore:
         buckets: Sequence[Bucket] = (),
         kind: str | None = None,
         limit: int = 10,
-    ) -> list[Found]:
+    ) -> list[StoreHit]:
         """By vectors; by spelling when the embedder is down."""
         rows = [
             row
@@ -87,7 +94,7 @@ class InMemoryStore:
             if not buckets or row.bucket in buckets
         ]
         similar = self._similarities(query, [row.text for row in rows])
-        found = [Found(row, share) for row, share in zip(rows, similar, strict=True)]
+        found = [StoreHit(row, share) for row, share in zip(rows, similar, strict=True)]
         return sorted(found, key=lambda hit: -hit.similarity)[:limit]
 
     def revision(self) -> str:
@@ -122,7 +129,7 @@ class InMemoryStore:
         min_confidence: float = 0.0,
         limit: int = 1000,
     ) -> list[CodeRule]:
-        return matching(
+        return filter_rules(
             self._read().rules.values(),
             project_id=project_id,
             category=category,
@@ -153,15 +160,15 @@ class InMemoryStore:
         return len(weak)
 
     def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
-        return alike(self.find_code_rules(category=category), name)
+        return similar_by_name(self.find_code_rules(category=category), name)
 
-    def _read(self) -> Contents:
+    def _read(self) -> StoreContents:
         return self._contents
 
-    def _writing(self) -> "Writing":
-        return Writing(self)
+    def _writing(self) -> "WriteTransaction":
+        return WriteTransaction(self)
 
-    def _store(self, contents: Contents) -> None:
+    def _store(self, contents: StoreContents) -> None:
         """Make `contents` the store's; raise, and nothing has changed."""
         self._contents = contents
 
@@ -175,20 +182,22 @@ class InMemoryStore:
         return [float(np.clip(self._embedded[text] @ asked[0], 0, 1)) for text in texts]
 
 
-class Writing:
+class WriteTransaction:
     """One write: on a copy, which becomes the store's contents only if nothing goes wrong."""
 
     def __init__(self, store: InMemoryStore) -> None:
         self.store = store
 
-    def __enter__(self) -> Contents:
+    def __enter__(self) -> StoreContents:
         self.store._lock.acquire()
         try:
             now = self.store._read()
         except BaseException:
             self.store._lock.release()
             raise
-        self.held = Contents(dict(now.records), dict(now.rules), dict(now.states), now.revision + 1)
+        self.held = StoreContents(
+            dict(now.records), dict(now.rules), dict(now.states), now.revision + 1
+        )
         return self.held
 
     def __exit__(self, kind: object, *_: object) -> None:

@@ -10,9 +10,9 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from memories import core
-from memories.buckets.importance import checked
-from memories.code_rules.rule import EMA_ALPHA, CodeRule, alike, reinforce_rule
-from memories.coding_agent.stores.protocol import Found, MemoryRecord
+from memories.buckets.importance import check_importance
+from memories.code_rules.rule import EMA_ALPHA, CodeRule, reinforce_rule, similar_by_name
+from memories.coding_agent.stores.protocol import MemoryRecord, StoreHit
 from memories.ledger import state_changes
 from memories.ledger.single import next_timestamps
 from memories.ledger.vectors import store_vectors
@@ -90,7 +90,7 @@ class PostgresMemoryStore:
     ) -> MemoryRecord:
         changes: dict[str, Any] = {} if payload is None else {"payload": dict(payload)}
         if importance is not None:
-            changes["importance"] = checked(importance)
+            changes["importance"] = check_importance(importance)
         with transaction.atomic():
             if not self._items().filter(pk=memory_id).update(**changes, updated_at=timezone.now()):
                 raise NotFound("There is no such memory.")
@@ -123,13 +123,13 @@ class PostgresMemoryStore:
         buckets: Sequence[Bucket] = (),
         kind: str | None = None,
         limit: int = 10,
-    ) -> list[Found]:
+    ) -> list[StoreHit]:
         rows = MemoryItem.objects.filter(bucket__in=buckets or list(Bucket))
         rows = rows.filter(payload__kind=kind) if kind else rows
         found = recall.search(self.namespace, query, limit=limit, within=rows, sources=False)
         items = self._items().in_bulk([hit.id for hit in found.memories])
         return [
-            Found(_as_record(items[hit.id]), _similarity(hit))
+            StoreHit(_as_record(items[hit.id]), _similarity(hit))
             for hit in found.memories
             if hit.id in items
         ]
@@ -208,7 +208,7 @@ class PostgresMemoryStore:
         return rows.delete()[1].get(StoredCodeRule._meta.label, 0)
 
     def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
-        return alike(self.find_code_rules(category=category), name)
+        return similar_by_name(self.find_code_rules(category=category), name)
 
     def _items(self) -> "QuerySet[MemoryItem]":
         rows: QuerySet[MemoryItem] = MemoryItem.objects.of(self.namespace).active()

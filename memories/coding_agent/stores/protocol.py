@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from memories.buckets.importance import checked
+from memories.buckets.importance import check_importance
 from memories.code_rules.rule import CodeRule
 from memories.states import Bucket
 from memories.storable import required
@@ -35,7 +35,7 @@ class MemoryRecord:
 
     def __post_init__(self) -> None:
         required(self.text, "text")
-        checked(self.importance)
+        check_importance(self.importance)
 
     @property
     def kind(self) -> str:
@@ -67,7 +67,7 @@ class MemoryRecord:
 
 
 @dataclass(frozen=True)
-class Found:
+class StoreHit:
     """A record and its similarity to the question, from 0 to 1."""
 
     record: MemoryRecord
@@ -107,7 +107,7 @@ class MemoryStore(Protocol):
         buckets: Sequence[Bucket] = (),
         kind: str | None = None,
         limit: int = 10,
-    ) -> list[Found]: ...
+    ) -> list[StoreHit]: ...
 
     def revision(self) -> str: ...
 

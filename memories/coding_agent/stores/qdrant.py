@@ -13,8 +13,15 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException
 
-from memories.code_rules.rule import EMA_ALPHA, CodeRule, alike, is_weak, matching, reinforce_rule
-from memories.coding_agent.stores.protocol import Found, MemoryRecord, StoreDown
+from memories.code_rules.rule import (
+    EMA_ALPHA,
+    CodeRule,
+    filter_rules,
+    is_weak,
+    reinforce_rule,
+    similar_by_name,
+)
+from memories.coding_agent.stores.protocol import MemoryRecord, StoreDown, StoreHit
 from memories.states import Bucket
 from memories.vectors import SiteSource, VectorSource
 from retrieval.embedders import get_embedder
@@ -101,7 +108,7 @@ class EmbeddingMemoryStore:
         buckets: Sequence[Bucket] = (),
         kind: str | None = None,
         limit: int = 10,
-    ) -> list[Found]:
+    ) -> list[StoreHit]:
         asked = self._vectors.of_queries([query])
         if asked is None:
             raise StoreDown(
@@ -116,7 +123,7 @@ class EmbeddingMemoryStore:
                 query_filter=_filter(buckets=list(buckets), kind=kind),
             ).points
         return [
-            Found(MemoryRecord.from_dict(point.payload or {}), min(1.0, max(0.0, point.score)))
+            StoreHit(MemoryRecord.from_dict(point.payload or {}), min(1.0, max(0.0, point.score)))
             for point in points
         ]
 
@@ -157,7 +164,7 @@ class EmbeddingMemoryStore:
         min_confidence: float = 0.0,
         limit: int = 1000,
     ) -> list[CodeRule]:
-        return matching(
+        return filter_rules(
             self._rules(),
             project_id=project_id,
             category=category,
@@ -184,7 +191,7 @@ class EmbeddingMemoryStore:
         return len(weak)
 
     def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
-        return alike(self.find_code_rules(category=category), name)
+        return similar_by_name(self.find_code_rules(category=category), name)
 
     def _rules(self) -> list[CodeRule]:
         only_rules = models.Filter(must=[_is("is", "rule")])
