@@ -219,7 +219,7 @@ def test_the_model_has_seconds_and_no_more(
     scripted_llm: Loopback, settings: Any, monkeypatch: Any, db: None
 ) -> None:
     settings.LLM_TIMEOUT = 60.0
-    monkeypatch.setattr(answer_check, "WITHIN", 0.2)
+    monkeypatch.setattr(answer_check, "TIMEOUT_SECONDS", 0.2)
     scripted_llm.chat.always(hang(20))
     checker = answer_check.site_checker()
     assert checker
