@@ -1,4 +1,4 @@
-"""Write the SRD as rules: once, again without change, or not at all."""
+"""Write the SRD as rules of a game system, in one transaction."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,8 +8,8 @@ from django.db import transaction
 from knowledge.entry_store import save_all
 from knowledge.glossary.load import load_glossary, names_of_rules
 from knowledge.models import Document, Rule
-from knowledge.srd.render import rules_of
-from knowledge.srd.sections import Written
+from knowledge.srd.render import render_rules
+from knowledge.srd.sections import SrdRule
 from knowledge.srd.source import PACKAGE, Edition, Tables
 from worlds.models import GameSystem
 
@@ -32,51 +32,53 @@ def load_srd(
     system: GameSystem,
     progress: Progress = lambda _d, _n: None,
 ) -> Counter[str]:
-    """Write document, glossary and rules in one transaction; count what was created, changed, unchanged, removed."""
-    document = _document(edition, tables, system)
+    """Write document, glossary and rules; count what was created, changed, unchanged, removed. `progress` gets the
+    number of rules written so far and the number of all."""
+    source = f"{PACKAGE} {tables.metadata.get('source_tag', '')}"
+    document = _upsert_document(edition, tables, system, source=source.strip())
     load_glossary(system)
-    stored = {
-        rule.key: rule for rule in Rule.objects.filter(document=document).select_related("document")
-    }
-    wanted = list(rules_of(tables.rows))
+    rows = Rule.objects.filter(document=document).select_related("document")
+    rows_by_key = {rule.key: rule for rule in rows}
+    rules = list(render_rules(tables.rows))
     names = names_of_rules()
     counts: Counter[str] = Counter()
-    for start in range(0, len(wanted), BATCH):
+    for start in range(0, len(rules), BATCH):
         batch = [
-            _rule(each, document, stored, names(each.title, each.kind))
-            for each in wanted[start : start + BATCH]
+            _rule_row(rule, document, rows_by_key, names(rule.title, rule.kind))
+            for rule in rules[start : start + BATCH]
         ]
-        counts.update(save_all(batch, reason=f"{PACKAGE} {tables.metadata.get('source_tag', '')}"))
-        progress(min(start + BATCH, len(wanted)), len(wanted))
-    gone = set(stored) - {f"{document.slug}/{each.path}" for each in wanted}
-    counts["removed"] = (
-        Rule.objects.filter(document=document, key__in=gone).delete()[1].get("knowledge.Rule", 0)
-    )
+        counts.update(save_all(batch, reason=source))
+        progress(min(start + BATCH, len(rules)), len(rules))
+    surplus = set(rows_by_key) - {f"{document.slug}/{rule.path}" for rule in rules}
+    deletions = Rule.objects.filter(document=document, key__in=surplus).delete()[1]
+    counts["removed"] = deletions.get("knowledge.Rule", 0)
     return counts
 
 
-def _document(edition: Edition, tables: Tables, system: GameSystem) -> Document:
-    said = {
+def _upsert_document(
+    edition: Edition, tables: Tables, system: GameSystem, *, source: str
+) -> Document:
+    values = {
         "title": edition.title,
         "publisher": "Wizards of the Coast LLC",
         "edition": edition.name,
         "licence": tables.metadata.get("license", "CC-BY-4.0"),
         "licence_url": "https://creativecommons.org/licenses/by/4.0/legalcode",
         "attribution": tables.metadata.get("attribution", ""),
-        "source": f"{PACKAGE} {tables.metadata.get('source_tag', '')}".strip(),
+        "source": source,
     }
     return Document.objects.update_or_create(
-        system=system, world=None, slug=edition.slug, defaults=said
+        system=system, world=None, slug=edition.slug, defaults=values
     )[0]
 
 
-def _rule(
-    written: Written, document: Document, stored: dict[str, Rule], names: Sequence[str]
+def _rule_row(
+    source: SrdRule, document: Document, rows_by_key: dict[str, Rule], names: Sequence[str]
 ) -> Rule:
-    """The rule as it should be stored; aliases that people added are kept."""
-    key = f"{document.slug}/{written.path}"
-    rule = stored.get(key) or Rule(key=key, document=document)
-    rule.kind, rule.title, rule.body = written.kind, written.title, written.body
-    rule.breadcrumb, rule.data = list(written.breadcrumb), written.data
-    rule.aliases = list(dict.fromkeys([*written.aliases, *names, *rule.aliases]))
-    return rule
+    key = f"{document.slug}/{source.path}"
+    row = rows_by_key.get(key) or Rule(key=key, document=document)
+    row.kind, row.title, row.body = source.kind, source.title, source.body
+    row.breadcrumb, row.data = list(source.breadcrumb), source.data
+    # Aliases that people added to the stored row stay.
+    row.aliases = list(dict.fromkeys([*source.aliases, *names, *row.aliases]))
+    return row

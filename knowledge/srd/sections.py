@@ -11,7 +11,7 @@ _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Written:
+class SrdRule:
     """A rule as its source has it; `path` is the part of its id after the document: `spells/fireball`."""
 
     path: str
@@ -23,26 +23,20 @@ class Written:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def by_heading(
+def split_by_heading(
     index: str, name: str, text: str, *, above: tuple[str, ...] = ()
-) -> Iterator[Written]:
-    """Cut the chapter `index`; a heading without text of its own lists what follows under it."""
+) -> Iterator[SrdRule]:
+    """Cut the chapter `index`. The body of a heading without text of its own lists the headings under it."""
     sections = list(_sections(text, name))
-    used: set[str] = set()
-    for number, (path, body) in enumerate(sections):
-        below = [
-            title for titles, _text in sections[number + 1 :] if (title := _child(path, titles))
-        ]
-        if not body and not below:
-            continue
-        slug = _slug(index, path, used)
-        yield Written(
-            slug,
-            "section",
-            path[-1],
-            body or f"Sections: {', '.join(below)}.",
-            (*above, *path[:-1]),
-        )
+    slugs: set[str] = set()
+    for number, (titles, body) in enumerate(sections):
+        after = sections[number + 1 :]
+        children = [below[-1] for below, _text in after if below[:-1] == titles]
+        if body or children:
+            body = body or f"Sections: {', '.join(children)}."
+            slug = _unused_slug(index, titles, slugs)
+            slugs.add(slug)
+            yield SrdRule(slug, "section", titles[-1], body, (*above, *titles[:-1]))
 
 
 def _sections(text: str, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -59,19 +53,14 @@ def _sections(text: str, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
         yield whole, text[heading.end() : after.start() if after else None].strip()
 
 
-def _child(path: tuple[str, ...], titles: tuple[str, ...]) -> str | None:
-    return titles[-1] if titles[:-1] == path else None
-
-
-def _slug(index: str, path: tuple[str, ...], used: set[str]) -> str:
-    """`rules/<chapter>`, `rules/<chapter>/<heading>`; a heading that comes twice names its parent as well."""
-    names = [slugify(title) for title in path[1:]]
+def _unused_slug(index: str, titles: tuple[str, ...], slugs: set[str]) -> str:
+    """`rules/<chapter>`, `rules/<chapter>/<heading>`; a heading that comes twice gets its parents as well."""
+    names = [slugify(title) for title in titles[1:]]
     slug = f"rules/{index}"
     for depth in range(min(1, len(names)), len(names) + 1):
         slug = "/".join(["rules", index, *names[len(names) - depth :]])
-        if slug not in used:
+        if slug not in slugs:
             break
-    while slug in used:
+    while slug in slugs:
         slug += "-2"
-    used.add(slug)
     return slug

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from knowledge.srd.render import rules_of
+from knowledge.srd.render import render_rules
 from knowledge.srd.source import EDITIONS, fetch
 from memory_site.demo.world_files import read_world
 from memory_site.env import BASE_DIR
@@ -68,7 +68,7 @@ def rule_ids() -> set[str]:
     if not os.environ.get("CI") and not list((Path(settings.VAR_DIR) / "downloads").glob("*.whl")):
         pytest.skip("the SRD is not here: run `manage.py import_srd` once")
     edition = EDITIONS["5.1"]
-    return {f"{edition.slug}/{rule.path}" for rule in rules_of(fetch(edition).rows)}
+    return {f"{edition.slug}/{rule.path}" for rule in render_rules(fetch(edition).rows)}
 
 
 def test_questions_about_rules_name_rules_that_exist(rule_ids: set[str]) -> None:

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from knowledge.models import Document, GlossaryTerm, Rule, RulePassage
-from knowledge.srd.sections import by_heading
-from knowledge.srd.source import EDITIONS, read
+from knowledge.srd.sections import split_by_heading
+from knowledge.srd.source import EDITIONS, read_sqlite
 from knowledge.srd.statblocks import challenge
 from retrieval.errors import Invalid
 
@@ -220,12 +220,12 @@ def test_another_database_is_not_taken_for_the_srd(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE notes (text)")
     connection.close()
     with pytest.raises(Invalid, match="holds no SRD"):
-        read(tmp_path / "other.sqlite3")
+        read_sqlite(tmp_path / "other.sqlite3")
 
 
 def test_a_heading_that_comes_twice_names_its_parent() -> None:
     text = "## Move\n\na\n\n### Speed\n\nb\n\n### Water\n\nc\n\n#### Speed\n\nd"
-    assert [each.path for each in by_heading("move", "Move", text)] == [
+    assert [each.path for each in split_by_heading("move", "Move", text)] == [
         "rules/move",
         "rules/move/speed",
         "rules/move/water",
@@ -234,7 +234,7 @@ def test_a_heading_that_comes_twice_names_its_parent() -> None:
 
 
 def test_a_heading_without_text_lists_what_is_under_it() -> None:
-    (trap, *_rest) = by_heading(
+    (trap, *_rest) = split_by_heading(
         "traps", "Traps", "## Traps\n\n### Pits\n\nDeep.\n\n### Nets\n\nSticky."
     )
     assert trap.body == "Sections: Pits, Nets."
