@@ -8,8 +8,7 @@ from art.querysets import ArtCardQuerySet
 from episodes.models import EXTERNAL_ID, Episode, Scene
 from knowledge.models import Lore
 from npcs.models import NPC
-from retrieval.models import Passage
-from retrieval.search.domains import SearchConfig
+from retrieval.models import Passage, SearchConfig
 from worlds.audiences import Guarded
 
 
@@ -64,7 +63,7 @@ class ArtCard(Passage, Guarded):
     objects = ArtCardQuerySet.as_manager()
 
     known_to_own_party = True
-    searched = SearchConfig("art", public=models.Q(visibility="public", moderation="approved"))
+    search_config = SearchConfig("art", public=models.Q(visibility="public", moderation="approved"))
 
     class Meta(Passage.Meta):
         verbose_name = _("art card")

@@ -16,7 +16,7 @@ from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
 from npcs.models import NPC
-from retrieval.search.engine import search
+from retrieval.search import search
 from worlds.audiences import Audience
 
 MOST_NEIGHBOURS = 10

@@ -13,7 +13,8 @@ from knowledge.models import Lore
 from npcs.lookup import find_npcs
 from npcs.models import NPC
 from retrieval.errors import NotFound
-from retrieval.indexing.normalize import guess_language, normalize_art
+from retrieval.indexing import normalize_art
+from retrieval.text import guess_language
 from worlds.models import World
 
 PICTURE = ("cdn_url", "prompt_text")

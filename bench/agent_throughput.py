@@ -68,7 +68,7 @@ def peer(events: list[str], *, at_once: bool) -> float:
 def _haema(folder: str) -> Any:
     import haema
 
-    from retrieval.embedders.hashing import HashingEmbedder
+    from retrieval.embedders import HashingEmbedder
 
     embedder = HashingEmbedder()
 

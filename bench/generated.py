@@ -12,8 +12,7 @@ import numpy as np
 from django.db import connection, models
 from numpy.typing import NDArray
 
-from retrieval.embedders import Vectors
-from retrieval.embedders.vectors import unit_rows
+from retrieval.embedders import Vectors, unit_rows
 
 VOCABULARY, CLUSTERS, DIMS = 30_000, 200, 1024
 SHORTEST, LONGEST = 120, 300

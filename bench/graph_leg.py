@@ -60,7 +60,7 @@ def asked(rows: list[dict]) -> dict[float, list[list[str]]]:
 def ids(text: str, caller: Any, *, expand: bool) -> list[str]:
     from knowledge.schemas import LoreQuestion
     from knowledge.search import find_lore
-    from retrieval.search.presets import Mode
+    from retrieval.search import Mode
 
     answer = find_lore(LoreQuestion(query=text, k=10, expand=expand), caller, mode=Mode.KEYWORD)
     return [hit.id for hit in answer.hits]

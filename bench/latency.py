@@ -80,7 +80,7 @@ def fill(made: list[Any]) -> None:
 
     from bench.generated import MadeEmbedder, copy_rows
     from knowledge.models import Lore, LorePassage
-    from retrieval.indexing import passage_indexes, statistics
+    from retrieval.indexing import count_words, passage_indexes
     from worlds.models import World
 
     World.objects.all().delete()
@@ -113,7 +113,7 @@ def fill(made: list[Any]) -> None:
         "vector index": lambda: passage_indexes.create_vector_index(
             LorePassage, embedder=MadeEmbedder.name, dims=MadeEmbedder.dims
         ),
-        "counts": lambda: statistics.refresh(LorePassage),
+        "counts": lambda: count_words(LorePassage),
         "vacuum": lambda: connection.cursor().execute("VACUUM ANALYZE"),
     }
     for name, step in steps.items():
@@ -130,14 +130,13 @@ def _passages(world: "World") -> Any:
 
 
 def in_python() -> Callable[[str], Any]:
-    from retrieval.search.compiled_rows import kept
-    from retrieval.search.engine import search
+    from retrieval.search import get_compiled_rows, search
     from worlds.models import World
 
     world = World.objects.get()
 
     def ask(text: str) -> Any:  # the rows are kept compiled, as the tools keep them
-        rows = kept(("bench", world.pk), lambda: _passages(world))
+        rows = get_compiled_rows(("bench", world.pk), lambda: _passages(world))
         return search(rows, text, scopes=[world.pk], hidden=True, limit=K)
 
     return ask
@@ -220,7 +219,7 @@ def report(size: int, times: dict[str, list[float]]) -> None:
 
 def narrow_filter(questions: "list[tuple[str, Vectors]]") -> None:
     """Print recall@10 against an exact scan: of everything through the index, and within one per cent."""
-    from retrieval.search.engine import search
+    from retrieval.search import search
     from worlds.models import World
 
     world = World.objects.get()

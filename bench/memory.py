@@ -209,7 +209,7 @@ def _large(rows: int) -> Any:
     from memories.ledger import word_counts
     from memories.models import MemoryItem, Namespace
     from retrieval.indexing import passage_indexes
-    from retrieval.search import row_estimate
+    from retrieval.search import clear_row_estimates
 
     embedder, name = _embedder(), f"large-{rows}"
     namespace, _new = Namespace.objects.get_or_create(world=_world(), name=name)
@@ -234,7 +234,7 @@ def _large(rows: int) -> Any:
             MemoryItem.objects.bulk_create(items, batch_size=1000)
     passage_indexes.create_vector_index(MemoryItem, embedder=embedder.name, dims=embedder.dims)
     word_counts.recount(namespace)
-    row_estimate.forget()
+    clear_row_estimates()
     return Namespace.objects.get(pk=namespace.pk)
 
 

@@ -18,10 +18,9 @@ from bench.ways import ways
 from knowledge.models import LorePassage, RulePassage
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore, find_rules
-from retrieval.indexing import statistics
-from retrieval.indexing.embed import embed_pending
-from retrieval.search.domains import model_of
-from retrieval.search.presets import Mode, preset
+from retrieval.indexing import count_words, embed_pending
+from retrieval.models import get_passage_model
+from retrieval.search import Mode, get_preset
 from worlds.audiences import GM
 from worlds.callers import Caller
 from worlds.models import World
@@ -39,10 +38,10 @@ def measure_own() -> Iterator[tuple[str, Measured]]:
     call_command("demo")
     for domain in ("srd", "lore"):
         embed_pending(
-            model_of(domain),
+            get_passage_model(domain),
             on_batch=lambda done, name=domain: print(f"{name}: embedded {done}", flush=True),
         )
-        statistics.refresh(model_of(domain))
+        count_words(get_passage_model(domain))
     for path in sorted(FOLDER.glob("*.jsonl")):
         scores: Measured = defaultdict(list)
         for line in path.read_text().splitlines():
@@ -72,14 +71,14 @@ def _rules(world: World) -> tuple[dict[UUID, str], Tenant]:
     rows = RulePassage.objects.in_world(world).visible_to(GM)
     scopes = [scope for scope in (world.system_id, world.pk) if scope]
     return dict(rows.values_list("pk", "rule__key")), Tenant(
-        rows, scopes, preset("srd"), hidden=True
+        rows, scopes, get_preset("srd"), hidden=True
     )
 
 
 def _lore(world: World) -> tuple[dict[UUID, str], Tenant]:
     rows = LorePassage.objects.in_world(world).visible_to(GM).filter(published=True)
     return dict(rows.values_list("pk", "lore__slug")), Tenant(
-        rows, [world.pk], preset("lore"), hidden=True
+        rows, [world.pk], get_preset("lore"), hidden=True
     )
 
 

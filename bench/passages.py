@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from django.db import connection, models
 
-from retrieval.indexing.install import install
-from retrieval.models import Passage
-from retrieval.search.domains import SearchConfig
+from retrieval.indexing import install_passage_table
+from retrieval.models import Passage, SearchConfig
 
 
 class Shelved(Passage):
@@ -27,7 +26,7 @@ class Shelved(Passage):
 class BenchPassage(Shelved):
     """Texts that are weighed as rules and lore are."""
 
-    searched = SearchConfig("bench", scope="tenant", context_weight=3)
+    search_config = SearchConfig("bench", scope="tenant", context_weight=3)
 
     class Meta(Shelved.Meta):
         db_table = "bench_passage"
@@ -36,7 +35,7 @@ class BenchPassage(Shelved):
 class BenchTurn(Shelved):
     """Turns of talk, weighed as agent memory is."""
 
-    searched = SearchConfig("bench talk", scope="tenant", text_weight=3)
+    search_config = SearchConfig("bench talk", scope="tenant", text_weight=3)
 
     class Meta(Shelved.Meta):
         db_table = "bench_turn"
@@ -50,7 +49,7 @@ def create_tables() -> None:
                 if _columns(model):
                     editor.delete_model(model)
                 editor.create_model(model)
-        install(model, connection)
+        install_passage_table(model, connection)
 
 
 def _columns(model: type[models.Model]) -> set[str]:

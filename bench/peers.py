@@ -13,10 +13,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from retrieval.embedders import get_embedder
-from retrieval.indexing.statistics import Scope
-from retrieval.search.compiled_rows import named_parameters
-from retrieval.search.domains import searched
-from retrieval.search.presets import Preset
+from retrieval.models import Scope
+from retrieval.search import Preset, named_parameters
 
 DEPTH = 50
 RRF_K = 60
@@ -52,7 +50,7 @@ class Tenant:
 
     @property
     def domain(self) -> str:
-        return searched(self.rows.model).domain
+        return self.rows.model.search_config.domain
 
     @cached_property
     def _words(self) -> list[tuple[UUID, list[str]]]:

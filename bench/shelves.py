@@ -8,12 +8,8 @@ from django.db.models import QuerySet
 from bench.datasets import Dataset, Document
 from bench.passages import BenchPassage, BenchTurn, Shelved
 from retrieval.embedders import get_embedder
-from retrieval.indexing import statistics
-from retrieval.indexing.embed import embed_pending
-from retrieval.indexing.model_switch import forget_foreign
-from retrieval.indexing.upkeep import index_vectors
-from retrieval.search import row_estimate
-from retrieval.search.presets import Preset, preset
+from retrieval.indexing import count_words, embed_pending, index_vectors, mark_foreign_stale
+from retrieval.search import Preset, clear_row_estimates, get_preset
 
 BATCH = 500
 CONTENT = ("text", "context", "surroundings", "language")
@@ -25,7 +21,7 @@ def model_for(dataset: Dataset) -> type[Shelved]:
 
 def preset_for(dataset: Dataset) -> Preset:
     """Talk is measured with the preset of agent memory, everything else with that of lore."""
-    return preset("memory" if dataset.talk else "lore")
+    return get_preset("memory" if dataset.talk else "lore")
 
 
 def tenant(dataset: Dataset, scope: str) -> str:
@@ -36,13 +32,13 @@ def shelve(dataset: Dataset, say: Callable[[str], None]) -> dict[UUID, str]:
     """Bring the table in step with `dataset` and embed what is new; return the document id of each passage."""
     model, embedder = model_for(dataset), get_embedder("bench")
     _write(model, dataset)
-    forget_foreign(model, embedder)
+    mark_foreign_stale(model, embedder)
     embed_pending(
         model, embedder=embedder, on_batch=lambda done: say(f"{dataset.name}: embedded {done}")
     )
-    statistics.refresh(model, [tenant(dataset, scope) for scope in dataset.scopes])
+    count_words(model, [tenant(dataset, scope) for scope in dataset.scopes])
     index_vectors(model)
-    row_estimate.forget()
+    clear_row_estimates()
     return dict(_rows(model, dataset).values_list("pk", "key"))
 
 

@@ -6,8 +6,7 @@ from uuid import UUID
 
 from bench.datasets import Question
 from bench.peers import PEERS, Ranking, Tenant
-from retrieval.search.engine import search
-from retrieval.search.presets import Fusion, Mode
+from retrieval.search import Fusion, Mode, search
 
 Way = Callable[[Question], list[UUID]]
 

@@ -20,7 +20,8 @@ from episodes.models import Episode, EpisodeVersion
 from episodes.scenes import scene_and_session
 from episodes.schemas import EpisodeIn, IngestReport
 from retrieval.errors import Conflict, Invalid, NotFound
-from retrieval.indexing.normalize import guess_language, normalize_episode
+from retrieval.indexing import normalize_episode
+from retrieval.text import guess_language
 from worlds.models import Campaign, Party, World
 
 DEADLOCK_TRIES = 3

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from episodes.models import Arc, Episode, Scene, Session, Thread
 from knowledge.models import Lore
 from retrieval.errors import NotFound
-from retrieval.text.names import Entry, NameIndex
+from retrieval.text import KnownName, NameIndex
 from worlds.audiences import GM, Audience
 from worlds.callers import Caller
 from worlds.models import Campaign, Party, World
@@ -101,7 +101,7 @@ def _find(rows: QuerySet[Any], reference: str, *, what: str, key: str, name: str
     if (row := _by_key(rows, reference, key)) is not None:
         return row
     entries = [
-        Entry(pk, label or ref, [ref])
+        KnownName(pk, label or ref, [ref])
         for pk, label, ref in rows.values_list("pk", name, key)[:2000]
     ]
     return rows.get(pk=NameIndex(entries).resolve(reference, what=what))
@@ -123,7 +123,8 @@ def as_uuid(text: str) -> UUID | None:
 
 def _unknown(reference: str, what: str, rows: QuerySet[Any]) -> Any:
     near = [
-        Entry(ref, ref) for ref in rows.order_by("-pk").values_list("external_id", flat=True)[:500]
+        KnownName(ref, ref)
+        for ref in rows.order_by("-pk").values_list("external_id", flat=True)[:500]
     ]
     raise NotFound(
         f"There is no {what} {reference!r} in this world.",

@@ -7,9 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from episodes.querysets import EpisodeQuerySet, PartyOwned, SessionQuerySet, ThreadQuerySet
 from knowledge.models import Lore
-from retrieval.ids import uuid7
-from retrieval.models import Passage
-from retrieval.search.domains import SearchConfig
+from retrieval.models import Passage, SearchConfig, uuid7
 from worlds.audiences import Guarded, Visibility
 from worlds.models import Campaign, Party, World
 
@@ -205,7 +203,7 @@ class Episode(Passage, InWorldTime, Guarded):
     objects = EpisodeQuerySet.as_manager()
 
     known_to_own_party = True
-    searched = SearchConfig("episode")
+    search_config = SearchConfig("episode")
 
     class Meta(Passage.Meta):
         verbose_name = _("episode")

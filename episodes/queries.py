@@ -10,8 +10,7 @@ from uuid import UUID
 from episodes.models import Episode, Scene, Session
 from episodes.schemas import EpisodeOut, EpisodePrivate, When, Who
 from episodes.sql import rows
-from retrieval.search.engine import search
-from retrieval.search.presets import Mode
+from retrieval.search import Mode, search
 from worlds.audiences import Audience, Visibility
 from worlds.callers import Caller
 from worlds.models import Party, World

@@ -22,8 +22,7 @@ from episodes.models import Arc, Episode, Recap, RecapSentence, Scene, Session
 from episodes.schemas import RecapOut, RecapSentenceOut
 from episodes.summarize import SourcedSentence, select_sentences, split_sentences
 from retrieval.errors import LanguageModelDown
-from retrieval.llm.client import get_llm
-from retrieval.llm.structured import InvalidAnswer
+from retrieval.llm import InvalidAnswer, get_llm
 from worlds.audiences import Audience
 from worlds.models import Campaign, World
 

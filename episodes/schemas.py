@@ -15,8 +15,8 @@ from pydantic import (
 
 from episodes.models import EXTERNAL_ID, Scene, Session
 from knowledge.graph.schemas import GraphFact
-from retrieval.schemas import Day, RequestModel
 from worlds.audiences import Visibility
+from worlds.base_schemas import Day, RequestModel
 
 LONGEST_TEXT = 20_000
 LARGEST_DELTA = 100

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from retrieval.text.names import words
+from retrieval.text import name_words
 
 _SENTENCE = re.compile(
     r".+?(?:[.!?…。！？]+[\"'”’»)\]]*(?=\s+(?![—–]|[a-zа-яё])|\s*$)|\n{2,}|$)", re.DOTALL
@@ -40,7 +40,7 @@ def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[S
     Vanderwende 2005, with a log for length so that neither the shortest nor the longest always win).
     """
     bags = [
-        frozenset(w.folded for w in words(each.text) if len(w.folded) >= SHORTEST_WORD)
+        frozenset(w.folded for w in name_words(each.text) if len(w.folded) >= SHORTEST_WORD)
         for each in candidates
     ]
     counts = Counter(word for bag in bags for word in bag)

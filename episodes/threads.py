@@ -25,9 +25,8 @@ from episodes.schemas import (
 )
 from episodes.summarize import select_sentences, split_sentences
 from retrieval.errors import Conflict, Invalid, LanguageModelDown, NotFound
-from retrieval.indexing.chunk import count_tokens
-from retrieval.llm.client import get_llm
-from retrieval.llm.structured import InvalidAnswer
+from retrieval.llm import InvalidAnswer, get_llm
+from retrieval.text import count_tokens
 from worlds.models import World
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from episodes.models import Scene
 from episodes.queries import episodes_of_party, fit_to_budget, latest_episodes, search_episodes
 from episodes.schemas import EpisodeOut
 from retrieval.errors import NotFound
-from retrieval.schemas import DEFAULT_CHARS, LARGEST_K, MaxChars
+from worlds.base_schemas import DEFAULT_CHARS, LARGEST_K, MaxChars
 from worlds.callers import Caller
 from worlds.models import Party
 from worlds.tool_args import Ask

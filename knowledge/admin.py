@@ -31,7 +31,7 @@ from knowledge.models import (
 from knowledge.playground import try_search
 from knowledge.proposals import accept, reject
 from retrieval.errors import Problem
-from retrieval.indexing.embed import PARKED_AFTER
+from retrieval.indexing import PARKED_AFTER
 from retrieval.tasks import embed_soon
 from worlds.admin_scoping import WorldScoped
 from worlds.audiences import Visibility

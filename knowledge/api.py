@@ -28,8 +28,8 @@ from knowledge.upsert import (
     upsert_rule,
 )
 from retrieval.errors import AudienceAboveCap, Invalid
-from retrieval.indexing.normalize import slugify
 from retrieval.tasks import embed_soon
+from retrieval.text import slugify
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope

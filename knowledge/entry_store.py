@@ -15,7 +15,7 @@ from knowledge.models import Lore, Rule
 from knowledge.name_matching import forget_shared_names
 from knowledge.passages import rewrite_lore, rewrite_rules
 from retrieval.errors import Conflict, Invalid
-from retrieval.text.names import name_keys
+from retrieval.text import name_keys
 
 Outcome = Literal["created", "changed", "unchanged"]
 AnyEntry = TypeVar("AnyEntry", Lore, Rule)

@@ -11,8 +11,7 @@ from knowledge.graph.adjacency import neighbor_lore_ids
 from knowledge.graph.protocol import View
 from knowledge.models import LorePassage
 from knowledge.presenters import LORE_FIELDS
-from retrieval.search.hits import Hit, Leg, SearchResult
-from retrieval.search.statement import SHOWN
+from retrieval.search import HIT_COLUMNS, Hit, Leg, SearchResult
 
 MOST_NEIGHBOURS = 10
 WEIGHT, RANK_K = 0.05, 10
@@ -52,12 +51,12 @@ def _with(hit: Hit, leg: Leg | None) -> Hit:
 def _first_passages(passages: "QuerySet[LorePassage]", entries: Sequence[UUID]) -> list[Hit]:
     """The first passage that may be seen of each of `entries`, in their order."""
     of_each = passages.filter(lore__in=entries).order_by("lore_id", "position").distinct("lore_id")
-    rows = {row["lore__id"]: row for row in of_each.values(*SHOWN, *LORE_FIELDS)}
+    rows = {row["lore__id"]: row for row in of_each.values(*HIT_COLUMNS, *LORE_FIELDS)}
     return [_hit(rows[pk]) for pk in dict.fromkeys(entries) if pk in rows][:MOST_NEIGHBOURS]
 
 
 def _hit(row: Mapping[str, Any]) -> Hit:
-    shown = {name: row[name] for name in SHOWN}
+    shown = {name: row[name] for name in HIT_COLUMNS}
     return Hit(
         **shown, score=0.0, legs={}, match="graph", fields={name: row[name] for name in LORE_FIELDS}
     )

@@ -13,8 +13,8 @@ from knowledge.entry_store import Outcome
 from knowledge.schemas import LoreIn, RuleIn
 from knowledge.upsert import upsert_lore, upsert_rule
 from retrieval.errors import Invalid
-from retrieval.indexing.normalize import slugify
-from retrieval.schemas import Chunk, Domain
+from retrieval.indexing import Chunk, Domain
+from retrieval.text import slugify
 from worlds.models import World
 
 LORE_METADATA = set(LoreIn.model_fields) - {"title", "slug", "body", "aliases", "language", "extra"}

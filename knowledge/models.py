@@ -12,9 +12,7 @@ import knowledge.graph.models
 import knowledge.graph.projection_models  # noqa: F401  (the graph's tables belong to this app)
 from knowledge.audience import narrowed
 from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
-from retrieval.ids import uuid7
-from retrieval.models import Passage
-from retrieval.search.domains import SearchConfig
+from retrieval.models import Passage, SearchConfig, uuid7
 from worlds.audiences import Guarded, Visibility
 from worlds.models import Campaign, GameSystem, Reveal, World
 
@@ -261,7 +259,7 @@ class RulePassage(Passage):
     known_to = models.JSONField(default=list)
     position = models.PositiveIntegerField(default=0)
 
-    searched = SearchConfig("srd", scope=Coalesce("world_id", "system_id"), context_weight=3)
+    search_config = SearchConfig("srd", scope=Coalesce("world_id", "system_id"), context_weight=3)
 
     objects = RulePassageQuerySet.as_manager()
 
@@ -289,7 +287,7 @@ class LorePassage(Passage, Guarded):
     revealed_to = models.JSONField(default=list)
     position = models.PositiveIntegerField(default=0)
 
-    searched = SearchConfig(
+    search_config = SearchConfig(
         "lore", public=Q(visibility="public", published=True, campaign=None), context_weight=3
     )
 

@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db.models import Count, Max, QuerySet
 
 from knowledge.models import Rule
-from retrieval.search.compiled_rows import Rows
-from retrieval.text.names import Entry, Match, Mention, NameIndex, query_keys
+from retrieval.search import CompiledRows
+from retrieval.text import KnownName, NameMatch, Mention, NameIndex, query_keys
 from worlds.audiences import Visibility
 from worlds.models import World
 
@@ -51,7 +51,7 @@ _shared: dict[UUID, SharedNames] = {}
 
 
 def named_rules(
-    rules: Rows, own: Rows, world: World, question: str, *, within: float
+    rules: CompiledRows, own: CompiledRows, world: World, question: str, *, within: float
 ) -> list[NamedRow]:
     """Return the rules of `rules` that `question` is the name of, or that it mentions (scored `within`). `own` are
     those among them that are not shared by all worlds."""
@@ -60,7 +60,7 @@ def named_rules(
     return _named(indexes, lambda: index_of(rules, question), question, within)
 
 
-def named_rows(rows: Rows, question: str, *, within: float) -> list[NamedRow]:
+def named_rows(rows: CompiledRows, question: str, *, within: float) -> list[NamedRow]:
     """The same for any rows of rules or lore. Nothing outside them is looked at."""
     index = index_of(rows, question)
     return _named([index], lambda: index, question, within)
@@ -70,11 +70,11 @@ def not_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
     return rules.exclude(world=None, visibility=Visibility.PUBLIC)
 
 
-def index_of(rows: "QuerySet[Any] | Rows", text: str) -> NameIndex:
+def index_of(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
     """Return an index of the names of `rows` that may stand in `text`."""
-    rows = rows if isinstance(rows, Rows) else Rows(rows)
+    rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
     columns, keys = ("id", "title", "aliases", "name_keys"), " ".join(query_keys(text[:2000]))
-    return NameIndex(Entry(*row) for row in rows.read(NEAR, columns, keys=keys, most=MOST_NAMES))
+    return NameIndex(KnownName(*row) for row in rows.read(NEAR, columns, keys=keys, most=MOST_NAMES))
 
 
 def shared_names(system_id: UUID) -> NameIndex:
@@ -88,7 +88,7 @@ def shared_names(system_id: UUID) -> NameIndex:
     if kept and kept.stamp == stamp:
         _shared[system_id] = replace(kept, checked=monotonic())
         return kept.index
-    index = NameIndex(Entry(*row) for row in rules.values_list("pk", "title", "aliases"))
+    index = NameIndex(KnownName(*row) for row in rules.values_list("pk", "title", "aliases"))
     _shared[system_id] = SharedNames(index, stamp, monotonic())
     return index
 
@@ -122,7 +122,7 @@ def _covers(mention: Mention, question: str) -> bool:
     )
 
 
-def _rows(matches: Iterable[Match]) -> Iterable[NamedRow]:
+def _rows(matches: Iterable[NameMatch]) -> Iterable[NamedRow]:
     for match in matches:
         assert isinstance(match.key, UUID)
         yield NamedRow(match.key, MATCHES[match.how], match.score, match.name)

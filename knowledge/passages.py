@@ -9,8 +9,8 @@ from rapidfuzz.fuzz import ratio
 
 from knowledge.audience import narrowed
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
-from retrieval.indexing.normalize import Entry, chunks_of, guess_language
-from retrieval.schemas import Chunk
+from retrieval.indexing import Chunk, SourceEntry, chunk_entry
+from retrieval.text import guess_language
 
 AnyPassage = TypeVar("AnyPassage", LorePassage, RulePassage)
 
@@ -54,25 +54,25 @@ def rewrite_rules(rules: Sequence[Rule]) -> int:
 
 
 def _lore_chunks(entry: Lore) -> list[Chunk]:
-    read = Entry(
+    read = SourceEntry(
         entry.title,
         entry.body,
         id=entry.slug,
         language=entry.language,
         aliases=tuple(entry.aliases),
     )
-    return chunks_of(read, domain="lore")
+    return chunk_entry(read, domain="lore")
 
 
 def _rule_chunks(rule: Rule) -> list[Chunk]:
-    read = Entry(
+    read = SourceEntry(
         rule.title,
         rule.body,
         id=rule.key,
         language=rule.language,
         breadcrumb=tuple(rule.breadcrumb),
     )
-    return chunks_of(read, domain="srd")
+    return chunk_entry(read, domain="srd")
 
 
 def _lore_passage(entry: Lore, chunk: Chunk) -> LorePassage:

@@ -11,11 +11,11 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.answers import HitOut, SearchAnswer
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore, find_rules
 from retrieval.errors import Problem
-from retrieval.schemas import Answer, Hit
-from retrieval.search.presets import Mode
+from retrieval.search import Mode
 from worlds.admin_scoping import worlds_of
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.callers import Caller
@@ -73,7 +73,7 @@ class Column:
 
     title: str
     about: str
-    hits: list[Hit]
+    hits: list[HitOut]
     key: str = ""
 
 
@@ -114,7 +114,7 @@ def _searched(form: TryForm) -> dict[str, Any]:
     }
 
 
-def _legs(answers: dict[Mode, Answer], *, expanded: bool) -> list[Column]:
+def _legs(answers: dict[Mode, SearchAnswer], *, expanded: bool) -> list[Column]:
     legs = [
         (
             "keyword",
@@ -132,7 +132,7 @@ def _legs(answers: dict[Mode, Answer], *, expanded: bool) -> list[Column]:
     ]
 
 
-def _asked(form: TryForm, caller: Caller, mode: Mode) -> Answer:
+def _asked(form: TryForm, caller: Caller, mode: Mode) -> SearchAnswer:
     told, explain = form.cleaned_data, caller.audience.is_gm
     if told["domain"] == "rules":
         answer = find_rules(
@@ -147,7 +147,7 @@ def _asked(form: TryForm, caller: Caller, mode: Mode) -> Answer:
     return answer
 
 
-def _found_by(leg: str, answer: Answer) -> list[Hit]:
+def _found_by(leg: str, answer: SearchAnswer) -> list[HitOut]:
     """What the leg itself found, in its own order: a name alone may have brought the others."""
     ranked = [(hit.legs[leg].rank, hit) for hit in answer.hits if leg in hit.legs]
     return [hit for rank, hit in sorted(ranked, key=lambda pair: pair[0] or 0) if rank is not None]

@@ -4,13 +4,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from knowledge.answers import (
+    ExplanationOut,
+    GmHitOut,
+    HitOut,
+    LegOut,
+    NearMissOut,
+    SearchAnswer,
+    SourceOut,
+    fit_hits,
+    is_truncated,
+)
 from knowledge.glossary.expansion import Found
 from knowledge.models import Rule, RulePassage
 from knowledge.schemas import LoreQuestion, RulesQuestion
-from retrieval.schemas import Answer, Explanation, GmHit, Hit, Leg, NearMiss, Source
-from retrieval.search import hits
-from retrieval.search.presets import preset
-from retrieval.text.budget import shortened, within
+from retrieval.search import Hit, SearchResult, get_preset
 from worlds.callers import Caller
 
 ONLY_HIT = 1.0
@@ -45,12 +53,12 @@ LORE_FIELDS = (
 """What it must bring of a lore entry: not its body, which may be long; the hit is the passage."""
 
 
-def found_rule(hit: hits.Hit, caller: Caller) -> Hit:
+def found_rule(hit: Hit, caller: Caller) -> HitOut:
     """Show a rule by the passage that the search found."""
     return _shown_rule(hit.fields, caller, hit.updated_at, _found(hit), _passage(hit))
 
 
-def whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassage]) -> Hit:
+def whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassage]) -> HitOut:
     """Show a rule that was asked for by its id: all its passages that this caller may see."""
     text = "\n\n".join(passage.text for passage in passages)
     fields = {f"rule__{name}": getattr(rule, name) for name in OF_RULES}
@@ -67,7 +75,7 @@ def _shown_rule(
     updated_at: datetime | None,
     found: Mapping[str, Any],
     passage: str | None,
-) -> Hit:
+) -> HitOut:
     shown: dict[str, Any] = {
         "id": rule["rule__key"],
         "kind": rule["rule__kind"],
@@ -75,7 +83,7 @@ def _shown_rule(
         "headings": rule["rule__breadcrumb"],
         "language": rule["rule__language"],
         "updated_at": updated_at,
-        "source": Source(
+        "source": SourceOut(
             document=rule["rule__document__title"],
             publisher=rule["rule__document__publisher"] or None,
             edition=rule["rule__document__edition"] or None,
@@ -85,12 +93,12 @@ def _shown_rule(
         **found,
     }
     if not caller.audience.is_gm:
-        return Hit(**shown)
+        return HitOut(**shown)
     guarded = {"visibility": rule["rule__visibility"], "known_to": rule["rule__known_to"]}
-    return GmHit(**shown, **guarded, row=str(rule["rule__id"]), passage=passage)
+    return GmHitOut(**shown, **guarded, row=str(rule["rule__id"]), passage=passage)
 
 
-def found_lore(hit: hits.Hit, caller: Caller) -> Hit:
+def found_lore(hit: Hit, caller: Caller) -> HitOut:
     """Show a lore entry by the passage that the search found."""
     entry = hit.fields
     shown: dict[str, Any] = {
@@ -102,12 +110,12 @@ def found_lore(hit: hits.Hit, caller: Caller) -> Hit:
         "in_world_at": entry["lore__in_world_at"],
         "in_world_label": entry["lore__in_world_label"],
         "updated_at": hit.updated_at,
-        "source": Source(document=entry["lore__title"], author=entry["lore__author"] or None),
+        "source": SourceOut(document=entry["lore__title"], author=entry["lore__author"] or None),
         **_found(hit),
     }
     if not caller.audience.is_gm:
-        return Hit(**shown)
-    return GmHit(
+        return HitOut(**shown)
+    return GmHitOut(
         **shown,
         visibility=entry["visibility"],
         known_to=entry["known_to"],
@@ -120,19 +128,19 @@ def found_lore(hit: hits.Hit, caller: Caller) -> Hit:
 
 
 def answer_of(
-    shown: Sequence[Hit],
+    shown: Sequence[HitOut],
     question: RulesQuestion | LoreQuestion,
     caller: Caller,
     *,
-    result: hits.SearchResult | None = None,
+    result: SearchResult | None = None,
     terms: Sequence[Found] = (),
-    rest: Sequence[Hit] = (),
-) -> Answer:
+    rest: Sequence[HitOut] = (),
+) -> SearchAnswer:
     """Fit the hits into the budget, and explain how they came about if a game master asks."""
-    kept, cut = within(shown, question.max_chars)
-    answer = Answer(
+    kept, cut = fit_hits(shown, question.max_chars)
+    answer = SearchAnswer(
         hits=list(kept),
-        truncated=bool(cut) or shortened(kept),
+        truncated=bool(cut) or is_truncated(kept),
         degraded=list(result.degraded if result else ()),
     )
     if question.explain and caller.audience.is_gm:
@@ -143,18 +151,20 @@ def answer_of(
 def _explanation(
     question: RulesQuestion | LoreQuestion,
     caller: Caller,
-    result: hits.SearchResult | None,
+    result: SearchResult | None,
     terms: Sequence[Found],
     cut: Sequence[str],
-    rest: Sequence[Hit],
-) -> Explanation:
+    rest: Sequence[HitOut],
+) -> ExplanationOut:
     domain = "srd" if isinstance(question, RulesQuestion) else "lore"
-    settings = preset(domain)
+    settings = get_preset(domain)
     filters = question.model_dump(
         exclude_defaults=True, include={"kind", "filters", "rule_id", "expand"}
     )
-    missed = [NearMiss(id=hit.id, title=hit.title, score=hit.score, legs=hit.legs) for hit in rest]
-    return Explanation(
+    missed = [
+        NearMissOut(id=hit.id, title=hit.title, score=hit.score, legs=hit.legs) for hit in rest
+    ]
+    return ExplanationOut(
         query=(question.term or question.rule_id or "")
         if isinstance(question, RulesQuestion)
         else question.query,
@@ -169,14 +179,14 @@ def _explanation(
     )
 
 
-def _found(hit: hits.Hit) -> dict[str, Any]:
+def _found(hit: Hit) -> dict[str, Any]:
     legs = {
-        name: Leg(rank=leg.rank, score=leg.score)
+        name: LegOut(rank=leg.rank, score=leg.score)
         for name, leg in hit.legs.items()
         if leg.score is not None
     }
     return {"text": hit.text, "score": round(hit.score, 4), "match": hit.match, "legs": legs}
 
 
-def _passage(hit: hits.Hit) -> str:
+def _passage(hit: Hit) -> str:
     return str(hit.id)

@@ -13,9 +13,9 @@ from pydantic import (
     model_validator,
 )
 
-from retrieval.indexing.normalize import clean
-from retrieval.schemas import LARGEST_K, Day, MaxChars, StrictModel
+from retrieval.text import clean_text
 from worlds.audiences import Audience, Visibility
+from worlds.base_schemas import LARGEST_K, Day, MaxChars, StrictModel
 from worlds.tool_args import Ask
 
 RuleKind = Literal[
@@ -98,11 +98,11 @@ def _told(audience: str) -> str:
 
 
 def _cleaned(value: Any) -> Any:
-    return clean(value) if isinstance(value, str) else value
+    return clean_text(value) if isinstance(value, str) else value
 
 
 def _trimmed(value: Any) -> Any:
-    return clean(value).rstrip().lstrip("\n") if isinstance(value, str) else value
+    return clean_text(value).rstrip().lstrip("\n") if isinstance(value, str) else value
 
 
 LONGEST_BODY = 500_000

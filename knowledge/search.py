@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from rapidfuzz import fuzz, process
 
+from knowledge.answers import SearchAnswer
 from knowledge.glossary.expansion import Found, glossary_of
 from knowledge.graph.protocol import View
 from knowledge.graph_leg import add_graph_leg
@@ -24,12 +25,17 @@ from knowledge.presenters import (
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
 from knowledge.upsert import campaign_called
 from retrieval.errors import Ambiguous, Forbidden, Invalid, NotFound
-from retrieval.indexing.normalize import guess_language
-from retrieval.schemas import Answer
-from retrieval.search.compiled_rows import Rows, kept
-from retrieval.search.engine import Expansion, Named, search
-from retrieval.search.hits import Hit, SearchResult
-from retrieval.search.presets import Mode
+from retrieval.search import (
+    CompiledRows,
+    Expansion,
+    Hit,
+    Mode,
+    NamedPassage,
+    SearchResult,
+    get_compiled_rows,
+    search,
+)
+from retrieval.text import guess_language
 from worlds.callers import Caller
 
 MENTIONED_RULE, MENTIONED_LORE = 0.1, 0.3
@@ -45,7 +51,9 @@ class OnlyForGMs(Forbidden):
 # --- rules
 
 
-def find_rules(question: RulesQuestion, caller: Caller, *, mode: Mode | None = None) -> Answer:
+def find_rules(
+    question: RulesQuestion, caller: Caller, *, mode: Mode | None = None
+) -> SearchAnswer:
     """Answer `rules_lookup`; `mode` asks one leg alone (the preset decides otherwise)."""
     if question.rule_id and (rule := _rule_called(_rules(question, caller), question.rule_id)):
         return answer_of([whole_rule(rule, caller, _whole(rule, caller))], question, caller)
@@ -105,7 +113,7 @@ def _similar_keys(rules: "QuerySet[Any]", reference: str) -> list[str]:
     return [key for _name, _score, key in near]
 
 
-def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) -> Answer:
+def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) -> SearchAnswer:
     term = question.term or ""
     terms = terms_in(term, caller)
     rows = _shelf(caller, question.kind)
@@ -147,7 +155,7 @@ def _rule_scopes(caller: Caller) -> list[UUID]:
 # --- lore
 
 
-def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = None) -> Answer:
+def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = None) -> SearchAnswer:
     filters = question.filters
     if (filters.status or filters.campaign) and not caller.audience.is_gm:
         raise OnlyForGMs(
@@ -224,12 +232,12 @@ def filtered(passages: Any, filters: LoreFilters) -> Any:
 
 def _shelf(
     caller: Caller, *filters: str | None
-) -> "Callable[[str, Callable[[], QuerySet[Any]]], Rows]":
+) -> "Callable[[str, Callable[[], QuerySet[Any]]], CompiledRows]":
     """Return a function that keeps the rows of a name for whoever asks like this caller: who they are and what they
     filter by is all that decides which rows there are to search."""
     world, campaign = caller.world, caller.campaign
     who = (world.pk, world.system_id, campaign.pk if campaign else None, caller.audience, *filters)
-    return lambda name, make: kept((name, *who), make)
+    return lambda name, make: get_compiled_rows((name, *who), make)
 
 
 def _near_misses(result: SearchResult) -> Sequence[Hit]:
@@ -244,7 +252,7 @@ ORDER BY {owner}, position
 """
 
 
-def _named(passages: Rows, owner: str, rows: Sequence[NamedRow]) -> list[Named]:
+def _named(passages: CompiledRows, owner: str, rows: Sequence[NamedRow]) -> list[NamedPassage]:
     """The first passage that may be seen of each named row."""
     if not rows:
         return []
@@ -252,4 +260,4 @@ def _named(passages: Rows, owner: str, rows: Sequence[NamedRow]) -> list[Named]:
     ids = passages.read(
         FIRST_OF_EACH.replace("{owner}", owner), ("id", "position", owner), named=list(by_row)
     )
-    return [Named(id=pk, kind=by_row[row].kind, score=by_row[row].score) for pk, row in ids]
+    return [NamedPassage(id=pk, kind=by_row[row].kind, score=by_row[row].score) for pk, row in ids]

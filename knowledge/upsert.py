@@ -10,7 +10,7 @@ from knowledge.models import Document, Lore, Rule
 from knowledge.name_matching import index_of
 from knowledge.schemas import LoreIn, LoreOut, RuleIn, RuleOut
 from retrieval.errors import Conflict, Invalid, NotFound
-from retrieval.indexing.normalize import guess_language, slugify
+from retrieval.text import guess_language, slugify
 from worlds.audiences import Visibility
 from worlds.models import Campaign, Reveal, World
 

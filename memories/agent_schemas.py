@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from memories.schemas import AgentRequest, BucketHit, RowOut
 from memories.states import Bucket
-from retrieval.schemas import Share
+from worlds.base_schemas import Share
 
 IntentName = Literal["profile", "preference", "recall", "knowledge", "debug", "general"]
 Code = Annotated[str, Field(max_length=20_000)]

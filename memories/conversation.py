@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from memories.models import Message, Namespace
 from memories.storable import flaw
 from retrieval.errors import Invalid
-from retrieval.search.engine import search as search_passages
-from retrieval.search.presets import Mode
+from retrieval.search import Mode
+from retrieval.search import search as search_passages
 
 HIDDEN = ("embedding", "search_vector")
 

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from memories import core, core_policy
 from memories.models import Namespace
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 from worlds.models import World
 
 MARKER, CORE_FILE = "memory37.json", "core.md"

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from memories.storable import Storable
-from retrieval.schemas import Day, Share
+from worlds.base_schemas import Day, Share
 
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 Ids = Annotated[list[UUID], Field(min_length=1, max_length=200)]

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationInfo, field_validator
 
-from retrieval.schemas import RequestModel
+from worlds.base_schemas import RequestModel
 
 
 class Storable(RequestModel):

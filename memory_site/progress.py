@@ -7,7 +7,7 @@ from django.db import connections
 from django.db.models import Count, F, Q
 from django.utils.translation import gettext as _
 
-from retrieval.search.domains import passage_models
+from retrieval.models import passage_models
 
 LOOK_EVERY_SECONDS = 5.0
 

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
-
-from retrieval.ids import uuid7
+from uuid6 import uuid7
 
 HEADER = "X-Request-ID"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9._:-]{1,64}")

@@ -26,10 +26,8 @@ from memory_site.mcp import described
 from memory_site.openai_schemas import function_schema
 from npcs.schemas import NPCIn
 from npcs.upsert import upsert_npc
-from retrieval.indexing import statistics
-from retrieval.indexing.embed import embed_pending
-from retrieval.indexing.normalize import normalize_lore, normalize_srd
-from retrieval.search.engine import search
+from retrieval.indexing import count_words, embed_pending, normalize_lore, normalize_srd
+from retrieval.search import search
 from worlds import keys, reveals
 from worlds.audiences import GM, Audience
 from worlds.callers import Caller
@@ -97,7 +95,7 @@ def _writing(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "ingest_art", lambda: ingest_art(world, _card())
     yield "upsert_facts", lambda: upsert_facts(world, _facts())
     yield "embed_pending", lambda: [embed_pending(model) for model in SEARCHED]
-    yield "refresh_statistics", lambda: [statistics.refresh(model) for model in SEARCHED]
+    yield "refresh_statistics", lambda: [count_words(model) for model in SEARCHED]
     yield "create_key", lambda: keys.create_key(world, name="smoke", audience="gm")[0]
     lore = partial(Lore.objects.get, world=world, slug="the-ledger")
     yield "reveal", lambda: reveals.reveal(lore(), Audience("party", "lanternbearers"))

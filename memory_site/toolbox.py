@@ -42,7 +42,7 @@ from memory_site.errors import problem_of
 from memory_site.request_ids import calling
 from npcs.tools import npc_profile
 from retrieval.errors import Forbidden, NotFound
-from retrieval.search.telemetry import span_of
+from retrieval.search import start_span
 from worlds import audit, rate_limits
 from worlds.callers import Caller
 from worlds.keys import Scope
@@ -170,7 +170,10 @@ def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) 
     """Count, check, answer and audit one call. Whatever goes wrong comes out as a `Problem`."""
     noted, begun = audit.Call(tool=name, door=door, caller=caller), perf_counter()
     prefix = caller.key.prefix if caller.key else ""
-    with calling(caller.request_id, prefix, name[:80]), span_of(_tracer, "memory37.tool") as span:
+    with (
+        calling(caller.request_id, prefix, name[:80]),
+        start_span(_tracer, "memory37.tool") as span,
+    ):
         try:
             tool = find(name)
             noted.caller, allowance = rate_limits.admit(caller, name)

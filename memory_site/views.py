@@ -13,7 +13,7 @@ from npcs.models import NPC, DispositionChange
 from npcs.page_queries import disposition_table
 from npcs.profiles import present_influence
 from retrieval.errors import Problem
-from retrieval.search.engine import search
+from retrieval.search import search
 from worlds.callers import Caller
 from worlds.in_world_days import names_of_days
 from worlds.pages import Viewer, gm_page, page, show

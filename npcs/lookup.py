@@ -9,7 +9,7 @@ from episodes.lookup import as_uuid
 from npcs.models import NPC
 from npcs.querysets import NPCQuerySet
 from retrieval.errors import Ambiguous, Invalid, NotFound
-from retrieval.text.names import Entry, NameIndex
+from retrieval.text import KnownName, NameIndex
 from worlds.audiences import GM, Audience
 from worlds.models import World
 
@@ -53,5 +53,6 @@ def find_npcs(
 
 def names_of(npcs: QuerySet[NPC]) -> NameIndex:
     return NameIndex(
-        Entry(pk, name, aliases) for pk, name, aliases in npcs.values_list("pk", "name", "aliases")
+        KnownName(pk, name, aliases)
+        for pk, name, aliases in npcs.values_list("pk", "name", "aliases")
     )

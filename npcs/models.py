@@ -9,7 +9,7 @@ from simple_history.models import HistoricalRecords
 from episodes.models import Episode, InWorldTime, TimestampedModel
 from knowledge.models import Lore
 from npcs.querysets import LedgerQuerySet, NPCQuerySet
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 from worlds.audiences import Guarded, GuardedQuerySet, Visibility
 from worlds.models import Party
 

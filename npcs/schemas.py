@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from episodes.schemas import EngineInput, Line, Prose, Reason, Ref, storable
-from retrieval.schemas import Day
 from worlds.audiences import Visibility
+from worlds.base_schemas import Day
 
 Slug = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[\w\-]+$")]
 Direction = Literal["rising", "falling", "steady"]

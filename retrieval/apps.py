@@ -13,7 +13,6 @@ class RetrievalConfig(AppConfig):
         from pgvector import HalfVector
         from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
 
-        from retrieval import checks  # noqa: F401  registers them
         from retrieval.indexing.install import install_after_migrate
 
         # A vector in binary costs a tenth of one in text. PostgreSQL reads it as the type that the statement names.

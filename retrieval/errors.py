@@ -94,3 +94,9 @@ class RateLimited(Problem):
     """`Retry-After` in `headers` says how many seconds to wait."""
 
     status, code, title = 429, "rate_limited", "Too many calls"
+
+
+class SearchTimeout(Problem):
+    """The database took too long."""
+
+    status, code, title = 503, "search_timeout", "The search took too long"

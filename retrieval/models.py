@@ -1,6 +1,7 @@
 """The abstract passage: a searchable piece of text with its words, its vector and the state of both."""
 
 from typing import ClassVar
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.search import SearchVectorField
@@ -8,9 +9,27 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
+from uuid6 import uuid7 as _uuid7
 
-from retrieval.ids import uuid7
-from retrieval.search.domains import SearchConfig
+from retrieval.domains import SearchConfig, get_passage_model, passage_models
+
+__all__ = [
+    "CachedVector",
+    "get_passage_model",
+    "LanguageModelCall",
+    "Passage",
+    "passage_models",
+    "ScopeStatistics",
+    "SearchConfig",
+    "StagedVector",
+    "uuid7",
+    "WordStatistics",
+]
+
+
+def uuid7() -> UUID:
+    """Return a new UUIDv7 as a standard library UUID (uuid6's subclass would not adapt as one)."""
+    return UUID(int=_uuid7().int)
 
 
 class Passage(models.Model):
@@ -19,11 +38,11 @@ class Passage(models.Model):
     A row is found by its words from the moment it is written; `embedding` follows when the sweep or a task has computed
     it, and is compared only with vectors of the same `embedding_model`.
 
-    A concrete model says with `searched` how it is searched. A database trigger, installed after `migrate` for every
+    A concrete model says with `search_config` how it is searched. A database trigger, installed after `migrate` for every
     concrete model, keeps `search_vector`, `word_count` and `rev`: `update()` and raw SQL are covered too.
     """
 
-    searched: ClassVar[SearchConfig | None] = None
+    search_config: ClassVar[SearchConfig]
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     text = models.TextField(_("text"))

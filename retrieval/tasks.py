@@ -5,12 +5,12 @@ import logging
 from celery import shared_task
 from django.db import transaction
 
+from retrieval.domains import get_passage_model, passage_models
 from retrieval.embedders import vector_cache
 from retrieval.errors import EmbedderDown
 from retrieval.indexing import statistics
 from retrieval.indexing.embed import embed_pending
 from retrieval.indexing.upkeep import index_vectors, recount_changed
-from retrieval.search.domains import model_of, passage_models, searched
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ def embed_soon(domain: str) -> None:
 def embed(domain: str) -> int:
     """Embed what is stale in `domain`, and go on in another task while there is more."""
     try:
-        stored = embed_pending(model_of(domain), limit=IN_ONE_TASK)
+        stored = embed_pending(get_passage_model(domain), limit=IN_ONE_TASK)
     except EmbedderDown as problem:
         logger.warning("%s: not embedded now, the sweep tries again: %s", domain, problem)
         return 0
@@ -44,7 +44,7 @@ def sweep() -> dict[str, int]:
     stored = {}
     for model in passage_models():
         recount_changed(model)
-        stored[searched(model).domain] = embed(searched(model).domain)
+        stored[model.search_config.domain] = embed(model.search_config.domain)
         index_vectors(model)
     return stored
 
@@ -59,4 +59,4 @@ def prune_vectors() -> int:
 def count_words() -> None:
     """Count every word of every scope anew: deleted passages leave the counts only here."""
     for model in passage_models():
-        statistics.refresh(model)
+        statistics.count_words(model)

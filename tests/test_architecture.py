@@ -1,4 +1,7 @@
-"""Rules of the house that import-linter cannot see."""
+"""Rules of the code base that import-linter cannot see."""
+
+import ast
+from pathlib import Path
 
 from django.apps import apps
 from django.conf import settings
@@ -24,3 +27,24 @@ def test_foreign_keys_point_down() -> None:
 
 def test_every_layer_is_an_installed_app() -> None:
     assert set(LAYERS) <= set(settings.INSTALLED_APPS)
+
+
+PUBLIC_MODULES = {
+    f"retrieval.{name}"
+    for name in ("embedders", "errors", "indexing", "llm", "models", "search", "tasks", "text")
+}
+
+
+def test_other_apps_import_only_the_public_modules_of_retrieval() -> None:
+    root = Path(settings.BASE_DIR)
+    sources = [path for app in (*LAYERS[1:], "tests") for path in (root / app).rglob("*.py")]
+    deep = [
+        f"{path.relative_to(root)}: {node.module}"
+        for path in sources
+        if "migrations" not in path.parts and root / "tests" / "retrieval" not in path.parents
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").split(".")[0] == "retrieval"
+        and node.module not in PUBLIC_MODULES
+    ]
+    assert deep == []

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 from worlds.callers import Caller
 from worlds.models import AuditedCall
 from worlds.write_behind import Gathering

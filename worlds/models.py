@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 
 class Named(models.Model):

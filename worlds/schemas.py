@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrieval.schemas import Day, RequestModel
+from worlds.base_schemas import Day, RequestModel
 
 
 class RevealWritten(RequestModel):

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from retrieval.schemas import RequestModel
+from worlds.base_schemas import RequestModel
 
 AUDIENCE = r"^(gm|public|party:.+|npc:.+)$"
 AsAudience = Annotated[

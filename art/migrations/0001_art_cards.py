@@ -4,7 +4,7 @@ import django.contrib.postgres.fields
 import django.contrib.postgres.search
 import django.db.models.deletion
 import pgvector.django.halfvec
-import retrieval.ids
+import retrieval.models
 from django.db import migrations, models
 
 
@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='ArtCard',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('text', models.TextField(verbose_name='text')),
                 ('payload', models.JSONField(blank=True, default=dict, verbose_name='payload')),
                 ('metadata', models.JSONField(blank=True, default=dict, verbose_name='metadata')),

@@ -5,7 +5,7 @@ import django.contrib.postgres.search
 import django.db.models.deletion
 import django.utils.timezone
 import pgvector.django.halfvec
-import retrieval.ids
+import retrieval.models
 from django.db import migrations, models
 
 
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Arc',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
                 ('external_id', models.CharField(max_length=120, verbose_name='id')),
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Episode',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('text', models.TextField(verbose_name='text')),
                 ('payload', models.JSONField(blank=True, default=dict, verbose_name='payload')),
                 ('metadata', models.JSONField(blank=True, default=dict, verbose_name='metadata')),
@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='EpisodeVersion',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('version', models.PositiveIntegerField(verbose_name='version')),
                 ('body', models.JSONField(verbose_name='summary')),
                 ('digest', models.CharField(max_length=64)),
@@ -112,7 +112,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Recap',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
                 ('level', models.CharField(choices=[('scene', 'Scene'), ('session', 'Session'), ('arc', 'Arc'), ('campaign', 'Campaign')], max_length=8, verbose_name='level')),
@@ -129,7 +129,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='RecapSentence',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('position', models.PositiveIntegerField(default=0)),
                 ('text', models.TextField(verbose_name='sentence')),
                 ('episodes', models.ManyToManyField(related_name='recap_sentences', to='episodes.episode')),
@@ -145,7 +145,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('visibility', models.CharField(choices=[('public', 'Public'), ('gm', 'GM only'), ('revealed', 'Revealed to some')], default='gm', max_length=10, verbose_name='visibility')),
                 ('known_to', models.JSONField(blank=True, default=list, editable=False, verbose_name='known to')),
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
                 ('in_world_at', models.FloatField(blank=True, null=True, verbose_name='in-world day')),
@@ -173,7 +173,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Scratch',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('key', models.CharField(max_length=120, verbose_name='key')),
                 ('value', models.JSONField(verbose_name='value')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
@@ -190,7 +190,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('visibility', models.CharField(choices=[('public', 'Public'), ('gm', 'GM only'), ('revealed', 'Revealed to some')], default='gm', max_length=10, verbose_name='visibility')),
                 ('known_to', models.JSONField(blank=True, default=list, editable=False, verbose_name='known to')),
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
                 ('in_world_at', models.FloatField(blank=True, null=True, verbose_name='in-world day')),
@@ -217,7 +217,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Thread',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
                 ('external_id', models.CharField(max_length=120, verbose_name='id')),
@@ -238,7 +238,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Step',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('number', models.PositiveIntegerField(verbose_name='number')),
                 ('step_id', models.CharField(blank=True, default='', max_length=120, verbose_name='step id')),
                 ('speaker', models.CharField(blank=True, default='', max_length=200, verbose_name='speaker')),

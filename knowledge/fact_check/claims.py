@@ -10,9 +10,7 @@ from django.utils.translation import gettext as _
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
-from retrieval.text.names import Mention, fold, words
-from retrieval.text.names.inflections import text_forms
-from retrieval.text.names.normalize import has_hangul, is_cyrillic
+from retrieval.text import Mention, fold_name, has_hangul, is_cyrillic, name_words, text_forms
 
 MAX_NAMES = 10
 SPACES = re.compile(r"\s+")
@@ -61,7 +59,7 @@ def _with_slots(
     """Return the sentence in folded words, with `M0`, `M1` for its names: `M0 is allied with M1`."""
     nodes = [names.by_id[mention.matches[0].key] for mention in mentions]  # type: ignore[index]
     parts: list[str] = []
-    for word in words(sentence):
+    for word in name_words(sentence):
         inside = next((n for n, m in enumerate(mentions) if m.start <= word.start < m.end), None)
         if inside is None:
             parts.append(word.folded)
@@ -73,8 +71,8 @@ def _with_slots(
 
 def _ending(text: str, node: GraphNode) -> str:
     """Return what the sentence did to the name: a Korean particle, `s` of a possessive, `x` of another case."""
-    said = fold(text)
-    written = [fold(name) for name in (node.name, *node.aliases)]
+    said = fold_name(text)
+    written = [fold_name(name) for name in (node.name, *node.aliases)]
     if any(f" {said} " in f" {name} " for name in written):
         return ""
     last = said.split()[-1]

@@ -8,7 +8,7 @@ from knowledge.fact_check.schemas import FactSource
 from knowledge.graph.models import GraphEdge, SourceKind
 from knowledge.graph.protocol import View
 from knowledge.models import LorePassage
-from retrieval.text.names import fold
+from retrieval.text import fold_name
 
 LONGEST_TEXT = 500
 
@@ -55,9 +55,9 @@ def _passage(edge: GraphEdge, view: View) -> LorePassage | None:
 
 
 def _names_in(text: str, edge: GraphEdge) -> int:
-    folded = fold(text)
+    folded = fold_name(text)
     return sum(
-        any(fold(name) in folded for name in (node.name, *node.aliases))
+        any(fold_name(name) in folded for name in (node.name, *node.aliases))
         for node in (edge.src, edge.dst)
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from retrieval.text.names.normalize import has_hangul, is_cyrillic
+from retrieval.text import has_hangul, is_cyrillic
 
 DATA = Path(__file__).parent / "data"
 SLOT = re.compile(r"\{([ab])(?::(\w))?\}")

@@ -9,7 +9,7 @@ from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.lexicon import claim_kinds
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
-from retrieval.llm.client import LanguageModel
+from retrieval.llm import LanguageModel
 
 PROMPT = (Path(__file__).parent / "data" / "reading.md").read_text(encoding="utf-8")
 KINDS = sorted(name for name, kind in claim_kinds().items() if kind.readings)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from retrieval.schemas import Day, ResponseModel, StrictModel
+from worlds.base_schemas import Day, ResponseModel, StrictModel
 from worlds.tool_args import Ask
 
 Text = Annotated[str, Field(min_length=1, max_length=500)]

@@ -12,8 +12,8 @@ from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.protocol import View
 from knowledge.graph.relations import Relations
 from retrieval.errors import LanguageModelDown, Problem
-from retrieval.llm.client import get_llm
-from retrieval.text.names import fold
+from retrieval.llm import get_llm
+from retrieval.text import fold_name
 from worlds.callers import Caller
 
 _tracer = trace.get_tracer("memory37.graph")
@@ -85,8 +85,10 @@ def _kind(relation: str) -> ClaimKind | None:
         return ClaimKind(
             known.code, (Reading(known.stored_as or known.code, turned=bool(known.stored_as)),)
         )
-    said = fold(relation)
+    said = fold_name(relation)
     for kind in claim_kinds().values():
-        if said == kind.name or any(said in map(fold, reading.labels) for reading in kind.readings):
+        if said == kind.name or any(
+            said in map(fold_name, reading.labels) for reading in kind.readings
+        ):
             return kind
     return None

@@ -16,7 +16,7 @@ from django.db.models import Count, Max
 from Stemmer import Stemmer
 
 from knowledge.models import GlossaryTerm
-from retrieval.text.names import fold
+from retrieval.text import fold_name
 
 WEIGHT, LEAST = 1.0, 0.25
 SHORTEST_JOINED = 3
@@ -53,7 +53,7 @@ class Glossary:
 
     def add(self, term: str, name: str) -> None:
         parts = tuple(_name_parts(name))
-        if not parts or fold(name) in STOP_WORDS:
+        if not parts or fold_name(name) in STOP_WORDS:
             return
         if parts not in self.names:
             self.by_first[parts[0]].append(parts)
@@ -61,7 +61,7 @@ class Glossary:
 
     def find(self, question: str) -> list[Found]:
         """Return the terms in `question`, surest first, each once."""
-        folded = fold(question)
+        folded = fold_name(question)
         best: dict[str, Found] = {}
         for parts in self._held(folded):
             meant = self.names[parts]
@@ -112,7 +112,7 @@ def _all_said(parts: tuple[str, ...], said: set[str], joined: str) -> bool:
 
 
 def _name_parts(name: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(fold(name))]
+    return [_stem(word) for word in _WORD.findall(fold_name(name))]
 
 
 def _question_parts(folded: str) -> set[str]:

@@ -24,7 +24,7 @@ from knowledge.graph.schemas import (
 from knowledge.graph.store_selection import graph_store_for
 from knowledge.graph.upsert import MAX_BATCH, upsert_facts
 from retrieval.errors import AudienceAboveCap, NotFound
-from retrieval.schemas import StrictModel
+from worlds.base_schemas import StrictModel
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from knowledge.graph.models import GraphNode
 from retrieval.errors import NotFound
-from retrieval.text.names import Entry, Mention, NameIndex, query_keys
+from retrieval.text import KnownName, Mention, NameIndex, query_keys
 from worlds.audiences import GM, Audience
 from worlds.models import World
 
@@ -42,7 +42,7 @@ class EntityLinker:
 
     @cached_property
     def index(self) -> NameIndex:
-        return NameIndex([Entry(node.pk, node.name, node.aliases) for node in self.nodes])
+        return NameIndex([KnownName(node.pk, node.name, node.aliases) for node in self.nodes])
 
     def resolve(self, ref: str | UUID) -> GraphNode:
         """Return the one entity of this id, slug or name. Raises NotFound or Ambiguous with candidates."""

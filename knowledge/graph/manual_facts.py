@@ -9,7 +9,7 @@ from knowledge.graph.models import GraphEdge
 from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import lock_graph, stored_form
 from retrieval.errors import Conflict
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 STATEMENT_FIELDS = (
     "src_id",

@@ -12,8 +12,8 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from retrieval.ids import uuid7
-from retrieval.text.names import name_keys
+from retrieval.models import uuid7
+from retrieval.text import name_keys
 from worlds.audiences import Guarded, GuardedQuerySet, Visibility
 from worlds.models import World
 

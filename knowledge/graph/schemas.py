@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, FiniteFloat, model_validator
 
 from knowledge.graph.models import NodeKind, SourceKind
-from retrieval.schemas import RequestModel, ResponseModel
 from worlds.audiences import Visibility
+from worlds.base_schemas import RequestModel, ResponseModel
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from knowledge.schemas import LoreIn, LoreKind
 from retrieval.errors import Invalid
-from retrieval.indexing.normalize import slugify, strings
+from retrieval.text import slugify, string_list
 from worlds.bulk import invalid
 
 LONGEST_NAME, MOST_NAMES, LONGEST_TAG = 200, 50, 80
@@ -57,7 +57,7 @@ def draft(where: str, *, private: Any = False, **fields: Any) -> Draft:
         extra["title"] = title
     for name, longest in (("aliases", LONGEST_NAME), ("tags", LONGEST_TAG)):
         if name in fields:
-            fields[name], left = _fitted(strings(fields[name]), longest)
+            fields[name], left = _fitted(string_list(fields[name]), longest)
             if left:
                 notes.append(f"{len(left)} {name} did not fit")
                 extra[name] = left

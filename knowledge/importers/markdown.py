@@ -8,7 +8,7 @@ from typing import Any
 from knowledge.importers.entry_fields import Draft, draft, title_of, without
 from knowledge.importers.files import TextFile, text_files
 from knowledge.schemas import LoreIn
-from retrieval.indexing.normalize import clean, slugify, split_front_matter, strings
+from retrieval.text import clean_text, slugify, split_front_matter, string_list
 
 COMMENT = re.compile(r"%%(.+?)%%", re.DOTALL)
 INLINE_TAG = re.compile(r"(?:^|\s)#([^\W\d][\w/-]*)")
@@ -18,18 +18,18 @@ OWN_FIELDS = set(LoreIn.model_fields) - {"title", "body", "slug", "extra"}
 def read_vault(path: Path) -> Iterator[Draft]:
     """Notes of an Obsidian vault. Comments (`%%…%%`) are the author's own: they become secrets."""
     for file in text_files(path, ".md", ".markdown"):
-        fields, body = split_front_matter(clean(file.text))
+        fields, body = split_front_matter(clean_text(file.text))
         body = COMMENT.sub(
             lambda found: f"\n\n:::secret\n{found[1].strip()}\n:::\n\n", body
         ).strip()
-        tags = [*strings(fields.get("tags") or fields.get("tag")), *INLINE_TAG.findall(body)]
+        tags = [*string_list(fields.get("tags") or fields.get("tag")), *INLINE_TAG.findall(body)]
         yield draft(
             file.name,
             title=fields.get("title") or title_of(file.path),
             slug=slugify(title_of(file.path)) or None,
             body=body,
             kind=fields.get("kind") or fields.get("type") or _folder(file),
-            aliases=strings(fields.get("aliases") or fields.get("alias")),
+            aliases=string_list(fields.get("aliases") or fields.get("alias")),
             tags=[tag.lstrip("#") for tag in dict.fromkeys(tags)],
             origin=f"obsidian:{file.name}"[-200:],
             extra=_plain(
@@ -47,7 +47,7 @@ def read_vault(path: Path) -> Iterator[Draft]:
 def read_own(path: Path) -> Iterator[Draft]:
     """Files of `export_lore --format markdown`: the front matter says everything, also who may see it."""
     for file in text_files(path, ".md"):
-        fields, body = split_front_matter(clean(file.text))
+        fields, body = split_front_matter(clean_text(file.text))
         told: dict[str, Any] = {name: fields[name] for name in OWN_FIELDS if name in fields}
         yield draft(
             file.name,

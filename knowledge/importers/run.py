@@ -17,7 +17,7 @@ from knowledge.models import Lore
 from knowledge.schemas import LoreIn
 from knowledge.upsert import upsert_lore
 from retrieval.errors import Invalid, Problem
-from retrieval.text.names import fold
+from retrieval.text import fold_name
 from worlds.audiences import Visibility
 from worlds.models import World
 
@@ -109,14 +109,14 @@ def _unknown_links(world: World, drafts: list[Draft]) -> dict[str, list[str]]:
     names = [(each.entry.slug or "", each.entry.title, *each.entry.aliases) for each in drafts]
     stored = Lore.objects.filter(world=world).values_list("slug", "title", "aliases")
     names += [(slug, title, *aliases) for slug, title, aliases in stored]
-    known = {fold(name) for group in names for name in group}
+    known = {fold_name(name) for group in names for name in group}
     unknown: dict[str, list[str]] = {}
     for each in drafts:
         targets = (target.strip() for target in LINK.findall(each.entry.body))
         missing = [
             target
             for target in dict.fromkeys(targets)
-            if fold(target.rsplit("/", 1)[-1]) not in known
+            if fold_name(target.rsplit("/", 1)[-1]) not in known
         ]
         if missing:
             unknown[each.where] = missing

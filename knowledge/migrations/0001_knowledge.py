@@ -5,7 +5,7 @@ import django.contrib.postgres.indexes
 import django.contrib.postgres.search
 import django.db.models.deletion
 import pgvector.django.halfvec
-import retrieval.ids
+import retrieval.models
 import simple_history.models
 from django.conf import settings
 from django.db import migrations, models
@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Document',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('version', models.PositiveIntegerField(default=1, editable=False, verbose_name='version')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
@@ -48,7 +48,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='GlossaryTerm',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('term', models.CharField(max_length=200, verbose_name='term')),
                 ('language', models.CharField(max_length=8, verbose_name='language of the names')),
                 ('names', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), default=list, size=None, verbose_name='names')),
@@ -63,7 +63,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='HistoricalRule',
             fields=[
-                ('id', models.UUIDField(db_index=True, default=retrieval.ids.uuid7, editable=False)),
+                ('id', models.UUIDField(db_index=True, default=retrieval.models.uuid7, editable=False)),
                 ('version', models.PositiveIntegerField(default=1, editable=False, verbose_name='version')),
                 ('created_at', models.DateTimeField(blank=True, editable=False, verbose_name='created')),
                 ('updated_at', models.DateTimeField(blank=True, editable=False, verbose_name='updated')),
@@ -98,7 +98,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('visibility', models.CharField(choices=[('public', 'Public'), ('gm', 'GM only'), ('revealed', 'Revealed to some')], default='gm', max_length=10, verbose_name='visibility')),
                 ('known_to', models.JSONField(blank=True, default=list, editable=False, verbose_name='known to')),
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('version', models.PositiveIntegerField(default=1, editable=False, verbose_name='version')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
@@ -132,7 +132,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('visibility', models.CharField(choices=[('public', 'Public'), ('gm', 'GM only'), ('revealed', 'Revealed to some')], default='gm', max_length=10, verbose_name='visibility')),
                 ('known_to', models.JSONField(blank=True, default=list, editable=False, verbose_name='known to')),
-                ('id', models.UUIDField(db_index=True, default=retrieval.ids.uuid7, editable=False)),
+                ('id', models.UUIDField(db_index=True, default=retrieval.models.uuid7, editable=False)),
                 ('version', models.PositiveIntegerField(default=1, editable=False, verbose_name='version')),
                 ('created_at', models.DateTimeField(blank=True, editable=False, verbose_name='created')),
                 ('updated_at', models.DateTimeField(blank=True, editable=False, verbose_name='updated')),
@@ -171,7 +171,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='LorePassage',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('text', models.TextField(verbose_name='text')),
                 ('payload', models.JSONField(blank=True, default=dict, verbose_name='payload')),
                 ('metadata', models.JSONField(blank=True, default=dict, verbose_name='metadata')),
@@ -203,7 +203,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='LoreProposal',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('entry', models.JSONField(verbose_name='proposed entry')),
                 ('reason', models.TextField(blank=True, default='', verbose_name='why')),
                 ('proposed_by', models.CharField(blank=True, default='', max_length=120, verbose_name='proposed by')),
@@ -224,7 +224,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Rule',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('version', models.PositiveIntegerField(default=1, editable=False, verbose_name='version')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
@@ -249,7 +249,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='RulePassage',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('text', models.TextField(verbose_name='text')),
                 ('payload', models.JSONField(blank=True, default=dict, verbose_name='payload')),
                 ('metadata', models.JSONField(blank=True, default=dict, verbose_name='metadata')),

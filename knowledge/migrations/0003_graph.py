@@ -8,7 +8,7 @@ import django.db.models.functions.comparison
 import django.db.models.functions.datetime
 import django.utils.timezone
 import knowledge.graph.models
-import retrieval.ids
+import retrieval.models
 from django.db import migrations, models
 
 
@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('visibility', models.CharField(choices=[('public', 'Public'), ('gm', 'GM only'), ('revealed', 'Revealed to some')], default='gm', max_length=10, verbose_name='visibility')),
                 ('known_to', models.JSONField(blank=True, default=list, editable=False, verbose_name='known to')),
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('source_kind', models.CharField(choices=[('editor', 'Editor'), ('episode', 'Episode'), ('lore', 'Lore'), ('proposal', 'Proposal'), ('engine', 'Game engine'), ('import', 'Import')], default='editor', max_length=10, verbose_name='source')),
                 ('source_ref', models.CharField(blank=True, default='', max_length=200, verbose_name='source id')),
                 ('source_note', models.TextField(blank=True, default='', verbose_name='what the source says')),
@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('visibility', models.CharField(choices=[('public', 'Public'), ('gm', 'GM only'), ('revealed', 'Revealed to some')], default='gm', max_length=10, verbose_name='visibility')),
                 ('known_to', models.JSONField(blank=True, default=list, editable=False, verbose_name='known to')),
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('source_kind', models.CharField(choices=[('editor', 'Editor'), ('episode', 'Episode'), ('lore', 'Lore'), ('proposal', 'Proposal'), ('engine', 'Game engine'), ('import', 'Import')], default='editor', max_length=10, verbose_name='source')),
                 ('source_ref', models.CharField(blank=True, default='', max_length=200, verbose_name='source id')),
                 ('source_note', models.TextField(blank=True, default='', verbose_name='what the source says')),
@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Contradiction',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('state', models.CharField(choices=[('open', 'Open'), ('resolved', 'Resolved')], default='open', max_length=10, verbose_name='state')),
                 ('how', models.CharField(blank=True, choices=[('keep_first', 'Keep the first from a time on'), ('keep_second', 'Keep the second from a time on'), ('keep_both', 'Keep both'), ('retract_first', 'Retract the first'), ('retract_second', 'Retract the second'), ('gone', 'Settled by another change')], default='', max_length=16, verbose_name='decision')),
                 ('reason', models.TextField(blank=True, default='', verbose_name='reason')),

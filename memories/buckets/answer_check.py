@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from memories import prompts
 from retrieval.errors import LanguageModelDown
-from retrieval.llm.client import get_llm
+from retrieval.llm import get_llm
 
 MAX_MEMORIES = 3
 """Memories shown to the model, the best first."""

@@ -11,7 +11,7 @@ from memories.ledger.commit import Taken, take_in
 from memories.ledger.plan import Particulars
 from memories.models import Namespace
 from memories.vectors import SiteSource, VectorSource
-from retrieval.llm.client import get_llm
+from retrieval.llm import get_llm
 
 
 def site_classifier() -> Classifier:

@@ -10,7 +10,7 @@ from uuid import UUID
 from rapidfuzz import fuzz
 
 from retrieval.errors import Invalid
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 EMA_ALPHA, MIN_CONFIDENCE, PROMOTED_AT = 0.2, 0.3, 0.8
 SAME_NAME_AT = 85

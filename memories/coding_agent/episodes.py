@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memories.coding_agent.stores.protocol import MemoryRecord
 from memories.states import Bucket
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 KIND = "episode"
 

@@ -23,7 +23,7 @@ from memories.coding_agent.episodes import (
 )
 from memories.coding_agent.stores.protocol import MemoryStore, StoreDamaged
 from retrieval.errors import Conflict, Invalid
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 EDITING_TOOLS = ("edit", "write", "search_replace")
 RECOVERED_AFTER = 5

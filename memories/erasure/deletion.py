@@ -33,10 +33,9 @@ from memories.models import (
 )
 from memories.states import State
 from memories.text_caches import clear_text_caches
-from retrieval.embedders.cached import forget_queries
-from retrieval.embedders.vector_cache import forget_texts
+from retrieval.embedders import forget_queries, forget_texts
 from retrieval.errors import Invalid
-from retrieval.indexing import statistics
+from retrieval.indexing import count_words
 from retrieval.models import ScopeStatistics, WordStatistics
 
 Scope = ErasureReceipt.Scope
@@ -181,7 +180,7 @@ def _after(namespace: Namespace, *, whole: bool) -> None:
             file.unlink(missing_ok=True)
         return
     word_counts.recount(namespace)
-    statistics.refresh(Message, [namespace.pk])
+    count_words(Message, [namespace.pk])
     if folder and folder.is_dir():
         folders.export_core(core.current(namespace).markdown, folder / folders.CORE_FILE)
 

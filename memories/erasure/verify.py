@@ -7,7 +7,7 @@ from django.db import connection
 from psycopg import sql
 
 from memories.erasure.lineage import MIN_QUOTE_LENGTH
-from retrieval.embedders.vector_cache import text_hash
+from retrieval.embedders import text_hash
 
 COLUMNS = """
 SELECT c.table_name, c.column_name, c.udt_name FROM information_schema.columns c

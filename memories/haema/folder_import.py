@@ -15,7 +15,7 @@ from memories.ledger import state_changes
 from memories.models import Evidence, MemoryItem, Namespace, Observation
 from memories.states import ROWS_AT_ONCE, Maker, State
 from memories.storable import flaw
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 LATEST = "latest.sqlite3"
 ROWS = "SELECT id, document, timestamp_ms, deleted FROM latest_memories ORDER BY timestamp_ms"

@@ -20,7 +20,7 @@ from memories.similarity import nearest
 from memories.similarity.nearest import Near
 from memories.storable import required
 from memories.vectors import SiteSource, Vectors, VectorSource
-from retrieval.llm.client import get_llm
+from retrieval.llm import get_llm
 
 REDOS = 6
 """After so many lost races the contents are stored as they came: nothing is lost, nothing replaced."""

@@ -40,7 +40,7 @@ from memories.similarity.resolve import Arrivals, Settled, Settling, TooShallow
 from memories.states import Maker, State
 from memories.vectors import VectorSource
 from retrieval.embedders import get_embedder
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 REPLACED_BECAUSE = "replaced by a newer memory"
 SPARE = 5

@@ -23,7 +23,7 @@ from memories.models import (
 )
 from memories.models.namespaces import Review
 from memories.states import ROWS_AT_ONCE, Link, Maker, State
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 if TYPE_CHECKING:
     from memories.ingest.add import Adding

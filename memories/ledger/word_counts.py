@@ -4,7 +4,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from memories.models import MemoryItem, Namespace
-from retrieval.indexing import statistics
+from retrieval.indexing import count_words
 
 SHARE, LEAST = 0.2, 50
 """Count again when so many memories have come since the last count."""
@@ -24,7 +24,7 @@ def keep_up(namespace: Namespace) -> None:
 def recount(namespace: Namespace) -> None:
     waiting = Namespace.objects.filter(pk=namespace.pk)
     before = waiting.values_list("words_uncounted", flat=True).get()
-    counted = statistics.refresh(MemoryItem, [namespace.pk])
+    counted = count_words(MemoryItem, [namespace.pk])
     left = Greatest(
         F("words_uncounted") - before, 0
     )  # two who counted at once subtract the same twice

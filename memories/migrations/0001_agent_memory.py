@@ -5,7 +5,7 @@ import django.db.models.deletion
 import django.utils.timezone
 import pgvector.django.halfvec
 import pgvector.django.vector
-import retrieval.ids
+import retrieval.models
 from django.db import migrations, models
 
 
@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='MemoryItem',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('text', models.TextField(verbose_name='text')),
                 ('payload', models.JSONField(blank=True, default=dict, verbose_name='payload')),
                 ('metadata', models.JSONField(blank=True, default=dict, verbose_name='metadata')),
@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='ErasureReceipt',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('namespace_id_was', models.UUIDField(verbose_name='namespace')),
                 ('scope', models.CharField(choices=[('memory', 'One memory'), ('source', 'A source'), ('subject', 'A subject'), ('namespace', 'A namespace')], max_length=10, verbose_name='scope')),
                 ('requested_by', models.CharField(blank=True, default='', max_length=150, verbose_name='requested by')),
@@ -92,7 +92,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Namespace',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(help_text='The agent this memory belongs to.', max_length=120, verbose_name='name')),
                 ('path', models.TextField(blank=True, default='', help_text='The folder a script opens it by.', verbose_name='folder')),
                 ('dims', models.PositiveIntegerField(blank=True, editable=False, null=True, verbose_name='vector width')),
@@ -113,7 +113,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Message',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('text', models.TextField(verbose_name='text')),
                 ('payload', models.JSONField(blank=True, default=dict, verbose_name='payload')),
                 ('metadata', models.JSONField(blank=True, default=dict, verbose_name='metadata')),
@@ -164,7 +164,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='CoreVersion',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('number', models.PositiveIntegerField(verbose_name='version')),
                 ('markdown', models.TextField(verbose_name='core memory')),
                 ('reason', models.CharField(blank=True, default='', max_length=300, verbose_name='reason')),
@@ -180,7 +180,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='CoreProposal',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('base_number', models.PositiveIntegerField(default=0, verbose_name='made against version')),
                 ('markdown', models.TextField(verbose_name='proposed core memory')),
                 ('reason', models.CharField(blank=True, default='', max_length=300, verbose_name='reason')),
@@ -198,8 +198,8 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Observation',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('batch', models.UUIDField(default=retrieval.ids.uuid7, help_text='Contents of one add share it.', verbose_name='add call')),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('batch', models.UUIDField(default=retrieval.models.uuid7, help_text='Contents of one add share it.', verbose_name='add call')),
                 ('text', models.TextField(verbose_name='text')),
                 ('source', models.CharField(blank=True, default='', max_length=200, verbose_name='source')),
                 ('subject', models.CharField(blank=True, default='', max_length=200, verbose_name='subject')),
@@ -242,7 +242,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Succession',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('supersedes', 'Supersedes'), ('formerly', 'Formerly'), ('merged', 'Merged'), ('split', 'Split')], default='supersedes', max_length=10, verbose_name='kind')),
                 ('in_effect', models.BooleanField(default=True, verbose_name='in effect')),
                 ('reason', models.CharField(blank=True, default='', max_length=300, verbose_name='reason')),

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import memories.models.code_rules
-import retrieval.ids
+import retrieval.models
 from django.db import migrations, models
 
 
@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='StoredCodeRule',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('project_id', models.CharField(db_default='global', default='global', max_length=255, verbose_name='project')),
                 ('name', models.CharField(max_length=255, verbose_name='name')),
                 ('description', models.TextField(blank=True, default='', verbose_name='description')),

@@ -15,7 +15,7 @@ from memories.code_rules.rule import (
     RuleCategory,
 )
 from memories.models.namespaces import Namespace
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 CATEGORIES = [
     (RuleCategory.NULL_SAFETY.value, _("Null safety")),

@@ -5,12 +5,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memories.models.namespaces import Namespace
-from retrieval.models import Passage
-from retrieval.search.domains import SearchConfig
+from retrieval.models import Passage, SearchConfig
 
 
 class Message(Passage):
-    searched = SearchConfig(
+    search_config = SearchConfig(
         "conversation",
         scope="namespace_id",
         public=models.Q(namespace__isnull=False),

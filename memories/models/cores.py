@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memories.models.namespaces import Namespace
 from memories.states import Maker
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 
 class CoreVersion(models.Model):

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 from worlds.models import World
 
 

@@ -8,15 +8,13 @@ from memories.models.namespaces import Namespace
 from memories.models.observations import Observation
 from memories.querysets import MemoryQuerySet
 from memories.states import Bucket, Link, Maker, State
-from retrieval.ids import uuid7
-from retrieval.models import Passage
-from retrieval.search.domains import SearchConfig
+from retrieval.models import Passage, SearchConfig, uuid7
 
 
 class MemoryItem(Passage):
     """One memory: the passage that is searched. Its text is never edited in place: a new text is a new memory."""
 
-    searched = SearchConfig(
+    search_config = SearchConfig(
         "memory", scope="namespace_id", public=models.Q(state=State.ACTIVE), text_weight=3
     )
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from memories.models.namespaces import Namespace
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 
 class Observation(models.Model):

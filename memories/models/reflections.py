@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from memories.models.items import MemoryItem
 from memories.models.namespaces import Namespace
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 
 class Trigger(models.TextChoices):

@@ -24,7 +24,7 @@ from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import InsightDraft, ReflectionGenerator
 from memories.states import Bucket, State
 from memories.vectors import Vectors
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 logger = logging.getLogger(__name__)
 

@@ -12,9 +12,8 @@ from memories.models import Namespace
 from memories.querysets import MemoryQuerySet
 from memories.storable import flaw
 from memories.vectors import Vectors, VectorSource
-from retrieval.search.engine import search as search_passages
-from retrieval.search.hits import Hit, Leg
-from retrieval.search.presets import Mode, preset
+from retrieval.search import Hit, Leg, Mode, get_preset
+from retrieval.search import search as search_passages
 
 NOT_A_NUMBER = Value("NaN", output_field=FloatField())
 COLUMNS = ("pk", "text", "context", "metadata", "payload", "language", "updated_at", "away")
@@ -56,7 +55,7 @@ def _by_words(
         rows,
         query[:8000],
         scopes=[namespace.pk],
-        limit=max(limit, preset("memory").k_keyword),
+        limit=max(limit, get_preset("memory").k_keyword),
         mode=Mode.KEYWORD,
         language=namespace.language,
     )
@@ -92,7 +91,7 @@ def _by_vector(rows: MemoryQuerySet, wanted: Vectors, limit: int) -> list[Hit]:
 
 def _fused(words: dict[UUID, Hit], near: list[Hit], also: list[Hit]) -> list[Hit]:
     """Score fusion as in the site's statement: words by their best, vectors between worst and best."""
-    weight = preset("memory").vector_weight
+    weight = get_preset("memory").vector_weight
     likeness = {hit.id: hit.score for hit in (*near, *also)}
     best_word = max((hit.score for hit in words.values()), default=0.0) or 1.0
     low, high = min(likeness.values(), default=0.0), max(likeness.values(), default=0.0)

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import connection
 
 from memories.models import Namespace
-from retrieval.search.hits import Hit
+from retrieval.search import Hit
 
 BESIDE = """
 SELECT memory.id, before.id, after.id

@@ -12,9 +12,8 @@ from memories.search.client_vectors import search_by_client_vectors
 from memories.search.neighbors import lifted_by_neighbours
 from memories.states import Link
 from memories.vectors import VectorSource
-from retrieval.search.engine import search as search_passages
-from retrieval.search.hits import Hit, Leg
-from retrieval.search.presets import Mode
+from retrieval.search import Hit, Leg, Mode
+from retrieval.search import search as search_passages
 
 WORDS_COUNT_FROM = 250
 """Memories from which words take part by default beside a client's vectors: below, what is rare is not known."""

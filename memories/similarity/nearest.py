@@ -10,8 +10,8 @@ from psycopg import sql
 from memories.models import Namespace
 from memories.vectors import Vectors
 from retrieval.embedders import get_embedder
-from retrieval.search.pipeline import execute_together
-from retrieval.search.statement import vector_text
+from retrieval.search import execute_together
+from retrieval.search import halfvec_text
 
 BY_CLIENT_VECTOR = """
 SELECT wanted.position - 1, near.id, near.text, near.distance
@@ -78,7 +78,7 @@ def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
                 BY_CLIENT_VECTOR, values | {"vectors": [as_literal(vector) for vector in vectors]}
             )
             return list(cursor.fetchall())
-    values["vectors"] = [vector_text(vector) for vector in vectors]
+    values["vectors"] = [halfvec_text(vector) for vector in vectors]
     return list(execute_together(DEFAULT_DB_ALIAS, (LIMITS, {}), (_by_site_vector(), values)))
 
 

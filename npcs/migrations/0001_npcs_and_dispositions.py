@@ -3,7 +3,7 @@
 import django.contrib.postgres.fields
 import django.db.models.deletion
 import django.utils.timezone
-import retrieval.ids
+import retrieval.models
 import simple_history.models
 from django.conf import settings
 from django.db import migrations, models
@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
             name='HistoricalNPC',
             fields=[
                 ('visibility', models.CharField(choices=[('public', 'Public'), ('gm', 'GM only'), ('revealed', 'Revealed to some')], default='gm', max_length=10, verbose_name='visibility')),
-                ('id', models.UUIDField(db_index=True, default=retrieval.ids.uuid7, editable=False)),
+                ('id', models.UUIDField(db_index=True, default=retrieval.models.uuid7, editable=False)),
                 ('created_at', models.DateTimeField(blank=True, editable=False, verbose_name='created')),
                 ('updated_at', models.DateTimeField(blank=True, editable=False, verbose_name='updated')),
                 ('slug', models.SlugField(allow_unicode=True, max_length=120, verbose_name='slug')),
@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('visibility', models.CharField(choices=[('public', 'Public'), ('gm', 'GM only'), ('revealed', 'Revealed to some')], default='gm', max_length=10, verbose_name='visibility')),
                 ('known_to', models.JSONField(blank=True, default=list, editable=False, verbose_name='known to')),
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
                 ('slug', models.SlugField(allow_unicode=True, max_length=120, verbose_name='slug')),
@@ -122,7 +122,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Disposition',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('score', models.FloatField(default=0, verbose_name='score')),
                 ('axes', models.JSONField(blank=True, default=dict, verbose_name='per axis')),
                 ('trend', models.FloatField(default=0, verbose_name='trend')),

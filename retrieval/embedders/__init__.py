@@ -11,10 +11,24 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from retrieval.embedders.base import Embedder, Vectors
-from retrieval.embedders.cached import CachedEmbedder
-from retrieval.search.presets import PRESETS, preset
+from retrieval.embedders.cached import CachedEmbedder, forget_queries
+from retrieval.embedders.hashing import HashingEmbedder
+from retrieval.embedders.vector_cache import forget_texts, text_hash
+from retrieval.embedders.vectors import unit_rows
+from retrieval.presets import PRESETS, get_preset
 
-__all__ = ["Embedder", "Vectors", "embedder_path", "get_embedder"]
+__all__ = [
+    "CachedEmbedder",
+    "Embedder",
+    "HashingEmbedder",
+    "Vectors",
+    "embedder_path",
+    "forget_queries",
+    "forget_texts",
+    "get_embedder",
+    "text_hash",
+    "unit_rows",
+]
 
 BUILT_IN = {
     "local": "retrieval.embedders.local.LocalEmbedder",
@@ -30,7 +44,7 @@ def get_embedder(domain: str | None = None) -> CachedEmbedder:
     Only a hosted model has a width per domain (`text-embedding-3-large@1024`); a local one brings its own and is the
     same for all. Costs nothing until the first text: models load on use.
     """
-    dims = preset(domain).dims if domain in PRESETS else DEFAULT_DIMS
+    dims = get_preset(domain).dims if domain in PRESETS else DEFAULT_DIMS
     return _embedder(embedder_path(), dims, _fingerprint(), os.getpid())
 
 

@@ -1,0 +1,33 @@
+"""From raw text to indexed passages: chunks, vectors, word counts and indexes. Other apps import from this package."""
+
+from retrieval.indexing.chunk_schema import Chunk, Domain
+from retrieval.indexing.embed import PARKED_AFTER, embed_pending
+from retrieval.indexing.install import install_passage_table
+from retrieval.indexing.model_switch import mark_foreign_stale
+from retrieval.indexing.normalize import (
+    SourceEntry,
+    chunk_entry,
+    normalize_art,
+    normalize_episode,
+    normalize_lore,
+    normalize_srd,
+)
+from retrieval.indexing.statistics import count_words
+from retrieval.indexing.upkeep import index_vectors
+
+__all__ = [
+    "Chunk",
+    "chunk_entry",
+    "count_words",
+    "Domain",
+    "embed_pending",
+    "index_vectors",
+    "install_passage_table",
+    "mark_foreign_stale",
+    "normalize_art",
+    "normalize_episode",
+    "normalize_lore",
+    "normalize_srd",
+    "PARKED_AFTER",
+    "SourceEntry",
+]

@@ -8,12 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from retrieval.text import count_tokens
+
 SMALLEST, COMFORTABLE, LARGEST = 500, 900, 1500
 
-_WIDE = re.compile(
-    r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef]"
-)
-_NARROW = re.compile(r"[\u0000-\u024f\u1e00-\u1eff\u2000-\u206f]")
 _OPENS_SECRET = re.compile(r":::+[ \t]*secret\b", re.IGNORECASE)
 _FENCE = re.compile(
     r"(?P<opens>^[> \t]*:::+[ \t]*\w|:::+[ \t]*secret\b)|(?P<closes>:::+)",
@@ -51,12 +49,6 @@ class Block:
     path: tuple[Heading, ...]
     tokens: float
     is_heading: bool = False
-
-
-def count_tokens(text: str) -> float:
-    """Estimate tokens: about four Latin, two and a half Cyrillic (or Greek, Arabic, …) letters, one Hangul or Han."""
-    wide, narrow = len(_WIDE.findall(text)), len(_NARROW.findall(text))
-    return wide * 0.9 + narrow * 0.25 + (len(text) - wide - narrow) * 0.4
 
 
 def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[Piece]:

@@ -17,7 +17,6 @@ from pgvector import HalfVector
 from retrieval.embedders import Embedder, Vectors, get_embedder
 from retrieval.errors import EmbedderDown
 from retrieval.models import Passage
-from retrieval.search.domains import searched
 
 BATCH = 64
 LEASE = timedelta(minutes=10)
@@ -85,7 +84,7 @@ def embed_pending(
     Raise `EmbedderDown` when the model answers nothing at all; the claimed rows are then free again, their tries not
     counted. Never call it inside a transaction.
     """
-    maker = embedder or get_embedder(searched(model).domain)
+    maker = embedder or get_embedder(model.search_config.domain)
     stored = taken = 0
     while limit is None or taken < limit:
         claimed = _claim(model, BATCH if limit is None else min(BATCH, limit - taken))

@@ -12,9 +12,9 @@ from django.apps import AppConfig
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from retrieval.domains import SearchConfig
 from retrieval.indexing.passage_indexes import create_word_indexes
 from retrieval.models import Passage
-from retrieval.search.domains import SearchConfig, searched
 
 FUNCTIONS = Path(__file__).parent / "sql" / "functions.sql"
 
@@ -42,10 +42,10 @@ def install_after_migrate(sender: AppConfig, using: str = "default", **_kwargs: 
     for model in sender.get_models():
         if (
             issubclass(model, Passage)
-            and isinstance(model.searched, SearchConfig)
+            and isinstance(getattr(model, "search_config", None), SearchConfig)
             and model._meta.db_table in tables
         ):
-            install(model, connection)
+            install_passage_table(model, connection)
 
 
 def install_functions(connection: BaseDatabaseWrapper) -> None:
@@ -61,12 +61,12 @@ def _statements() -> list[str]:
     return [f"CREATE OR REPLACE FUNCTION{part}" for part in parts[1:]]
 
 
-def install(
+def install_passage_table(
     model: type[Passage], connection: BaseDatabaseWrapper, *, with_indexes: bool = True
 ) -> None:
     """Give the table of `model` its trigger, its storage and its indexes of words; doing it again changes nothing."""
     table = model._meta.db_table
-    weights = searched(model)
+    weights = model.search_config
     names = {"table": connection.ops.quote_name(table)}
     times = {
         "context_times": weights.context_weight * weights.text_weight,

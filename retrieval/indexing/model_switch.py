@@ -14,7 +14,6 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from retrieval.embedders import Embedder
 from retrieval.indexing import passage_indexes
 from retrieval.models import Passage, StagedVector
-from retrieval.search.domains import searched
 
 BATCH = 64
 
@@ -36,7 +35,7 @@ def foreign(model: type[Passage], embedder: Embedder) -> "QuerySet[Any]":
 def unstaged(model: type[Passage], embedder: Embedder) -> "QuerySet[Any]":
     """Rows that have no vector of `embedder` for their present text, neither in use nor staged."""
     staged = StagedVector.objects.filter(
-        domain=searched(model).domain,
+        domain=model.search_config.domain,
         model=embedder.name,
         passage_id=OuterRef("pk"),
         rev=OuterRef("rev"),
@@ -62,12 +61,12 @@ def stage(
 
 def swap(model: type[Passage], embedder: Embedder) -> int:
     """Put the staged vectors in place and index them; return how many. Text that changed since is embedded soon."""
-    values = {"domain": searched(model).domain, "model": embedder.name}
+    values = {"domain": model.search_config.domain, "model": embedder.name}
     connection = connections["default"]
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(SWAP.format(table=connection.ops.quote_name(model._meta.db_table)), values)
         swapped = int(cursor.rowcount)
-        forget_foreign(model, embedder)
+        mark_foreign_stale(model, embedder)
         StagedVector.objects.filter(domain=values["domain"]).delete()
     if (
         model._default_manager.filter(embedding_model=embedder.name).count()
@@ -78,7 +77,7 @@ def swap(model: type[Passage], embedder: Embedder) -> int:
     return swapped
 
 
-def forget_foreign(model: type[Passage], embedder: Embedder) -> int:
+def mark_foreign_stale(model: type[Passage], embedder: Embedder) -> int:
     """Mark rows of another model stale, so that the sweep embeds them with this one; return how many."""
     return foreign(model, embedder).update(embedded_rev=0, embed_tries=0, embed_after=None)
 
@@ -86,7 +85,7 @@ def forget_foreign(model: type[Passage], embedder: Embedder) -> int:
 def _keep(model: type[Passage], embedder: Embedder, rows: Sequence[Any], vectors: Any) -> None:
     staged = [
         StagedVector(
-            domain=searched(model).domain,
+            domain=model.search_config.domain,
             model=embedder.name,
             passage_id=row.pk,
             rev=row.rev,

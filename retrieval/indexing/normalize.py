@@ -4,16 +4,14 @@
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import yaml
-
 from retrieval.errors import Invalid
 from retrieval.indexing.chunk import Piece, cut, without_secrets
-from retrieval.schemas import Chunk, Domain
+from retrieval.indexing.chunk_schema import Chunk, Domain
+from retrieval.text import clean_text, guess_language, slugify, split_front_matter, string_list
 
 TITLE_KEYS, TEXT_KEYS, ID_KEYS = (
     ("title", "name"),
@@ -23,23 +21,11 @@ TITLE_KEYS, TEXT_KEYS, ID_KEYS = (
 UNTITLED = "untitled"
 LONGEST_TITLE = 200
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIRST_HEADING = re.compile(r"\A\s*#[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufeff]")
-_NO_WORD = re.compile(r"[^\w]+")
-
-
-class _PlainLoader(yaml.SafeLoader):
-    """YAML without aliases: a few lines of them can stand for gigabytes."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed")
-        return super().compose_node(parent, index)
 
 
 @dataclass(frozen=True)
-class Entry:
+class SourceEntry:
     """A text with what is known about it, before it is cut."""
 
     title: str
@@ -53,15 +39,15 @@ class Entry:
 
 def normalize_srd(raw: str | Mapping[str, Any]) -> list[Chunk]:
     """Cut a rule into chunks; raises `Invalid` when there is no text."""
-    return chunks_of(read_entry(raw), domain="srd")
+    return chunk_entry(read_entry(raw), domain="srd")
 
 
 def normalize_lore(raw: str | Mapping[str, Any]) -> list[Chunk]:
     """Cut a lore entry into chunks; secret blocks are chunks of their own. Raises `Invalid` when there is no text."""
-    return chunks_of(read_entry(raw), domain="lore")
+    return chunk_entry(read_entry(raw), domain="lore")
 
 
-def chunks_of(entry: Entry, *, domain: Domain) -> list[Chunk]:
+def chunk_entry(entry: SourceEntry, *, domain: Domain) -> list[Chunk]:
     pieces = [piece for piece in cut(entry.body) if piece.text]
     if not pieces and not entry.body.strip():
         pieces = [Piece(entry.title, text=entry.title)]
@@ -71,10 +57,10 @@ def chunks_of(entry: Entry, *, domain: Domain) -> list[Chunk]:
     ]
 
 
-def read_entry(raw: str | Mapping[str, Any]) -> Entry:
+def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
     """Understand `raw`; what has no place of its own is kept in `extra`."""
     if isinstance(raw, str):
-        fields, body = split_front_matter(clean(raw))
+        fields, body = split_front_matter(clean_text(raw))
         return _entry({**fields, "body": body})
     if isinstance(raw, Mapping):
         return _entry(raw)
@@ -83,64 +69,7 @@ def read_entry(raw: str | Mapping[str, Any]) -> Entry:
     )
 
 
-def clean(text: str) -> str:
-    """Return `text` in NFC with plain line ends, and without what PostgreSQL or a reader would choke on."""
-    return unicodedata.normalize(
-        "NFC", _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    )
-
-
-def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Take YAML front matter off `text`; what is not a YAML object stays in the text."""
-    found = _FRONT_MATTER.match(text)
-    if not found:
-        return {}, text
-    try:
-        fields = yaml.load(found[1] or "", Loader=_PlainLoader)
-    except (yaml.YAMLError, RecursionError, ValueError) as problem:
-        raise Invalid(
-            f"The front matter is not YAML: {(str(problem) or 'too deep').splitlines()[0]}."
-        ) from problem
-    if not isinstance(fields, dict):
-        return {}, text
-    return {str(key): value for key, value in fields.items()}, text[found.end() :]
-
-
-def slugify(text: str, *, longest: int = 120) -> str:
-    """Return a readable id in lower case, letters of every script kept: `Зал вёсел` gives `зал-вёсел`."""
-    return (
-        _NO_WORD.sub("-", unicodedata.normalize("NFC", text).lower().replace("'", ""))
-        .strip("-_")[:longest]
-        .strip("-")
-    )
-
-
-def guess_language(text: str) -> str:
-    """Tell Korean and Russian by their script; everything else is taken for English."""
-    sample = text[:4000]
-    hangul = len(re.findall(r"[\uac00-\ud7a3]", sample))
-    cyrillic = len(re.findall(r"[\u0400-\u04ff]", sample))
-    latin = len(re.findall(r"[A-Za-z]", sample))
-    if hangul * 2 > max(cyrillic, latin):
-        return "ko"
-    return "ru" if cyrillic > latin else "en"
-
-
-def strings(value: Any) -> list[str]:
-    """Read a list of names from a list, or from text with commas."""
-    if value is None:
-        return []
-    parts: Sequence[Any] = (
-        value.split(",")
-        if isinstance(value, str)
-        else value
-        if isinstance(value, list)
-        else [value]
-    )
-    return list(dict.fromkeys(clean(str(part)).strip() for part in parts if str(part).strip()))
-
-
-def _entry(fields: Mapping[str, Any]) -> Entry:
+def _entry(fields: Mapping[str, Any]) -> SourceEntry:
     known = {"language", "breadcrumb", "aliases", *TITLE_KEYS, *TEXT_KEYS, *ID_KEYS}
     body = _text(_first(fields, TEXT_KEYS))
     heading = _FIRST_HEADING.match(body)
@@ -151,13 +80,13 @@ def _entry(fields: Mapping[str, Any]) -> Entry:
     )
     if not title:
         raise Invalid("The entry is empty: it needs a text or a title.")
-    return Entry(
-        title=clean(title),
+    return SourceEntry(
+        title=clean_text(title),
         body=body,
         id=str(_first(fields, ID_KEYS) or slugify(title) or UNTITLED),
         language=str(fields.get("language") or guess_language(f"{title} {body}")),
-        breadcrumb=tuple(strings(fields.get("breadcrumb"))),
-        aliases=tuple(strings(fields.get("aliases"))),
+        breadcrumb=tuple(string_list(fields.get("breadcrumb"))),
+        aliases=tuple(string_list(fields.get("aliases"))),
         extra={key: value for key, value in fields.items() if key not in known},
     )
 
@@ -168,11 +97,11 @@ def _first(fields: Mapping[str, Any], keys: Sequence[str]) -> Any:
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return clean("\n\n".join(str(part) for part in value))
-    return clean(str(value or ""))
+        return clean_text("\n\n".join(str(part) for part in value))
+    return clean_text(str(value or ""))
 
 
-def _chunk(entry: Entry, piece: Piece, *, domain: Domain, position: int) -> Chunk:
+def _chunk(entry: SourceEntry, piece: Piece, *, domain: Domain, position: int) -> Chunk:
     headings = [*entry.breadcrumb, *(title for title in piece.headings if title != entry.title)]
     secret = {} if piece.audiences is None else {"secret": True, "audiences": list(piece.audiences)}
     return Chunk(
@@ -231,7 +160,7 @@ def normalize_episode(summary: Summary) -> Chunk:
     return Chunk(
         id=summary.summary_id,
         domain="episode",
-        text=clean(without_secrets(summary.what)),
+        text=clean_text(without_secrets(summary.what)),
         payload={"players": summary.who.players, "where": summary.where},
         metadata={
             "scene": summary.scene_id,
@@ -247,7 +176,7 @@ def normalize_art(card: Card) -> Chunk:
     return Chunk(
         id=card.image_id,
         domain="art",
-        text=clean(card.prompt_text),
+        text=clean_text(card.prompt_text),
         payload={"style": card.style, "visual_tags": card.visual_tags},
         metadata={
             "scene": card.scene_id,

@@ -4,23 +4,20 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from django.db import connections, models, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Coalesce
 
+from retrieval.domains import Scope
 from retrieval.models import Passage, ScopeStatistics, WordStatistics
 from retrieval.search.compiled_rows import named_parameters
-from retrieval.search.domains import searched
-
-Scope = str | UUID
 
 COLUMNS = ("search_vector", "word_count", "language", "counted_scope", "counted_public")
 
 
-def refresh(
+def count_words(
     model: type[Passage], scopes: Iterable[Scope] | None = None, *, using: str = "default"
 ) -> int:
     """Count the words of `model` again, in `scopes` or in all. Searches see the old counts until the new are complete.
@@ -28,7 +25,7 @@ def refresh(
     Return the number of passages counted.
     """
     names = None if scopes is None else sorted({str(scope) for scope in scopes})
-    domain = searched(model).domain
+    domain = model.search_config.domain
     rows, parameters = named_parameters(_counted(model, names), *COLUMNS)
     with transaction.atomic(using), connections[using].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"memory37 words {domain}"])
@@ -43,7 +40,7 @@ def refresh(
 
 def by_scope(model: type[Passage]) -> "models.QuerySet[Any]":
     """Return all rows with the scope that each is counted in as `counted_scope`."""
-    scope = searched(model).scope
+    scope = model.search_config.scope
     rows: Any = model._default_manager.order_by()
     annotated: models.QuerySet[Any] = rows.annotate(
         counted_scope=_as_text(F(scope) if isinstance(scope, str) else scope)
@@ -53,7 +50,7 @@ def by_scope(model: type[Passage]) -> "models.QuerySet[Any]":
 
 def _counted(model: type[Passage], scopes: list[str] | None) -> "models.QuerySet[Any]":
     rows: models.QuerySet[Any] = by_scope(model).annotate(
-        counted_public=_as_boolean(searched(model).public)
+        counted_public=_as_boolean(model.search_config.public)
     )
     return rows if scopes is None else rows.filter(counted_scope__in=scopes)
 

@@ -8,10 +8,10 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from retrieval.embedders import get_embedder
-from retrieval.indexing import passage_indexes, statistics
+from retrieval.indexing import passage_indexes
+from retrieval.indexing.statistics import by_scope, count_words
 from retrieval.models import Passage, ScopeStatistics
-from retrieval.search import row_estimate
-from retrieval.search.domains import searched
+from retrieval.search.row_estimate import clear_row_estimates
 
 SETTLE = timedelta(seconds=60)
 """A scope is counted again at most this often, and a write may take this long from its first row to its commit."""
@@ -24,13 +24,15 @@ REBUILD_BATCH = 2_000
 def recount_changed(model: type[Passage]) -> list[str]:
     """Count the words of those scopes anew whose passages changed since they were counted; return them."""
     now = timezone.now()
-    recent = statistics.by_scope(model).filter(updated_at__gt=now - REMEMBERED)
+    recent = by_scope(model).filter(updated_at__gt=now - REMEMBERED)
     changed = dict(
         recent.values("counted_scope")
         .annotate(last=Max("updated_at"))
         .values_list("counted_scope", "last")
     )
-    counts = ScopeStatistics.objects.filter(domain=searched(model).domain, scope__in=list(changed))
+    counts = ScopeStatistics.objects.filter(
+        domain=model.search_config.domain, scope__in=list(changed)
+    )
     counted = dict(counts.values_list("scope", "refreshed_at"))
     due = [
         scope
@@ -39,13 +41,13 @@ def recount_changed(model: type[Passage]) -> list[str]:
         or (counted[scope] < now - SETTLE and last > counted[scope] - SETTLE)
     ]
     if due:
-        statistics.refresh(model, due)
+        count_words(model, due)
     return due
 
 
 def index_vectors(model: type[Passage]) -> str | None:
     """Build the vector index of the embedder in use if the table has grown so large that it pays; return its name."""
-    embedder = get_embedder(searched(model).domain)
+    embedder = get_embedder(model.search_config.domain)
     rows = model._default_manager.filter(embedding_model=embedder.name)[
         : passage_indexes.ROWS_WORTH_A_VECTOR_INDEX
     ]
@@ -67,8 +69,8 @@ def rebuild_words(
         )  # the trigger fills it
         done, last = done + len(keys), keys[-1]
         on_batch(done)
-    statistics.refresh(model)
-    row_estimate.forget()
+    count_words(model)
+    clear_row_estimates()
     return done
 
 

@@ -1,4 +1,4 @@
-import retrieval.ids
+import retrieval.models
 from django.db import migrations, models
 
 
@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='LanguageModelCall',
             fields=[
-                ('id', models.UUIDField(default=retrieval.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True, db_index=True, verbose_name='created')),
                 ('model', models.CharField(max_length=120, verbose_name='model')),
                 ('purpose', models.CharField(blank=True, default='', max_length=60, verbose_name='purpose')),

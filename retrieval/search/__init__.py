@@ -1,0 +1,31 @@
+"""Hybrid search over passage models. Other apps import from this package, not from its modules."""
+
+from retrieval.presets import Fusion, Mode, Preset, get_preset
+from retrieval.search.compiled_rows import CompiledRows, get_compiled_rows, named_parameters
+from retrieval.search.engine import Expansion, NamedPassage, search
+from retrieval.search.hits import Hit, Leg, SearchResult
+from retrieval.search.pipeline import execute_together
+from retrieval.search.row_estimate import clear_row_estimates
+from retrieval.search.statement import HIT_COLUMNS, halfvec_text
+from retrieval.search.telemetry import start_span
+
+__all__ = [
+    "clear_row_estimates",
+    "execute_together",
+    "CompiledRows",
+    "Expansion",
+    "Fusion",
+    "get_compiled_rows",
+    "get_preset",
+    "halfvec_text",
+    "Hit",
+    "HIT_COLUMNS",
+    "Leg",
+    "Mode",
+    "named_parameters",
+    "NamedPassage",
+    "Preset",
+    "search",
+    "SearchResult",
+    "start_span",
+]

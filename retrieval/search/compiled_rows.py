@@ -15,11 +15,11 @@ from django.db.models import QuerySet
 from retrieval.models import Passage
 
 PLACEHOLDER = re.compile(r"%(%|s)")
-SEARCHED = ("id", "search_vector", "word_count", "embedding", "embedding_model")
+SEARCH_COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model")
 """The columns that the legs of the search read."""
 
 
-class Rows:
+class CompiledRows:
     """The rows of a queryset, for statements that Django's ORM cannot write. It is compiled at the first use of each
     set of columns; whoever asks the same again and again keeps it by `kept`, because building and compiling a queryset
     takes as long as a fast search."""
@@ -52,21 +52,21 @@ class Rows:
     @cached_property
     def key(self) -> tuple[Any, ...]:
         """The same for all querysets that hold the same rows at the same moment."""
-        text, values = self.sql(*SEARCHED)
+        text, values = self.sql(*SEARCH_COLUMNS)
         return (self.queryset.db, text, *(str(value) for value in values.values()))
 
 
-_kept: "LRUCache[Hashable, Rows]" = LRUCache(2_000)
+_kept: "LRUCache[Hashable, CompiledRows]" = LRUCache(2_000)
 _lock = threading.Lock()
 
 
-def kept(key: Hashable, make: "Callable[[], QuerySet[Any, Any]]") -> Rows:
+def get_compiled_rows(key: Hashable, make: "Callable[[], QuerySet[Any, Any]]") -> CompiledRows:
     """Return the rows that `make` selects, compiled when `key` was last seen. The key names everything that the
     queryset depends on: what it holds is asked of the database anew each time."""
     with _lock:
         rows = _kept.get(key)
     if rows is None:
-        rows = Rows(make())
+        rows = CompiledRows(make())
         with _lock:
             _kept[key] = rows
     return rows

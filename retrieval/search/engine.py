@@ -10,14 +10,13 @@ from uuid import UUID
 from django.db.models import QuerySet
 from pgvector import HalfVector
 
+from retrieval.domains import Scope
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown, Invalid
-from retrieval.indexing.statistics import Scope
-from retrieval.search.compiled_rows import Rows
-from retrieval.search.domains import searched
+from retrieval.presets import Mode, Preset
+from retrieval.presets import get_preset as preset_of
+from retrieval.search.compiled_rows import CompiledRows
 from retrieval.search.hits import Hit, Leg, SearchResult
-from retrieval.search.presets import Mode, Preset
-from retrieval.search.presets import preset as preset_of
 from retrieval.search.query_text import QueryText, check_query
 from retrieval.search.row_estimate import RowEstimate, estimate_rows
 from retrieval.search.statement import QueryVector, Statement
@@ -38,7 +37,7 @@ class Expansion:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedPassage:
     """A passage that the caller found by name. It counts only if the queryset holds it."""
 
     id: UUID
@@ -48,7 +47,7 @@ class Named:
 
 
 def search(
-    rows: "QuerySet[Any, Any] | Rows",
+    rows: "QuerySet[Any, Any] | CompiledRows",
     query: str,
     *,
     scopes: Sequence[Scope],
@@ -58,7 +57,7 @@ def search(
     mode: Mode | str | None = None,
     language: str | None = None,
     expansions: Sequence[Expansion] = (),
-    named: Sequence[Named] = (),
+    named: Sequence[NamedPassage] = (),
     fields: Sequence[str] = (),
     one_of: str = "",
     vector_query: str | None = None,
@@ -72,11 +71,11 @@ def search(
     only the best passage is a hit (`lore_id`: one of each entry). `vector_query` is embedded in place of `query`. Raise
     `Invalid` for a question that cannot be asked, `SearchTimeout` when the database is too slow.
     """
-    rows = rows if isinstance(rows, Rows) else Rows(rows)
+    rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
     request = Request(
         rows=rows,
         asked=check_query(query),
-        preset=preset or preset_of(searched(rows.model).domain),
+        preset=preset or preset_of(rows.model.search_config.domain),
         scopes=[str(scope) for scope in scopes],
         hidden=hidden,
         limit=_checked_limit(limit),
@@ -100,7 +99,7 @@ def search(
 class Request:
     """What `search` was asked, checked."""
 
-    rows: Rows
+    rows: CompiledRows
     asked: QueryText
     preset: Preset
     scopes: Sequence[str]
@@ -109,7 +108,7 @@ class Request:
     mode: Mode | None
     languages: Sequence[str]
     expansions: Sequence[Expansion]
-    named: Sequence[Named]
+    named: Sequence[NamedPassage]
     fields: tuple[str, ...]
     one_of: str
     vector_query: str | None
@@ -117,7 +116,7 @@ class Request:
 
     @property
     def domain(self) -> str:
-        return searched(self.rows.model).domain
+        return self.rows.model.search_config.domain
 
     @property
     def depth(self) -> int:

@@ -37,7 +37,7 @@ def estimate_rows(queryset: "QuerySet[Any, Any]", key: tuple[Any, ...]) -> RowEs
     return known
 
 
-def forget() -> None:
+def clear_row_estimates() -> None:
     """Measure anew: after a large load, and between tests."""
     with _lock:
         _known.clear()

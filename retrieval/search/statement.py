@@ -15,16 +15,16 @@ from psycopg import sql
 from psycopg.errors import QueryCanceled
 
 from retrieval.embedders import Vectors
-from retrieval.errors import Problem
+from retrieval.errors import SearchTimeout
 from retrieval.models import Passage
-from retrieval.search.compiled_rows import SEARCHED, Rows, named_parameters
+from retrieval.search.compiled_rows import SEARCH_COLUMNS, CompiledRows, named_parameters
 from retrieval.search.pipeline import execute_together
-from retrieval.search.presets import Preset
+from retrieval.presets import Preset
 
 MOST_TEXTS = 1_000
 """Statements whose text and columns a process keeps."""
 JSONB = 3802  # its type's number in every PostgreSQL
-SHOWN = ("id", "text", "context", "metadata", "payload", "language", "updated_at")
+HIT_COLUMNS = ("id", "text", "context", "metadata", "payload", "language", "updated_at")
 """The columns that a hit brings, whatever it is asked for."""
 
 EXACT = "passage.embedding <=> %(vector)s::halfvec"
@@ -40,12 +40,6 @@ SELECT set_config('statement_timeout', %(timeout)s, true), set_config('hnsw.ef_s
 the vector index is used is decided here, and the rest does not hang on the values."""
 
 
-class SearchTimeout(Problem):
-    """The database took too long."""
-
-    status, code, title = 503, "search_timeout", "The search took too long"
-
-
 @dataclass(frozen=True)
 class QueryVector:
     """What the embedder made of the question."""
@@ -55,7 +49,7 @@ class QueryVector:
     vector: HalfVector
 
 
-def vector_text(vector: Vectors) -> str:
+def halfvec_text(vector: Vectors) -> str:
     """Write a vector as PostgreSQL reads halfvec: five digits are exactly what half precision holds."""
     halves = vector.astype(np.float16).view(np.uint16).tolist()
     return f"[{','.join(map(_halves().__getitem__, halves))}]"
@@ -74,7 +68,7 @@ class Statement:
     """Search within `rows`. Values are parameters; only names, the model and its width stand in the text, because
     the planner must see those to use the partial vector index."""
 
-    rows: Rows
+    rows: CompiledRows
     meaning: QueryVector | None
     fields: tuple[str, ...] = ()
     one_of: str = ""
@@ -84,14 +78,19 @@ class Statement:
         model, dims = (self.meaning.model, self.meaning.dims) if self.meaning else ("", 1)
         nearest = EXACT if exact else INDEXED.format(dims=int(dims))
         return _text(
-            self.rows.model, self.rows.sql(*SEARCHED)[0], self.fields, self.one_of, model, nearest
+            self.rows.model,
+            self.rows.sql(*SEARCH_COLUMNS)[0],
+            self.fields,
+            self.one_of,
+            model,
+            nearest,
         )
 
     def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
         """Return the rows found, as dictionaries."""
         limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
         try:
-            values = {**self.rows.sql(*SEARCHED)[1], **parameters}
+            values = {**self.rows.sql(*SEARCH_COLUMNS)[1], **parameters}
             return _dictionaries(execute_together(self._db, (LIMITS, limits), (text, values)), text)
         except OperationalError as error:
             if not isinstance(error.__cause__, QueryCanceled):
@@ -137,7 +136,7 @@ def _text(
 @cache
 def _shown(model: type[Passage], fields: tuple[str, ...]) -> str:
     """The rows to show: what a hit brings, and `fields`, which may lead to other tables (`rule__title`)."""
-    wanted = dict.fromkeys((*SHOWN, *fields))
+    wanted = dict.fromkeys((*HIT_COLUMNS, *fields))
     return named_parameters(model._base_manager.all(), *wanted)[0]
 
 

@@ -12,7 +12,7 @@ _requests = _meter.create_counter("memory37.search.requests", description="Searc
 _hits = _meter.create_counter("memory37.search.hits", description="Passages found")
 
 
-def span_of(
+def start_span(
     tracer: trace.Tracer, name: str, **attributes: Any
 ) -> AbstractContextManager[trace.Span]:
     """Begin a span, or nothing while no SDK is configured: even an empty span has a price."""
@@ -27,7 +27,7 @@ def searching(domain: str, *, mode: str, k_vector: int, k_keyword: int) -> Itera
     attributes = {"domain": domain, "op": "search", "mode": mode}
     depths = {"k_vector": k_vector, "k_keyword": k_keyword}
     found: list[object] = []
-    with span_of(_tracer, "memory37.search", **attributes, **depths) as span:
+    with start_span(_tracer, "memory37.search", **attributes, **depths) as span:
         try:
             yield found
         finally:

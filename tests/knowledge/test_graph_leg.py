@@ -5,12 +5,12 @@ from dataclasses import asdict
 
 import pytest
 
+from knowledge.answers import HitOut, SearchAnswer
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
 from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
-from retrieval.schemas import Answer, Hit
 from worlds.audiences import GM, PUBLIC, Audience, Visibility
 from worlds.callers import Caller
 from worlds.models import World
@@ -56,13 +56,13 @@ def tie(world: World, src: str, relation: str, dst: str, **more: object) -> None
     )
 
 
-def ask(world: World, audience: Audience = GM, **question: object) -> Answer:
+def ask(world: World, audience: Audience = GM, **question: object) -> SearchAnswer:
     return lore_search(
         LoreQuestion(query="Where does Mira Voss keep it?", **question), Caller(world, audience)
     )
 
 
-def by_id(answer: Answer) -> dict[str, Hit]:
+def by_id(answer: SearchAnswer) -> dict[str, HitOut]:
     return {hit.id: hit for hit in answer.hits}
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
+from knowledge.answers import SearchAnswer
 from knowledge.models import Lore
 from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
 from retrieval.errors import Forbidden
-from retrieval.schemas import Answer
 from worlds.audiences import PUBLIC, Audience, Visibility
 from worlds.callers import Caller
 from worlds.models import Campaign, Party, World
@@ -16,11 +16,11 @@ from worlds.models import Campaign, Party, World
 Write = Callable[..., Lore]
 
 
-def ask(caller: Caller, query: str, **question: object) -> Answer:
+def ask(caller: Caller, query: str, **question: object) -> SearchAnswer:
     return lore_search(LoreQuestion(query=query, **question), caller)
 
 
-def ids(answer: Answer) -> list[str]:
+def ids(answer: SearchAnswer) -> list[str]:
     return [hit.id for hit in answer.hits]
 
 

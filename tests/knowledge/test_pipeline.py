@@ -5,7 +5,8 @@ import pytest
 from knowledge.ingest import ingest_lore, ingest_srd
 from knowledge.models import Lore, LorePassage, Rule
 from retrieval.errors import Invalid
-from retrieval.indexing.normalize import guess_language, normalize_lore, normalize_srd, slugify
+from retrieval.indexing import normalize_lore, normalize_srd
+from retrieval.text import guess_language, slugify
 from worlds.audiences import PUBLIC
 from worlds.models import World
 

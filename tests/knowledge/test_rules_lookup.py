@@ -3,24 +3,24 @@
 import pytest
 from pydantic import ValidationError
 
+from knowledge.answers import GmHitOut, SearchAnswer
 from knowledge.entry_store import save_rule
 from knowledge.glossary.load import load_glossary
 from knowledge.models import Document, Rule
 from knowledge.schemas import RulesQuestion
 from knowledge.tools import rules_lookup
 from retrieval.errors import Ambiguous, Invalid, NotFound
-from retrieval.schemas import Answer, GmHit
 from worlds.audiences import PUBLIC, Visibility
 from worlds.callers import Caller
 from worlds.models import GameSystem, World
 
 
-def ask(world: World, audience_is_gm: bool = True, **question: object) -> Answer:
+def ask(world: World, audience_is_gm: bool = True, **question: object) -> SearchAnswer:
     caller = Caller.gm(world) if audience_is_gm else Caller(world, PUBLIC)
     return rules_lookup(RulesQuestion(**question), caller)
 
 
-def ids(answer: Answer) -> list[str]:
+def ids(answer: SearchAnswer) -> list[str]:
     return [hit.id for hit in answer.hits]
 
 
@@ -135,6 +135,6 @@ def test_a_hidden_rule_does_not_exist_for_players(rules: dict[str, Rule], world:
 
 
 def test_players_are_not_told_about_visibility(rules: dict[str, Rule], world: World) -> None:
-    assert isinstance(ask(world, term="fireball").hits[0], GmHit)
+    assert isinstance(ask(world, term="fireball").hits[0], GmHitOut)
     for hit in ask(world, audience_is_gm=False, term="fireball").model_dump()["hits"]:
         assert not {"visibility", "known_to", "secret", "row", "passage"} & set(hit)

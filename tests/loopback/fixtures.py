@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.embedders.cached import forget_queries
+from retrieval.embedders import forget_queries
 from tests.loopback.server import Loopback
 
 

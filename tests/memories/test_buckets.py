@@ -22,7 +22,7 @@ from memories.buckets.scoring import RRF, Axes, WeightedFusion, Weights, recency
 from memories.buckets.write_pipeline import WritePipeline
 from memories.models import MemoryItem, Namespace
 from memories.states import Bucket
-from retrieval.embedders.cached import CachedEmbedder
+from retrieval.embedders import CachedEmbedder
 from retrieval.errors import EmbedderDown, Invalid
 
 shares = st.floats(0, 1, allow_nan=False)

@@ -17,7 +17,7 @@ from memories.buckets.read_pipeline import MemoryQueryResult, ReadPipeline
 from memories.buckets.write_pipeline import WritePipeline
 from memories.models import Namespace
 from memories.states import Bucket
-from retrieval.llm.structured import Way, request_for
+from retrieval.llm import Way, request_for
 from retrieval.models import LanguageModelCall
 from tests.loopback import Loopback, answer_json, garbage, hang, say, status
 from tests.memories.test_api import Agent

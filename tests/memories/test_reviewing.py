@@ -11,7 +11,7 @@ from memories.models.namespaces import Review
 from memories.search import recall
 from memories.states import Maker, State
 from retrieval.errors import Conflict, Invalid, NotFound
-from retrieval.indexing.embed import embed_pending
+from retrieval.indexing import embed_pending
 from tests.memories.conftest import remember
 
 pytestmark = pytest.mark.django_db

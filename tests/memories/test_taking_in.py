@@ -17,7 +17,7 @@ from memories.models import Evidence, MemoryItem, Namespace, Observation, StateC
 from memories.models.namespaces import Review
 from memories.states import Bucket, State
 from memories.vectors import ClientSource, SiteSource, Vectors, VectorSource
-from retrieval.embedders.hashing import HashingEmbedder
+from retrieval.embedders import HashingEmbedder
 from worlds.models import World
 
 

@@ -5,7 +5,8 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.indexing.chunk import count_tokens, cut
+from retrieval.indexing.chunk import cut
+from retrieval.text import count_tokens
 
 SENTENCE = "The ferry crosses at low water, and nobody asks what lies under the tarpaulin. "
 PARAGRAPH = SENTENCE * 8 + "\n\n"

@@ -3,13 +3,13 @@
 import pytest
 
 from retrieval.errors import Ambiguous, NotFound
-from retrieval.text.names import Entry, NameIndex, fold, name_keys, query_keys
+from retrieval.text import KnownName, NameIndex, fold_name, name_keys, query_keys
 
-MIRA = Entry("mira", "Mira Voss", ("Мира Восс", "미라 보스"))
-GUILD = Entry("guild", "Ferrymen's Guild", ("Гильдия паромщиков", "뱃사공 길드"))
-TOWN = Entry("town", "Ferrymark", ("Ферримарк", "페리마크"))
-JOSS = Entry("joss", "Joss Voss")
-OLGA = Entry("olga", "Королева Ольга")
+MIRA = KnownName("mira", "Mira Voss", ("Мира Восс", "미라 보스"))
+GUILD = KnownName("guild", "Ferrymen's Guild", ("Гильдия паромщиков", "뱃사공 길드"))
+TOWN = KnownName("town", "Ferrymark", ("Ферримарк", "페리마크"))
+JOSS = KnownName("joss", "Joss Voss")
+OLGA = KnownName("olga", "Королева Ольга")
 CAST = NameIndex([MIRA, GUILD, TOWN, JOSS, OLGA])
 
 
@@ -53,12 +53,12 @@ def test_an_unknown_name_comes_back_with_names_that_look_like_it():
 
 def test_a_short_name_bears_no_slip():
     with pytest.raises(NotFound):
-        NameIndex([Entry(1, "Mira")]).resolve("Mara")
+        NameIndex([KnownName(1, "Mira")]).resolve("Mara")
 
 
 def test_a_korean_particle_must_fit_the_syllable_before_it():
     with pytest.raises(NotFound):
-        NameIndex([Entry(1, "미라")]).resolve("미라을")
+        NameIndex([KnownName(1, "미라")]).resolve("미라을")
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,12 @@ def test_the_names_of_a_sentence_are_found_in_order(sentence, keys):
 
 
 def test_a_common_word_is_not_taken_for_a_name():
-    assert NameIndex([Entry(1, "Мира")]).mentions("Весь Ферримарк хочет мира") == []
-    assert NameIndex([Entry(1, "Hope")]).mentions("They hope that Ferrymark stands") == []
+    assert NameIndex([KnownName(1, "Мира")]).mentions("Весь Ферримарк хочет мира") == []
+    assert NameIndex([KnownName(1, "Hope")]).mentions("They hope that Ferrymark stands") == []
 
 
 def test_a_full_name_with_a_slip_goes_before_an_alias_inside_it():
-    index = NameIndex([Entry("mira", "Mira Voss", ("Mira",)), Entry("town", "Ferrymark")])
+    index = NameIndex([KnownName("mira", "Mira Voss", ("Mira",)), KnownName("town", "Ferrymark")])
     assert [m.text for m in index.mentions("I saw Mira Vos in Ferrymark I think")] == [
         "Mira Vos",
         "Ferrymark",
@@ -90,7 +90,7 @@ def test_a_full_name_with_a_slip_goes_before_an_alias_inside_it():
 
 def test_a_korean_particle_ends_a_name():
     index = NameIndex(
-        [Entry("isaura", "이사우라 브랙웬", ("이사우라",)), Entry("house", "브랙웬 가문")]
+        [KnownName("isaura", "이사우라 브랙웬", ("이사우라",)), KnownName("house", "브랙웬 가문")]
     )
     assert [m.matches[0].key for m in index.mentions("이사우라는 브랙웬 가문의 우두머리다")] == [
         "isaura",
@@ -105,7 +105,7 @@ def test_an_ambiguous_mention_says_so():
 
 
 def test_a_longer_name_hides_the_shorter_one_inside_it():
-    index = NameIndex([Entry("bay", "Salt Bay"), Entry("salt", "Salt")])
+    index = NameIndex([KnownName("bay", "Salt Bay"), KnownName("salt", "Salt")])
     assert [m.matches[0].key for m in index.mentions("We sailed to Salt Bay")] == ["bay"]
 
 
@@ -118,5 +118,5 @@ def test_database_keys_find_every_name_that_the_index_finds(written):
 
 
 def test_folding_keeps_words_and_drops_the_rest():
-    assert fold("The  Éomer’s—Hall_of Øst") == "eomers hall of ost"
-    assert fold("Ёлка й") == "елка й"
+    assert fold_name("The  Éomer’s—Hall_of Øst") == "eomers hall of ost"
+    assert fold_name("Ёлка й") == "елка й"

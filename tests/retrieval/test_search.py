@@ -6,12 +6,10 @@ import pytest
 
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
-from retrieval.errors import EmbedderDown, Invalid
-from retrieval.indexing.statistics import refresh
-from retrieval.search import row_estimate
-from retrieval.search.engine import Expansion, Named, search
-from retrieval.search.presets import Fusion, Mode, Preset
-from retrieval.search.statement import SearchTimeout
+from retrieval.errors import EmbedderDown, Invalid, SearchTimeout
+from retrieval.indexing.statistics import count_words
+from retrieval.presets import Fusion, Mode, Preset
+from retrieval.search import Expansion, NamedPassage, clear_row_estimates, search
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +41,7 @@ LANGUAGES = {"parom": "ru", "mira_ko": "ko"}
 
 @pytest.fixture
 def shelf() -> dict[str, BenchPassage]:
-    row_estimate.forget()
+    clear_row_estimates()
     made = {
         key: BenchPassage.objects.create(
             key=key,
@@ -60,7 +58,7 @@ def shelf() -> dict[str, BenchPassage]:
         BenchPassage.objects.filter(pk=passage.pk).update(
             embedding=vector, embedding_model=embedder.name
         )
-    refresh(BenchPassage)
+    count_words(BenchPassage)
     return made
 
 
@@ -112,7 +110,7 @@ def test_nothing_of_another_tenant_is_found(shelf: object) -> None:
 
 def test_a_name_counts_only_inside_the_queryset(shelf: dict[str, BenchPassage]) -> None:
     hidden = BenchPassage.objects.create(key="elsewhere", tenant="other", text="Mira")
-    names = [Named(hidden.pk, "exact"), Named(shelf["guild"].pk, "alias", 0.9)]
+    names = [NamedPassage(hidden.pk, "exact"), NamedPassage(shelf["guild"].pk, "alias", 0.9)]
     found = ask("the boat people", named=names)
     assert found[0] == "guild"
     assert "elsewhere" not in found
@@ -174,8 +172,8 @@ def test_a_hidden_passage_changes_no_score_of_another_audience(shelf: object) ->
             visibility="gm",
             text="The harbour guild serves a drowned king.",
         )
-    refresh(BenchPassage)
-    row_estimate.forget()
+    count_words(BenchPassage)
+    clear_row_estimates()
     assert scores() == before
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from bench.passages import BenchPassage
 from retrieval.errors import Invalid, NotFound
+from retrieval.indexing.chunk_schema import Chunk
 from retrieval.indexing.embed import embed_pending
-from retrieval.indexing.statistics import refresh
-from retrieval.schemas import Chunk
-from retrieval.search import row_estimate
-from retrieval.search.presets import Fusion, preset
-from retrieval.search.vector_store import PostgresStore, Shelf
+from retrieval.indexing.statistics import count_words
+from retrieval.presets import Fusion, get_preset
+from retrieval.search import clear_row_estimates
+from retrieval.vector_store import PostgresStore, Shelf
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,8 +21,8 @@ def write(items: Sequence[Chunk]) -> int:
         values = {"text": item.text, "metadata": item.metadata, "payload": item.payload}
         BenchPassage.objects.update_or_create(key=item.id, tenant="ferrymark", defaults=values)
     embed_pending(BenchPassage)
-    refresh(BenchPassage)
-    row_estimate.forget()
+    count_words(BenchPassage)
+    clear_row_estimates()
     return len(items)
 
 
@@ -79,5 +79,5 @@ async def test_unknown_filters_and_domains_are_named(store: PostgresStore) -> No
 
 def test_a_preset_is_overridden_by_settings(settings: object) -> None:
     settings.RETRIEVAL_PRESETS = {"lore": {"fusion": "rrf", "k_keyword": 20}}  # type: ignore[attr-defined]
-    assert preset("lore").fusion is Fusion.RRF
-    assert preset("lore").k_keyword == 20
+    assert get_preset("lore").fusion is Fusion.RRF
+    assert get_preset("lore").k_keyword == 20

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
+from knowledge.answers import HitOut, SearchAnswer
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.tools import lore_search, rules_lookup
 from retrieval.errors import Problem
-from retrieval.schemas import Answer, Hit
 from worlds.callers import Caller
 from worlds.models import World
 
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         except (Problem, ValueError) as problem:
             raise CommandError(str(problem)) from problem
 
-    def _tell(self, heading: str, answer: Answer, *, explain: bool) -> None:
+    def _tell(self, heading: str, answer: SearchAnswer, *, explain: bool) -> None:
         self.stdout.write(self.style.MIGRATE_HEADING(heading))
         if not answer.hits:
             self.stdout.write("  " + _("Nothing was found."))
@@ -71,7 +71,7 @@ class Command(BaseCommand):
             self.stdout.write("  " + ", ".join(f"{name}: {value}" for name, value in told.items()))
         self.stdout.write("")
 
-    def _hit(self, number: int, hit: Hit) -> None:
+    def _hit(self, number: int, hit: HitOut) -> None:
         self.stdout.write(f"  {number}. {self.style.SUCCESS(hit.title)}  {hit.id}")
         where = " › ".join(hit.headings)
         source = ", ".join(
@@ -85,7 +85,7 @@ class Command(BaseCommand):
             self.stdout.write(f"     {line}")
 
 
-def _legs(hit: Hit) -> str:
+def _legs(hit: HitOut) -> str:
     ranks = [
         f"{name} #{leg.rank or '–'} ({leg.score:.3f})"
         for name, leg in hit.legs.items()

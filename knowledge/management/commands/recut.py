@@ -8,7 +8,7 @@ from django.db import transaction
 from knowledge.models import Lore, Rule
 from knowledge.passages import rewrite_lore, rewrite_rules
 from retrieval.tasks import embed_soon
-from retrieval.text.names import name_keys
+from retrieval.text import name_keys
 
 BATCH = 200
 

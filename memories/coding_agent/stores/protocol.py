@@ -11,7 +11,7 @@ from memories.code_rules.rule import CodeRule
 from memories.states import Bucket
 from memories.storable import required
 from retrieval.errors import Problem
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 
 
 class StoreDown(Problem):

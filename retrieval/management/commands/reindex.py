@@ -5,14 +5,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from retrieval.domains import get_passage_model, passage_models
 from retrieval.embedders import get_embedder
 from retrieval.errors import Problem
-from retrieval.indexing import install, passage_indexes
+from retrieval.indexing import install_passage_table, passage_indexes
 from retrieval.indexing.embed import embed_pending, parked, pending
-from retrieval.indexing.model_switch import forget_foreign
+from retrieval.indexing.install import install_functions
+from retrieval.indexing.model_switch import mark_foreign_stale
 from retrieval.indexing.upkeep import index_vectors, rebuild_words, try_parked_again
 from retrieval.models import Passage
-from retrieval.search.domains import model_of, passage_models, searched
 
 
 class Command(BaseCommand):
@@ -31,21 +32,23 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            models = [model_of(options["domain"])] if options["domain"] else passage_models()
+            models = (
+                [get_passage_model(options["domain"])] if options["domain"] else passage_models()
+            )
             for model in models:
                 self._reindex(model, drop=options["drop"], words_only=options["words_only"])
         except Problem as problem:
             raise CommandError(str(problem)) from problem
 
     def _reindex(self, model: type[Passage], *, drop: bool, words_only: bool) -> None:
-        name, total = searched(model).domain, model._default_manager.count()
+        name, total = model.search_config.domain, model._default_manager.count()
         self.stdout.write(f"{name}: {total} passages")
         if drop:
             passage_indexes.drop_word_indexes(model, connection)
             if not words_only:
                 passage_indexes.drop_vector_indexes(model)
-        install.install_functions(connection)
-        install.install(model, connection, with_indexes=not drop)
+        install_functions(connection)
+        install_passage_table(model, connection, with_indexes=not drop)
         rebuild_words(model, lambda done: self._progress(f"{name}: words {done}/{total}"))
         if drop:
             passage_indexes.create_word_indexes(model, connection)
@@ -53,9 +56,9 @@ class Command(BaseCommand):
             self._vectors(model)
 
     def _vectors(self, model: type[Passage]) -> None:
-        name = searched(model).domain
+        name = model.search_config.domain
         try_parked_again(model)
-        forget_foreign(model, get_embedder(name))
+        mark_foreign_stale(model, get_embedder(name))
         total = pending(model).count()
         embed_pending(
             model, on_batch=lambda done: self._progress(f"{name}: vectors {done}/{total}")

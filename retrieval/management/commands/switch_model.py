@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from retrieval.domains import get_passage_model, passage_models
 from retrieval.embedders import get_embedder
 from retrieval.errors import Problem
 from retrieval.indexing.model_switch import foreign, stage, swap, unstaged
 from retrieval.models import Passage
-from retrieval.search.domains import model_of, passage_models, searched
 
 
 class Command(BaseCommand):
@@ -25,7 +25,9 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            models = [model_of(options["domain"])] if options["domain"] else passage_models()
+            models = (
+                [get_passage_model(options["domain"])] if options["domain"] else passage_models()
+            )
             for model in models:
                 self._switch(model, stage_only=options["stage_only"])
         except Problem as problem:
@@ -34,7 +36,7 @@ class Command(BaseCommand):
             ) from problem
 
     def _switch(self, model: type[Passage], *, stage_only: bool) -> None:
-        domain = searched(model).domain
+        domain = model.search_config.domain
         embedder = get_embedder(domain)
         wanted = unstaged(model, embedder).count()
         if not wanted and not foreign(model, embedder).exists():

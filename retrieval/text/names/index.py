@@ -11,7 +11,8 @@ from rapidfuzz.distance import OSA
 
 from retrieval.errors import Ambiguous, NotFound
 from retrieval.text.names.inflections import name_forms, text_forms
-from retrieval.text.names.normalize import Word, compose, has_hangul, jamo, words
+from retrieval.text.names.normalize import Word, compose, jamo, name_words
+from retrieval.text.scripts import has_hangul
 
 How = Literal["exact", "alias", "ending", "part", "fuzzy"]
 SCORES: dict[How, float] = {"exact": 1.0, "alias": 0.99, "ending": 0.97, "part": 0.8, "fuzzy": 0.7}
@@ -21,7 +22,7 @@ CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KnownName:
     """A known thing: `key` is given back, `name` is shown, `aliases` are its other names in any language."""
 
     key: Hashable
@@ -30,7 +31,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class NameMatch:
     key: Hashable
     name: str
     how: How
@@ -44,7 +45,7 @@ class Mention:
     text: str
     start: int
     end: int
-    matches: tuple[Match, ...]
+    matches: tuple[NameMatch, ...]
 
     @property
     def ambiguous(self) -> bool:
@@ -55,18 +56,20 @@ class Mention:
 class _Written:
     """One way to write an entry's name."""
 
-    entry: Entry
+    entry: KnownName
     words: tuple[Word, ...]
     forms: tuple[frozenset[str], ...]
     how: How
 
-    def match(self, how: How, score: float | None = None) -> Match:
-        return Match(self.entry.key, self.entry.name, how, SCORES[how] if score is None else score)
+    def match(self, how: How, score: float | None = None) -> NameMatch:
+        return NameMatch(
+            self.entry.key, self.entry.name, how, SCORES[how] if score is None else score
+        )
 
 
 @dataclass
 class NameIndex:
-    entries: Iterable[Entry]
+    entries: Iterable[KnownName]
     _by_form: dict[str, list[_Written]] = field(
         default_factory=lambda: defaultdict(list), init=False, repr=False
     )
@@ -88,10 +91,10 @@ class NameIndex:
             self._full.append(written)
             self._joined["".join(word.folded for word in written.words)].append(written)
 
-    def find(self, name: str, *, limit: int = CANDIDATES) -> list[Match]:
+    def find(self, name: str, *, limit: int = CANDIDATES) -> list[NameMatch]:
         """Return the entries that `name` may mean, best first, one match each."""
-        said = words(name)
-        best: dict[Hashable, Match] = {}
+        said = name_words(name)
+        best: dict[Hashable, NameMatch] = {}
         for match in (*self._whole(said), *self._slips(said)):
             if match.key not in best or match.score > best[match.key].score:
                 best[match.key] = match
@@ -113,10 +116,10 @@ class NameIndex:
     def suggest(self, name: str) -> list[str]:
         """Return up to five names that look a little like `name`."""
         names = {
-            entry.name: " ".join(word.folded for word in words(entry.name))
+            entry.name: " ".join(word.folded for word in name_words(entry.name))
             for entry in self.entries
         }
-        said = " ".join(word.folded for word in words(name))
+        said = " ".join(word.folded for word in name_words(name))
         near = process.extract(said, names, scorer=fuzz.WRatio, limit=CANDIDATES, score_cutoff=55)
         return [shown for _text, _score, shown in near]
 
@@ -124,7 +127,7 @@ class NameIndex:
         """Return the names in `text` from left to right; the longest and best reading of each stretch wins."""
         if not self.entries:
             return []
-        said = words(text)
+        said = name_words(text)
         cased = any(word.raw[0].isupper() for word in said[1:])
         spans = [*self._spans(said, cased), *self._slip_spans(said)]
         spans.sort(key=lambda span: (span[0] - span[1], -span[2][0].score, span[0]))
@@ -139,7 +142,7 @@ class NameIndex:
             for begin, end, matches in sorted(chosen)
         ]
 
-    def _whole(self, said: list[Word]) -> Iterator[Match]:
+    def _whole(self, said: list[Word]) -> Iterator[NameMatch]:
         for end, written, how in self._readings(said, 0):
             if end == len(said):
                 yield written.match(how)
@@ -158,16 +161,18 @@ class NameIndex:
                 if len(written.words) != count:
                     yield begin + count, written, "ending"
 
-    def _spans(self, said: list[Word], cased: bool) -> Iterator[tuple[int, int, tuple[Match, ...]]]:
+    def _spans(
+        self, said: list[Word], cased: bool
+    ) -> Iterator[tuple[int, int, tuple[NameMatch, ...]]]:
         for begin in range(len(said)):
-            by_end: dict[int, list[Match]] = defaultdict(list)
+            by_end: dict[int, list[NameMatch]] = defaultdict(list)
             for end, written, how in self._readings(said, begin):
                 if _proper(written, said[begin:end], cased):
                     by_end[end].append(written.match(how))
             for end, matches in by_end.items():
                 yield begin, end, _best_tier(matches)
 
-    def _slips(self, said: list[Word], *, count: int = 0) -> Iterator[Match]:
+    def _slips(self, said: list[Word], *, count: int = 0) -> Iterator[NameMatch]:
         """Yield the full names (of `count` words, if given) that differ from `said` by a slip or two."""
         text = [jamo(form) for form in _whole_forms(said)]
         for written in self._full:
@@ -178,7 +183,7 @@ class NameIndex:
             if 0 < distance <= _allowed_slips(name):
                 yield written.match("fuzzy", SCORES["fuzzy"] * (1 - distance / len(name)))
 
-    def _slip_spans(self, said: list[Word]) -> Iterator[tuple[int, int, tuple[Match, ...]]]:
+    def _slip_spans(self, said: list[Word]) -> Iterator[tuple[int, int, tuple[NameMatch, ...]]]:
         longest = max((len(written.words) for written in self._full), default=0)
         for begin, count in product(range(len(said)), range(1, min(longest, MAX_PART_WORDS) + 1)):
             window = said[begin : begin + count]
@@ -192,10 +197,10 @@ class NameIndex:
                     )
 
 
-def _ways_to_write(entry: Entry) -> Iterator[_Written]:
+def _ways_to_write(entry: KnownName) -> Iterator[_Written]:
     seen: set[tuple[str, ...]] = set()
     for number, name in enumerate((entry.name, *entry.aliases)):
-        said = tuple(words(name))
+        said = tuple(name_words(name))
         forms = tuple(name_forms(word.folded, word.raw) for word in said)
         for begin, end in _runs(said):
             folded = tuple(word.folded for word in said[begin:end])
@@ -251,13 +256,13 @@ def _proper(written: _Written, said: list[Word], cased: bool) -> bool:
     return len(said) > 1 or said[0].capital or not cased
 
 
-def _best_tier(matches: list[Match]) -> tuple[Match, ...]:
+def _best_tier(matches: list[NameMatch]) -> tuple[NameMatch, ...]:
     best = max(map(_tier, matches))
     unique = {match.key: match for match in matches if _tier(match) == best}
     return tuple(unique.values())
 
 
-def _tier(match: Match) -> float:
+def _tier(match: NameMatch) -> float:
     """A name, an alias and an inflected form are equally good; part of a name is less; a slip least, by its size."""
     return (
         match.score if match.how == "fuzzy" else SCORES["part" if match.how == "part" else "ending"]
@@ -277,6 +282,6 @@ def _allowed_slips(name: str) -> int:
     return 0 if len(name) < 5 else 1 if len(name) < 9 else 2
 
 
-def _mention(text: str, said: list[Word], matches: tuple[Match, ...]) -> Mention:
+def _mention(text: str, said: list[Word], matches: tuple[NameMatch, ...]) -> Mention:
     start, end = said[0].start, said[-1].end
     return Mention(text[start:end], start, end, matches)

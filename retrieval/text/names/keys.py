@@ -2,7 +2,8 @@
 
 from functools import lru_cache
 
-from retrieval.text.names.normalize import has_hangul, jamo, words
+from retrieval.text.names.normalize import jamo, name_words
+from retrieval.text.scripts import has_hangul
 
 PREFIX = 4
 
@@ -10,13 +11,18 @@ PREFIX = 4
 def name_keys(*names: str) -> list[str]:
     """Return the keys to store with a thing of these names."""
     return sorted(
-        {key for name in names for word in words(name) for key in _with_one_slip(jamo(word.folded))}
+        {
+            key
+            for name in names
+            for word in name_words(name)
+            for key in _with_one_slip(jamo(word.folded))
+        }
     )
 
 
 def query_keys(text: str) -> list[str]:
     """Return the keys to look for: a name in `text`, even with one slip in its first letters, shares one."""
-    return sorted(frozenset().union(*(_keys_of(word.folded) for word in words(text))))
+    return sorted(frozenset().union(*(_keys_of(word.folded) for word in name_words(text))))
 
 
 @lru_cache(10_000)

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from retrieval.text.scripts import has_hangul
+
 WORD = re.compile(r"[^\W_]+(?:['’ʼ`][^\W_]+)*")
 APOSTROPHES = str.maketrans("", "", "'’ʼ`")
 UNDECOMPOSED = str.maketrans(
@@ -28,7 +30,7 @@ class Word:
         return not self.raw[0].islower()
 
 
-def words(text: str) -> list[Word]:
+def name_words(text: str) -> list[Word]:
     """Return the words of `text`, articles left out (unless nothing else is there)."""
     found = [
         Word(m.group(), fold_word(m.group()), m.start(), m.end())
@@ -37,8 +39,8 @@ def words(text: str) -> list[Word]:
     return [word for word in found if word.folded not in ARTICLES] or found
 
 
-def fold(text: str) -> str:
-    return " ".join(word.folded for word in words(text))
+def fold_name(text: str) -> str:
+    return " ".join(word.folded for word in name_words(text))
 
 
 def compose(text: str) -> str:
@@ -62,14 +64,6 @@ def _base_letters(decomposed: str) -> list[str]:
         for before, letter in zip(" " + decomposed, decomposed, strict=False)
         if not unicodedata.combining(letter) or (letter == BREVE and before == "и")
     ]
-
-
-def has_hangul(text: str) -> bool:
-    return not text.isascii() and any("가" <= letter <= "힣" for letter in text)
-
-
-def is_cyrillic(text: str) -> bool:
-    return any("а" <= letter <= "я" for letter in text)
 
 
 def jamo(text: str) -> str:

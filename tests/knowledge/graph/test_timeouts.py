@@ -11,7 +11,7 @@ from django.urls import reverse
 from knowledge.graph import store_selection
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import TooBroad, View
-from retrieval.ids import uuid7
+from retrieval.models import uuid7
 from tests.conftest import ApiClient
 from tests.knowledge.graph.conftest import Graph
 

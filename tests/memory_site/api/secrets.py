@@ -15,9 +15,9 @@ from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
 from memory_site.demo.load import load
 from memory_site.demo.world_files import DemoWorld, read_world
 from memory_site.toolbox import TOOLS, Tool
-from retrieval.indexing import statistics
+from retrieval.indexing import count_words
 from retrieval.models import Passage
-from retrieval.search import row_estimate
+from retrieval.search import clear_row_estimates
 from tests.memory_site.demo.consistency import secrets
 from worlds.audiences import Audience, Visibility
 from worlds.models import Campaign, World
@@ -50,16 +50,16 @@ def build(slug: str) -> World:
     world = World.objects.get(slug=slug)
     _add_lore(world)
     _add_rules(world)
-    count_words()
+    refresh_word_counts()
     return world
 
 
-def count_words() -> None:
+def refresh_word_counts() -> None:
     """Bring the word counts of every searched domain up to date, and forget what was measured before."""
     for model in apps.get_models():
-        if issubclass(model, Passage) and hasattr(model, "searched"):
-            statistics.refresh(model)
-    row_estimate.forget()
+        if issubclass(model, Passage) and hasattr(model, "search_config"):
+            count_words(model)
+    clear_row_estimates()
 
 
 class Marker:
@@ -194,7 +194,7 @@ def remove_hidden(world: World, audience: Audience) -> int:
     """Delete every row of `world` that `audience` may not know of; return how many."""
     with no_guards():
         removed = sum(rows.delete()[0] for rows in _hidden(world, audience))
-    count_words()
+    refresh_word_counts()
     return removed
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.apps import apps
 from django.db.models import Q
@@ -12,16 +13,18 @@ from retrieval.errors import NotFound
 if TYPE_CHECKING:
     from retrieval.models import Passage
 
+Scope = str | UUID
+"""The id of a world, a game system or a namespace."""
 
 PUBLIC = Q(visibility="public")
 
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """How a passage model is searched; its class attribute `searched`."""
+    """How a passage model is searched; its class attribute `search_config`."""
 
     domain: str
-    """Its name in `retrieval.search.presets`, in commands and in statistics."""
+    """Its name in `retrieval.presets`, in commands and in statistics."""
     scope: str | Combinable = "world_id"
     """The tenant whose words are counted together: a field, or an expression over fields."""
     public: Q = PUBLIC
@@ -37,22 +40,14 @@ def passage_models() -> "list[type[Passage]]":
     models: list[Any] = [
         model
         for model in apps.get_models()
-        if isinstance(getattr(model, "searched", None), SearchConfig)
+        if isinstance(getattr(model, "search_config", None), SearchConfig)
     ]
     return models
 
 
-def searched(model: "type[Passage]") -> SearchConfig:
-    if model.searched is None:
-        raise TypeError(
-            f"{model.__name__} does not say how it is searched: set its class attribute `searched`."
-        )
-    return model.searched
-
-
-def model_of(domain: str) -> "type[Passage]":
+def get_passage_model(domain: str) -> "type[Passage]":
     """Return the passage model of `domain`."""
-    found = {searched(model).domain: model for model in passage_models()}
+    found = {model.search_config.domain: model for model in passage_models()}
     if domain not in found:
         raise NotFound(f"There is no searchable domain {domain!r}.", candidates=sorted(found))
     return found[domain]

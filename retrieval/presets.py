@@ -66,7 +66,7 @@ PRESETS = {
 }
 
 
-def preset(domain: str) -> Preset:
+def get_preset(domain: str) -> Preset:
     """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied."""
     known = PRESETS[domain]
     overrides = getattr(settings, "RETRIEVAL_PRESETS", {}).get(domain, {})

@@ -7,12 +7,13 @@ from typing import Any, Protocol
 from asgiref.sync import sync_to_async
 from django.db.models import Q, QuerySet
 
+from knowledge.answers import LegOut
+from retrieval.domains import Scope
 from retrieval.errors import Invalid, NotFound
-from retrieval.indexing.statistics import Scope
-from retrieval.schemas import Chunk, ChunkScore, Domain, Leg
+from retrieval.indexing.chunk_schema import Chunk, ChunkScore, Domain
+from retrieval.presets import get_preset
 from retrieval.search.engine import search
 from retrieval.search.hits import Hit
-from retrieval.search.presets import preset
 
 RANGE = {"gte", "gt", "lte", "lt"}
 
@@ -71,7 +72,7 @@ class PostgresStore:
         filters: Mapping[str, Any] | None = None,
     ) -> list[ChunkScore]:
         shelf = self._shelf(domain)
-        settings = replace(preset(domain), k_vector=k_vector, k_keyword=k_keyword or 0)
+        settings = replace(get_preset(domain), k_vector=k_vector, k_keyword=k_keyword or 0)
         rows = narrowed(shelf.rows(), filters or {}, allowed=shelf.filters)
         found = await sync_to_async(search)(
             rows,
@@ -119,7 +120,7 @@ def _condition(key: str, wanted: Any) -> Q:
 
 def _chunk_score(domain: str, hit: Hit) -> ChunkScore:
     legs = {
-        name: Leg(rank=leg.rank, score=leg.score)
+        name: LegOut(rank=leg.rank, score=leg.score)
         for name, leg in hit.legs.items()
         if leg.rank is not None and leg.score is not None
     }
