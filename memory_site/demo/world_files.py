@@ -13,7 +13,7 @@ from knowledge.graph.models import NodeKind, SourceKind
 from knowledge.graph.schemas import EdgeFact, NodeFact
 from knowledge.schemas import LoreIn
 from npcs.schemas import NPCIn
-from retrieval.indexing.normalize import split_front_matter
+from retrieval.text import split_front_matter
 
 FOLDER = Path(__file__).parent / "world"
 NODE_KINDS = {
