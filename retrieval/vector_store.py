@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from asgiref.sync import sync_to_async
 from django.db.models import Q, QuerySet
 
-from knowledge.answers import LegOut
 from retrieval.domains import Scope
 from retrieval.errors import Invalid, NotFound
 from retrieval.indexing.chunk_schema import Chunk, ChunkScore, Domain
@@ -120,7 +119,7 @@ def _condition(key: str, wanted: Any) -> Q:
 
 def _chunk_score(domain: str, hit: Hit) -> ChunkScore:
     legs = {
-        name: LegOut(rank=leg.rank, score=leg.score)
+        name: leg
         for name, leg in hit.legs.items()
         if leg.rank is not None and leg.score is not None
     }
