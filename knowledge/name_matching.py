@@ -10,7 +10,7 @@ from django.db.models import Count, Max, QuerySet
 
 from knowledge.models import Rule
 from retrieval.search import CompiledRows
-from retrieval.text import KnownName, NameMatch, Mention, NameIndex, query_keys
+from retrieval.text import KnownName, Mention, NameIndex, NameMatch, query_keys
 from worlds.audiences import Visibility
 from worlds.models import World
 
@@ -74,7 +74,9 @@ def index_of(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
     """Return an index of the names of `rows` that may stand in `text`."""
     rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
     columns, keys = ("id", "title", "aliases", "name_keys"), " ".join(query_keys(text[:2000]))
-    return NameIndex(KnownName(*row) for row in rows.read(NEAR, columns, keys=keys, most=MOST_NAMES))
+    return NameIndex(
+        KnownName(*row) for row in rows.read(NEAR, columns, keys=keys, most=MOST_NAMES)
+    )
 
 
 def shared_names(system_id: UUID) -> NameIndex:

@@ -10,8 +10,7 @@ from psycopg import sql
 from memories.models import Namespace
 from memories.vectors import Vectors
 from retrieval.embedders import get_embedder
-from retrieval.search import execute_together
-from retrieval.search import halfvec_text
+from retrieval.search import execute_together, halfvec_text
 
 BY_CLIENT_VECTOR = """
 SELECT wanted.position - 1, near.id, near.text, near.distance

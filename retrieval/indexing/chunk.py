@@ -8,19 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from retrieval.text import count_tokens
+from retrieval.text import count_tokens, parse_secret, split_secrets
 
 SMALLEST, COMFORTABLE, LARGEST = 500, 900, 1500
 
-_OPENS_SECRET = re.compile(r":::+[ \t]*secret\b", re.IGNORECASE)
-_FENCE = re.compile(
-    r"(?P<opens>^[> \t]*:::+[ \t]*\w|:::+[ \t]*secret\b)|(?P<closes>:::+)",
-    re.IGNORECASE | re.MULTILINE,
-)
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _CODE = re.compile(r" {0,3}(```+|~~~+)")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_AUDIENCE = re.compile(r"[ \t]*((?:party|npc):[^\s:]+)", re.IGNORECASE)
 _CUTS = (
     re.compile(r"(?<=\n)"),  # lines: list items, table rows, verses
     re.compile(r"(?<=[.!?…])(?=\s)|(?<=[。！？])"),
@@ -55,7 +49,7 @@ def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[
     """Cut `text` into pieces of `smallest` to `largest` tokens, as far as there is that much text between secrets."""
     pieces: list[Piece] = []
     path: tuple[Heading, ...] = ()
-    for raw, is_secret in _spans(text):
+    for raw, is_secret in split_secrets(text):
         if is_secret:
             pieces += _secret_pieces(raw, _titles(path), largest)
             continue
@@ -65,46 +59,15 @@ def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[
     return _without_blanks(pieces)
 
 
-def without_secrets(text: str) -> str:
-    """Return `text` as everyone may read it who may read it at all: its secret blocks are left out."""
-    return "".join(raw for raw, is_secret in _spans(text) if not is_secret).strip()
-
-
-# --- secrets
-
-
-def _spans(text: str) -> Iterator[tuple[str, bool]]:
-    """Split into stretches outside and inside of secrets, in order, none of them empty."""
-    at = 0
-    while opening := _OPENS_SECRET.search(text, at):
-        start = opening.start()
-        if start > at:
-            yield text[at:start], False
-        at = _end_of_secret(text, opening.end())
-        yield text[start:at], True
-    if text[at:]:
-        yield text[at:], False
-
-
-def _end_of_secret(text: str, at: int) -> int:
-    """Where the block opened before `at` ends, blocks inside it counted; without a closing fence, the end of text."""
-    depth = 1
-    for fence in _FENCE.finditer(text, at):
-        depth += 1 if fence["opens"] else -1
-        if depth == 0:
-            return fence.end()
-    return len(text)
-
-
 def _secret_pieces(
     raw: str, headings: tuple[str, ...], largest: int, outer: tuple[str, ...] | None = None
 ) -> list[Piece]:
     """Cut a secret. One that stands inside another is for those whom both name."""
-    head, audiences, inside, tail = _unwrapped(raw)
+    head, audiences, body, tail = parse_secret(raw)
     if outer is not None:
         audiences = tuple(name for name in audiences if name in outer)
     pieces: list[Piece] = []
-    for part, nested in _spans(inside):
+    for part, nested in split_secrets(body):
         if nested:
             pieces += _secret_pieces(part, headings, largest, audiences)
         else:
@@ -116,18 +79,6 @@ def _secret_pieces(
     pieces[0] = replace(pieces[0], raw=head + pieces[0].raw)
     pieces[-1] = replace(pieces[-1], raw=pieces[-1].raw + tail)
     return pieces
-
-
-def _unwrapped(raw: str) -> tuple[str, tuple[str, ...], str, str]:
-    """Take a secret apart: opening fence, audiences, text, closing fence."""
-    audiences: list[str] = []
-    at = opening.end() if (opening := _OPENS_SECRET.match(raw)) else 0
-    while named := _AUDIENCE.match(raw, at):
-        audiences.append(named[1].lower())
-        at = named.end()
-    closing = re.compile(r":::+\s*\Z").search(raw, at)
-    end = closing.start() if closing else len(raw)
-    return raw[:at], tuple(audiences), raw[at:end], raw[end:]
 
 
 # --- blocks

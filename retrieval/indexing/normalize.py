@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from retrieval.errors import Invalid
-from retrieval.indexing.chunk import Piece, cut, without_secrets
+from retrieval.indexing.chunk import Piece, cut
 from retrieval.indexing.chunk_schema import Chunk, Domain
 from retrieval.text import clean_text, guess_language, slugify, split_front_matter, string_list
 

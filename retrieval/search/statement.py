@@ -17,9 +17,9 @@ from psycopg.errors import QueryCanceled
 from retrieval.embedders import Vectors
 from retrieval.errors import SearchTimeout
 from retrieval.models import Passage
+from retrieval.presets import Preset
 from retrieval.search.compiled_rows import SEARCH_COLUMNS, CompiledRows, named_parameters
 from retrieval.search.pipeline import execute_together
-from retrieval.presets import Preset
 
 MOST_TEXTS = 1_000
 """Statements whose text and columns a process keeps."""

@@ -7,6 +7,7 @@ from retrieval.text.names.inflections import text_forms
 from retrieval.text.names.keys import name_keys, query_keys
 from retrieval.text.names.normalize import fold_name, name_words
 from retrieval.text.scripts import guess_language, has_hangul, is_cyrillic
+from retrieval.text.secret_blocks import parse_secret, split_secrets, without_secrets
 from retrieval.text.tokens import count_tokens
 
 __all__ = [
@@ -22,9 +23,12 @@ __all__ = [
     "name_words",
     "NameIndex",
     "NameMatch",
+    "parse_secret",
     "query_keys",
     "slugify",
     "split_front_matter",
+    "split_secrets",
     "string_list",
     "text_forms",
+    "without_secrets",
 ]

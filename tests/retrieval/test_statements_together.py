@@ -13,7 +13,7 @@ from django.db import (
     transaction,
 )
 
-from retrieval.search.pipeline import execute_together
+from retrieval.search import execute_together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIMIT: Any = ("SELECT set_config('statement_timeout', '4321ms', true)", {})

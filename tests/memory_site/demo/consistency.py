@@ -12,7 +12,7 @@ from knowledge.graph.relations import SEED
 from knowledge.graph.schemas import EdgeFact
 from knowledge.schemas import LoreIn
 from memory_site.demo.world_files import DemoWorld
-from retrieval.indexing.chunk import without_secrets
+from retrieval.text import without_secrets
 
 RELATIONS = yaml.safe_load(SEED.read_text())["relations"]
 SINGLE_VALUED = {"LOCATED_IN", "OWNED_BY"}

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from memory_site.demo.world_files import DemoWorld, read_world
-from retrieval.indexing.chunk import without_secrets
+from retrieval.text import without_secrets
 from tests.memory_site.demo.consistency import contradictions, problems, secrets
 
 
