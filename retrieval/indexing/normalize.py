@@ -11,7 +11,14 @@ from typing import Any, Protocol
 from retrieval.errors import Invalid
 from retrieval.indexing.chunk import Piece, cut
 from retrieval.indexing.chunk_schema import Chunk, Domain
-from retrieval.text import clean_text, guess_language, slugify, split_front_matter, string_list
+from retrieval.text import (
+    clean_text,
+    guess_language,
+    slugify,
+    split_front_matter,
+    string_list,
+    without_secrets,
+)
 
 TITLE_KEYS, TEXT_KEYS, ID_KEYS = (
     ("title", "name"),
