@@ -10,13 +10,13 @@ from art.models import ArtCard
 from art.schemas import ArtCardIn, ArtCardOut, ArtCardsIn, ArtUpsertOut, ModerationIn
 from art.suggestions import present_card
 from art.upsert import find_card, ingest_art, moderate_card
-from episodes.api import name_of, require_gm
+from episodes.api import name_of
 from retrieval.tasks import embed_soon
 from worlds.audiences import GM
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, check_match, tag
+from worlds.rest import NeedsKey, check_match, require_gm, tag
 
 router = Router(tags=["art"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]

@@ -11,15 +11,7 @@ from ninja import Body, Path, Query, Router
 from episodes import recaps, scenes, threads
 from episodes.erasure import erase_episode
 from episodes.ingest import ingest_episode, restore_episode, retract_episode
-from episodes.lookup import (
-    find_arc,
-    find_campaign,
-    find_episode,
-    find_party,
-    find_scene,
-    find_session,
-    find_thread,
-)
+from episodes.lookup import find_arc, find_episode, find_scene, find_session, find_thread
 from episodes.models import Episode, Thread
 from episodes.queries import present_episode
 from episodes.schemas import (
@@ -43,26 +35,18 @@ from episodes.schemas import (
     ThreadOut,
 )
 from episodes.tasks import recap_session
-from retrieval.errors import AudienceAboveCap
 from retrieval.tasks import embed_soon
 from worlds.audiences import GM
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, caller_of, own_transaction
+from worlds.lookup import find_campaign, find_party
+from worlds.rest import NeedsKey, own_transaction, require_gm
 
 router = Router(tags=["episodes"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 AsQuery = Annotated[str | None, Query(alias="as", max_length=120)]
 PAGE = 100
-
-
-def require_gm(request: HttpRequest) -> Caller:
-    """Who records what happened reads the game master's part in the answers, so only such a key may."""
-    caller = caller_of(request)
-    if not caller.audience.is_gm:
-        raise AudienceAboveCap("Recording what happened needs a key whose audience cap is gm.")
-    return caller
 
 
 def name_of(caller: Caller) -> str:

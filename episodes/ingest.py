@@ -15,13 +15,14 @@ from django.utils import timezone
 from psycopg.errors import DeadlockDetected
 
 from episodes.effects import effects
-from episodes.lookup import find_campaign, find_episode, find_party
+from episodes.lookup import find_episode
 from episodes.models import Episode, EpisodeVersion
 from episodes.scenes import scene_and_session
 from episodes.schemas import EpisodeIn, IngestReport
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import normalize_episode
 from retrieval.text import guess_language
+from worlds.lookup import find_campaign, find_party
 from worlds.models import Campaign, Party, World
 
 DEADLOCK_TRIES = 3

@@ -5,10 +5,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from episodes.lookup import find_campaign, find_party, find_session, lore_by_name
+from episodes.lookup import find_session, lore_by_name
 from episodes.models import Arc, Scene, Scratch, Session
 from episodes.schemas import EpisodeIn, SceneIn, SessionIn
 from retrieval.errors import Conflict, Invalid
+from worlds.lookup import find_campaign, find_party
 from worlds.models import Campaign, Party, World
 
 LARGEST_SCRATCH = 100_000

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pydantic import BaseModel, Field
 
 from episodes.ingest import ingest_episode
-from episodes.lookup import find_party, find_scene, find_thread
+from episodes.lookup import find_scene, find_thread
 from episodes.models import Episode, Step, Thread
 from episodes.schemas import (
     ConsolidateIn,
@@ -27,6 +27,7 @@ from episodes.summarize import select_sentences, split_sentences
 from retrieval.errors import Conflict, Invalid, LanguageModelDown, NotFound
 from retrieval.llm import InvalidAnswer, get_llm
 from retrieval.text import count_tokens
+from worlds.lookup import find_party
 from worlds.models import World
 
 logger = logging.getLogger(__name__)

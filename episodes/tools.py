@@ -4,13 +4,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from episodes.lookup import find_party_for, find_scene
+from episodes.lookup import find_scene
 from episodes.models import Scene
 from episodes.queries import episodes_of_party, fit_to_budget, latest_episodes, search_episodes
 from episodes.schemas import EpisodeOut
 from retrieval.errors import NotFound
 from worlds.base_schemas import DEFAULT_CHARS, LARGEST_K, MaxChars
 from worlds.callers import Caller
+from worlds.lookup import find_party
 from worlds.models import Party
 from worlds.tool_args import Ask
 
@@ -75,7 +76,7 @@ def _by_meaning(ask: SessionFetch, caller: Caller, scene: Scene | None) -> Sessi
 
 
 def _party(ask: SessionFetch, caller: Caller) -> Party:
-    party = find_party_for(caller, ask.party_id)
+    party = find_party(caller.world, ask.party_id, caller.campaign, audience=caller.audience)
     names = (party.campaign.slug, party.campaign.name, str(party.campaign.pk))
     if ask.campaign_id and ask.campaign_id not in names:
         raise NotFound(

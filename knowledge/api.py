@@ -19,32 +19,24 @@ from knowledge.schemas import (
     Written,
 )
 from knowledge.upsert import (
-    campaign_called,
-    lore_called,
+    find_lore_entry,
     lore_out,
     own_rule,
     rule_out,
     upsert_lore,
     upsert_rule,
 )
-from retrieval.errors import AudienceAboveCap, Invalid
+from retrieval.errors import Invalid
 from retrieval.tasks import embed_soon
 from retrieval.text import slugify
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, caller_of, check_match, tag
+from worlds.lookup import find_campaign
+from worlds.rest import NeedsKey, caller_of, check_match, require_gm, tag
 
 router = Router(tags=["knowledge"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
-
-
-def require_gm(request: HttpRequest) -> Caller:
-    """Who writes canon reads secrets in the answers, so only a game master's key may."""
-    caller = caller_of(request)
-    if not caller.audience.is_gm:
-        raise AudienceAboveCap("Writing knowledge needs a key whose audience cap is gm.")
-    return caller
 
 
 @router.put("/lore", operation_id="lore_upsert", summary="Write a lore entry", response=Written)
@@ -95,7 +87,7 @@ def propose_lore(request: HttpRequest, proposal: Body[ProposalIn]) -> Status[dic
 def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> LoreOut:
     """By slug, id or name, as a game master sees it: with its secrets."""
     caller = require_gm(request)
-    entry = lore_called(caller.world, ref, campaign=caller.campaign)
+    entry = find_lore_entry(caller.world, ref, campaign=caller.campaign)
     tag(response, entry.version)
     return lore_out(entry)
 
@@ -144,7 +136,7 @@ def _bound(caller: Caller, entry: LoreIn) -> LoreIn:
     """A key that is bound to a campaign writes that campaign's overlay and nothing else."""
     if caller.campaign is None:
         return entry
-    if entry.campaign and campaign_called(caller.world, entry.campaign) != caller.campaign:
+    if entry.campaign and find_campaign(caller.world, entry.campaign) != caller.campaign:
         raise Invalid(
             f"This key writes for the campaign {caller.campaign.slug} alone: leave out `campaign`."
         )

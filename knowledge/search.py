@@ -23,7 +23,6 @@ from knowledge.presenters import (
     whole_rule,
 )
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
-from knowledge.upsert import campaign_called
 from retrieval.errors import Ambiguous, Forbidden, Invalid, NotFound
 from retrieval.search import (
     CompiledRows,
@@ -37,6 +36,7 @@ from retrieval.search import (
 )
 from retrieval.text import guess_language
 from worlds.callers import Caller
+from worlds.lookup import find_campaign
 
 MENTIONED_RULE, MENTIONED_LORE = 0.1, 0.3
 """What a row gains whose name stands in a longer question; 1 is what both legs together can give."""
@@ -198,7 +198,7 @@ def _known_lore(model: Any, caller: Caller) -> Any:
 
 
 def _in_campaign(caller: Caller, reference: str) -> Caller:
-    campaign = campaign_called(caller.world, reference)
+    campaign = find_campaign(caller.world, reference)
     if caller.campaign not in (None, campaign):
         raise Invalid(
             f"This key asks within the campaign {caller.campaign} alone: leave out the filter `campaign`."

@@ -1,7 +1,6 @@
 """Entries as programs and importers bring them: found by their slug or id, changed by what was sent, stored."""
 
 from typing import Any
-from uuid import UUID
 
 from django.db import transaction
 
@@ -12,6 +11,7 @@ from knowledge.schemas import LoreIn, LoreOut, RuleIn, RuleOut
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.text import guess_language, slugify
 from worlds.audiences import Visibility
+from worlds.lookup import as_uuid, find_campaign
 from worlds.models import Campaign, Reveal, World
 
 HOUSE = "house"
@@ -26,7 +26,7 @@ def upsert_lore(
     world: World, entry: LoreIn, *, author: str = "", reason: str = ""
 ) -> tuple[Lore, Outcome]:
     """Create the entry, or change the one with its slug (and campaign, if it names one) by the fields that are set."""
-    campaign = campaign_called(world, entry.campaign) if entry.campaign else None
+    campaign = find_campaign(world, entry.campaign) if entry.campaign else None
     slug = entry.slug or slugify(entry.title) or "entry"
     stored = (
         Lore.objects.select_for_update().filter(world=world, campaign=campaign, slug=slug).first()
@@ -50,7 +50,7 @@ def _overridden(world: World, entry: LoreIn, row: Lore, stored: Lore | None) -> 
             raise Invalid("Only an entry of a campaign can override canon: name the campaign.")
         return None
     if entry.overrides:
-        return lore_called(world, entry.overrides)
+        return find_lore_entry(world, entry.overrides)
     if stored and "overrides" not in entry.model_fields_set:
         return stored.overrides
     return Lore.objects.filter(world=world, campaign=None, slug=row.slug).first()
@@ -67,30 +67,21 @@ def _tell(row: Lore, entry: LoreIn) -> None:
     row.known_to = sorted({*named, *standing.values_list("audience", flat=True)})
 
 
-def lore_called(world: World, reference: str, *, campaign: Campaign | None = None) -> Lore:
+def find_lore_entry(world: World, reference: str, *, campaign: Campaign | None = None) -> Lore:
     """Return the entry with this id, slug or name: of the campaign if it has one, else of canon."""
-    within = Lore.objects.filter(world=world, campaign=campaign)
-    known: Lore | None = within.filter(slug=reference.lower()).first() or _by_id(
-        Lore, world, reference
+    lore = Lore.objects.filter(world=world)
+    own = lore.filter(campaign=campaign)
+    found: Lore | None = (
+        own.filter(slug=reference.lower()).first() or lore.filter(pk=as_uuid(reference)).first()
     )
-    if known is None and campaign:
-        known = within.filter(title__iexact=reference).first()
-    if known:
-        return known
-    rows = Lore.objects.filter(world=world, campaign=None)
-    found: Lore = rows.get(pk=str(index_of(rows, reference).resolve(reference, what="lore entry")))
-    return found
-
-
-def campaign_called(world: World, reference: str) -> Campaign:
-    campaigns = Campaign.objects.filter(world=world)
-    found = (
-        campaigns.filter(slug=reference).first() or campaigns.filter(name__iexact=reference).first()
-    )
-    if found is None:
-        known = list(campaigns.order_by("slug").values_list("slug", flat=True)[:5])
-        raise NotFound(f"There is no campaign {reference!r} in this world.", candidates=known)
-    return found
+    if found is None and campaign:
+        found = own.filter(title__iexact=reference).first()
+    if found:
+        return found
+    canon = lore.filter(campaign=None)
+    key = index_of(canon, reference).resolve(reference, what="lore entry")
+    entry: Lore = canon.get(pk=str(key))
+    return entry
 
 
 def lore_out(row: Lore) -> LoreOut:
@@ -153,10 +144,3 @@ def rule_out(row: Rule) -> RuleOut:
             "licence": document.licence,
         }
     )
-
-
-def _by_id(model: type[Lore], world: World, reference: str) -> Lore | None:
-    try:
-        return model.objects.filter(world=world, pk=UUID(reference)).first()
-    except ValueError:
-        return None

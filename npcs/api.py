@@ -5,8 +5,7 @@ from typing import Annotated, Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 
-from episodes.api import name_of, require_gm
-from episodes.lookup import find_party
+from episodes.api import name_of
 from npcs import dispositions
 from npcs.gm_profile import read_gm_profile
 from npcs.lookup import find_npc
@@ -27,7 +26,8 @@ from retrieval.errors import NotFound
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, check_match, tag
+from worlds.lookup import find_party
+from worlds.rest import NeedsKey, check_match, require_gm, tag
 
 router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]

@@ -1,16 +1,15 @@
 """Find the NPC that a name means: slug or id first, then the name as people write it, in any of its languages."""
 
 from collections.abc import Sequence
-from typing import cast
 
 from django.db.models import QuerySet
 
-from episodes.lookup import as_uuid
 from npcs.models import NPC
 from npcs.querysets import NPCQuerySet
 from retrieval.errors import Ambiguous, Invalid, NotFound
 from retrieval.text import KnownName, NameIndex
 from worlds.audiences import GM, Audience
+from worlds.lookup import as_uuid, find_by_key
 from worlds.models import World
 
 
@@ -23,12 +22,10 @@ class UnknownNPC(Invalid):
 def find_npc(world: World, reference: str, audience: Audience = GM) -> NPC:
     """Return the NPC among those that `audience` may know of; raises `NotFound` or `Ambiguous` with candidates."""
     known: NPCQuerySet = NPC.objects.in_world(world).visible_to(audience)
-    found = known.filter(slug=reference).first()
-    if found is None and (row_id := as_uuid(reference)):
-        found = known.filter(pk=row_id).first()
-    if found is None:
-        found = known.get(pk=names_of(known).resolve(reference, what="NPC"))
-    return cast(NPC, found)
+    npc: NPC = find_by_key(known, reference) or known.get(
+        pk=names_of(known).resolve(reference, what="NPC")
+    )
+    return npc
 
 
 def find_npcs(

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from episodes.lookup import find_party_for
 from npcs.gm_profile import read_gm_profile
 from npcs.lookup import find_npc
 from npcs.profiles import profile_for_players, strongest_relations
 from npcs.schemas import NPCProfile
 from worlds.callers import Caller
+from worlds.lookup import find_party
 from worlds.tool_args import Ask
 
 
@@ -36,7 +36,11 @@ def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
 
 def _for_players(ask: ProfileAsk, caller: Caller) -> NPCProfile:
     npc = find_npc(caller.world, ask.npc_id, caller.audience)
-    party = find_party_for(caller, ask.party_id) if ask.party_id else None
+    party = (
+        find_party(caller.world, ask.party_id, caller.campaign, audience=caller.audience)
+        if ask.party_id
+        else None
+    )
     return profile_for_players(npc, caller.audience, party)
 
 
@@ -45,7 +49,11 @@ def _whole(ask: ProfileAsk, caller: Caller) -> NPCProfile:
     found = read_gm_profile(caller, ask.npc_id, ask.party_id)
     if found is None:
         npc = find_npc(caller.world, ask.npc_id)
-        party = find_party_for(caller, ask.party_id) if ask.party_id else None
+        party = (
+            find_party(caller.world, ask.party_id, caller.campaign, audience=caller.audience)
+            if ask.party_id
+            else None
+        )
         found = read_gm_profile(caller, npc.slug, party.slug if party else None)
     assert found
     return found

@@ -6,12 +6,12 @@ from uuid import UUID
 from django.http import HttpRequest
 from ninja import Body, Query, Router, Status
 
-from retrieval.errors import AudienceAboveCap, NotFound
+from retrieval.errors import NotFound
 from worlds import reveals
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.models import Reveal
-from worlds.rest import NeedsKey, caller_of
+from worlds.rest import NeedsKey, require_gm
 from worlds.schemas import RevealLog, RevealLogged, RevealWritten
 from worlds.tool_args import AUDIENCE
 
@@ -27,7 +27,7 @@ PAGE = 100
 )
 def create_reveal(request: HttpRequest, entry: Body[RevealWritten]) -> Status[Reveal]:
     """From now on the audience finds the row. Revealing again what stands returns the standing entry."""
-    caller = _keeper(request)
+    caller = require_gm(request)
     subject = reveals.find_subject(caller.world, entry.kind, entry.id)
     told = entry.model_dump(exclude={"kind", "id", "audience"})
     audience = caller.asking_as(entry.audience).audience
@@ -48,7 +48,7 @@ def list_reveals(
     limit: Annotated[int, Query(ge=1, le=PAGE)] = 50,
 ) -> dict[str, Any]:
     """Undone reveals are listed too, with `undone_at`."""
-    caller = _keeper(request)
+    caller = require_gm(request)
     entries = Reveal.objects.filter(world=caller.world).order_by("-id")
     if audience:
         entries = entries.filter(audience=str(caller.asking_as(audience).audience))
@@ -69,15 +69,7 @@ def list_reveals(
 )
 def undo_reveal(request: HttpRequest, entry_id: UUID) -> Reveal:
     """The audience no longer finds the row by this reveal; the log keeps the entry, marked as undone."""
-    return reveals.undo(_entry(_keeper(request), entry_id))
-
-
-def _keeper(request: HttpRequest) -> Caller:
-    """The log tells of everything hidden, so that its keeper must be one who may know everything."""
-    caller = caller_of(request)
-    if not caller.audience.is_gm:
-        raise AudienceAboveCap("The reveal log needs a key whose audience cap is gm.")
-    return caller
+    return reveals.undo(_entry(require_gm(request), entry_id))
 
 
 def _entry(caller: Caller, entry_id: UUID) -> Reveal:

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass, field, replace
 
-from django.db.models import Q
-
-from retrieval.errors import AudienceAboveCap, NotFound, WrongScope
+from retrieval.errors import AudienceAboveCap, WrongScope
 from worlds.audiences import GM, PUBLIC, Audience
-from worlds.models import ApiKey, Campaign, Party, World
+from worlds.lookup import find_party
+from worlds.models import ApiKey, Campaign, World
 
 
 @dataclass(frozen=True)
@@ -52,22 +51,10 @@ class Caller:
                 f"This key sees at most what {self.audience} may know: leave out `as`, or ask as public."
             )
         if self.audience.is_gm and asked.kind == "party":
-            return self._as_party(asked.slug)
+            party = find_party(self.world, asked.slug, self.campaign)
+            campaign = self.campaign or party.campaign
+            return replace(self, audience=Audience("party", party.slug), campaign=campaign)
         return replace(self, audience=asked)
-
-    def _as_party(self, reference: str) -> "Caller":
-        parties = Party.objects.filter(world=self.world).select_related("campaign")
-        if self.campaign:
-            parties = parties.filter(campaign=self.campaign)
-        party = parties.filter(
-            Q(slug=reference) | Q(name__iexact=reference) | Q(id__iexact=reference)
-        ).first()
-        if party is None:
-            known = tuple(parties.values_list("slug", flat=True).order_by("slug")[:5])
-            raise NotFound(f"There is no party {reference!r} in this world.", candidates=known)
-        return replace(
-            self, audience=Audience("party", party.slug), campaign=self.campaign or party.campaign
-        )
 
     def require(self, scope: str) -> None:
         """Raise `WrongScope` unless the caller holds `scope` (`admin` holds all)."""

@@ -22,7 +22,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja.operation import Operation
 from ninja.security.base import AuthBase
 
-from retrieval.errors import Stale, Unauthorized
+from retrieval.errors import AudienceAboveCap, Stale, Unauthorized
 from worlds import audit, idempotency, keys, rate_limits
 from worlds.callers import Caller
 from worlds.idempotency import Answer
@@ -73,6 +73,17 @@ def caller_of(request: HttpRequest) -> Caller:
     """Return who asks, as `NeedsKey` found out."""
     caller = request.caller  # type: ignore[attr-defined]
     assert isinstance(caller, Caller)
+    return caller
+
+
+def require_gm(request: HttpRequest) -> Caller:
+    """Return the caller; raises `AudienceAboveCap` unless the key's audience is gm.
+
+    Whoever writes to the world reads secrets in the answers, so the scope to write is not enough.
+    """
+    caller = caller_of(request)
+    if not caller.audience.is_gm:
+        raise AudienceAboveCap("This needs a key whose audience cap is gm.")
     return caller
 
 

@@ -23,11 +23,10 @@ from knowledge.graph.schemas import (
 )
 from knowledge.graph.store_selection import graph_store_for
 from knowledge.graph.upsert import MAX_BATCH, upsert_facts
-from retrieval.errors import AudienceAboveCap, NotFound
+from retrieval.errors import NotFound
 from worlds.base_schemas import StrictModel
-from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, caller_of
+from worlds.rest import NeedsKey, caller_of, require_gm
 
 router = Router(tags=["graph"])
 READ, WRITE = NeedsKey(Scope.TOOLS_READ), NeedsKey(Scope.WORLD_WRITE)
@@ -74,13 +73,6 @@ class Between(Walk):
     src: Entity
     dst: Entity
     max_depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 4
-
-
-def require_gm(request: HttpRequest) -> Caller:
-    caller = caller_of(request)
-    if not caller.audience.is_gm:
-        raise AudienceAboveCap("Writing facts needs a key whose audience cap is gm.")
-    return caller
 
 
 @router.post(

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from knowledge.models import Lore, LorePassage, LoreProposal, Rule
 from knowledge.proposals import accept, propose, reject
 from knowledge.schemas import LoreIn, ProposalIn, RuleIn
-from knowledge.upsert import lore_called, upsert_lore, upsert_rule
+from knowledge.upsert import find_lore_entry, upsert_lore, upsert_rule
 from retrieval.errors import Ambiguous, Conflict, Invalid, NotFound
 from worlds.audiences import Audience
 from worlds.models import Campaign, Party, World
@@ -64,12 +64,10 @@ def test_canon_cannot_override(world: World) -> None:
         upsert_lore(world, LoreIn(title="Another", overrides="the-bell"))
 
 
-def test_an_unknown_campaign_is_answered_with_those_there_are(
-    world: World, campaign: Campaign
-) -> None:
+def test_an_unknown_campaign_is_refused_with_candidates(world: World, campaign: Campaign) -> None:
     with pytest.raises(NotFound) as caught:
         upsert_lore(world, LoreIn(title="The Bell", campaign="high-water"))
-    assert list(caught.value.candidates) == ["low-water"]
+    assert list(caught.value.candidates) == ["Low Water"]
 
 
 def test_an_entry_is_called_by_slug_id_or_name_and_never_guessed(world: World) -> None:
@@ -77,9 +75,9 @@ def test_an_entry_is_called_by_slug_id_or_name_and_never_guessed(world: World) -
     upsert_lore(world, LoreIn(title="Old Tam", aliases=["Tam"]))
     upsert_lore(world, LoreIn(title="Young Tam", aliases=["Tam"]))
     for reference in ("mira-voss", str(mira.pk), "mira voss", "Миру Восс"):
-        assert lore_called(world, reference) == mira
+        assert find_lore_entry(world, reference) == mira
     with pytest.raises(Ambiguous):
-        lore_called(world, "Tam")
+        find_lore_entry(world, "Tam")
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,10 @@ def test_a_game_master_names_a_party_as_people_do(lanternbearers: Party) -> None
     )
 
 
-def test_a_game_master_hears_which_parties_there_are(lanternbearers: Party) -> None:
+def test_an_unknown_party_is_refused_with_candidates(lanternbearers: Party) -> None:
     with pytest.raises(NotFound) as unknown:
-        Caller.gm(lanternbearers.world).asking_as("party:lantern-bearer")
-    assert list(unknown.value.candidates) == ["lanternbearers"]
+        Caller.gm(lanternbearers.world).asking_as("party:torchbearers")
+    assert list(unknown.value.candidates) == ["Lanternbearers"]
 
 
 @pytest.mark.parametrize("text", ["god", "party", "party:", "gm:x", "npc:"])

@@ -1,0 +1,74 @@
+"""Find the row that a reference names: exactly by key or id, else by its name as people write it."""
+
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import Model, Q, QuerySet
+
+from retrieval.errors import NotFound
+from retrieval.text import KnownName, NameIndex
+from worlds.audiences import GM, Audience
+from worlds.models import Campaign, Party, World
+
+Row = TypeVar("Row", bound=Model)
+MOST_NAMES = 2_000
+"""Names compared with a reference that no key matched."""
+
+
+def as_uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def find_by_key(rows: "QuerySet[Row, Any]", reference: str, key: str = "slug") -> Row | None:
+    """Return the row whose `key` or id is `reference`."""
+    exact = Q(**{key: reference})
+    if row_id := as_uuid(reference):
+        exact |= Q(pk=row_id)
+    return rows.filter(exact).first()
+
+
+def find_row(
+    rows: "QuerySet[Row, Any]", reference: str, *, what: str, key: str = "slug", name: str = "name"
+) -> Row:
+    """Return the row that `reference` names. Raises `NotFound` or `Ambiguous`, whose candidates come from `rows` alone,
+    so that rows which the caller may not know of are not disclosed."""
+    if row := find_by_key(rows, reference, key):
+        return row
+    entries = [
+        KnownName(pk, label or ref, [ref])
+        for pk, label, ref in rows.values_list("pk", name, key)[:MOST_NAMES]
+    ]
+    found: Row = rows.get(pk=NameIndex(entries).resolve(reference, what=what))
+    return found
+
+
+def find_exact(rows: "QuerySet[Row, Any]", reference: str, *, what: str, key: str) -> Row:
+    """Return the row whose `key` or id is `reference`; raises `NotFound` with the nearest recent keys."""
+    if row := find_by_key(rows, reference, key):
+        return row
+    recent = rows.order_by("-pk").values_list(key, flat=True)[:500]
+    raise NotFound(
+        f"There is no {what} {reference!r} in this world.",
+        candidates=NameIndex(KnownName(known, known) for known in recent).suggest(reference),
+    )
+
+
+def find_campaign(world: World, reference: str) -> Campaign:
+    return find_row(
+        Campaign.objects.filter(world=world).select_related("world"), reference, what="campaign"
+    )
+
+
+def find_party(
+    world: World, reference: str, campaign: Campaign | None = None, *, audience: Audience = GM
+) -> Party:
+    """Return the party among those that `audience` may ask about: a game master all, a party itself, others none."""
+    parties = Party.objects.filter(world=world).select_related("campaign")
+    if campaign:
+        parties = parties.filter(campaign=campaign)
+    if not audience.is_gm:
+        parties = parties.filter(slug=audience.slug if audience.kind == "party" else None)
+    return find_row(parties, reference, what="party")
