@@ -12,7 +12,23 @@ from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from ninja import NinjaAPI, errors
 from psycopg_pool import PoolTimeout
 
-from retrieval.errors import Invalid, NotFound, Problem, TooLarge, Unauthorized
+from knowledge.graph.protocol import TooBroad
+from memories.coding_agent.stores.protocol import StoreDamaged, StoreDown
+from retrieval.errors import (
+    Ambiguous,
+    Conflict,
+    EmbedderDown,
+    Forbidden,
+    Invalid,
+    LanguageModelDown,
+    NotFound,
+    Problem,
+    RateLimited,
+    SearchTimeout,
+    Stale,
+    TooLarge,
+    Unauthorized,
+)
 from worlds.keys import NO_KEY
 
 logger = logging.getLogger(__name__)
@@ -37,15 +53,43 @@ class Unreadable(Problem):
 
 
 class Unavailable(Problem):
-    status, code, title = 503, "unavailable", "The database cannot be reached"
+    code, title = "unavailable", "The database cannot be reached"
 
 
 class Internal(Problem):
-    status, code, title = 500, "internal", "Something failed on the server"
+    code, title = "internal", "Something failed on the server"
 
 
 class NotAllowed(Problem):
-    status, code, title = 405, "method_not_allowed", "Method not allowed"
+    code, title = "method_not_allowed", "Method not allowed"
+
+
+STATUS: dict[type[Problem], int] = {
+    Problem: 400,
+    Unauthorized: 401,
+    Forbidden: 403,
+    NotFound: 404,
+    NotAllowed: 405,
+    Conflict: 409,
+    Stale: 412,
+    TooLarge: 413,
+    Ambiguous: 422,
+    Invalid: 422,
+    TooBroad: 422,
+    RateLimited: 429,
+    Internal: 500,
+    StoreDamaged: 500,
+    EmbedderDown: 503,
+    LanguageModelDown: 503,
+    SearchTimeout: 503,
+    StoreDown: 503,
+    Unavailable: 503,
+}
+"""The HTTP status of each error; a subclass has that of its nearest base listed here."""
+
+
+def status_of(problem: Problem) -> int:
+    return next(STATUS[kind] for kind in type(problem).__mro__ if kind in STATUS)
 
 
 def _validation(exc: pydantic.ValidationError | errors.ValidationError) -> Problem:
@@ -108,7 +152,7 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
     return ProblemOut(
         type=f"urn:memory37:problem:{problem.code}",
         title=problem.title,
-        status=problem.status,
+        status=status_of(problem),
         detail=problem.detail,
         instance=request_id,
         code=problem.code,
@@ -121,9 +165,9 @@ def problem_answer(exc: BaseException, request_id: str) -> tuple[int, dict[str, 
     """Return the status, headers and body with which a program is told of `exc`."""
     problem = problem_of(exc)
     headers = {"Content-Type": MEDIA_TYPE, **problem.headers}
-    if problem.status == 401:
+    if isinstance(problem, Unauthorized):
         headers["WWW-Authenticate"] = 'Bearer realm="memory37"'
-    return problem.status, headers, orjson.dumps(problem_body(problem, request_id))
+    return status_of(problem), headers, orjson.dumps(problem_body(problem, request_id))
 
 
 def problem_response(request: HttpRequest, exc: Any) -> HttpResponse:

@@ -38,7 +38,7 @@ from memories.tools import (
     core_memory_append,
     core_memory_replace,
 )
-from memory_site.errors import problem_of
+from memory_site.errors import problem_of, status_of
 from memory_site.request_ids import calling
 from npcs.tools import npc_profile
 from retrieval.errors import Forbidden, NotFound
@@ -180,7 +180,7 @@ def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) 
             return Answered(_answer(tool, arguments, noted), allowance)
         except Exception as exc:
             problem = problem_of(exc)
-            noted.status, noted.code = problem.status, problem.code
+            noted.status, noted.code = status_of(problem), problem.code
             raise problem from exc
         finally:
             noted.milliseconds = (perf_counter() - begun) * 1000

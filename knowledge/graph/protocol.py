@@ -41,7 +41,7 @@ class GraphStore(Protocol):
 class TooBroad(Problem):
     """The graph is too dense here for this depth."""
 
-    status, code, title = 422, "too_broad", "Too much to walk through"
+    code, title = "too_broad", "Too much to walk through"
 
 
 def require_depth(depth: int) -> int:

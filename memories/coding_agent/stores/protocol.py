@@ -15,11 +15,11 @@ from retrieval.models import uuid7
 
 
 class StoreDown(Problem):
-    status, code, title = 503, "store_down", "The memory store does not answer"
+    code, title = "store_down", "The memory store does not answer"
 
 
 class StoreDamaged(Problem):
-    status, code, title = 500, "store_damaged", "The memory store's file cannot be read"
+    code, title = "store_damaged", "The memory store's file cannot be read"
 
 
 @dataclass(frozen=True)
