@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from memories import core, core_policy
 from memories.curation import health, inbox
 from memories.erasure import deletion
-from memories.models import CoreProposal, Namespace
+from memories.models import CoreProposal, ErasureReceipt, Namespace
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 
@@ -24,33 +24,36 @@ if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
 
 PAGE_SIZE = 20
-NAMES = ("now", "proposed")
-Answer = HttpResponse | None
+VERSIONS_SHOWN = 30
+DIFF_NAMES = ("now", "proposed")
+Action = Callable[[HttpRequest, Namespace], HttpResponse | None]
 
 
 @dataclass(frozen=True)
 class Page:
-    """`show` gives the template its values; `act` carries out a POST and may answer itself."""
+    """`show` returns the values of the template; `act` handles a POST and may return its own response."""
 
     slug: str
     title: "str | Promise"
     show: Callable[[HttpRequest, Namespace], dict[str, Any]]
-    act: Callable[[HttpRequest, Namespace], Answer]
+    act: Action | None = None
 
     @property
     def url_name(self) -> str:
         return f"memories_{self.slug}"
 
     def view(self, model_admin: "ModelAdmin[Namespace]") -> Callable[..., HttpResponse]:
-        def shown(request: HttpRequest, pk: UUID) -> HttpResponse:
-            namespace = _namespace(model_admin, request, pk)
+        def page_view(request: HttpRequest, pk: UUID) -> HttpResponse:
+            namespace = model_admin.get_queryset(request).filter(pk=pk).first()
+            if namespace is None:
+                raise Http404
+            if not model_admin.has_change_permission(request, namespace):
+                raise PermissionDenied
             if request.method == "POST":
-                return self._acted(request, namespace)
+                return self.handle_post(request, namespace)
             values = {
                 **model_admin.admin_site.each_context(request),
                 **self.show(request, namespace),
-            }
-            values |= {
                 "namespace": namespace,
                 "title": f"{self.title}: {namespace}",
                 "pages": PAGES,
@@ -58,25 +61,17 @@ class Page:
             }
             return render(request, f"admin/memories/{self.slug}.html", values)
 
-        shown.__name__ = self.url_name
-        return shown
+        # Django's debug pages and the admin's URL reversing show this name.
+        page_view.__name__ = self.url_name
+        return page_view
 
-    def _acted(self, request: HttpRequest, namespace: Namespace) -> HttpResponse:
+    def handle_post(self, request: HttpRequest, namespace: Namespace) -> HttpResponse:
+        response = None
         try:
-            answer = self.act(request, namespace)
+            response = self.act(request, namespace) if self.act else None
         except Problem as problem:
             messages.error(request, problem.detail)
-            answer = None
-        return answer or redirect(f"admin:{self.url_name}", pk=namespace.pk)
-
-
-def _namespace(model_admin: "ModelAdmin[Namespace]", request: HttpRequest, pk: UUID) -> Namespace:
-    namespace = model_admin.get_queryset(request).filter(pk=pk).first()
-    if namespace is None:
-        raise Http404
-    if not model_admin.has_change_permission(request, namespace):
-        raise PermissionDenied
-    return namespace
+        return response or redirect(f"admin:{self.url_name}", pk=namespace.pk)
 
 
 # --- inbox
@@ -88,25 +83,28 @@ def show_inbox(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     return {"cases": [inbox.pending(namespace, row.pk) for row in rows], "waiting": waiting}
 
 
-def act_on_inbox(request: HttpRequest, namespace: Namespace) -> Answer:
-    by, act = request.user.get_username(), request.POST.get("act", "")
-    ids = request.POST.getlist("chosen")
-    match act:
-        case "approve_chosen" | "reject_chosen":
-            decided = inbox.decide_all(namespace, ids, approved=act == "approve_chosen", by=by)
-            _tell(request, decided)
-        case "merge_chosen":
-            inbox.merge(namespace, ids, request.POST.get("merged_text", ""), by=by)
-            messages.success(request, gettext("Merged; the parts are kept as history."))
-        case _:
-            _act_on_one(request, namespace, act, by)
+def act_on_inbox(request: HttpRequest, namespace: Namespace) -> None:
+    by, ids = request.user.get_username(), request.POST.getlist("chosen")
+    act = request.POST.get("act", "")
+    if act in ("approve_chosen", "reject_chosen"):
+        result = inbox.decide_all(namespace, ids, approved=act == "approve_chosen", by=by)
+        count = len(result.done)
+        text = ngettext("%(n)d decided.", "%(n)d decided.", count) % {"n": count}
+        messages.success(request, text)
+        for detail in result.failed.values():
+            messages.error(request, detail)
+    elif act == "merge_chosen":
+        inbox.merge(namespace, ids, request.POST.get("merged_text", ""), by=by)
+        messages.success(request, gettext("Merged; the parts are kept as history."))
+    else:
+        verb, _colon, pk = act.partition(":")
+        act_on_pending(namespace, verb, pk, request.POST.get(f"text:{pk}", ""), by=by)
+        messages.success(request, gettext("Done."))
     embed_soon("memory")
-    return None
 
 
-def _act_on_one(request: HttpRequest, namespace: Namespace, act: str, by: str) -> None:
-    verb, _colon, pk = act.partition(":")
-    text = request.POST.get(f"text:{pk}", "")
+def act_on_pending(namespace: Namespace, verb: str, pk: str, text: str, *, by: str) -> None:
+    """Apply the button `verb` of one pending memory; `text` is what its text field holds."""
     match verb:
         case "approve":
             inbox.approve(namespace, pk, by=by)
@@ -118,96 +116,82 @@ def _act_on_one(request: HttpRequest, namespace: Namespace, act: str, by: str) -
             inbox.split(namespace, pk, [line for line in text.splitlines() if line.strip()], by=by)
         case _:
             raise Http404
-    messages.success(request, gettext("Done."))
-
-
-def _tell(request: HttpRequest, decided: inbox.Decided) -> None:
-    done = len(decided.done)
-    messages.success(request, ngettext("%(n)d decided.", "%(n)d decided.", done) % {"n": done})
-    for detail in decided.failed.values():
-        messages.error(request, detail)
 
 
 # --- core memory
 
 
 def show_core(request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
-    now = core.current(namespace)
-    versions = list(namespace.core_versions.order_by("-number")[:30])
-    wanted = request.GET.get("version", "")
-    chosen = next(
-        (row for row in versions if str(row.number) == wanted), versions[0] if versions else None
-    )
-    proposals = namespace.core_proposals.filter(verdict=CoreProposal.Verdict.OPEN).order_by(
-        "-created_at"
-    )
+    current = core.current(namespace)
+    versions = list(namespace.core_versions.order_by("-number")[:VERSIONS_SHOWN])
+    number = request.GET.get("version", "")
+    latest = versions[0] if versions else None
+    chosen = next((row for row in versions if str(row.number) == number), latest)
+    proposals = namespace.core_proposals.filter(verdict=CoreProposal.Verdict.OPEN)
     return {
-        "core": now,
+        "core": current,
         "versions": versions,
         "chosen": chosen,
         "budget": core_policy.SOFT_BUDGET,
         "diff": core.diff(namespace, chosen.number) if chosen else [],
         "proposals": [
-            (row, core.unified(now.markdown, row.markdown, names=NAMES))
-            for row in proposals[:PAGE_SIZE]
+            (row, core.unified(current.markdown, row.markdown, names=DIFF_NAMES))
+            for row in proposals.order_by("-created_at")[:PAGE_SIZE]
         ],
     }
 
 
-def act_on_core(request: HttpRequest, namespace: Namespace) -> Answer:
-    author, (verb, _colon, which) = (
-        request.user.get_username(),
-        request.POST.get("act", "").partition(":"),
-    )
+def act_on_core(request: HttpRequest, namespace: Namespace) -> None:
+    author, form = request.user.get_username(), request.POST
+    verb, _colon, target = form.get("act", "").partition(":")
     match verb:
         case "write":
+            # The button carries the version the page was rendered from: another writer's change is not overwritten.
             core.write(
                 namespace,
-                request.POST.get("markdown", ""),
-                reason=request.POST.get("reason", ""),
+                form.get("markdown", ""),
+                reason=form.get("reason", ""),
                 author=author,
-                base_number=int(which or 0),
+                base_number=int(target or 0),
             )
         case "restore":
-            core.restore(namespace, int(which), author=author)
+            core.restore(namespace, int(target), author=author)
         case "approve":
-            core.approve(UUID(which), namespace, author=author)
+            core.approve(UUID(target), namespace, author=author)
         case "reject":
-            core.reject(UUID(which), namespace, author=author)
+            core.reject(UUID(target), namespace, author=author)
         case _:
             raise Http404
     messages.success(request, gettext("Done. Every version is kept."))
-    return None
 
 
 # --- health and deletion for good
 
 
 def show_health(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
-    found = health.examine(namespace)
+    result = health.examine(namespace)
     rows = [
         {
             "name": name,
-            "label": HEALTH_WORDS.get(name, name),
+            "label": HEALTH_LABELS.get(name, name),
             "count": count,
-            "change": found.change(name),
-            "query": HEALTH_LINKS.get(name, ""),
-            "line": _line([day.counts.get(name, 0) for day in found.trend]),
+            "change": result.change(name),
+            "query": HEALTH_FILTERS.get(name, ""),
+            "line": sparkline_points([day.counts.get(name, 0) for day in result.trend]),
         }
-        for name, count in found.counts.items()
+        for name, count in result.counts.items()
     ]
-    return {"rows": rows, "days": len(found.trend)}
+    return {"rows": rows, "days": len(result.trend)}
 
 
-def _line(values: list[int]) -> str:
-    """Points of an SVG polyline 100 wide and 20 high."""
+def sparkline_points(values: list[int]) -> str:
+    """Return the points of an SVG polyline 100 wide and 20 high; SVG counts y downwards."""
     top, step = max([*values, 1]), 100 / max(len(values) - 1, 1)
-    return " ".join(
-        f"{place * step:.1f},{19 - 18 * value / top:.1f}" for place, value in enumerate(values)
-    )
+    points = (f"{x * step:.1f},{19 - 18 * value / top:.1f}" for x, value in enumerate(values))
+    return " ".join(points)
 
 
-def show_erasing(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
+def show_erasure(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     counts = {
         gettext("memories"): namespace.memories.count(),
         gettext("observations"): namespace.observations.count(),
@@ -217,39 +201,22 @@ def show_erasing(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     return {"counts": counts}
 
 
-def act_on_erasing(request: HttpRequest, namespace: Namespace) -> Answer:
-    scope, target = request.POST.get("scope", ""), request.POST.get("target", "").strip()
-    if request.POST.get("confirm", "").strip() != namespace.name:
-        messages.error(
-            request, gettext("Nothing was deleted: type the name of the namespace to confirm.")
-        )
+def act_on_erasure(request: HttpRequest, namespace: Namespace) -> HttpResponse | None:
+    form = request.POST
+    if form.get("confirm", "").strip() != namespace.name:
+        text = gettext("Nothing was deleted: type the name of the namespace to confirm.")
+        messages.error(request, text)
         return None
-    given: dict[str, str] = {
-        "by": request.user.get_username(),
-        "reason": request.POST.get("reason", ""),
-    }
-    if scope == "namespace":
-        receipt = deletion.erase_namespace(namespace, **given)
-    else:
-        acts = {
-            "memory": deletion.erase_memory,
-            "source": deletion.erase_source,
-            "subject": deletion.erase_subject,
-        }
-        receipt = acts[scope](namespace, target, **given) if scope in acts else _unknown()
+    scope = form.get("scope", "")
+    if scope not in ErasureReceipt.Scope.values:
+        raise Http404
+    target, by = form.get("target", "").strip(), request.user.get_username()
+    receipt = deletion.erase(namespace, scope, target, by=by, reason=form.get("reason", ""))
     messages.success(request, gettext("Deleted for good. This is the receipt."))
     return redirect("admin:memories_erasurereceipt_change", receipt.pk)
 
 
-def _unknown() -> Any:
-    raise Http404
-
-
-def _nothing(_request: HttpRequest, _namespace: Namespace) -> Answer:
-    return None
-
-
-HEALTH_WORDS = {
+HEALTH_LABELS = {
     "in_use": _("In use"),
     "pending": _("Waiting for approval"),
     "history": _("History"),
@@ -260,7 +227,8 @@ HEALTH_WORDS = {
     "duplicates": _("Pairs that say the same"),
     "contradictions": _("Pairs that contradict"),
 }
-HEALTH_LINKS = {
+# Change-list filters that show about the rows of a count; "stale" has no exact filter in the admin.
+HEALTH_FILTERS = {
     "in_use": "state__exact=active",
     "pending": "state__exact=pending",
     "history": "state__exact=superseded",
@@ -271,6 +239,6 @@ HEALTH_LINKS = {
 PAGES = (
     Page("inbox", _("Inbox"), show_inbox, act_on_inbox),
     Page("core", _("Core memory"), show_core, act_on_core),
-    Page("health", _("Health"), show_health, _nothing),
-    Page("erase", _("Delete for good"), show_erasing, act_on_erasing),
+    Page("health", _("Health"), show_health),
+    Page("erase", _("Delete for good"), show_erasure, act_on_erasure),
 )

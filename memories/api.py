@@ -1,8 +1,9 @@
-"""REST for agents: their own memory, its review, its history and its end. Scope agent:write, the key's namespace."""
+"""REST API of an agent's memory: scope agent:write, the namespace of the caller's key."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Router, Status
 
@@ -11,7 +12,6 @@ from memories.curation import edits, health, inbox, lifecycle
 from memories.erasure import deletion
 from memories.ingest import add
 from memories.ledger.plan import Particulars
-from memories.ledger.single import Written
 from memories.models import CoreProposal, CoreVersion, ErasureReceipt, MemoryItem, Namespace
 from memories.namespaces import require_own_namespace
 from memories.presenters import present_history, present_hit
@@ -50,175 +50,149 @@ from worlds.rest import NeedsKey, caller_of, check_match, own_transaction, tag
 
 router = Router(tags=["memory"], auth=NeedsKey(Scope.AGENT_WRITE))
 NDJSON = "application/x-ndjson"
+MEMORY, PENDING = "/item/{uuid:memory_id}", "/inbox/{uuid:memory_id}"
+JSON_LINES = {200: {"description": "One JSON object per line", "content": {NDJSON: {}}}}
 Limit = Annotated[int, Query(ge=1, le=100)]
 
 
-def mine(request: HttpRequest) -> Namespace:
+def own_namespace(request: HttpRequest) -> Namespace:
     return require_own_namespace(caller_of(request))
 
 
-def author(request: HttpRequest) -> str:
-    key = caller_of(request).key
-    return str(key or "")
+def key_id(request: HttpRequest) -> str:
+    """Return the id of the caller's key, the author of what the request changes."""
+    return str(caller_of(request).key or "")
 
 
-def _added(written: Written) -> AddOut:
-    lists = {
-        name: getattr(written, name)
-        for name in ("ids", "superseded", "confirmed", "formerly", "observations")
-    }
-    version = written.core.number if isinstance(written.core, CoreVersion) else None
-    proposal = written.core.pk if isinstance(written.core, CoreProposal) else None
-    return AddOut(**lists, state=written.state, core_version=version, core_proposal=proposal)
+def present_core(core_text: CoreVersion | core.Current) -> CoreOut:
+    return CoreOut(version=core_text.number, markdown=core_text.markdown)
 
 
-# --- remember and recall
+# --- add, search, read
 
 
-@router.post("", operation_id="memory_add", summary="Remember", response={201: AddOut})
+@router.post("", operation_id="memory_add", summary="Add memories", response={201: AddOut})
 @own_transaction
 def add_memory(request: HttpRequest, entry: Body[AddIn]) -> Status[AddOut]:
-    """Everything of one call is stored together or not at all. Known statements are confirmed, not doubled."""
+    """Store all contents in one transaction. A statement that is already known is confirmed."""
     about = Particulars(**entry.model_dump(exclude={"contents"}))
-    written = add.add(mine(request), entry.contents, minds=add.site_models(), about=about)
-    return Status(201, _added(written))
+    result = add.add(own_namespace(request), entry.contents, minds=add.site_models(), about=about)
+    names = ("ids", "superseded", "confirmed", "formerly", "observations", "state")
+    answer = AddOut(**{name: getattr(result, name) for name in names})
+    if isinstance(result.core, CoreVersion):
+        answer.core_version = result.core.number
+    elif result.core is not None:
+        answer.core_proposal = result.core.pk
+    return Status(201, answer)
 
 
-@router.post("/search", operation_id="memory_search", summary="Recall", response=SearchOut)
-def search_memories(request: HttpRequest, asked: Body[SearchIn]) -> SearchOut:
-    """By words and meaning; with the observations each memory rests on."""
-    found = recall.search(mine(request), asked.query, **asked.model_dump(exclude={"query"}))
-    return SearchOut(
-        hits=[present_hit(memory) for memory in found.memories], degraded=list(found.degraded)
+@router.post("/search", operation_id="memory_search", summary="Search memories", response=SearchOut)
+def search_memories(request: HttpRequest, entry: Body[SearchIn]) -> SearchOut:
+    """Search by words and vectors. Each hit has the observations it is derived from."""
+    result = recall.search(
+        own_namespace(request), entry.query, **entry.model_dump(exclude={"query"})
     )
+    hits = [present_hit(memory) for memory in result.memories]
+    return SearchOut(hits=hits, degraded=list(result.degraded))
 
 
-@router.get(
-    "", operation_id="memory_list", summary="Memories by state, latest first", response=MemoryPage
-)
+@router.get("", operation_id="memory_list", summary="List by state", response=MemoryPage)
 def list_memories(
     request: HttpRequest, state: State = State.ACTIVE, cursor: UUID | None = None, limit: Limit = 50
 ) -> dict[str, Any]:
-    """`superseded`, `archived`, `expired` and `rejected` are history: kept, not retrieved."""
-    rows, following = page(mine(request).memories.filter(state=state), cursor=cursor, limit=limit)
-    return {"memories": rows, "next_cursor": following}
+    """Latest first. `superseded`, `archived`, `expired` and `rejected` are kept as history and not
+    searched."""
+    memories = own_namespace(request).memories.filter(state=state)
+    rows, next_cursor = page(memories, cursor=cursor, limit=limit)
+    return {"memories": rows, "next_cursor": next_cursor}
 
 
-@router.get(
-    "/item/{uuid:memory_id}",
-    operation_id="memory_get",
-    summary="One with its history",
-    response=HistoryOut,
-)
+@router.get(MEMORY, operation_id="memory_get", summary="Get with history", response=HistoryOut)
 def get_memory(request: HttpRequest, memory_id: UUID) -> HistoryOut:
-    """Every state it was in, what it replaced, and what it rests on."""
-    return present_history(lifecycle.find(mine(request), memory_id))
+    """All state changes, the memories it replaced, and its observations."""
+    return present_history(lifecycle.find(own_namespace(request), memory_id))
 
 
-@router.post(
-    "/item/{uuid:memory_id}/edit", operation_id="memory_edit", summary="Reword", response=MemoryOut
-)
+@router.post(f"{MEMORY}/edit", operation_id="memory_edit", summary="Edit", response=MemoryOut)
 def edit_memory(request: HttpRequest, memory_id: UUID, entry: Body[EditIn]) -> MemoryItem:
-    """The former wording is superseded and kept."""
-    namespace = mine(request)
-    edited = edits.edit(namespace, memory_id, entry.text, by=author(request), reason=entry.reason)
+    """Store a new wording; the old one is superseded and kept."""
+    by, reason = key_id(request), entry.reason
+    memory = edits.edit(own_namespace(request), memory_id, entry.text, by=by, reason=reason)
     embed_soon("memory")
-    return edited
+    return memory
 
 
 @router.post(
-    "/item/{uuid:memory_id}/archive",
-    operation_id="memory_archive",
-    summary="Archive",
-    response=MemoryOut,
+    f"{MEMORY}/archive", operation_id="memory_archive", summary="Archive", response=MemoryOut
 )
 def archive_memory(request: HttpRequest, memory_id: UUID, entry: Body[ReasonIn]) -> MemoryItem:
-    """Out of use, kept, restorable."""
-    return lifecycle.archive(mine(request), memory_id, by=author(request), reason=entry.reason)
+    """Exclude the memory from search. It is kept and can be restored."""
+    by, reason = key_id(request), entry.reason
+    return lifecycle.archive(own_namespace(request), memory_id, by=by, reason=reason)
 
 
 @router.post(
-    "/item/{uuid:memory_id}/restore",
-    operation_id="memory_restore",
-    summary="Restore",
-    response=MemoryOut,
+    f"{MEMORY}/restore", operation_id="memory_restore", summary="Restore", response=MemoryOut
 )
 def restore_memory(request: HttpRequest, memory_id: UUID, entry: Body[ReasonIn]) -> MemoryItem:
-    """Back into use, whatever it was out of use for."""
-    return lifecycle.restore(mine(request), memory_id, by=author(request), reason=entry.reason)
+    """Make a superseded, archived, expired or rejected memory active again."""
+    by, reason = key_id(request), entry.reason
+    return lifecycle.restore(own_namespace(request), memory_id, by=by, reason=reason)
 
 
 @router.post("/erase", operation_id="memory_erase", summary="Delete for good", response=ReceiptOut)
 def erase(request: HttpRequest, entry: Body[EraseIn]) -> ErasureReceipt:
-    """Rows, history, vectors, words, audit and caches; the receipt names what a search afterwards still found."""
-    namespace, by, reason = mine(request), author(request), entry.reason
-    if entry.scope == "namespace":
-        return deletion.erase_namespace(namespace, by=by, reason=reason)
-    act = {
-        "memory": deletion.erase_memory,
-        "source": deletion.erase_source,
-        "subject": deletion.erase_subject,
-    }
-    return act[entry.scope](namespace, entry.target, by=by, reason=reason)
+    """Delete rows, history, vectors, word statistics, audit entries and caches. The receipt lists
+    what a search of all tables found afterwards."""
+    return deletion.erase(
+        own_namespace(request),
+        entry.scope,
+        entry.target,
+        by=key_id(request),
+        reason=entry.reason,
+    )
 
 
 @router.get(
     "/export",
     operation_id="memory_export",
-    summary="All of it as JSONL",
-    openapi_extra={
-        "responses": {200: {"description": "One object a line", "content": {NDJSON: {}}}}
-    },
+    summary="Export as JSONL",
+    openapi_extra={"responses": JSON_LINES},
 )
 def export_memory(request: HttpRequest) -> HttpResponse:
-    """Lossless, with history; `manage.py memory import` reads it."""
-    lines = "\n".join(transfer.export_namespace(mine(request))) + "\n"
+    """All rows with their history; `manage.py memory import` reads the file."""
+    lines = "\n".join(transfer.export_namespace(own_namespace(request))) + "\n"
     return HttpResponse(lines, content_type=f"{NDJSON}; charset=utf-8")
 
 
-@router.get(
-    "/health", operation_id="memory_health", summary="State of the store", response=HealthOut
-)
+@router.get("/health", operation_id="memory_health", summary="Store health", response=HealthOut)
 def get_health(request: HttpRequest) -> HealthOut:
-    """Duplicates, stale, unsourced, never recalled, pending; and the readings of the last days."""
-    found = health.examine(mine(request))
-    trend = [{"day": reading.day, "counts": reading.counts} for reading in found.trend]
-    return HealthOut(counts=found.counts, trend=trend)
+    """Counts of duplicates, stale, unsourced, never recalled and pending memories, with the readings
+    of the last 30 days."""
+    result = health.examine(own_namespace(request))
+    trend = [{"day": reading.day, "counts": reading.counts} for reading in result.trend]
+    return HealthOut(counts=result.counts, trend=trend)
 
 
 # --- review
 
 
-@router.get(
-    "/inbox", operation_id="memory_inbox", summary="Waiting for approval", response=MemoryPage
-)
+@router.get("/inbox", operation_id="memory_inbox", summary="List pending", response=MemoryPage)
 def list_pending(
     request: HttpRequest, cursor: UUID | None = None, limit: Limit = 50
 ) -> dict[str, Any]:
-    """Oldest first."""
-    rows = inbox.inbox(mine(request), limit=limit + 1, after=cursor)
-    return {
-        "memories": rows[:limit],
-        "next_cursor": rows[limit - 1].pk if len(rows) > limit else None,
-    }
+    """Memories that wait for approval, oldest first."""
+    # One row more than asked for shows whether there is a next page.
+    rows = inbox.inbox(own_namespace(request), limit=limit + 1, after=cursor)
+    next_cursor = rows[limit - 1].pk if len(rows) > limit else None
+    return {"memories": rows[:limit], "next_cursor": next_cursor}
 
 
-@router.get(
-    "/inbox/{uuid:memory_id}",
-    operation_id="memory_pending",
-    summary="One to decide",
-    response=PendingOut,
-)
-def pending(request: HttpRequest, memory_id: UUID) -> dict[str, Any]:
-    """Beside the nearest existing memories and its evidence."""
-    shown = inbox.pending(mine(request), memory_id)
-    beside = [vars(near) for near in shown.beside]
-    return {
-        "memory": shown.memory,
-        "observations": shown.evidence,
-        "replaces": shown.replaces,
-        "beside": beside,
-    }
+@router.get(PENDING, operation_id="memory_pending", summary="Get pending", response=PendingOut)
+def get_pending(request: HttpRequest, memory_id: UUID) -> dict[str, Any]:
+    """A pending memory with its observations, what it would replace and the nearest memories."""
+    case = inbox.pending(own_namespace(request), memory_id)
+    return {**vars(case), "observations": case.evidence}
 
 
 @router.post(
@@ -228,145 +202,139 @@ def pending(request: HttpRequest, memory_id: UUID) -> dict[str, Any]:
     response=ReviewResultOut,
 )
 def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.Decided:
-    """Each for itself: what fails is named and does not undo the others."""
-    approved = entry.decision == "approve"
-    return inbox.decide_all(mine(request), entry.ids, approved=approved, by=author(request))
+    """Each decision is independent: `failed` names the memories that could not be decided and why."""
+    is_approval, by = entry.decision == "approve", key_id(request)
+    return inbox.decide_all(own_namespace(request), entry.ids, approved=is_approval, by=by)
 
 
 @router.post(
-    "/inbox/{uuid:memory_id}/edit",
+    f"{PENDING}/edit",
     operation_id="memory_approve_edited",
-    summary="Approve reworded",
+    summary="Approve with edits",
     response=MemoryOut,
 )
 def approve_edited(request: HttpRequest, memory_id: UUID, entry: Body[EditIn]) -> MemoryItem:
-    """The machine's wording is kept as history."""
-    edited = inbox.edit(mine(request), memory_id, entry.text, by=author(request))
+    """The original wording is kept as history."""
+    memory = inbox.edit(own_namespace(request), memory_id, entry.text, by=key_id(request))
     embed_soon("memory")
-    return edited
+    return memory
 
 
 @router.post(
-    "/inbox/{uuid:memory_id}/split",
+    f"{PENDING}/split",
     operation_id="memory_approve_split",
     summary="Approve as several",
     response=list[MemoryOut],
 )
 def approve_split(request: HttpRequest, memory_id: UUID, entry: Body[SplitIn]) -> list[MemoryItem]:
-    """One memory for each text."""
-    made = inbox.split(mine(request), memory_id, entry.texts, by=author(request))
+    """Create one memory for each text."""
+    memories = inbox.split(own_namespace(request), memory_id, entry.texts, by=key_id(request))
     embed_soon("memory")
-    return made
+    return memories
 
 
-@router.post(
-    "/merge", operation_id="memory_merge", summary="Make one of several", response=MemoryOut
-)
+@router.post("/merge", operation_id="memory_merge", summary="Merge", response=MemoryOut)
 def merge(request: HttpRequest, entry: Body[MergeIn]) -> MemoryItem:
-    """Pending ones are approved by it; all are superseded and can be brought back by undo."""
-    merged = inbox.merge(mine(request), entry.ids, entry.text, by=author(request))
+    """Replace several memories by one. Pending ones are approved first; undo restores all of them."""
+    memory = inbox.merge(own_namespace(request), entry.ids, entry.text, by=key_id(request))
     embed_soon("memory")
-    return merged
+    return memory
 
 
 @router.post(
-    "/item/{uuid:memory_id}/undo",
+    f"{MEMORY}/undo",
     operation_id="memory_undo",
     summary="Undo edit, merge or split",
     response=list[MemoryOut],
 )
 def undo(request: HttpRequest, memory_id: UUID) -> list[MemoryItem]:
-    """What this memory replaced comes back into use, and it leaves it."""
-    return edits.undo(mine(request), memory_id, by=author(request))
+    """Restore the memories that this one replaced, and supersede this one."""
+    return edits.undo(own_namespace(request), memory_id, by=key_id(request))
 
 
 # --- core memory
 
 
-@router.get("/core", operation_id="core_get", summary="The core memory", response=CoreOut)
+@router.get("/core", operation_id="core_get", summary="Get the core memory", response=CoreOut)
 def get_core(request: HttpRequest, response: HttpResponse) -> CoreOut:
     """Markdown with the sections SOUL, TOOLS, RULE, USER."""
-    now = core.current(mine(request))
-    tag(response, now.number)
-    return CoreOut(version=now.number, markdown=now.markdown)
+    current = core.current(own_namespace(request))
+    tag(response, current.number)
+    return present_core(current)
 
 
-@router.put("/core", operation_id="core_put", summary="Write the core memory", response=CoreOut)
+@router.put("/core", operation_id="core_put", summary="Replace the core memory", response=CoreOut)
 def put_core(request: HttpRequest, response: HttpResponse, entry: Body[CoreWriteIn]) -> CoreOut:
-    """Sections must be intact. `If-Match` with the ETag last read keeps two writers apart."""
-    namespace = mine(request)
+    """All four sections are required. Send `If-Match` with the last ETag to detect other writers."""
+    namespace, author = own_namespace(request), key_id(request)
     check_match(request, core.current(namespace).number)
-    made = core.write(namespace, entry.markdown, reason=entry.reason, author=author(request))
-    tag(response, made.number)
-    return CoreOut(version=made.number, markdown=made.markdown)
+    version = core.write(namespace, entry.markdown, reason=entry.reason, author=author)
+    tag(response, version.number)
+    return present_core(version)
 
 
 @router.get(
     "/core/versions",
     operation_id="core_versions",
-    summary="Its versions",
+    summary="List core versions",
     response=list[CoreVersionOut],
 )
 def core_versions(request: HttpRequest, limit: Limit = 50) -> list[CoreVersion]:
     """Latest first, each with its reason."""
-    return list(mine(request).core_versions.order_by("-number")[:limit])
+    return list(own_namespace(request).core_versions.order_by("-number")[:limit])
 
 
 @router.get(
     "/core/versions/{number}/diff",
     operation_id="core_diff",
-    summary="What changed",
+    summary="Diff of a core version",
     response=CoreDiffOut,
 )
 def core_diff(request: HttpRequest, number: int, against: int | None = None) -> CoreDiffOut:
-    """Against the version before, or the one named."""
-    return CoreDiffOut(lines=core.diff(mine(request), number, against=against))
+    """Unified diff from version `against`, by default the previous one, to `number`."""
+    return CoreDiffOut(lines=core.diff(own_namespace(request), number, against=against))
 
 
 @router.post(
     "/core/versions/{number}/restore",
     operation_id="core_restore",
-    summary="Restore",
+    summary="Restore a core version",
     response=CoreOut,
 )
 def core_restore(request: HttpRequest, number: int, entry: Body[ReasonIn]) -> CoreOut:
-    """The old text becomes a new version."""
-    made = core.restore(mine(request), number, reason=entry.reason, author=author(request))
-    return CoreOut(version=made.number, markdown=made.markdown)
+    """Store the text of the old version as a new version."""
+    namespace, author = own_namespace(request), key_id(request)
+    return present_core(core.restore(namespace, number, reason=entry.reason, author=author))
 
 
 @router.get(
     "/core/proposals",
     operation_id="core_proposals",
-    summary="Open proposals",
+    summary="List open core proposals",
     response=list[CoreProposalOut],
 )
-def core_proposals(request: HttpRequest) -> list[CoreProposal]:
-    """Updates that the policy refused or that wait for approval, with what stands against them."""
-    return list(
-        mine(request)
-        .core_proposals.filter(verdict=CoreProposal.Verdict.OPEN)
-        .order_by("-created_at")[:100]
-    )
+def core_proposals(request: HttpRequest) -> "QuerySet[CoreProposal]":
+    """Updates that the policy refused (see `problems`) or that wait for approval, latest first."""
+    proposals = own_namespace(request).core_proposals
+    return proposals.filter(verdict=CoreProposal.Verdict.OPEN).order_by("-created_at")[:100]
 
 
 @router.post(
     "/core/proposals/{uuid:proposal_id}/{decision}",
     operation_id="core_decide",
-    summary="Approve or reject",
+    summary="Approve or reject a core proposal",
     response=CoreOut,
 )
 def core_decide(
     request: HttpRequest, proposal_id: UUID, decision: Literal["approve", "reject"]
 ) -> CoreOut:
-    """The core memory as it is afterwards."""
-    namespace = mine(request)
+    """Return the core memory after the decision."""
+    namespace, author = own_namespace(request), key_id(request)
     if decision == "approve":
-        core.approve(proposal_id, namespace, author=author(request))
+        core.approve(proposal_id, namespace, author=author)
     else:
-        core.reject(proposal_id, namespace, author=author(request))
-    now = core.current(namespace)
-    return CoreOut(version=now.number, markdown=now.markdown)
+        core.reject(proposal_id, namespace, author=author)
+    return present_core(core.current(namespace))
 
 
 # --- conversation
@@ -376,7 +344,7 @@ def core_decide(
     "/messages", operation_id="message_add", summary="Log a message", response={201: MessageOut}
 )
 def add_message(request: HttpRequest, entry: Body[MessageIn]) -> Status[MessageOut]:
-    """Found again with the tool conversation_search."""
-    said = conversation.log_message(mine(request), **entry.model_dump())
+    """The tool conversation_search searches this log."""
+    message = conversation.log_message(own_namespace(request), **entry.model_dump())
     embed_soon("conversation")
-    return Status(201, MessageOut(id=said.pk))
+    return Status(201, MessageOut(id=message.pk))

@@ -1,39 +1,54 @@
-"""What belongs together when something has to go: a memory, what it was made of, what was made of it."""
+"""Select what has to be erased together: a memory, what it was derived from, what was derived from it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Model, Q
+from psycopg import sql
 
-from memories.models import Evidence, MemoryItem, Message, Namespace, Observation, Succession
+from memories.curation.lifecycle import find
+from memories.models import (
+    ErasureReceipt,
+    Evidence,
+    MemoryItem,
+    Message,
+    Namespace,
+    Observation,
+    Succession,
+)
 from memories.states import Link, State
+from retrieval.errors import Invalid
 
+Scope = ErasureReceipt.Scope
 MIN_QUOTE_LENGTH = 20
-"""Characters from which a text found inside another is taken for the same statement, not for a coincidence."""
+"""Characters from which a text inside another one counts as a quotation and not as a coincidence."""
 
 CLOSURE = """
 WITH RECURSIVE reached (id) AS (
     SELECT unnest(%(seeds)s::uuid[])
     UNION
-    SELECT link.{to} FROM memories_succession link JOIN reached ON link.{since} = reached.id
+    SELECT link.{target} FROM memories_succession link JOIN reached ON link.{origin} = reached.id
     WHERE link.kind <> 'formerly'
 )
 SELECT id FROM reached
 """
-
-
-LEARNED_FROM_NOTHING_ELSE = """
+LEARNED_ONLY_FROM = """
 SELECT id FROM memories_memoryitem
 WHERE namespace_id = %(namespace)s AND jsonb_typeof(payload -> 'episodes') = 'array'
   AND payload -> 'episodes' <> '[]' AND payload -> 'episodes' <@ to_jsonb(%(ids)s::text[])
+"""
+QUOTING = """
+SELECT id FROM {table} WHERE namespace_id = %(namespace)s AND (
+    text = ANY(%(texts)s)
+    OR EXISTS (SELECT 1 FROM unnest(%(quotable)s::text[]) quoted WHERE strpos(text, quoted) > 0))
 """
 
 
 @dataclass
 class ErasureSet:
-    """Everything that goes, and what the deletion leaves to be mended."""
+    """Ids of the rows to erase, and their texts."""
 
     memories: set[UUID] = field(default_factory=set)
     observations: set[UUID] = field(default_factory=set)
@@ -44,121 +59,131 @@ class ErasureSet:
     def ids(self) -> list[UUID]:
         return sorted(self.memories | self.observations | self.messages)
 
+    def read_texts(self) -> None:
+        rows = (
+            (MemoryItem, self.memories),
+            (Observation, self.observations),
+            (Message, self.messages),
+        )
+        self.texts = sorted(
+            {
+                text
+                for model, ids in rows
+                for text in model._default_manager.filter(pk__in=ids).values_list("text", flat=True)
+            }
+        )
 
-def collect_memory(namespace: Namespace, memory_id: UUID) -> ErasureSet:
-    """A memory with its former wordings, the observations it rests on, and what was made of it."""
-    back = ancestors([memory_id])
-    return _completed(namespace, ErasureSet(memories=back, observations=_rests_on(back)))
+
+def collect(namespace: Namespace, scope: str, target: UUID | str) -> ErasureSet:
+    """Return the rows of a scope with everything derived from them or repeating their texts.
+
+    Raise `NotFound` for an unknown memory and `Invalid` for an empty source or subject.
+    """
+    if scope == Scope.NAMESPACE:
+        whole = ErasureSet(
+            memories=set(namespace.memories.values_list("pk", flat=True)),
+            observations=set(namespace.observations.values_list("pk", flat=True)),
+            messages=set(namespace.messages.values_list("pk", flat=True)),
+        )
+        whole.read_texts()
+        return whole
+    if scope == Scope.MEMORY:
+        memories = ancestors([find(namespace, target).pk])
+        return expand(
+            namespace, ErasureSet(memories=memories, observations=observations_of(memories))
+        )
+    if not str(target).strip():
+        raise Invalid(f"Name the {scope} to erase.")
+    if scope == Scope.SOURCE:
+        return collect_matching(namespace, Q(source=target), messages=Q(source=target))
+    speaker = Q(speaker=target)
+    return collect_matching(namespace, Q(subject=target) | speaker, messages=speaker)
 
 
-def collect_source(namespace: Namespace, source: str) -> ErasureSet:
-    return _of(namespace, Q(source=source), Q(source=source))
+def collect_matching(namespace: Namespace, rows: Q, *, messages: Q) -> ErasureSet:
+    """Select the observations and memories that match `rows`, and the messages that match."""
+    observations = set(namespace.observations.filter(rows).values_list("pk", flat=True))
+    matching = set(MemoryItem.objects.of(namespace).filter(rows).values_list("pk", flat=True))
+    derived = Evidence.objects.filter(observation__in=observations)
+    selection = ErasureSet(
+        memories=matching | set(derived.values_list("memory_id", flat=True)),
+        observations=observations,
+        messages=set(namespace.messages.filter(messages).values_list("pk", flat=True)),
+    )
+    # A memory can match although its observations do not; they hold the same information.
+    marked = MemoryItem.objects.filter(pk__in=selection.memories).filter(rows)
+    selection.observations |= observations_of(marked.values_list("pk", flat=True))
+    return expand(namespace, selection)
 
 
-def collect_subject(namespace: Namespace, subject: str) -> ErasureSet:
-    return _of(namespace, Q(subject=subject) | Q(speaker=subject), Q(speaker=subject))
+def expand(namespace: Namespace, selection: ErasureSet) -> ErasureSet:
+    """Add descendants, patterns learned from nothing else, and rows with the same texts.
+
+    Each added row can add further ones, so repeat until nothing is new.
+    """
+    while True:
+        before = (len(selection.memories), len(selection.observations))
+        selection.memories |= descendants(selection.memories)
+        values = {"namespace": namespace.pk, "ids": [str(pk) for pk in selection.memories]}
+        learned = select_ids(sql.SQL(LEARNED_ONLY_FROM), values) - selection.memories
+        selection.memories |= learned
+        selection.observations |= observations_of(learned)
+        selection.read_texts()
+        selection.memories |= rows_quoting(MemoryItem, namespace, selection.texts)
+        selection.observations |= rows_quoting(Observation, namespace, selection.texts)
+        if before == (len(selection.memories), len(selection.observations)):
+            selection.messages |= rows_quoting(Message, namespace, selection.texts)
+            selection.read_texts()
+            return selection
 
 
 def descendants(ids: Iterable[UUID]) -> set[UUID]:
-    return _closure(ids, since="older_id", to="newer_id")
+    return succession_closure(ids, origin="older_id", target="newer_id")
 
 
 def ancestors(ids: Iterable[UUID]) -> set[UUID]:
-    return _closure(ids, since="newer_id", to="older_id")
+    return succession_closure(ids, origin="newer_id", target="older_id")
 
 
-def restorable(namespace: Namespace, doomed: ErasureSet) -> list[UUID]:
-    """Memories that were replaced by nothing but what goes now: they come back into use."""
-    replaced = Succession.objects.filter(newer__in=doomed.memories, in_effect=True).exclude(
-        kind=Link.FORMERLY
+def succession_closure(ids: Iterable[UUID], *, origin: str, target: str) -> set[UUID]:
+    statement = sql.SQL(CLOSURE).format(
+        origin=sql.Identifier(origin), target=sql.Identifier(target)
     )
-    candidates = set(replaced.values_list("older_id", flat=True)) - doomed.memories
-    others = Succession.objects.filter(older__in=candidates, in_effect=True).exclude(
-        kind=Link.FORMERLY
-    )
-    still_replaced = set(
-        others.exclude(newer__in=doomed.memories).values_list("older_id", flat=True)
-    )
-    superseded = MemoryItem.objects.of(namespace).filter(
-        pk__in=candidates - still_replaced, state=State.SUPERSEDED
-    )
+    return select_ids(statement, {"seeds": list(ids)})
+
+
+def rows_quoting(model: type[Model], namespace: Namespace, texts: list[str]) -> set[UUID]:
+    """Return the rows whose text equals one of `texts` or contains a long one."""
+    values = {
+        "namespace": namespace.pk,
+        "texts": texts,
+        "quotable": [text for text in texts if len(text) >= MIN_QUOTE_LENGTH],
+    }
+    return select_ids(sql.SQL(QUOTING).format(table=sql.Identifier(model._meta.db_table)), values)
+
+
+def select_ids(statement: sql.Composable, values: dict[str, object]) -> set[UUID]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)  # type: ignore[arg-type]
+        return {pk for (pk,) in cursor.fetchall()}
+
+
+def quotes(value: str, texts: list[str]) -> bool:
+    """Whether `value` equals one of `texts` or contains a long one."""
+    return any(text == value or (len(text) >= MIN_QUOTE_LENGTH and text in value) for text in texts)
+
+
+def observations_of(memories: Iterable[UUID]) -> set[UUID]:
+    rows = Evidence.objects.filter(memory__in=list(memories))
+    return set(rows.values_list("observation_id", flat=True))
+
+
+def restorable(namespace: Namespace, selection: ErasureSet) -> list[UUID]:
+    """Return superseded memories all of whose successors are erased: they become active again."""
+    links = Succession.objects.filter(in_effect=True).exclude(kind=Link.FORMERLY)
+    replaced = links.filter(newer__in=selection.memories).values_list("older_id", flat=True)
+    candidates = set(replaced) - selection.memories
+    others = links.filter(older__in=candidates).exclude(newer__in=selection.memories)
+    candidates -= set(others.values_list("older_id", flat=True))
+    superseded = MemoryItem.objects.of(namespace).filter(pk__in=candidates, state=State.SUPERSEDED)
     return list(superseded.values_list("pk", flat=True))
-
-
-def _of(namespace: Namespace, marked: Q, said: Q) -> ErasureSet:
-    seen = set(namespace.observations.filter(marked).values_list("pk", flat=True))
-    memories = set(MemoryItem.objects.of(namespace).filter(marked).values_list("pk", flat=True))
-    memories |= set(
-        Evidence.objects.filter(observation__in=seen).values_list("memory_id", flat=True)
-    )
-    seen |= _rests_only_on(memories, marked)
-    messages = set(namespace.messages.filter(said).values_list("pk", flat=True))
-    return _completed(
-        namespace, ErasureSet(memories=memories, observations=seen, messages=messages)
-    )
-
-
-def _rests_only_on(memories: set[UUID], marked: Q) -> set[UUID]:
-    """Observations of memories that bear the mark themselves while their observations do not."""
-    own = MemoryItem.objects.filter(pk__in=memories).filter(marked)
-    return _rests_on(own.values_list("pk", flat=True))
-
-
-def _completed(namespace: Namespace, doomed: ErasureSet) -> ErasureSet:
-    """Add what was made of it, and whatever else in the namespace says the same, until nothing more is found."""
-    while True:
-        before = (len(doomed.memories), len(doomed.observations))
-        doomed.memories |= descendants(doomed.memories)
-        learned = _learned_only_from(namespace, doomed.memories) - doomed.memories
-        doomed.memories |= learned
-        doomed.observations |= _rests_on(learned)
-        doomed.texts = _texts(doomed)
-        doomed.memories |= _saying(MemoryItem, namespace, doomed.texts)
-        doomed.observations |= _saying(Observation, namespace, doomed.texts)
-        if before == (len(doomed.memories), len(doomed.observations)):
-            doomed.messages |= _saying(Message, namespace, doomed.texts)
-            doomed.texts = _texts(doomed)
-            return doomed
-
-
-def _learned_only_from(namespace: Namespace, memories: set[UUID]) -> set[UUID]:
-    """Patterns that no other episode than these taught."""
-    with connection.cursor() as cursor:
-        values = {"namespace": namespace.pk, "ids": [str(pk) for pk in memories]}
-        cursor.execute(LEARNED_FROM_NOTHING_ELSE, values)  # type: ignore[arg-type]
-        return {pk for (pk,) in cursor.fetchall()}
-
-
-def _texts(doomed: ErasureSet) -> list[str]:
-    found: set[str] = set()
-    for model, ids in (
-        (MemoryItem, doomed.memories),
-        (Observation, doomed.observations),
-        (Message, doomed.messages),
-    ):
-        found |= set(model._default_manager.filter(pk__in=ids).values_list("text", flat=True))
-    return sorted(found)
-
-
-def _saying(model: type, namespace: Namespace, texts: list[str]) -> set[UUID]:
-    table = model._meta.db_table  # type: ignore[attr-defined]
-    statement = f"""
-        SELECT id FROM {table} WHERE namespace_id = %(namespace)s AND (
-            text = ANY(%(texts)s) OR EXISTS (SELECT 1 FROM unnest(%(sure)s::text[]) said WHERE strpos(text, said) > 0)
-        )"""
-    sure = [text for text in texts if len(text) >= MIN_QUOTE_LENGTH]
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"namespace": namespace.pk, "texts": texts, "sure": sure})
-        return {pk for (pk,) in cursor.fetchall()}
-
-
-def _rests_on(memories: Iterable[UUID]) -> set[UUID]:
-    return set(
-        Evidence.objects.filter(memory__in=list(memories)).values_list("observation_id", flat=True)
-    )
-
-
-def _closure(ids: Iterable[UUID], *, since: str, to: str) -> set[UUID]:
-    with connection.cursor() as cursor:
-        cursor.execute(CLOSURE.format(since=since, to=to), {"seeds": list(ids)})
-        return {pk for (pk,) in cursor.fetchall()}

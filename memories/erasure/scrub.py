@@ -1,6 +1,4 @@
-"""Taking erased ids and texts out of what is kept beside the memories: the audit of calls, answers kept for repetition,
-an agent's unfinished work, and what it learned.
-"""
+"""Remove erased ids and texts from copies outside the memories: audit, stored answers, working memory, patterns."""
 
 from typing import Any
 from uuid import UUID
@@ -8,113 +6,99 @@ from uuid import UUID
 import orjson
 from django.db.models import Q
 
-from memories.erasure.lineage import MIN_QUOTE_LENGTH
-from memories.models import Namespace, StoredCodeRule
+from memories.erasure.lineage import MIN_QUOTE_LENGTH, quotes
+from memories.models import Namespace
 from worlds import audit
 from worlds.models import ApiKey, AuditedCall, IdempotentWrite
 
-ERASED = b'{"code":"erased","detail":"What this request wrote was deleted for good."}'
+ERASED_BODY = b'{"code":"erased","detail":"What this request wrote was deleted for good."}'
+MIN_ANSWER_TEXT = 8
+"""Characters from which a text is searched in stored answers: shorter ones match by coincidence."""
 
 
 def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
-    """Take ids out of what calls returned, and texts out of what they asked. Return how many calls were changed."""
-    names, changed = {str(pk) for pk in ids}, []
+    """Remove ids from the results of audited calls and texts from their arguments; count the calls."""
+    erased, changed = {str(pk) for pk in ids}, []
+
+    def blank(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        is_part = len(value) >= MIN_QUOTE_LENGTH and any(value in text for text in texts)
+        return "" if is_part or value in erased or quotes(value, texts) else value
+
+    # Rows that are still in this process's write-behind buffer would be inserted with the texts afterwards.
     audit.settle()
-    for call in (
-        AuditedCall.objects.filter(world=namespace.world).filter(_concerns(namespace)).iterator()
-    ):
-        returned = [pk for pk in call.returned if pk not in names]
-        asked = {name: _blanked(value, names, texts) for name, value in call.asked.items()}
-        if returned != call.returned or asked != call.asked:
-            call.returned, call.asked = returned, asked
+    # Keys without a namespace may read every memory of the world; the key of a call may be deleted.
+    calls = AuditedCall.objects.filter(world=namespace.world)
+    for call in calls.filter(Q(key__in=keys_of(namespace)) | Q(key=None)).iterator():
+        returned = [pk for pk in call.returned if pk not in erased]
+        arguments = {name: blank(value) for name, value in call.asked.items()}
+        if returned != call.returned or arguments != call.asked:
+            call.returned, call.asked = returned, arguments
             changed.append(call)
     AuditedCall.objects.bulk_update(changed, ["returned", "asked"], batch_size=500)
     return len(changed)
 
 
 def scrub_answers(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
-    """Replace answers that hold an erased id or text; a repetition of their request hears that it is gone."""
+    """Replace stored answers that hold an erased id or text by status 410; count them."""
     needles = [str(pk).encode() for pk in ids]
-    needles += [
-        form
-        for text in texts
-        for form in (text.encode(), orjson.dumps(text)[1:-1])
-        if len(text) >= 8
-    ]
+    for text in texts:
+        if len(text) >= MIN_ANSWER_TEXT:
+            # In an answer a text is escaped as JSON; an export holds it as it is.
+            needles += [text.encode(), orjson.dumps(text)[1:-1]]
     changed = 0
-    for write in IdempotentWrite.objects.filter(key__in=_keys(namespace)).iterator():
+    for write in IdempotentWrite.objects.filter(key__in=keys_of(namespace)).iterator():
         body = bytes(write.body)
         if any(needle in body for needle in needles):
-            write.status, write.body = 410, ERASED
+            write.status, write.body = 410, ERASED_BODY
             write.save(update_fields=["status", "body"])
             changed += 1
     return changed
 
 
 def scrub_agent(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
-    """Take ids and texts out of unfinished work and patterns; delete code rules that quote a text. Return how many rows
-    were changed or deleted."""
-    texts = [
-        *texts,
-        *(line for text in texts for line in text.splitlines()),
-    ]  # an episode's text has its task in it
-    gone, changed = {str(pk) for pk in ids}, 0
+    """Remove ids and texts from working memory and patterns, and delete code rules that quote a text.
+
+    Return the number of rows changed or deleted.
+    """
+    # The text of an episode consists of lines of its task; each of them may be quoted alone.
+    texts = [*texts, *(line for text in texts for line in text.splitlines())]
+    erased, changed = {str(pk) for pk in ids}, 0
     for row in namespace.agent_states.all():
-        cleaned = _cleaned(row.state, gone, texts)
-        if cleaned != row.state:
-            row.state, changed = cleaned, changed + 1
+        state = clean_json(row.state, erased, texts)
+        if state != row.state:
+            row.state, changed = state, changed + 1
             row.save(update_fields=["state", "updated_at"])
-    for item in namespace.memories.filter(payload__episodes__has_any_keys=sorted(gone)).only(
-        "pk", "payload"
-    ):
-        namespace.memories.filter(pk=item.pk).update(payload=_cleaned(item.payload, gone, texts))
-        changed += 1
+    patterns = namespace.memories.filter(payload__episodes__has_any_keys=sorted(erased))
+    for item in patterns.only("pk", "payload"):
+        payload = clean_json(item.payload, erased, texts)
+        changed += namespace.memories.filter(pk=item.pk).update(payload=payload)
     quoting = [
         rule.pk
         for rule in namespace.code_rules.all()
-        if any(_quotes(said, texts) for said in _said_by(rule))
+        if any(
+            quotes(value, texts)
+            for value in (rule.name, rule.description, rule.before_pattern, rule.after_pattern)
+        )
     ]
     namespace.code_rules.filter(pk__in=quoting).delete()
     return changed + len(quoting)
 
 
-def _said_by(rule: StoredCodeRule) -> tuple[str, ...]:
-    return rule.name, rule.description, rule.before_pattern, rule.after_pattern
-
-
-def _cleaned(value: Any, ids: set[str], texts: list[str]) -> Any:
-    """The same JSON; an id is taken out of its list, and a string that holds an id or a text is emptied."""
+def clean_json(value: Any, ids: set[str], texts: list[str]) -> Any:
+    """Return the same JSON without list items that are ids, and with strings that hold an id or a text emptied."""
     if isinstance(value, dict):
-        return {name: _cleaned(inner, ids, texts) for name, inner in value.items()}
+        return {name: clean_json(item, ids, texts) for name, item in value.items()}
     if isinstance(value, list):
-        return [
-            _cleaned(inner, ids, texts)
-            for inner in value
-            if not (isinstance(inner, str) and inner in ids)
-        ]
-    if isinstance(value, str) and (_quotes(value, texts) or any(pk in value for pk in ids)):
+        remaining = (item for item in value if not (isinstance(item, str) and item in ids))
+        return [clean_json(item, ids, texts) for item in remaining]
+    if isinstance(value, str) and (quotes(value, texts) or any(pk in value for pk in ids)):
         return ""
     return value
 
 
-def _quotes(said: str, texts: list[str]) -> bool:
-    return any(text == said or (len(text) >= MIN_QUOTE_LENGTH and text in said) for text in texts)
-
-
-def _concerns(namespace: Namespace) -> Q:
-    """Calls of the namespace's keys, and of keys that may see every namespace (or are gone)."""
-    return Q(key__in=_keys(namespace)) | Q(key=None)
-
-
-def _keys(namespace: Namespace) -> Any:
-    return ApiKey.objects.filter(world=namespace.world).filter(
-        Q(namespace=namespace.name) | Q(namespace="")
-    )
-
-
-def _blanked(value: Any, ids: set[str], texts: list[str]) -> Any:
-    if not isinstance(value, str):
-        return value
-    says = any(text == value or (len(text) >= MIN_QUOTE_LENGTH and text in value) for text in texts)
-    shown = any(len(value) >= MIN_QUOTE_LENGTH and value in text for text in texts)
-    return "" if says or shown or value in ids else value
+def keys_of(namespace: Namespace) -> Any:
+    """Return the API keys that may read the namespace."""
+    keys = ApiKey.objects.filter(world=namespace.world)
+    return keys.filter(Q(namespace=namespace.name) | Q(namespace=""))

@@ -1,4 +1,5 @@
-"""Looking through the whole database for something that should be gone. Knows no model, so that it misses none."""
+"""Search every table of the database for erased ids and texts. It reads the catalog and not the models, so that it
+cannot miss a table."""
 
 from typing import Any
 from uuid import UUID
@@ -16,94 +17,67 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
   AND c.udt_name IN ('text', 'varchar', 'json', 'jsonb', 'uuid', '_uuid', '_text', '_varchar', 'bytea')
 ORDER BY 1, 2
 """
-HAS_NAMESPACE = """
+TABLES_WITH_NAMESPACE = """
 SELECT table_name FROM information_schema.columns
 WHERE table_schema = current_schema() AND column_name = 'namespace_id' AND table_name LIKE 'memories\\_%%'
 """
-WORDLESS = {"uuid", "_uuid", "bytea"}
-ALLOWED = {"memories_tombstone", "memories_erasurereceipt"}
+TYPES_WITHOUT_TEXT = {"uuid", "_uuid", "bytea"}
+KEEPS_IDS = {"memories_tombstone", "memories_erasurereceipt"}
 
-HOLDS_ID = "SELECT count(*) FROM {table} WHERE {column}::text LIKE ANY(%(ids)s)"
+# An id can be a column of its own, or part of JSON, of a text, or of a stored answer (bytea).
 IS_ID = "SELECT count(*) FROM {table} WHERE {column} = ANY(%(ids)s::uuid[])"
-SAYS = """
+CONTAINS_ID = "SELECT count(*) FROM {table} WHERE {column}::text LIKE ANY(%(patterns)s)"
+BYTES_CONTAIN_ID = """
+SELECT count(*) FROM {table} WHERE EXISTS (
+    SELECT 1 FROM unnest(%(names)s::text[]) id WHERE position(convert_to(id, 'UTF8') IN {column}) > 0)
+"""
+CONTAINS_TEXT = """
 SELECT count(*) FROM {table} WHERE namespace_id = %(namespace)s AND (
     {column}::text = ANY(%(texts)s)
-    OR EXISTS (SELECT 1 FROM unnest(%(sure)s::text[]) said WHERE strpos({column}::text, said) > 0))
+    OR EXISTS (
+        SELECT 1 FROM unnest(%(quotable)s::text[]) quoted WHERE strpos({column}::text, quoted) > 0))
 """
+ID_STATEMENTS = {"uuid": IS_ID, "bytea": BYTES_CONTAIN_ID}
+CACHED_TEXTS = "SELECT count(*) FROM retrieval_cachedvector WHERE text_hash = ANY(%(hashes)s)"
 
 
 def leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> list[str]:
-    """Name every place that still holds one of `ids`, or, within the namespace and the caches, one of `texts`."""
-    with connection.cursor() as cursor:
-        cursor.execute(COLUMNS)
-        columns = [row for row in cursor.fetchall() if row[0] not in ALLOWED]
-        cursor.execute(HAS_NAMESPACE)
-        own = {table for (table,) in cursor.fetchall()}
-        found = [
-            _report(table, column, "an id")
-            for table, column, kind in columns
-            if _has_id(cursor, table, column, kind, ids)
-        ]
-        found += [
-            _report(table, column, "a text")
-            for table, column, kind in columns
-            if table in own
-            and kind not in ("uuid", "_uuid", "bytea")
-            and _says(cursor, table, column, namespace_id, texts)
-        ]
-        return found + _cached(cursor, texts)
-
-
-def _has_id(cursor: Any, table: str, column: str, kind: str, ids: list[UUID]) -> bool:
-    """Ids stand as such, or inside JSON, text and stored answers."""
-    if not ids:
-        return False
-    if kind == "uuid":
-        statement, values = IS_ID, {"ids": ids}
-    elif kind == "bytea":
-        return _in_bytes(cursor, table, column, ids)
-    else:
-        statement, values = HOLDS_ID, {"ids": [f"%{pk}%" for pk in ids]}  # type: ignore[misc]
-    cursor.execute(_for(statement, table, column), values)
-    return bool(cursor.fetchone()[0])
-
-
-def _in_bytes(cursor: Any, table: str, column: str, ids: list[UUID]) -> bool:
-    statement = """SELECT count(*) FROM {table} WHERE EXISTS (
-        SELECT 1 FROM unnest(%(ids)s::text[]) id WHERE position(convert_to(id, 'UTF8') IN {column}) > 0)"""
-    cursor.execute(_for(statement, table, column), {"ids": [str(pk) for pk in ids]})
-    return bool(cursor.fetchone()[0])
-
-
-def _says(cursor: Any, table: str, column: str, namespace_id: UUID, texts: list[str]) -> bool:
-    if not texts:
-        return False
-    values = {
+    """Name each column that still holds one of `ids` or, in the namespace and the vector cache, one of `texts`."""
+    values: dict[str, Any] = {
+        "ids": ids,
+        "patterns": [f"%{pk}%" for pk in ids],
+        "names": [str(pk) for pk in ids],
         "namespace": namespace_id,
         "texts": texts,
-        "sure": [text for text in texts if len(text) >= MIN_QUOTE_LENGTH],
+        "quotable": [text for text in texts if len(text) >= MIN_QUOTE_LENGTH],
+        "hashes": [text_hash(text) for text in texts],
     }
-    cursor.execute(_for(SAYS, table, column), values)
-    return bool(cursor.fetchone()[0])
+    with connection.cursor() as cursor:
 
+        def has_match(statement: str, table: str, column: str) -> bool:
+            query = sql.SQL(statement).format(
+                table=sql.Identifier(table), column=sql.Identifier(column)
+            )
+            cursor.execute(query, values)
+            return bool(cursor.fetchone()[0])
 
-def _cached(cursor: Any, texts: list[str]) -> list[str]:
-    if not texts:
-        return []
-    cursor.execute(
-        "SELECT count(*) FROM retrieval_cachedvector WHERE text_hash = ANY(%s)",
-        [[text_hash(text) for text in texts]],
-    )
-    return (
-        [_report("retrieval_cachedvector", "vector", "the vector of a text")]
-        if cursor.fetchone()[0]
-        else []
-    )
-
-
-def _for(statement: str, table: str, column: str) -> sql.Composed:
-    return sql.SQL(statement).format(table=sql.Identifier(table), column=sql.Identifier(column))
-
-
-def _report(table: str, column: str, what: str) -> str:
-    return f"{table}.{column} holds {what}"
+        cursor.execute(COLUMNS)
+        columns = [row for row in cursor.fetchall() if row[0] not in KEEPS_IDS]
+        cursor.execute(TABLES_WITH_NAMESPACE)
+        own_tables = {table for (table,) in cursor.fetchall()}
+        found = [
+            f"{table}.{column} holds an id"
+            for table, column, kind in columns
+            if ids and has_match(ID_STATEMENTS.get(kind, CONTAINS_ID), table, column)
+        ]
+        found += [
+            f"{table}.{column} holds a text"
+            for table, column, kind in columns
+            if texts
+            and table in own_tables
+            and kind not in TYPES_WITHOUT_TEXT
+            and has_match(CONTAINS_TEXT, table, column)
+        ]
+        if texts and has_match(CACHED_TEXTS, "retrieval_cachedvector", "vector"):
+            found.append("retrieval_cachedvector.vector holds the vector of a text")
+    return found

@@ -36,7 +36,7 @@ def test_a_memory_goes_with_its_former_wordings_and_observations(mira: Namespace
     (pk,) = remember(mira, SECRET).ids
     edited = edits.edit(mira, pk, "The ledger is under the third stair.", by="gm")
     remember(mira, "The tide turns at noon.")
-    receipt = deletion.erase_memory(mira, edited.pk, by="gm")
+    receipt = deletion.erase(mira, "memory", edited.pk, by="gm")
     assert receipt.is_clean
     assert receipt.counts["memoryitem"] == 2
     assert receipt.counts["observation"] == 1
@@ -46,7 +46,7 @@ def test_a_memory_goes_with_its_former_wordings_and_observations(mira: Namespace
 def test_deleting_the_old_wording_takes_the_new_one_too(mira: Namespace) -> None:
     (pk,) = remember(mira, SECRET).ids
     edits.edit(mira, pk, "The ledger is under the third stair.", by="gm")
-    assert deletion.erase_memory(mira, pk).is_clean
+    assert deletion.erase(mira, "memory", pk).is_clean
     assert not mira.memories.exists()
 
 
@@ -55,7 +55,7 @@ def test_what_an_erased_memory_had_replaced_comes_back(mira: Namespace) -> None:
     merged = edits.merge(
         mira, [one, other], "Mira owns a night ferry; Isaura hides a ledger.", by="gm"
     )
-    deletion.erase_memory(mira, other)
+    deletion.erase(mira, "memory", other)
     assert [memory.id for memory in recall.latest(mira)] == [one]
     assert not MemoryItem.objects.filter(pk=merged.pk).exists()
 
@@ -64,7 +64,7 @@ def test_a_source_goes_with_everything_that_rests_on_it(mira: Namespace) -> None
     remember(mira, SECRET, source="session-2")
     remember(mira, "The tide turns at noon.", source="session-1")
     conversation.log_message(mira, "I saw the ledger.", source="session-2")
-    receipt = deletion.erase_source(mira, "session-2", by="gm")
+    receipt = deletion.erase(mira, "source", "session-2", by="gm")
     assert receipt.is_clean
     assert [seen.source for seen in mira.observations.all()] == ["session-1"]
     assert not mira.messages.exists()
@@ -78,7 +78,7 @@ def test_a_subject_goes_as_speaker_too(mira: Namespace) -> None:
         speaker="Isaura",
         event_at=datetime(2026, 1, 2, tzinfo=UTC),
     )
-    assert deletion.erase_subject(mira, "Isaura").is_clean
+    assert deletion.erase(mira, "subject", "Isaura").is_clean
     assert not mira.memories.exists()
     assert not mira.observations.exists()
 
@@ -88,7 +88,7 @@ def test_the_core_loses_the_line_in_every_version(mira: Namespace) -> None:
     core.write(mira, page, reason="by hand")
     core.write(mira, page + "- Likes eel.\n", reason="by hand")
     (pk,) = remember(mira, SECRET).ids
-    receipt = deletion.erase_memory(mira, pk)
+    receipt = deletion.erase(mira, "memory", pk)
     assert receipt.is_clean
     assert receipt.counts["core lines"] == 2
     assert "- Likes tea." in core.current(mira).markdown
@@ -115,7 +115,7 @@ def test_audit_and_stored_answers_forget_it(mira: Namespace, world: World) -> No
     write = IdempotentWrite.objects.create(
         key=key, token="t", fingerprint="f", status=200, body=SECRET.encode()
     )
-    receipt = deletion.erase_memory(mira, pk)
+    receipt = deletion.erase(mira, "memory", pk)
     call.refresh_from_db(), write.refresh_from_db()
     assert (call.returned, call.asked) == ([], {"query": "", "limit": 8})
     assert (write.status, SECRET.encode() in bytes(write.body)) == (410, False)
@@ -125,7 +125,7 @@ def test_audit_and_stored_answers_forget_it(mira: Namespace, world: World) -> No
 def test_rebuilding_and_importing_do_not_bring_it_back(mira: Namespace, world: World) -> None:
     _kept, secret = remember(mira, "The tide turns at noon.", SECRET).ids
     lines = list(transfer.export_namespace(mira))
-    deletion.erase_memory(mira, secret)
+    deletion.erase(mira, "memory", secret)
     rebuild.rebuild(mira, everything=True)
     transfer.import_namespace(lines, world)
     assert SECRET not in {memory.text for memory in mira.memories.all()}
@@ -138,7 +138,7 @@ def test_a_whole_namespace_goes_and_its_neighbour_stays(mira: Namespace, tobin: 
     remember(mira, SECRET)
     remember(tobin, SECRET)
     core.write(mira, "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n", reason="x")
-    assert deletion.erase_namespace(mira, by="gm").is_clean
+    assert deletion.erase(mira, "namespace", by="gm").is_clean
     assert not Namespace.objects.filter(pk=mira.pk).exists()
     assert [memory.text for memory in recall.search(tobin, "ledger").memories] == [SECRET]
 
@@ -155,7 +155,7 @@ def test_the_verifier_finds_what_a_careless_deletion_leaves(mira: Namespace) -> 
 
 def test_nothing_to_name_is_nothing_to_erase(mira: Namespace) -> None:
     with pytest.raises(Invalid):
-        deletion.erase_source(mira, " ")
+        deletion.erase(mira, "source", " ")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -223,10 +223,10 @@ def _draws(dice: random.Random) -> list[tuple[str, str, str]]:
 
 def _erase(namespace: Namespace, way: str, pk: UUID, dice: random.Random):  # type: ignore[no-untyped-def]
     if way == "memory":
-        return deletion.erase_memory(namespace, pk)
+        return deletion.erase(namespace, "memory", pk)
     if way == "source":
-        return deletion.erase_source(namespace, f"session-{dice.randint(1, 4)}")
-    return deletion.erase_subject(namespace, dice.choice(["Mira", "Tobin", "Oda"]))
+        return deletion.erase(namespace, "source", f"session-{dice.randint(1, 4)}")
+    return deletion.erase(namespace, "subject", dice.choice(["Mira", "Tobin", "Oda"]))
 
 
 def _stands(namespace: Namespace, fact: str) -> bool:
@@ -252,14 +252,14 @@ def test_an_erased_episode_leaves_nothing_in_what_was_learned_or_is_under_way(
         namespace=mira, name="quotes", category="style", description=said
     )
 
-    first = deletion.erase_memory(mira, episodes[0].id)
+    first = deletion.erase(mira, "memory", episodes[0].id)
     assert first.leftovers == []
     (known,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
     assert (known.id, known.episodes) == (shared.id, (str(episodes[1].id),))
     assert said not in str(AgentState.objects.get(name="working:working").state)
     assert not StoredCodeRule.objects.filter(pk=rule.pk).exists()
 
-    second = deletion.erase_memory(mira, episodes[1].id)
+    second = deletion.erase(mira, "memory", episodes[1].id)
     assert second.leftovers == []
     assert semantic.match_bug_pattern("KeyError", "'fare' is missing") == []
 

@@ -127,7 +127,7 @@ def test_what_is_erased_while_the_model_thinks_does_not_come_back(
         ) -> dict[str, Any]:
             if "contents" in response_model.model_fields:  # type: ignore[attr-defined]
                 return {"contents": [FERRIES]}
-            deletion.erase_memory(mira, pk, by="Ingrid")  # type: ignore[arg-type]
+            deletion.erase(mira, "memory", pk, by="Ingrid")  # type: ignore[arg-type]
             return {"memories": [f"Known: {FERRIES}"], "coverage": "complete"}
 
     assert rebuild.rebuild(mira, everything=True, model=Meanwhile()).derived == 0

@@ -248,7 +248,7 @@ def test_deleting_an_episode_for_good_takes_the_insight_with_it_or_flags_it(
 ) -> None:
     happened(mira, *BELLS)
     (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
-    deletion.erase_memory(mira, MemoryItem.objects.get(text=BELLS[0]).pk, by="Ingrid")
+    deletion.erase(mira, "memory", MemoryItem.objects.get(text=BELLS[0]).pk, by="Ingrid")
     flag_retracted()
     assert not MemoryItem.objects.filter(pk=pk, state=State.ACTIVE).exists()
 
