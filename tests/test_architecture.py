@@ -48,3 +48,39 @@ def test_other_apps_import_only_the_public_modules_of_retrieval() -> None:
         and node.module not in PUBLIC_MODULES
     ]
     assert deep == []
+
+
+ENTRY_POINTS = {"admin", "admin_pages", "agent_admin", "agent_api", "api", "management", "rest"}
+"""Modules (or the folder of commands) that parse, authorize, call a service, and serialize."""
+
+
+def imports_of(*libraries: str) -> list[tuple[Path, str]]:
+    """The product files below the composition root that import a module of `libraries`."""
+    root = Path(settings.BASE_DIR)
+    return [
+        (path.relative_to(root), module)
+        for app in LAYERS[:-1]
+        for path in (root / app).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for module in ([getattr(node, "module", None) or ""] + [each.name for each in node.names])
+        if module in libraries or module.startswith(tuple(f"{each}." for each in libraries))
+    ]
+
+
+def test_only_the_api_layer_knows_ninja() -> None:
+    importers = {path for path, _module in imports_of("ninja")}
+    assert importers
+    assert {path for path in importers if path.stem not in {"api", "agent_api", "rest"}} == set()
+
+
+def test_only_tasks_know_celery() -> None:
+    importers = {path for path, _module in imports_of("celery", "kombu")}
+    assert importers
+    assert {path for path in importers if path.stem != "tasks"} == set()
+
+
+def test_only_entry_points_enqueue_tasks() -> None:
+    importers = {path for path, _module in imports_of(*(f"{app}.tasks" for app in LAYERS))}
+    assert importers
+    assert {path for path in importers if not ENTRY_POINTS & {path.stem, *path.parts}} == set()
