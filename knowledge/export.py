@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from knowledge.importers.tables import OWN
+from knowledge.importers.tables import OWN_FORMAT
 from knowledge.models import Lore
 from knowledge.schemas import LoreIn
 from retrieval.errors import Invalid
@@ -16,54 +16,38 @@ from worlds.models import World
 ALWAYS = ("title", "slug", "kind", "language", "status", "visibility")
 
 
-def entries(world: World) -> Iterator[dict[str, Any]]:
-    """All lore of the world, canon first, as `LoreIn` takes it."""
-    rows = (
-        Lore.objects.filter(world=world)
-        .select_related("campaign", "overrides")
-        .order_by("campaign__slug", "slug")
-    )
-    for row in sorted(rows, key=lambda each: (each.campaign is not None,)):
-        yield _fields(row)
+def lore_fields(world: World) -> Iterator[dict[str, Any]]:
+    """All lore of the world, canon first, as `LoreIn` takes it. Empty fields are left out."""
+    rows = Lore.objects.filter(world=world).select_related("campaign", "overrides")
+    ordered = rows.order_by("campaign__slug", "slug")
+    for row in sorted(ordered, key=lambda each: each.campaign is not None):
+        links = {
+            "campaign": row.campaign.slug if row.campaign else None,
+            "overrides": row.overrides.slug if row.overrides else None,
+        }
+        names = (*ALWAYS, *(name for name in LoreIn.model_fields if name not in ALWAYS))
+        fields = {name: links[name] if name in links else getattr(row, name) for name in names}
+        empty = (None, "", [], {})
+        yield {key: value for key, value in fields.items() if key in ALWAYS or value not in empty}
 
 
-def as_json(world: World) -> str:
-    content = {"format": OWN, "version": 1, "world": world.slug, "entries": list(entries(world))}
+def export_json(world: World) -> str:
+    entries = list(lore_fields(world))
+    content = {"format": OWN_FORMAT, "version": 1, "world": world.slug, "entries": entries}
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def to_markdown(world: World, folder: Path) -> int:
-    """Write a file an entry, overlays in a folder a campaign; return how many. The folder must be empty or new."""
+def export_markdown(world: World, folder: Path) -> None:
+    """Write a file an entry, overlays in a folder a campaign. Raises `Invalid` unless the folder is empty or new."""
     if folder.exists() and any(folder.iterdir()):
         raise Invalid(f"{folder} is not empty: name a new folder.")
-    count = 0
-    for fields in entries(world):
+    for fields in lore_fields(world):
         place = folder / "campaigns" / fields["campaign"] if fields.get("campaign") else folder
         place.mkdir(parents=True, exist_ok=True)
         (place / f"{fields['slug']}.md").write_text(as_markdown(fields), encoding="utf-8")
-        count += 1
-    return count
 
 
 def as_markdown(fields: dict[str, Any]) -> str:
     head = {name: value for name, value in fields.items() if name != "body"}
     front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=120)
     return f"---\n{front}---\n{fields.get('body', '')}\n"
-
-
-def _fields(row: Lore) -> dict[str, Any]:
-    told = {
-        name: getattr(row, name)
-        for name in LoreIn.model_fields
-        if name not in ("campaign", "overrides")
-    }
-    told |= {
-        "campaign": row.campaign.slug if row.campaign else None,
-        "overrides": row.overrides.slug if row.overrides else None,
-    }
-    kept = {
-        name: value
-        for name, value in told.items()
-        if name in ALWAYS or value not in (None, "", [], {})
-    }
-    return {name: kept[name] for name in (*ALWAYS, *(name for name in kept if name not in ALWAYS))}

@@ -1,4 +1,4 @@
-"""Bring in what people have: `readers` turn files into entries, `running` stores all of them or none and reports.
+"""Import lore from other tools' files: readers turn files into drafts, `run` stores all of them or none.
 
 Imported text is for the game master alone unless the caller, or a file of our own export, says otherwise.
 """

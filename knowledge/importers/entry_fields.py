@@ -1,7 +1,7 @@
-"""An entry on its way in: the fields that a source has, fitted to what an entry can hold, the rest kept in `extra`."""
+"""Drafts of lore entries: the fields of a source, fitted to what an entry can hold, the rest kept in `extra`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, get_args
 
@@ -13,42 +13,31 @@ from retrieval.text import slugify, string_list
 from worlds.bulk import invalid
 
 LONGEST_NAME, MOST_NAMES, LONGEST_TAG = 200, 50, 80
-KINDS: dict[str, LoreKind] = {
-    **{kind: kind for kind in get_args(LoreKind)},
-    "location": "place",
-    "city": "place",
-    "region": "place",
-    "map": "place",
-    "country": "place",
-    "organisation": "faction",
-    "organization": "faction",
-    "guild": "faction",
-    "family": "faction",
-    "race": "faction",
-    "character": "biography",
-    "npc": "biography",
-    "person": "biography",
-    "creature": "biography",
-    "object": "item",
-    "artefact": "item",
-    "artifact": "item",
-    "history": "timeline",
-    "calendar": "timeline",
+LONGEST_ORIGIN = 200
+FOREIGN_KINDS: dict[LoreKind, str] = {
+    "place": "location city region map country",
+    "faction": "organisation organization guild family race",
+    "biography": "character npc person creature",
+    "item": "object artefact artifact",
+    "timeline": "history calendar",
+}
+KINDS: dict[str, LoreKind] = {kind: kind for kind in get_args(LoreKind)} | {
+    word: kind for kind, words in FOREIGN_KINDS.items() for word in words.split()
 }
 
 
 @dataclass(frozen=True)
-class Draft:
-    """`where` names the source for the report; `private` text stays the game master's whatever the import is told."""
+class LoreDraft:
+    """`where` names the source in the report. `private`: for the game master alone, whatever the import asks for."""
 
     entry: LoreIn
     where: str
     private: bool = False
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
-def draft(where: str, *, private: Any = False, **fields: Any) -> Draft:
-    """Make a draft of what a source holds; raises `Invalid` naming the source."""
+def make_draft(where: str, *, source: str = "", private: Any = False, **fields: Any) -> LoreDraft:
+    """Fit the fields of a source into an entry; raises `Invalid` naming the source. `source` becomes its origin."""
     notes: list[str] = []
     extra = dict(fields.pop("extra", {}))
     title = " ".join(str(fields.pop("title", "")).split())
@@ -57,56 +46,46 @@ def draft(where: str, *, private: Any = False, **fields: Any) -> Draft:
         extra["title"] = title
     for name, longest in (("aliases", LONGEST_NAME), ("tags", LONGEST_TAG)):
         if name in fields:
-            fields[name], left = _fitted(string_list(fields[name]), longest)
-            if left:
-                notes.append(f"{len(left)} {name} did not fit")
-                extra[name] = left
-    fields["kind"] = KINDS.get(
-        str(fields.get("kind") or "").strip().lower().rstrip("s") or "custom", "custom"
-    )
+            values = string_list(fields[name])
+            fields[name] = [value for value in values if len(value) <= longest][:MOST_NAMES]
+            if surplus := [value for value in values if value not in fields[name]]:
+                notes.append(f"{len(surplus)} {name} did not fit")
+                extra[name] = surplus
+    kind = str(fields.get("kind") or "").strip().lower().rstrip("s")  # many tools name the plural
+    fields["kind"] = KINDS.get(kind, "custom")
+    if source:
+        fields["origin"] = source[-LONGEST_ORIGIN:]
+    if extra:
+        fields["extra"] = extra
     try:
-        entry = LoreIn(
-            title=title[:LONGEST_NAME] or "Untitled",
-            **fields,
-            **({"extra": extra} if extra else {}),
-        )
+        entry = LoreIn(title=title[:LONGEST_NAME] or "Untitled", **fields)
     except (ValidationError, Invalid) as problem:
-        told = invalid(problem).detail if isinstance(problem, ValidationError) else problem.detail
-        raise Invalid(f"{where}: {told}") from problem
-    return Draft(entry, where, bool(private), tuple(notes))
+        invalid_entry = invalid(problem) if isinstance(problem, ValidationError) else problem
+        raise Invalid(f"{where}: {invalid_entry.detail}") from problem
+    return LoreDraft(entry, where, bool(private), tuple(notes))
 
 
-def numbered(drafts: list[Draft]) -> list[Draft]:
+def with_unique_slugs(drafts: list[LoreDraft]) -> list[LoreDraft]:
     """Give each draft a slug of its own: `the-bell`, `the-bell-2`, in the order of the source."""
-    taken: set[tuple[str | None, str]] = set()
-    told = []
-    for each in drafts:
-        campaign = each.entry.campaign
-        wanted = slug = each.entry.slug or slugify(each.entry.title, longest=110) or "entry"
+    slugs: set[tuple[str | None, str]] = set()
+    result = []
+    for draft in drafts:
+        campaign = draft.entry.campaign
+        base = slug = draft.entry.slug or slugify(draft.entry.title, longest=110) or "entry"
         number = 1
-        while (campaign, slug) in taken:
+        while (campaign, slug) in slugs:
             number += 1
-            slug = f"{wanted}-{number}"
-        taken.add((campaign, slug))
-        entry = each.entry.model_copy(update={"slug": slug})
-        told.append(Draft(entry, each.where, each.private, each.notes))
-    return told
+            slug = f"{base}-{number}"
+        slugs.add((campaign, slug))
+        result.append(replace(draft, entry=draft.entry.model_copy(update={"slug": slug})))
+    return result
 
 
-def title_of(path: PurePosixPath) -> str:
+def title_from_path(path: PurePosixPath) -> str:
     return path.stem.replace("_", " ").strip()
 
 
-def without(fields: Mapping[str, Any], *known: str) -> dict[str, Any]:
-    """What a source says beside the known fields, if it says anything."""
-    return {
-        key: value
-        for key, value in fields.items()
-        if key not in known and value not in (None, "", [], {}, False)
-    }
-
-
-def _fitted(names: list[str], longest: int) -> tuple[list[str], list[str]]:
-    fitting = [name for name in names if len(name) <= longest]
-    kept = fitting[:MOST_NAMES]
-    return kept, [name for name in names if name not in kept]
+def fields_except(fields: Mapping[str, Any], *known: str) -> dict[str, Any]:
+    """The fields of a source that have no place in an entry and are not empty: they go into `extra`."""
+    empty = (None, "", [], {}, False)
+    return {key: value for key, value in fields.items() if key not in known and value not in empty}

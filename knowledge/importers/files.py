@@ -1,4 +1,4 @@
-"""The files of a folder, of a zip archive, or one file alone; text only, within bounds."""
+"""The text files of a folder, of a zip archive, or a single file, within bounds of size."""
 
 import json
 import zipfile
@@ -10,7 +10,7 @@ from typing import Any
 from retrieval.errors import Invalid
 
 LARGEST_FILE, LARGEST_TOTAL = 20_000_000, 300_000_000
-SKIPPED = (".", "__MACOSX", "_templates")
+IGNORED_PREFIXES = (".", "__MACOSX", "_templates")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class TextFile:
         return PurePosixPath(self.name)
 
     def json(self) -> Any:
-        """Return what the file holds; raises `Invalid` when that is not JSON."""
+        """Return the parsed content; raises `Invalid` when it is not JSON."""
         try:
             return json.loads(self.text)
         except (json.JSONDecodeError, RecursionError) as problem:
@@ -33,56 +33,51 @@ class TextFile:
 
 
 def text_files(path: Path, *suffixes: str) -> list[TextFile]:
-    """Return the files with one of `suffixes`, by name. Raises `Invalid` for a path that is not there or too large."""
+    """Return the files with one of `suffixes`, sorted by name. Raises `Invalid` for a path that does not exist, is
+    too large or not UTF-8."""
     if not path.exists():
         raise Invalid(f"There is no file or folder {path}.")
-    found: list[TextFile] = []
+    files: list[TextFile] = []
     total = 0
     for name, content in _contents(path, suffixes):
+        _check_size(name, len(content))
         total += len(content)
-        if len(content) > LARGEST_FILE or total > LARGEST_TOTAL:
-            raise Invalid(
-                f"{name} is too large: at most {LARGEST_FILE:,} bytes a file, {LARGEST_TOTAL:,} together."
-            )
-        found.append(TextFile(name, _decoded(name, content)))
-    return sorted(found, key=lambda file: file.name)
+        if total > LARGEST_TOTAL:
+            raise Invalid(f"{path} is too large: at most {LARGEST_TOTAL:,} bytes together.")
+        try:
+            files.append(TextFile(name, content.decode("utf-8-sig")))
+        except UnicodeDecodeError as problem:
+            message = f"{name} is not UTF-8 text (byte {problem.start}): save it as UTF-8."
+            raise Invalid(message) from problem
+    return sorted(files, key=lambda file: file.name)
 
 
 def _contents(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
     if path.is_dir():
-        for each in sorted(path.rglob("*")):
-            name = each.relative_to(path).as_posix()
-            if each.is_file() and not each.is_symlink() and _wanted(name, suffixes):
-                yield name, each.read_bytes()
+        for file in sorted(path.rglob("*")):
+            name = file.relative_to(path).as_posix()
+            if file.is_file() and not file.is_symlink() and _is_importable(name, suffixes):
+                yield name, file.read_bytes()
     elif zipfile.is_zipfile(path):
-        yield from _unpacked(path, suffixes)
+        try:
+            with zipfile.ZipFile(path) as archive:
+                for member in archive.infolist():
+                    if not member.is_dir() and _is_importable(member.filename, suffixes):
+                        # Before unpacking: a small archive can hold gigabytes.
+                        _check_size(member.filename, member.file_size)
+                        yield member.filename, archive.read(member)
+        except (zipfile.BadZipFile, RuntimeError, OSError) as problem:
+            raise Invalid(f"{path.name} cannot be unpacked: {problem}.") from problem
     else:
         yield path.name, path.read_bytes()
 
 
-def _unpacked(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for member in archive.infolist():
-                if not member.is_dir() and _wanted(member.filename, suffixes):
-                    if member.file_size > LARGEST_FILE:
-                        raise Invalid(
-                            f"{member.filename} is too large: at most {LARGEST_FILE:,} bytes a file."
-                        )
-                    yield member.filename, archive.read(member)
-    except (zipfile.BadZipFile, RuntimeError, OSError) as problem:
-        raise Invalid(f"{path.name} cannot be unpacked: {problem}.") from problem
+def _check_size(name: str, size: int) -> None:
+    if size > LARGEST_FILE:
+        raise Invalid(f"{name} is too large: at most {LARGEST_FILE:,} bytes a file.")
 
 
-def _wanted(name: str, suffixes: tuple[str, ...]) -> bool:
+def _is_importable(name: str, suffixes: tuple[str, ...]) -> bool:
     parts = PurePosixPath(name).parts
-    return name.lower().endswith(suffixes) and not any(part.startswith(SKIPPED) for part in parts)
-
-
-def _decoded(name: str, content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise Invalid(
-            f"{name} is not UTF-8 text (byte {problem.start}): save it as UTF-8."
-        ) from problem
+    ignored = any(part.startswith(IGNORED_PREFIXES) for part in parts)
+    return name.lower().endswith(suffixes) and not ignored

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from knowledge.importers.entry_fields import Draft, draft, without
+from knowledge.importers.entry_fields import LoreDraft, fields_except, make_draft
 from knowledge.importers.files import TextFile, text_files
-from knowledge.importers.html import to_markdown
+from knowledge.importers.html import html_to_markdown
 from retrieval.errors import Invalid
 
+# Kanka's visibility ids: 1 all, 2 admins, 3 admins and author, 4 author, 5 members.
 KANKA_OPEN = {1, 5}
-"""Kanka's visibility ids: 1 all, 2 admins, 3 admins and author, 4 author, 5 members."""
 KANKA_KINDS = {
     "journals": "custom",
     "notes": "custom",
@@ -22,20 +22,22 @@ KANKA_KINDS = {
 }
 KANKA_MENTION = re.compile(r"\[(\w{1,40}):(\d{1,18})(?:\|([^\[\]\n]{0,200}))?\]")
 FOUNDRY_LINK = re.compile(r"@\w{1,40}\[[^\[\]\n]{0,200}\](?:\{([^{}\n]{0,200})\})?")
+# Foundry's ownership levels: -1 inherits, 0 none, 1 limited, 2 observer, 3 owner.
 FOUNDRY_OBSERVER = 2
+FOUNDRY_MARKDOWN = 2
 
 
-def read_kanka(path: Path) -> Iterator[Draft]:
-    """A Kanka campaign export (folder or zip). Private entities and posts stay the game master's; relations with their
-    attitude are kept in `extra`."""
-    entities = [
-        (file, entity) for file in text_files(path, ".json") if (entity := _kanka_entity(file))
-    ]
+def read_kanka(path: Path) -> Iterator[LoreDraft]:
+    """A Kanka campaign export (folder or zip). Private entities and posts stay the game master's; relations with
+    their attitude go into `extra`."""
+    files = text_files(path, ".json")
+    entities = [(file, entity) for file in files if (entity := _kanka_entity(file))]
     names = {_kanka_id(entity): str(entity["name"]) for _file, entity in entities}
     for file, entity in entities:
         folder = file.path.parent.name
         inner = entity.get("entity") or {}
-        yield draft(
+        relations = _kanka_relations(inner, names)
+        yield make_draft(
             file.name,
             private=bool(entity.get("is_private") or inner.get("is_private")),
             title=entity["name"],
@@ -43,19 +45,18 @@ def read_kanka(path: Path) -> Iterator[Draft]:
             kind=KANKA_KINDS.get(folder, folder),
             tags=[entity["type"]] if entity.get("type") else [],
             status="published",
-            origin=f"kanka:{file.name}"[-200:],
-            extra={"relations": told} if (told := _kanka_relations(inner, names)) else {},
+            source=f"kanka:{file.name}",
+            extra={"relations": relations} if relations else {},
         )
 
 
 def _kanka_entity(file: TextFile) -> dict[str, Any] | None:
+    """The entity of a file, or None: an export holds files of other things, too."""
     value = file.json()
     value = value.get("data", value) if isinstance(value, dict) else value
-    return (
-        value
-        if isinstance(value, dict) and value.get("name") and ("entry" in value or "entity" in value)
-        else None
-    )
+    if isinstance(value, dict) and value.get("name") and ("entry" in value or "entity" in value):
+        return value
+    return None
 
 
 def _kanka_id(entity: dict[str, Any]) -> int:
@@ -64,15 +65,17 @@ def _kanka_id(entity: dict[str, Any]) -> int:
 
 
 def _kanka_body(entity: dict[str, Any], inner: dict[str, Any], names: dict[int, str]) -> str:
-    parts = [to_markdown(str(entity.get("entry") or inner.get("entry") or ""))]
+    parts = [html_to_markdown(str(entity.get("entry") or inner.get("entry") or ""))]
     for post in inner.get("posts") or entity.get("posts") or []:
-        text = f"## {post.get('name') or 'Post'}\n\n{to_markdown(str(post.get('entry') or ''))}"
-        parts.append(
-            text if post.get("visibility_id", 1) in KANKA_OPEN else f":::secret\n{text}\n:::"
-        )
-    return KANKA_MENTION.sub(
-        lambda found: _link(found[3] or names.get(int(found[2]), ""), found[0]), "\n\n".join(parts)
-    )
+        text = html_to_markdown(str(post.get("entry") or ""))
+        text = f"## {post.get('name') or 'Post'}\n\n{text}"
+        is_open = post.get("visibility_id", 1) in KANKA_OPEN
+        parts.append(text if is_open else f":::secret\n{text}\n:::")
+
+    def link(mention: re.Match[str]) -> str:
+        return _link(mention[3] or names.get(int(mention[2]), ""), mention[0])
+
+    return KANKA_MENTION.sub(link, "\n\n".join(parts))
 
 
 def _kanka_relations(inner: dict[str, Any], names: dict[int, str]) -> list[dict[str, Any]]:
@@ -88,60 +91,53 @@ def _kanka_relations(inner: dict[str, Any], names: dict[int, str]) -> list[dict[
     ]
 
 
-def read_foundry(path: Path) -> Iterator[Draft]:
+def read_foundry(path: Path) -> Iterator[LoreDraft]:
     """Foundry VTT journals: exported JSON, or a pack of one journal a line. Pages become sections."""
     for file in text_files(path, ".json", ".db"):
-        for journal in _journals(file):
-            pages = journal.get("pages") or [
-                {"name": "", "text": {"content": journal.get("content") or ""}}
-            ]
-            yield draft(
+        for journal in _foundry_journals(file):
+            content = {"name": "", "text": {"content": journal.get("content") or ""}}
+            pages = journal.get("pages") or [content]  # before version 10 a journal had no pages
+            yield make_draft(
                 f"{file.name}: {journal['name']}",
                 private=_owner_level(journal) < FOUNDRY_OBSERVER,
                 title=journal["name"],
-                body="\n\n".join(filter(None, (_page(page) for page in pages))),
+                body="\n\n".join(filter(None, map(_foundry_page, pages))),
                 status="published",
-                origin=f"foundry:{journal.get('_id') or file.name}"[-200:],
-                extra=without({"folder": journal.get("folder"), "flags": journal.get("flags")}),
+                source=f"foundry:{journal.get('_id') or file.name}",
+                extra=fields_except({name: journal.get(name) for name in ("folder", "flags")}),
             )
 
 
-def _journals(file: TextFile) -> list[dict[str, Any]]:
+def _foundry_journals(file: TextFile) -> list[dict[str, Any]]:
     try:
-        found = json.loads(file.text)
+        value = json.loads(file.text)
     except RecursionError as problem:
         raise Invalid(f"{file.name} is nested too deeply.") from problem
     except json.JSONDecodeError:
-        found = [
-            TextFile(f"{file.name}, line {n}", line).json()
-            for n, line in enumerate(file.text.splitlines(), 1)
-            if line
-        ]
-    journals = found if isinstance(found, list) else [found]
+        lines = [(n, line) for n, line in enumerate(file.text.splitlines(), 1) if line]
+        value = [TextFile(f"{file.name}, line {n}", line).json() for n, line in lines]
+    journals = value if isinstance(value, list) else [value]
     if not all(isinstance(each, dict) and each.get("name") for each in journals):
-        raise Invalid(
-            f"{file.name} holds no Foundry journals: expected objects with `name` and `pages`."
-        )
+        expected = "expected objects with `name` and `pages`"
+        raise Invalid(f"{file.name} holds no Foundry journals: {expected}.")
     return journals
 
 
-def _page(page: dict[str, Any]) -> str:
+def _foundry_page(page: dict[str, Any]) -> str:
     text = page.get("text") or {}
-    body = (
-        str(text.get("markdown") or "")
-        if text.get("format") == 2
-        else to_markdown(str(text.get("content") or ""))
-    )
-    body = FOUNDRY_LINK.sub(lambda found: _link(found[1] or "", found[0]), body).strip()
+    if text.get("format") == FOUNDRY_MARKDOWN:
+        body = str(text.get("markdown") or "")
+    else:
+        body = html_to_markdown(str(text.get("content") or ""))
+    body = FOUNDRY_LINK.sub(lambda link: _link(link[1] or "", link[0]), body).strip()
     if not body:
         return ""
-    told = f"## {page['name']}\n\n{body}" if page.get("name") else body
+    section = f"## {page['name']}\n\n{body}" if page.get("name") else body
     hidden = "ownership" in page and 0 <= _owner_level(page) < FOUNDRY_OBSERVER
-    return f":::secret\n{told}\n:::" if hidden else told
+    return f":::secret\n{section}\n:::" if hidden else section
 
 
 def _owner_level(document: dict[str, Any]) -> int:
-    """0 none, 1 limited, 2 observer, 3 owner; -1 inherits."""
     level = (document.get("ownership") or document.get("permission") or {}).get("default", 0)
     return level if isinstance(level, int) else 0
 

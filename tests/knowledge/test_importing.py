@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from knowledge.export import as_json, to_markdown
-from knowledge.importers.html import to_markdown as html_to_markdown
-from knowledge.importers.run import FORMATS, Report, import_lore
+from knowledge.export import export_json, export_markdown
+from knowledge.importers.html import html_to_markdown
+from knowledge.importers.run import FORMATS, ImportReport, import_lore
 from knowledge.models import Lore, LorePassage
 from retrieval.errors import Invalid
 from worlds.audiences import PUBLIC, Visibility
@@ -102,7 +102,7 @@ class TestAVault:
 
 def imported(
     world: World, tmp_path: Path, name: str, content: Any, kind: str, **options: Any
-) -> Report:
+) -> ImportReport:
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return import_lore(world, path, kind, **options)
@@ -278,9 +278,9 @@ class TestExporting:
         path = tmp_path / "export"
         if format_name == "json":
             path = path.with_suffix(".json")
-            path.write_text(as_json(filled), encoding="utf-8")
+            path.write_text(export_json(filled), encoding="utf-8")
         else:
-            to_markdown(filled, path)
+            export_markdown(filled, path)
         assert set(import_lore(filled, path, format_name).counts) == {"unchanged"}
         other = World.objects.create(slug="copy", name="Copy", system=filled.system)
         Campaign.objects.create(world=other, slug="low-water", name="Low Water")
@@ -291,7 +291,7 @@ class TestExporting:
     def test_a_folder_in_use_is_left_alone(self, filled: World, tmp_path: Path) -> None:
         (tmp_path / "mine.txt").write_text("mine")
         with pytest.raises(Invalid, match="not empty"):
-            to_markdown(filled, tmp_path)
+            export_markdown(filled, tmp_path)
 
 
 def test_html_is_read_as_markdown() -> None:

@@ -7,15 +7,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from knowledge.export import as_json, to_markdown
+from knowledge.export import export_json, export_markdown
 from knowledge.management.commands.ask import world_called
 from retrieval.errors import Problem
 
 
 class Command(BaseCommand):
-    help = (
-        "Export all lore of a world, secrets included, so that it imports again to the same rows."
-    )
+    help = "Export all lore of a world, secrets included. Importing it again gives the same rows."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="A new folder (markdown) or file (json).")
@@ -26,11 +24,10 @@ class Command(BaseCommand):
         world = world_called(options["world"])
         try:
             if options["format"] == "json":
-                path.write_text(as_json(world), encoding="utf-8")
+                path.write_text(export_json(world), encoding="utf-8")
             else:
-                to_markdown(world, path)
+                export_markdown(world, path)
         except (Problem, OSError) as problem:
             raise CommandError(str(problem)) from problem
-        self.stdout.write(
-            _("The lore of %(world)s is in %(path)s.") % {"world": world, "path": path}
-        )
+        places = {"world": world, "path": path}
+        self.stdout.write(_("The lore of %(world)s is in %(path)s.") % places)

