@@ -27,7 +27,7 @@ def lore_fields(world: World) -> Iterator[dict[str, Any]]:
         }
         names = (*ALWAYS, *(name for name in LoreIn.model_fields if name not in ALWAYS))
         fields = {name: links[name] if name in links else getattr(row, name) for name in names}
-        empty = (None, "", [], {})
+        empty: tuple[Any, ...] = (None, "", [], {})
         yield {key: value for key, value in fields.items() if key in ALWAYS or value not in empty}
 
 

@@ -87,5 +87,5 @@ def title_from_path(path: PurePosixPath) -> str:
 
 def fields_except(fields: Mapping[str, Any], *known: str) -> dict[str, Any]:
     """The fields of a source that have no place in an entry and are not empty: they go into `extra`."""
-    empty = (None, "", [], {}, False)
+    empty: tuple[Any, ...] = (None, "", [], {}, False)
     return {key: value for key, value in fields.items() if key not in known and value not in empty}

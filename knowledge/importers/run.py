@@ -92,7 +92,7 @@ def _with_defaults(
     """Set audience and status of a new entry. Importing a stored entry again changes neither."""
     entry = draft.entry
     rows = Lore.objects.filter(world=world, campaign__slug=entry.campaign, slug=entry.slug)
-    defaults = {}
+    defaults: dict[str, str] = {}
     if not rows.exists():
         defaults["visibility"] = Visibility.GM if draft.private else visibility
         defaults["status"] = "published" if publish else "draft"
