@@ -1,4 +1,6 @@
-"""Art cards: pictures described in words. The server stores where a picture is and never fetches it."""
+"""Art cards: pictures described in words. The server stores where a picture is and never fetches
+it.
+"""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

@@ -9,7 +9,9 @@ from worlds.audiences import Audience, GuardedQuerySet
 
 class ArtCardQuerySet(GuardedQuerySet):
     def visible_to(self, audience: Audience) -> Self:
-        """Players get approved cards alone, whatever the reveal log says. A party knows the pictures of its scenes."""
+        """Players get approved cards alone, whatever the reveal log says. A party knows the
+        pictures of its scenes.
+        """
         if audience.is_gm:
             return self
         approved = self.filter(moderation="approved")

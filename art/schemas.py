@@ -1,40 +1,48 @@
-"""What programs send and get about art cards."""
+"""Requests and responses of the art card API."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from episodes.schemas import EngineInput, ExternalId, Line, Prose, Reason, storable
+from episodes.field_types import (
+    EngineInput,
+    ExternalId,
+    Line,
+    Prose,
+    RawItems,
+    Reason,
+    Storable,
+)
 from worlds.audiences import Visibility
 
 Moderation = Literal["pending", "approved", "flagged", "rejected"]
-Tag = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(storable)]
+Tag = Annotated[str, Field(min_length=1, max_length=80), Storable]
 Why = Literal["scene", "place", "entities", "neighbours", "words"]
 
 
 def web_address(url: str) -> str:
-    """It is shown as a link and never fetched: only its form is checked."""
+    """Return `url`; raises ValueError unless it is an http(s) address. The server never fetches it."""
     if not url.startswith(("https://", "http://")) or any(letter.isspace() for letter in url):
         raise ValueError("must be an http(s) address without spaces")
     return url
 
 
-def _no_scene(value: Any) -> Any:
-    return None if value == "" else value
-
-
 class ArtCardIn(EngineInput):
-    """A picture in words (requirement 1.3). `embedding` is derived; one that is sent is ignored."""
+    """A picture described in words (requirement 1.3). `embedding` is derived: a value that is sent
+    is ignored.
+    """
 
     image_id: ExternalId
     scene_id: Annotated[
         ExternalId | None,
-        BeforeValidator(_no_scene, json_schema_input_type=ExternalId | Literal[""] | None),
+        # engines without a scene send an empty text
+        BeforeValidator(
+            lambda value: None if value == "" else value,
+            json_schema_input_type=ExternalId | Literal[""] | None,
+        ),
     ] = None
-    cdn_url: Annotated[
-        str, Field(max_length=1000), AfterValidator(storable), AfterValidator(web_address)
-    ]
+    cdn_url: Annotated[str, Field(max_length=1000), Storable, AfterValidator(web_address)]
     prompt_text: Annotated[Prose, Field(min_length=1)]
     entities: list[Line] = Field(
         default=[], max_length=100, description="NPCs, places and other lore shown."
@@ -43,7 +51,7 @@ class ArtCardIn(EngineInput):
     style: Line = ""
     seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
     moderation: Moderation | None = Field(
-        default=None, description="Left out: what stands, or pending for a new card."
+        default=None, description="Default: as stored; pending for a new card."
     )
     visibility: Visibility = Field(
         default=Visibility.REVEALED, description="`revealed`: the party of its scene knows it."
@@ -52,7 +60,7 @@ class ArtCardIn(EngineInput):
 
 
 class ArtCardsIn(EngineInput):
-    cards: list[dict[str, Any]] = Field(min_length=1, max_length=500)
+    cards: RawItems
     atomic: bool = False
 
 
@@ -67,7 +75,7 @@ class ArtUpsertOut(BaseModel):
     outcome: str
     version: int
     moderation: Moderation
-    unknown: list[str] = Field(default=[], description="Entities that nothing here is called.")
+    unknown: list[str] = Field(default=[], description="Entities that match no NPC or lore entry.")
 
 
 class ArtPrivate(BaseModel):
@@ -81,7 +89,7 @@ class ArtPrivate(BaseModel):
 
 
 class ArtCardOut(BaseModel):
-    """A card as anyone who knows it may see it."""
+    """A card as its audience may see it; `private` is for game masters alone."""
 
     id: str
     kind: Literal["art"] = "art"
@@ -99,8 +107,9 @@ class ArtCardOut(BaseModel):
 
 
 class ArtSuggestion(BaseModel):
-    """Cards for a scene, best first. `basis`: the scene's own, the nearest by place, by who is shown, by what
-    those have to do with in the relation graph, or by words."""
+    """Cards for a scene, best first. `basis` says how they were found: attached to the scene, by
+    place, by the NPCs shown, by graph neighbours of place and NPCs, or by the words of the scene.
+    """
 
     scene_id: str
     basis: Why | None

@@ -1,5 +1,6 @@
-"""Which pictures fit a scene: its own, else the nearest by place, by who is in it, by their neighbours in the relation
-graph, by its words."""
+"""Which pictures fit a scene: its own, else the nearest by place, by who is in it, by their
+neighbours in the relation graph, by its words.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -71,7 +72,9 @@ def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAn
 
 
 def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
-    """Cards that show what the place and the cast have to do with in the relation graph, the nearest first."""
+    """Cards that show what the place and the cast have to do with in the relation graph, the
+    nearest first.
+    """
     near = direct_neighbors(_entities_of(scene, audience), View(scene.world, audience))[
         :MOST_NEIGHBOURS
     ]

@@ -19,7 +19,8 @@ class ArtAsk(Ask):
 
 
 def art_suggest(ask: ArtAsk, caller: Caller) -> ArtSuggestion:
-    """Pictures for a scene: its own cards, else the nearest by place, by who is in it or by words, saying which.
+    """Pictures for a scene: its own cards, else the nearest by place, by who is in it or by words,
+    saying which.
 
     Use it to show something. Not to learn what happened: that is `session_fetch`.
     Example: {"scene_id": "s1-fog-at-the-landing"}

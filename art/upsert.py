@@ -24,8 +24,10 @@ COPIED = ("cdn_url", "prompt_text", "entities", "visual_tags", "style", "seed", 
 
 @transaction.atomic
 def ingest_art(world: World, entry: ArtCardIn) -> tuple[ArtCard, str, list[str]]:
-    """Create or change a card by its image id; returns it with what became of it and the entities nobody knows. A
-    picture that changed waits for a person again, unless the engine says what it is."""
+    """Create or change a card by its image id; returns it with what became of it and the entities
+    nobody knows. A picture that changed waits for a person again, unless the engine says what it
+    is.
+    """
     card = (
         ArtCard.objects.select_for_update().filter(world=world, external_id=entry.image_id).first()
     )

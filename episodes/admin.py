@@ -1,4 +1,6 @@
-"""Admin of what has happened. An episode changed by hand is its next version; a retraction takes its effects along."""
+"""Admin of what has happened. An episode changed by hand is its next version; a retraction takes
+its effects along.
+"""
 
 from typing import Any
 
@@ -29,7 +31,9 @@ from worlds.admin_scoping import WorldScoped
 
 
 class ReadOnlyAdmin:
-    """Rows that are looked at here and written elsewhere. They go along when what they hang on is deleted."""
+    """Rows that are looked at here and written elsewhere. They go along when what they hang on is
+    deleted.
+    """
 
     opts: Any
 

@@ -10,6 +10,7 @@ from ninja import Body, Path, Query, Router
 
 from episodes import recaps, scenes, threads
 from episodes.erasure import erase_episode
+from episodes.field_types import ExternalId
 from episodes.ingest import ingest_episode, restore_episode, retract_episode
 from episodes.lookup import find_arc, find_episode, find_scene, find_session, find_thread
 from episodes.models import Episode, Thread
@@ -21,7 +22,6 @@ from episodes.schemas import (
     EpisodePage,
     EpisodesIn,
     ErasureReport,
-    ExternalId,
     IngestReport,
     RecapOut,
     RetractionIn,
@@ -60,8 +60,10 @@ def name_of(caller: Caller) -> str:
     response=IngestReport,
 )
 def ingest(request: HttpRequest, summary: Body[EpisodeIn]) -> IngestReport:
-    """The summary with all that follows from it: mentions, dispositions, reveals, in one transaction. The same version
-    again changes nothing; a newer one replaces the older with its effects."""
+    """The summary with all that follows from it: mentions, dispositions, reveals, in one
+    transaction. The same version again changes nothing; a newer one replaces the older with its
+    effects.
+    """
     caller = require_gm(request)
     return _ingested(caller, summary)
 
@@ -149,7 +151,9 @@ def restore(request: HttpRequest, ref: Reference) -> IngestReport:
     response=ErasureReport,
 )
 def erase(request: HttpRequest, ref: Reference) -> ErasureReport:
-    """Text, vector, versions, effects, history: nothing of it is left. To take back only what it did, retract it."""
+    """Text, vector, versions, effects, history: nothing of it is left. To take back only what it
+    did, retract it.
+    """
     caller = require_gm(request)
     episode = _episode(caller, ref)
     return ErasureReport(
@@ -216,11 +220,7 @@ def list_threads(
     )
     if party_id:
         rows = rows.of_parties([find_party(caller.world, party_id, caller.campaign)])
-    return {
-        "threads": [
-            threads.present_thread(threads.ThreadWindow(row, (), 0, 0)) for row in rows[:PAGE]
-        ]
-    }
+    return {"threads": [threads.present_thread(threads.ThreadWindow(row)) for row in rows[:PAGE]]}
 
 
 @router.post(
@@ -232,7 +232,9 @@ def list_threads(
 def append(
     request: HttpRequest, thread_id: Annotated[ExternalId, Path()], entry: Body[StepsIn]
 ) -> ThreadOut:
-    """The thread is opened when it does not exist. A step id that was sent before is not written again."""
+    """The thread is opened when it does not exist. A step id that was sent before is not written
+    again.
+    """
     thread = threads.append_steps(require_gm(request).world, thread_id, entry)
     return threads.present_thread(threads.read_thread(thread, last=len(entry.steps)))
 
@@ -275,7 +277,9 @@ def consolidate(request: HttpRequest, thread_id: Reference, entry: Body[Consolid
 def get_recap(
     request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None
 ) -> RecapOut:
-    """Of a scene, session, arc or campaign, for the game master or, with `as=party:<id>`, what its players know."""
+    """Of a scene, session, arc or campaign, for the game master or, with `as=party:<id>`, what its
+    players know.
+    """
     caller = require_gm(request).asking_as(as_)
     return recaps.get_recap(_subject(caller, level, ref), caller.audience)
 
@@ -287,7 +291,9 @@ def get_recap(
 def build_recap(
     request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None
 ) -> RecapOut:
-    """Make and keep it: by the language model when one is configured, else from the episodes' own sentences."""
+    """Make and keep it: by the language model when one is configured, else from the episodes' own
+    sentences.
+    """
     caller = require_gm(request).asking_as(as_)
     return recaps.build_recap(_subject(caller, level, ref), caller.audience)
 

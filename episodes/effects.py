@@ -1,7 +1,7 @@
-"""What an episode does to the rest of the world, and how that is taken back.
+"""The effects of an episode on the rest of the world, and how they are withdrawn.
 
-The apps above `episodes` add their effects here without being imported from below: `settings.EPISODE_EFFECTS` names the
-classes, in order (docs/decisions/0020).
+Apps above `episodes` add effects without being imported from here: `settings.EPISODE_EFFECTS` lists
+the classes in the order in which they run (docs/decisions/0020).
 """
 
 from functools import cache
@@ -16,20 +16,24 @@ from worlds.models import Party
 
 
 class Effect(Protocol):
-    """All three run in the transaction of the episode, with its party locked.
+    """One kind of effect. All methods run in the transaction of the episode, with its party locked.
 
-    The episode is saved before `write` and `withdraw`, so both see the version that stands. `withdraw` comes before
-    `write` of a new version; doing either again changes nothing.
+    The episode is saved before `write` and `withdraw`, so both see its current version. `withdraw`
+    runs before `write` of a new version. Repeating either changes nothing.
     """
 
     def plan(self, party: Party, summary: EpisodeIn) -> Any:
-        """Understand the effect of `summary`: raises a `Problem` to refuse the whole episode. Writes nothing."""
+        """Resolve what `summary` names; raises a `Problem` to refuse the whole episode. Writes
+        nothing.
+        """
 
     def write(self, episode: Episode, plan: Any, report: IngestReport, /) -> None:
-        """Bring the effect about, and say so in `report`."""
+        """Write the planned effect and add its outcome to `report`."""
 
     def withdraw(self, episode: Episode) -> None:
-        """Take back what earlier versions of `episode` brought about."""
+        """Undo the effects of all other versions of `episode`, or of all versions when it is
+        retracted.
+        """
 
 
 @cache

@@ -1,4 +1,8 @@
-"""Delete an episode for good: text, vector, versions, effects and history. Retracting keeps all that; this does not."""
+"""Delete an episode permanently: text, vector, versions, effects and history. A retraction keeps
+all of that.
+"""
+
+from collections import Counter
 
 from django.db import transaction
 
@@ -12,18 +16,23 @@ from worlds.models import Reveal, World
 
 @transaction.atomic
 def erase_episode(world: World, reference: str) -> dict[str, int]:
-    """Take it back, then delete every row that speaks of it. Returns how many rows of each kind went."""
+    """Retract the episode, then delete every row that names it. Returns the number of rows deleted
+    by model.
+    """
     episode = find_episode(world, reference)
+    # The retraction first, so that dispositions, reveals and facts are recomputed as if the episode
+    # had never been.
     retract_episode(world, episode.external_id, reason="deleted for good")
-    facts = GraphEdge.objects.filter(
-        world=world, source_kind=SourceKind.EPISODE, source_ref=episode.external_id
-    ).delete()
-    learned = Reveal.objects.filter(world=world, episode_ref=episode.external_id).delete()
-    recaps = Recap.objects.filter(sentences__episodes=episode).delete()
+    rows = [
+        GraphEdge.objects.filter(
+            world=world, source_kind=SourceKind.EPISODE, source_ref=episode.external_id
+        ),
+        Reveal.objects.filter(world=world, episode_ref=episode.external_id),
+        Recap.objects.filter(sentences__episodes=episode),
+        Episode.objects.filter(pk=episode.pk),
+    ]
+    counts: Counter[str] = Counter()
     with deletion_for_good():
-        gone = Episode.objects.get(pk=episode.pk).delete()
-    counts: dict[str, int] = {}
-    for _total, kinds in (facts, learned, recaps, gone):
-        for kind, count in kinds.items():
-            counts[kind] = counts.get(kind, 0) + count
-    return {kind: count for kind, count in sorted(counts.items()) if count}
+        for queryset in rows:
+            counts.update(queryset.delete()[1])
+    return {model: count for model, count in sorted(counts.items()) if count}

@@ -1,7 +1,8 @@
-"""Take in what happened: one transaction for the summary and everything that follows from it.
+"""Ingest episodic summaries: one transaction for the summary and all of its effects.
 
-The same version again changes nothing; a newer one replaces the effects of the older exactly; an older one that comes
-late is kept as history and does nothing; a retraction takes the effects along. Writers of one party take turns.
+The same version again changes nothing. A newer version replaces the effects of the older one
+exactly. An older version that arrives late is stored as history without effects. A retraction
+withdraws all effects. Writers of one party take turns.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ from episodes.effects import effects
 from episodes.lookup import find_episode
 from episodes.models import Episode, EpisodeVersion
 from episodes.scenes import scene_and_session
-from episodes.schemas import EpisodeIn, IngestReport
+from episodes.schemas import EpisodeIn, IngestReport, Outcome
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import normalize_episode
 from retrieval.text import guess_language
@@ -39,10 +40,15 @@ class WrongParty(Invalid):
 
 
 def retry_deadlocks(write: Callable[P, R]) -> Callable[P, R]:
-    """Episodes of two parties may touch the same lore and facts. PostgreSQL ends one of two that wait in a circle."""
+    """Run `write` again when PostgreSQL ended it to break a deadlock: episodes of two parties may
+    name the same lore.
+
+    Inside an outer transaction the error is raised at once, because that transaction is lost as a
+    whole.
+    """
 
     @wraps(write)
-    def written(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         for tries_left in reversed(range(DEADLOCK_TRIES)):
             try:
                 return write(*args, **kwargs)
@@ -52,7 +58,7 @@ def retry_deadlocks(write: Callable[P, R]) -> Callable[P, R]:
                     raise
         raise AssertionError("unreachable")
 
-    return written
+    return wrapper
 
 
 @retry_deadlocks
@@ -60,75 +66,110 @@ def retry_deadlocks(write: Callable[P, R]) -> Callable[P, R]:
 def ingest_episode(
     world: World, summary: EpisodeIn, *, came_from: str = "", campaign: Campaign | None = None
 ) -> IngestReport:
-    """Record `summary` with its effects; raises a `Problem` and writes nothing when any part of it cannot be.
+    """Store `summary` with its effects; raises a `Problem` and writes nothing when any part of it
+    is refused.
 
-    With `campaign`, only its parties are known.
+    With `campaign`, only parties of that campaign are found.
     """
-    party = lock_party(_party_of(world, summary, campaign))
+    party = lock_party(find_party_of(summary, world, campaign))
     episode = (
         Episode.objects.select_for_update()
         .filter(world=world, external_id=summary.summary_id)
         .first()
     )
+    if episode is not None:
+        if episode.party_id != party.pk:
+            raise WrongParty(
+                f"{summary.summary_id} belongs to another party; a summary cannot change its party."
+            )
+        is_stored = check_version(episode, summary)
+        if summary.version <= episode.version:
+            if not is_stored:
+                save_version(episode, summary, came_from)
+            outdated = summary.version < episode.version
+            return build_report(episode, summary, "superseded" if outdated else "unchanged")
+
+    plans = plan_effects(party, summary)  # before any write: a plan may refuse the episode
+    outcome: Outcome = "replaced" if episode else "created"
     if episode is None:
-        return _create(party, summary, came_from)
-    if episode.party_id != party.pk:
-        raise WrongParty(
-            f"{summary.summary_id} was recorded for another party; summaries cannot change hands."
-        )
-    known = _check_version(episode, summary)
-    if summary.version > episode.version:
-        return _replace(episode, party, summary, came_from)
-    if not known:
-        _keep_version(episode, summary, came_from)
-    return _report(
-        episode, summary, "superseded" if summary.version < episode.version else "unchanged"
-    )
+        episode = Episode(world=party.world, external_id=summary.summary_id)
+        copy_summary(summary, episode, party)
+        try:
+            with transaction.atomic():
+                episode.save(force_insert=True)
+        except IntegrityError as clash:
+            # The lock is per party, so the same id may be inserted for another party at the same
+            # moment.
+            raise WrongParty(
+                f"{summary.summary_id} is being recorded for another party."
+            ) from clash
+    else:
+        copy_summary(summary, episode, party)
+        episode.retracted_at, episode.retracted_why = None, ""
+        episode.save()
+    save_version(episode, summary, came_from)
+    return replace_effects(episode, plans, build_report(episode, summary, outcome))
 
 
 @retry_deadlocks
 @transaction.atomic
 def retract_episode(world: World, reference: str, *, reason: str = "") -> IngestReport:
-    """Take an episode back with its effects. The text stays as history; a newer version brings the episode back."""
-    episode = _locked(world, reference)
+    """Withdraw an episode with its effects. The text stays as history; a newer version brings the
+    episode back.
+    """
+    episode = lock_episode(world, reference)
     if episode.retracted_at:
-        return _report(episode, None, "unchanged")
+        return build_report(episode, None, "unchanged")
     episode.retracted_at, episode.retracted_why = timezone.now(), reason
     episode.save(update_fields=["retracted_at", "retracted_why", "updated_at"])
     for effect in effects():
         effect.withdraw(episode)
-    return _report(episode, None, "retracted")
+    return build_report(episode, None, "retracted")
 
 
 @retry_deadlocks
 @transaction.atomic
 def restore_episode(world: World, reference: str) -> IngestReport:
-    """Undo a retraction: the version that stood stands again, with its effects."""
-    episode = _locked(world, reference)
+    """Undo a retraction: the current version takes effect again."""
+    episode = lock_episode(world, reference)
     if not episode.retracted_at:
-        return _report(episode, None, "unchanged")
+        return build_report(episode, None, "unchanged")
     summary = EpisodeIn.model_validate(episode.versions.get(version=episode.version).body)
-    plans = _plans(episode.party, summary)
+    plans = plan_effects(episode.party, summary)
     episode.retracted_at, episode.retracted_why = None, ""
     episode.save(update_fields=["retracted_at", "retracted_why", "updated_at"])
-    return _take_effect(episode, plans, _report(episode, summary, "restored"))
+    return replace_effects(episode, plans, build_report(episode, summary, "restored"))
 
 
 def lock_party(party: Party) -> Party:
-    """Everything that moves dispositions of a party happens one after the other."""
+    """Lock and return the party: writes that move dispositions of one party run one after the
+    other.
+    """
     return (
+        # NO KEY: inserting rows that refer to the party needs no wait.
         Party.objects.select_for_update(no_key=True, of=("self",))
         .select_related("world", "campaign")
         .get(pk=party.pk)
     )
 
 
-def _party_of(world: World, summary: EpisodeIn, only: Campaign | None) -> Party:
+def lock_episode(world: World, reference: str) -> Episode:
+    """Lock the party, then the episode, in the order in which `ingest_episode` does."""
+    episode = find_episode(world, reference)
+    lock_party(episode.party)
+    rows = Episode.objects.select_for_update(of=("self",)).select_related("party__world")
+    return cast(Episode, rows.get(pk=episode.pk))
+
+
+def find_party_of(summary: EpisodeIn, world: World, only: Campaign | None) -> Party:
+    """Return the party that `summary` names; raises Invalid when there is none or it plays in
+    another campaign.
+    """
     try:
         party = find_party(world, summary.party_id, only)
-        campaign = (
-            find_campaign(world, summary.campaign_id) if summary.campaign_id else party.campaign
-        )
+        campaign = party.campaign
+        if summary.campaign_id:
+            campaign = find_campaign(world, summary.campaign_id)
     except NotFound as missing:
         raise Invalid(missing.detail, candidates=missing.candidates) from missing
     if party.campaign_id != campaign.pk:
@@ -136,53 +177,26 @@ def _party_of(world: World, summary: EpisodeIn, only: Campaign | None) -> Party:
     return party
 
 
-def _locked(world: World, reference: str) -> Episode:
-    episode = find_episode(world, reference)
-    lock_party(episode.party)
-    rows = Episode.objects.select_for_update(of=("self",)).select_related("party__world")
-    return cast(Episode, rows.get(pk=episode.pk))
-
-
-def _check_version(episode: Episode, summary: EpisodeIn) -> bool:
-    """Return whether this very version is known; raises when it is known with other content."""
-    stored = (
-        episode.versions.filter(version=summary.version).values_list("digest", flat=True).first()
-    )
-    if stored is not None and stored != digest(summary):
+def check_version(episode: Episode, summary: EpisodeIn) -> bool:
+    """Return whether this very version is stored; raises `VersionReused` when it is stored with
+    other content.
+    """
+    stored = episode.versions.filter(version=summary.version).values_list("digest", flat=True)
+    known_digest = stored.first()
+    if known_digest is not None and known_digest != digest(summary):
         raise VersionReused(
             f"Version {summary.version} of {summary.summary_id} was recorded with other content: "
             f"send this one as version {episode.version + 1}."
         )
-    return stored is not None
+    return known_digest is not None
 
 
-def _create(party: Party, summary: EpisodeIn, came_from: str) -> IngestReport:
-    plans = _plans(party, summary)
-    episode = Episode(world=party.world, external_id=summary.summary_id)
-    _fill(episode, party, summary)
-    try:
-        with transaction.atomic():
-            episode.save(force_insert=True)
-    except IntegrityError as clash:
-        raise WrongParty(f"{summary.summary_id} is being recorded for another party.") from clash
-    _keep_version(episode, summary, came_from)
-    return _take_effect(episode, plans, _report(episode, summary, "created"))
-
-
-def _replace(episode: Episode, party: Party, summary: EpisodeIn, came_from: str) -> IngestReport:
-    plans = _plans(party, summary)
-    _fill(episode, party, summary)
-    episode.retracted_at, episode.retracted_why = None, ""
-    episode.save()
-    _keep_version(episode, summary, came_from)
-    return _take_effect(episode, plans, _report(episode, summary, "replaced"))
-
-
-def _plans(party: Party, summary: EpisodeIn) -> list[Any]:
+def plan_effects(party: Party, summary: EpisodeIn) -> list[Any]:
     return [effect.plan(party, summary) for effect in effects()]
 
 
-def _take_effect(episode: Episode, plans: list[Any], report: IngestReport) -> IngestReport:
+def replace_effects(episode: Episode, plans: list[Any], report: IngestReport) -> IngestReport:
+    """Withdraw the effects of earlier versions, then write the planned ones."""
     for effect in effects():
         effect.withdraw(episode)
     for effect, plan in zip(effects(), plans, strict=True):
@@ -190,30 +204,21 @@ def _take_effect(episode: Episode, plans: list[Any], report: IngestReport) -> In
     return report
 
 
-def _fill(episode: Episode, party: Party, summary: EpisodeIn) -> None:
-    """Copy the summary onto its row."""
+def copy_summary(summary: EpisodeIn, episode: Episode, party: Party) -> None:
     chunk = normalize_episode(summary)
     episode.party, episode.campaign = party, party.campaign
     episode.scene, episode.session = scene_and_session(party, summary)
     episode.version = summary.version
-    episode.text, episode.payload, episode.context = (
-        chunk.text,
-        chunk.payload,
-        str(chunk.metadata.pop("context")),
-    )
+    episode.text, episode.payload = chunk.text, chunk.payload
+    episode.context = str(chunk.metadata.pop("context"))
     episode.metadata = {**chunk.metadata, "party": party.slug, "campaign": party.campaign.slug}
     episode.language = summary.language or guess_language(summary.what)
     episode.what, episode.notes, episode.flags = summary.what, summary.notes, summary.flags
-    episode.players, episode.npcs, episode.place = (
-        summary.who.players,
-        summary.who.npcs,
-        summary.where,
-    )
+    episode.players, episode.npcs = summary.who.players, summary.who.npcs
+    episode.place = summary.where
     episode.relations_delta = [delta.model_dump() for delta in summary.relations_delta]
-    episode.in_world_at, episode.in_world_label = (
-        summary.when.in_world_at,
-        summary.when.in_world_label,
-    )
+    episode.in_world_at = summary.when.in_world_at
+    episode.in_world_label = summary.when.in_world_label
     episode.happened_at = summary.when.real or episode.happened_at
     episode.visibility = summary.visibility
 
@@ -223,7 +228,7 @@ def digest(summary: EpisodeIn) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def _keep_version(episode: Episode, summary: EpisodeIn, came_from: str) -> None:
+def save_version(episode: Episode, summary: EpisodeIn, came_from: str) -> None:
     EpisodeVersion.objects.create(
         episode=episode,
         version=summary.version,
@@ -233,7 +238,7 @@ def _keep_version(episode: Episode, summary: EpisodeIn, came_from: str) -> None:
     )
 
 
-def _report(episode: Episode, summary: EpisodeIn | None, outcome: Any) -> IngestReport:
+def build_report(episode: Episode, summary: EpisodeIn | None, outcome: Outcome) -> IngestReport:
     return IngestReport(
         summary_id=episode.external_id,
         version=summary.version if summary else episode.version,

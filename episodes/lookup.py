@@ -49,7 +49,9 @@ def find_thread(world: World, reference: str) -> Thread:
 
 
 def lore_by_name(world: World, names: list[str]) -> dict[str, Lore]:
-    """Return the entries that `names` (slugs, titles, aliases) mean exactly; what fits none or several is left out."""
+    """Return the entries that `names` (slugs, titles, aliases) mean exactly; what fits none or
+    several is left out.
+    """
     canon = Lore.objects.in_world(world).filter(campaign=None)
     found = {entry.slug: entry for entry in canon.filter(slug__in=names)}
     others = [name for name in names if name and name not in found]

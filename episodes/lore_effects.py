@@ -84,7 +84,9 @@ class LoreReveals:
 
 
 class GraphFacts:
-    """Lasting facts: those that an earlier version told and this one no longer tells are taken back."""
+    """Lasting facts: those that an earlier version told and this one no longer tells are taken
+    back.
+    """
 
     def plan(self, _party: Party, summary: EpisodeIn) -> list[GraphFact]:
         return summary.facts
@@ -102,12 +104,16 @@ class GraphFacts:
             self._replace(episode, facts)
 
     def withdraw(self, episode: Episode) -> None:
-        """A new version replaces them by itself, so that what both versions tell goes on being believed."""
+        """A new version replaces them by itself, so that what both versions tell goes on being
+        believed.
+        """
         if episode.retracted_at:
             self._replace(episode, [])
 
     def _told_before(self, episode: Episode) -> bool:
-        """Whether a version carried facts itself. What people wrote with the episode as their source is theirs."""
+        """Whether a version carried facts itself. What people wrote with the episode as their
+        source is theirs.
+        """
         return episode.versions.filter(body__has_key="facts").exists()
 
     def _replace(self, episode: Episode, facts: list[GraphFact]) -> None:
@@ -139,7 +145,9 @@ def write_reveals(episode: Episode, learned: Iterable[PlannedReveal]) -> None:
 
 
 def parse_audiences(party: Party, entry: RevealIn) -> list[Audience]:
-    """Whom a reveal names: parties of this world by slug, NPCs as written; nobody named is the episode's own party."""
+    """Whom a reveal names: parties of this world by slug, NPCs as written; nobody named is the
+    episode's own party.
+    """
     named = [Audience.parse(text) for text in entry.to] or [Audience("party", party.slug)]
     for audience in named:
         if audience.kind not in ("party", "npc"):

@@ -1,4 +1,6 @@
-"""What has happened: sessions, scenes, episodes for good; threads and scratch for a while; recaps of it all."""
+"""What has happened: sessions, scenes, episodes for good; threads and scratch for a while; recaps
+of it all.
+"""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -26,7 +28,9 @@ class TimestampedModel(models.Model):
 
 
 class InWorldTime(models.Model):
-    """A time in the world's own calendar: a day since its epoch, for sorting, and the words people use for it."""
+    """A time in the world's own calendar: a day since its epoch, for sorting, and the words people
+    use for it.
+    """
 
     in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
     in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
@@ -145,8 +149,9 @@ class Scene(TimestampedModel, InWorldTime, Guarded):
 class Episode(Passage, InWorldTime, Guarded):
     """The present version of an episodic summary; it is its own passage.
 
-    `text` is what is searched and what players may read: `what` without its secret blocks. `notes`, `flags` and
-    `relations_delta` are the game master's. `version` is the engine's; older versions stay in `EpisodeVersion`.
+    `text` is what is searched and what players may read: `what` without its secret blocks. `notes`,
+    `flags` and `relations_delta` are the game master's. `version` is the engine's; older versions
+    stay in `EpisodeVersion`.
     """
 
     campaign = models.ForeignKey(
@@ -266,7 +271,9 @@ class Mention(models.Model):
 
 
 class Thread(TimestampedModel):
-    """Short-term memory: the steps of a conversation or a running scene, kept until they become an episode."""
+    """Short-term memory: the steps of a conversation or a running scene, kept until they become an
+    episode.
+    """
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")
@@ -356,8 +363,9 @@ class Scratch(models.Model):
 
 
 class Recap(TimestampedModel):
-    """A summary of a scene, session, arc or campaign for one audience. `basis` says of which episodes, in which
-    versions: when that no longer holds, the recap is not shown but built anew."""
+    """A summary of a scene, session, arc or campaign for one audience. `basis` says of which
+    episodes, in which versions: when that no longer holds, the recap is not shown but built anew.
+    """
 
     class Level(models.TextChoices):
         SCENE = "scene", _("Scene")

@@ -1,4 +1,4 @@
-"""Read what has happened: by time, or by meaning."""
+"""Read episodes by time or by meaning, and present them to an audience."""
 
 import json
 from collections.abc import Sequence
@@ -7,49 +7,60 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from episodes.field_types import When
 from episodes.models import Episode, Scene, Session
-from episodes.schemas import EpisodeOut, EpisodePrivate, When, Who
-from episodes.sql import rows
+from episodes.schemas import EpisodeOut, EpisodePrivate, Who
+from episodes.sql import fetch_rows
 from retrieval.search import Mode, search
 from worlds.audiences import Audience, Visibility
 from worlds.callers import Caller
-from worlds.models import Party, World
+from worlds.models import World
 
 LATEST = Path(__file__).parent / "sql" / "latest.sql"
-MARK = "…"
+ELLIPSIS = "…"
 
 
 @dataclass
 class EpisodeHits:
-    """Episodes for an answer; `degraded` and `truncated` as in every answer."""
+    """The episodes of an answer; `degraded` names the search legs that failed."""
 
     episodes: list[EpisodeOut]
     degraded: list[str] = field(default_factory=list)
-    truncated: bool = False
 
 
 def latest_episodes(
     caller: Caller, party: str, *, k: int, scene: UUID | None = None
 ) -> list[EpisodeOut] | None:
-    """The latest episodes of the party with this slug, in one statement; None when there is none for this caller."""
+    """Return the latest episodes of the party with this slug, or None when the caller knows no such
+    party.
+
+    This is one hand-written statement (docs/decisions/0022).
+    """
     audience = caller.audience
-    found = rows(
-        LATEST,
-        {
-            "world": caller.world.pk,
-            "party": party,
-            "campaign": caller.campaign.pk if caller.campaign else None,
-            "scene": scene,
-            "gm": audience.is_gm,
-            "own": audience.slug if audience.kind == "party" else "",
-            "audience": json.dumps([str(audience)]),
-            "k": k,
-        },
-    )
-    return [present_row(row, gm=audience.is_gm) for row in found if row["id"]] if found else None
+    values = {
+        "world": caller.world.pk,
+        "party": party,
+        "campaign": caller.campaign.pk if caller.campaign else None,
+        "scene": scene,
+        "gm": audience.is_gm,
+        "own": audience.slug if audience.kind == "party" else "",
+        "audience": json.dumps([str(audience)]),
+        "k": k,
+    }
+    rows = fetch_rows(LATEST, values)
+    # A party without episodes yields one row whose episode columns are null.
+    return [present_row(row, gm=audience.is_gm) for row in rows if row["id"]] if rows else None
 
 
 def present_row(row: dict[str, Any], *, gm: bool) -> EpisodeOut:
+    """Like `present_episode`, for a row of `latest.sql`, which has already hidden the scene and
+    session.
+    """
+    private = None
+    if gm:
+        deltas = json.loads(row["relations_delta"])
+        plain = {name: row[name] for name in ("what", "flags", "notes", "visibility")}
+        private = EpisodePrivate(**plain, relations_delta=deltas)
     return EpisodeOut(
         id=str(row["id"]),
         title=row["scene_title"] or row["place"] or row["external_id"],
@@ -69,53 +80,48 @@ def present_row(row: dict[str, Any], *, gm: bool) -> EpisodeOut:
         version=row["version"],
         source=f"episode {row['external_id']} v{row['version']}",
         updated_at=row["updated_at"],
-        private=EpisodePrivate(
-            what=row["what"],
-            flags=row["flags"],
-            relations_delta=json.loads(row["relations_delta"]),
-            notes=row["notes"],
-            visibility=row["visibility"],
-        )
-        if gm
-        else None,
+        private=private,
     )
 
 
 def search_episodes(
     episodes: Any, query: str, *, k: int, world: World, audience: Audience
 ) -> EpisodeHits:
-    """The `k` of `episodes` that fit `query` best."""
-    asked: dict[str, Any] = {
+    """Return the `k` of the queryset `episodes` that match `query` best."""
+    options: dict[str, Any] = {
         "scopes": [str(world.pk)],
         "hidden": audience.is_gm,
         "language": world.language,
     }
-    found = search(episodes, query, limit=k, **asked)
-    scores = {hit.id: hit.score for hit in found}
-    if len(scores) < k:  # what has no vector yet is found by its words
-        by_words = search(
-            episodes.exclude(pk__in=scores),
-            query,
-            limit=k - len(scores),
-            mode=Mode.KEYWORD,
-            **asked,
-        )
-        scores |= {hit.id: hit.score for hit in by_words}
+    hits = search(episodes, query, limit=k, **options)
+    scores = {hit.id: hit.score for hit in hits}
+    if len(scores) < k:
+        # Episodes recorded a moment ago have no vector yet: fill up with keyword hits.
+        rest = episodes.exclude(pk__in=scores)
+        more = search(rest, query, limit=k - len(scores), mode=Mode.KEYWORD, **options)
+        scores |= {hit.id: hit.score for hit in more}
     by_id = episodes.with_source().in_bulk(list(scores))
-    best = [
-        present_episode(by_id[pk], audience, score=score)
-        for pk, score in scores.items()
-        if pk in by_id
-    ]
-    return EpisodeHits(best, list(found.degraded))
+    return EpisodeHits(
+        [present_episode(by_id[pk], audience, score=scores[pk]) for pk in scores if pk in by_id],
+        list(hits.degraded),
+    )
 
 
 def present_episode(
     episode: Episode, audience: Audience, *, score: float | None = None
 ) -> EpisodeOut:
-    """Tell of an episode field by field: players read the open text, and not who else was there."""
+    """Return the fields that `audience` may read: players get the open text and not the NPCs who
+    were there.
+    """
     scene = episode.scene if is_visible(episode.scene, episode, audience) else None
     session = episode.session if is_visible(episode.session, episode, audience) else None
+    private = EpisodePrivate(
+        what=episode.what,
+        flags=episode.flags,
+        relations_delta=episode.relations_delta,
+        notes=episode.notes,
+        visibility=episode.visibility,
+    )
     return EpisodeOut(
         id=str(episode.pk),
         title=(scene.title if scene else "") or episode.place or episode.external_id,
@@ -136,44 +142,30 @@ def present_episode(
         source=f"episode {episode.external_id} v{episode.version}",
         updated_at=episode.updated_at,
         score=score,
-        private=_private(episode) if audience.is_gm else None,
+        private=private if audience.is_gm else None,
     )
 
 
 def is_visible(row: Scene | Session | None, episode: Episode, audience: Audience) -> bool:
-    """What `visible_to` says, for a row that came along with an episode."""
+    """The rule of `visible_to` for a row that was read together with an episode."""
     if row is None or audience.is_gm or row.visibility == Visibility.PUBLIC:
         return True
     own = row.party_id == episode.party_id and audience == Audience("party", episode.party.slug)
     return row.visibility == Visibility.REVEALED and (own or str(audience) in row.known_to)
 
 
-def _private(episode: Episode) -> EpisodePrivate:
-    return EpisodePrivate(
-        what=episode.what,
-        flags=episode.flags,
-        relations_delta=episode.relations_delta,
-        notes=episode.notes,
-        visibility=episode.visibility,
-    )
-
-
 def fit_to_budget(episodes: Sequence[EpisodeOut], most: int) -> tuple[list[EpisodeOut], bool]:
-    """Keep texts up to `most` characters in all; what is cut ends with a mark, what does not fit is left out."""
-    kept: list[EpisodeOut] = []
+    """Return the episodes whose texts fit into `most` characters, and whether anything was cut or
+    left out.
+    """
+    fitting: list[EpisodeOut] = []
     left = most
     for episode in episodes:
         if left <= 0:
-            return kept, True
+            return fitting, True
         if len(episode.text) > left:
-            return [
-                *kept,
-                episode.model_copy(update={"text": episode.text[: left - 1] + MARK}),
-            ], True
-        kept.append(episode)
+            text = episode.text[: left - 1] + ELLIPSIS
+            return [*fitting, episode.model_copy(update={"text": text})], True
+        fitting.append(episode)
         left -= len(episode.text)
-    return kept, False
-
-
-def episodes_of_party(world: World, party: Party, audience: Audience) -> Any:
-    return Episode.objects.in_world(world).of_party(party).visible_to(audience).not_retracted()
+    return fitting, False

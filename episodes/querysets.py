@@ -1,5 +1,6 @@
-"""Reads named after their questions. A party knows its own scenes and episodes without a reveal, unless they are the
-game master's."""
+"""Reads named after their questions. A party knows its own scenes and episodes without a reveal,
+unless they are the game master's.
+"""
 
 from collections.abc import Iterable
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""Sessions and scenes, and what is in mind while a scene lasts."""
+"""Create and change sessions and scenes; the scratch notes (working memory) of a scene."""
 
 from typing import Any
 
@@ -21,113 +21,101 @@ class SceneEnded(Conflict):
 
 @transaction.atomic
 def upsert_session(world: World, entry: SessionIn) -> Session:
-    party = find_party(world, entry.party_id) if entry.party_id else None
-    campaign = _campaign(world, entry.campaign_id, party)
-    values = {
-        "campaign": campaign,
-        "party": party,
-        "arc": _arc(campaign, entry),
-        "number": entry.number,
-        "title": entry.title,
-        "played_at": entry.played_at,
-        "in_world_at": entry.in_world_at,
-        "in_world_label": entry.in_world_label,
-        "visibility": entry.visibility,
-    }
-    session, _made = Session.objects.update_or_create(
-        world=world, external_id=entry.session_id, defaults=values
+    party, campaign = party_and_campaign(world, entry)
+    arc = None
+    if entry.arc_id is not None:
+        title = {"title": entry.arc_title or entry.arc_id}
+        arc, _new = Arc.objects.get_or_create(
+            campaign=campaign, external_id=entry.arc_id, defaults=title
+        )
+    values = entry.model_dump(
+        include={"number", "title", "played_at", "in_world_at", "in_world_label", "visibility"}
+    )
+    session, _new = Session.objects.update_or_create(
+        world=world,
+        external_id=entry.session_id,
+        defaults={**values, "campaign": campaign, "party": party, "arc": arc},
     )
     return session
 
 
 @transaction.atomic
 def upsert_scene(world: World, entry: SceneIn) -> Scene:
-    party = find_party(world, entry.party_id) if entry.party_id else None
-    values = {
-        "campaign": _campaign(world, entry.campaign_id, party),
+    party, campaign = party_and_campaign(world, entry)
+    values = entry.model_dump(
+        include={"title", "place", "position", "in_world_at", "in_world_label", "visibility"}
+    )
+    links = {
+        "campaign": campaign,
         "party": party,
-        "title": entry.title,
         "session": find_session(world, entry.session_id) if entry.session_id else None,
-        "place": entry.place,
         "place_lore": lore_by_name(world, [entry.place]).get(entry.place),
-        "position": entry.position,
-        "in_world_at": entry.in_world_at,
-        "in_world_label": entry.in_world_label,
-        "visibility": entry.visibility,
     }
-    scene, _made = Scene.objects.update_or_create(
-        world=world, external_id=entry.scene_id, defaults=values
+    scene, _new = Scene.objects.update_or_create(
+        world=world, external_id=entry.scene_id, defaults={**values, **links}
     )
     return scene
 
 
+def party_and_campaign(world: World, entry: SessionIn | SceneIn) -> tuple[Party | None, Campaign]:
+    """Return the party that `entry` names, if any, and its campaign; raises Invalid when the two
+    contradict.
+    """
+    party = find_party(world, entry.party_id) if entry.party_id else None
+    if not entry.campaign_id:
+        if party is None:
+            raise Invalid("Name a party or a campaign.")
+        return party, party.campaign
+    campaign = find_campaign(world, entry.campaign_id)
+    if party and party.campaign_id != campaign.pk:
+        raise Invalid(f"The party {party.slug} does not play in the campaign {campaign.slug}.")
+    return party, campaign
+
+
 def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, Session | None]:
-    """Return both; what the engine has not told of before is made from what the summary says."""
-    session = _session_for(party, summary)
-    scene = _scene_for(party, summary, session) if summary.scene_id else None
-    return scene, session or (scene.session if scene else None)
-
-
-def _scene_for(party: Party, summary: EpisodeIn, session: Session | None) -> Scene:
-    made = {
-        "campaign": party.campaign,
-        "party": party,
-        "session": session,
-        "place": summary.where,
-        "place_lore": lore_by_name(party.world, [summary.where]).get(summary.where),
-        "visibility": summary.visibility,
-        "in_world_at": summary.when.in_world_at,
-        "in_world_label": summary.when.in_world_label,
-    }
-    scene, _made = Scene.objects.get_or_create(
-        world=party.world, external_id=summary.scene_id, defaults=made
+    """Return the scene and session that `summary` names; those that do not exist are created from
+    what it says.
+    """
+    session = None
+    if summary.session_id is not None:
+        session, _new = Session.objects.get_or_create(
+            world=party.world,
+            external_id=summary.session_id,
+            defaults={
+                "campaign": party.campaign,
+                "party": party,
+                "played_at": summary.when.real,
+                "visibility": "revealed",
+            },
+        )
+    if not summary.scene_id:
+        return None, session
+    scene, _new = Scene.objects.get_or_create(
+        world=party.world,
+        external_id=summary.scene_id,
+        defaults={
+            "campaign": party.campaign,
+            "party": party,
+            "session": session,
+            "place": summary.where,
+            "place_lore": lore_by_name(party.world, [summary.where]).get(summary.where),
+            "visibility": summary.visibility,
+            "in_world_at": summary.when.in_world_at,
+            "in_world_label": summary.when.in_world_label,
+        },
     )
     if scene.party_id not in (None, party.pk):
         raise Invalid(f"The scene {summary.scene_id} belongs to another party.")
     if session and scene.session_id is None:
         scene.session = session
         scene.save(update_fields=["session", "updated_at"])
-    return scene
-
-
-def _session_for(party: Party, summary: EpisodeIn) -> Session | None:
-    if summary.session_id is None:
-        return None
-    made = {
-        "campaign": party.campaign,
-        "party": party,
-        "played_at": summary.when.real,
-        "visibility": "revealed",
-    }
-    session, _made = Session.objects.get_or_create(
-        world=party.world, external_id=summary.session_id, defaults=made
-    )
-    return session
-
-
-def _campaign(world: World, reference: str | None, party: Party | None) -> Campaign:
-    if reference:
-        campaign = find_campaign(world, reference)
-        if party and party.campaign_id != campaign.pk:
-            raise Invalid(f"The party {party.slug} does not play in the campaign {campaign.slug}.")
-        return campaign
-    if party is None:
-        raise Invalid("Name a party or a campaign.")
-    return party.campaign
-
-
-def _arc(campaign: Campaign, entry: SessionIn) -> Arc | None:
-    if entry.arc_id is None:
-        return None
-    made = {"title": entry.arc_title or entry.arc_id}
-    return Arc.objects.get_or_create(campaign=campaign, external_id=entry.arc_id, defaults=made)[0]
-
-
-# --- working memory
+    return scene, session or scene.session
 
 
 def write_scratch(scene: Scene, key: str, value: Any) -> Scratch:
-    """Keep `value` until the scene ends."""
+    """Store `value` under `key` until the scene ends; raises SceneEnded, or Invalid when it is too
+    large.
+    """
     if scene.ended_at:
         raise SceneEnded(f"{scene.external_id} has ended: its scratch is gone.")
     if len(repr(value)) > LARGEST_SCRATCH:
@@ -141,7 +129,7 @@ def read_scratch(scene: Scene) -> dict[str, Any]:
 
 @transaction.atomic
 def end_scene(scene: Scene) -> Scene:
-    """End the scene: its working memory goes."""
+    """End the scene and delete its scratch notes."""
     scene.scratch.all().delete()
     scene.ended_at = scene.ended_at or timezone.now()
     scene.save(update_fields=["ended_at", "updated_at"])

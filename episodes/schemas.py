@@ -1,90 +1,33 @@
-"""What programs send and get about episodes, scenes and threads. Everything is closed and bounded."""
+"""Requests and responses of the episode, scene, thread and recap APIs. Every field is bounded."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, Field, field_validator, model_validator
 
-from episodes.models import EXTERNAL_ID, Scene, Session
+from episodes.field_types import (
+    AudienceNames,
+    EngineInput,
+    ExternalId,
+    Label,
+    LanguageCode,
+    Line,
+    Prose,
+    RawItems,
+    Reason,
+    Ref,
+    RequiredProse,
+    Storable,
+    When,
+    WhenInput,
+)
+from episodes.models import Scene, Session
 from knowledge.graph.schemas import GraphFact
 from worlds.audiences import Visibility
-from worlds.base_schemas import Day, RequestModel
+from worlds.base_schemas import Day
 
-LONGEST_TEXT = 20_000
 LARGEST_DELTA = 100
-
-
-def storable(text: str) -> str:
-    """Refuse what PostgreSQL cannot keep: NUL and lone surrogates."""
-    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise ValueError("must not hold NUL characters or lone surrogates")
-    return text
-
-
-Line = Annotated[str, Field(max_length=200), AfterValidator(storable)]
-Prose = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(storable)]
-Reason = Annotated[str, Field(max_length=2000), AfterValidator(storable)]
-Ref = Annotated[
-    str, Field(min_length=1, max_length=200, description="Id or name."), AfterValidator(storable)
-]
-ExternalId = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=EXTERNAL_ID,
-        pattern=r"^\w[\w.:\-]*$",
-        description="The engine's own id.",
-    ),
-]
-
-
-class EngineInput(RequestModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)
-
-
-class When(EngineInput):
-    """In-world time, and the real time at the table."""
-
-    in_world_at: Day | None = None
-    in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
-    real: datetime | None = None
-
-    @field_validator("real")
-    @classmethod
-    def _aware(cls, value: datetime | None) -> datetime | None:
-        return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
-
-
-def _read_when(value: Any) -> Any:
-    """A bare date-time means `real`, other words `in_world_label`, a number `in_world_at`."""
-    if isinstance(value, datetime):
-        return {"real": value}
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return {"in_world_at": value}
-    return _read_words(value) if isinstance(value, str) else value
-
-
-def _read_words(text: str) -> dict[str, Any]:
-    try:
-        return {"real": datetime.fromisoformat(text)}
-    except ValueError:
-        return {"in_world_label": text}
-
-
-WhenGiven = Annotated[
-    When,
-    BeforeValidator(
-        _read_when, json_schema_input_type=When | Annotated[str, Field(max_length=120)] | Day
-    ),
-]
+Outcome = Literal["created", "replaced", "unchanged", "superseded", "retracted", "restored"]
 
 
 class Who(EngineInput):
@@ -93,7 +36,7 @@ class Who(EngineInput):
 
 
 class RelationDelta(EngineInput):
-    """How the episode moved what an NPC thinks of the party."""
+    """A change of what an NPC thinks of the party."""
 
     npc: Ref
     delta: int = Field(ge=-LARGEST_DELTA, le=LARGEST_DELTA)
@@ -102,24 +45,23 @@ class RelationDelta(EngineInput):
 
     @field_validator("delta")
     @classmethod
-    def _moves(cls, delta: int) -> int:
+    def _reject_zero(cls, delta: int) -> int:
         if delta == 0:
             raise ValueError("0 changes nothing: leave the entry out")
         return delta
 
 
-def _read_deltas(value: Any) -> Any:
-    return (
-        [{"npc": npc, "delta": delta} for npc, delta in value.items()]
-        if isinstance(value, dict)
-        else value
-    )
+def parse_deltas(value: Any) -> Any:
+    """Expand the short form `{npc: delta}` to a list of `RelationDelta`."""
+    if not isinstance(value, dict):
+        return value
+    return [{"npc": npc, "delta": delta} for npc, delta in value.items()]
 
 
 Delta = Annotated[int, Field(ge=-LARGEST_DELTA, le=LARGEST_DELTA)]
 Deltas = Annotated[list[RelationDelta], Field(max_length=200)]
-DeltasGiven = Annotated[
-    Deltas, BeforeValidator(_read_deltas, json_schema_input_type=Deltas | dict[Ref, Delta])
+DeltasInput = Annotated[
+    Deltas, BeforeValidator(parse_deltas, json_schema_input_type=Deltas | dict[Ref, Delta])
 ]
 
 
@@ -130,31 +72,31 @@ class EpisodicSummary(EngineInput):
     campaign_id: Ref | None = None
     party_id: Ref
     scene_id: ExternalId | None = None
-    when: WhenGiven = When()
+    when: WhenInput = When()
     who: Who = Who()
     where: Line = ""
-    what: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(storable)]
-    flags: list[Annotated[str, Field(max_length=120), AfterValidator(storable)]] = Field(
-        default=[], max_length=100
-    )
-    relations_delta: DeltasGiven = Field(default=[], description="Also as an object: NPC → delta.")
-    notes: Prose = Field(default="", description="For the game master alone.")
+    what: RequiredProse
+    flags: list[Label] = Field(default=[], max_length=100)
+    relations_delta: DeltasInput = Field(default=[], description="Also as an object: NPC → delta.")
+    notes: Prose = Field(default="", description="For game masters only.")
     version: int = Field(default=1, ge=1, le=2_000_000_000)
 
 
 class RevealIn(EngineInput):
-    """Who learned of what in this episode: a lore entry or an NPC, or one of its secrets (counted from 1)."""
+    """A lore entry or an NPC, or one of its secrets (numbered from 1), that somebody learned of in
+    this episode.
+    """
 
     lore: Ref | None = None
     npc: Ref | None = None
     secret: int | None = Field(default=None, ge=1, le=1000)
-    to: list[Annotated[str, Field(max_length=120)]] = Field(
+    to: AudienceNames = Field(
         default=[], max_length=50, description="party:<id> or npc:<id>; empty: the episode's party."
     )
     note: Reason = ""
 
     @model_validator(mode="after")
-    def _names_one(self) -> Self:
+    def _check_subject(self) -> Self:
         if (self.lore is None) == (self.npc is None):
             raise ValueError("name either a lore entry or an NPC")
         return self
@@ -170,7 +112,7 @@ class SessionIn(EngineInput):
     title: Line = ""
     played_at: datetime | None = None
     in_world_at: Day | None = None
-    in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
+    in_world_label: Label = ""
     visibility: Visibility = Visibility.REVEALED
 
 
@@ -183,15 +125,15 @@ class SceneIn(EngineInput):
     place: Line = ""
     position: int = Field(default=0, ge=0, le=100_000)
     in_world_at: Day | None = None
-    in_world_label: Annotated[str, Field(max_length=120), AfterValidator(storable)] = ""
+    in_world_label: Label = ""
     visibility: Visibility = Visibility.REVEALED
 
 
 class EpisodeIn(EpisodicSummary):
-    """An episodic summary with what else the engine may know of it."""
+    """An episodic summary with its session, reveals and lasting facts."""
 
     session_id: ExternalId | None = None
-    language: Annotated[str, Field(max_length=8, pattern=r"^[a-z]{2,3}(-[A-Za-z]+)?$")] = ""
+    language: LanguageCode = ""
     visibility: Visibility = Field(
         default=Visibility.REVEALED, description="`revealed`: its own party knows it."
     )
@@ -204,37 +146,39 @@ class EpisodeIn(EpisodicSummary):
 
 
 class IngestReport(BaseModel):
-    """What became of one summary. `superseded`: a newer version stands, this one is kept as history only."""
+    """The result of ingesting one summary. `superseded`: a newer version is current; this one is
+    stored as history.
+    """
 
     summary_id: str
     version: int
-    outcome: Literal["created", "replaced", "unchanged", "superseded", "retracted", "restored"]
+    outcome: Outcome
     standing_version: int
     retracted: bool = False
     dispositions: list[dict[str, Any]] = Field(
-        default=[], description="What each NPC named thinks now."
+        default=[], description="The new disposition of each NPC in `relations_delta`."
     )
     pending: int = Field(
-        default=0, description="Changes too large to count before the game master agrees."
+        default=0, description="Changes that count only after a game master approves them."
     )
     unknown: list[str] = Field(
-        default=[], description="Names in who and where that nothing here is called."
+        default=[], description="NPC names in `who` that match no NPC of this world."
     )
 
 
 class RetractionIn(EngineInput):
-    reason: Annotated[str, Field(max_length=400), AfterValidator(storable)] = ""
+    reason: Annotated[str, Field(max_length=400), Storable] = ""
 
 
 class ErasureReport(BaseModel):
-    """The receipt of a deletion for good: how many rows of each kind went."""
+    """How many rows of each kind a permanent deletion removed."""
 
     summary_id: str
     rows: dict[str, int]
 
 
 class EpisodesIn(EngineInput):
-    episodes: list[dict[str, Any]] = Field(min_length=1, max_length=500)
+    episodes: RawItems
     atomic: bool = Field(default=False, description="All or nothing.")
 
 
@@ -249,7 +193,7 @@ class EpisodePrivate(BaseModel):
 
 
 class EpisodeOut(BaseModel):
-    """An episode as anyone who knows it may read it; `private` for game masters alone."""
+    """An episode as its audience may read it; `private` is for game masters alone."""
 
     id: str
     kind: Literal["episode"] = "episode"
@@ -328,16 +272,16 @@ class ScratchIn(EngineInput):
 
 
 class StepIn(EngineInput):
-    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), AfterValidator(storable)]
+    text: RequiredProse
     speaker: Line = ""
     step_id: ExternalId | None = Field(
-        default=None, description="The same step id twice is one step."
+        default=None, description="A step id that was sent before is ignored."
     )
     payload: dict[str, Any] = {}
 
 
 class StepsIn(EngineInput):
-    """Steps to append. The thread is opened when it does not exist."""
+    """Steps to append. The thread is created when it does not exist."""
 
     steps: list[StepIn] = Field(min_length=1, max_length=500)
     party_id: Ref | None = None
@@ -374,13 +318,13 @@ class ThreadList(BaseModel):
 
 
 class ConsolidateIn(EngineInput):
-    """How a thread becomes an episode. What is left out is taken from the thread."""
+    """The episode to make of a thread. Fields that are left out are taken from the thread."""
 
     summary_id: ExternalId | None = None
     party_id: Ref | None = None
     scene_id: ExternalId | None = None
     session_id: ExternalId | None = None
-    when: WhenGiven = When()
+    when: WhenInput = When()
     who: Who = Who()
     where: Line = ""
     what: Prose = ""
@@ -391,7 +335,7 @@ class ConsolidateIn(EngineInput):
 
 class RecapSentenceOut(BaseModel):
     text: str
-    episodes: list[str] = Field(description="Summary ids it rests on.")
+    episodes: list[str] = Field(description="Ids of the summaries that support it.")
 
 
 class RecapOut(BaseModel):

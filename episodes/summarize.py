@@ -1,4 +1,6 @@
-"""The telling sentences of texts, without a language model. Pure."""
+"""Extractive summaries: cut texts into sentences and select the most informative. Pure, without a
+language model.
+"""
 
 import math
 import re
@@ -8,6 +10,8 @@ from dataclasses import dataclass
 
 from retrieval.text import name_words
 
+# A sentence ends at its punctuation with closing quotes, unless what follows shows that it goes on:
+# a dash (dialogue in Russian) or a lower-case letter (abbreviations).
 _SENTENCE = re.compile(
     r".+?(?:[.!?…。！？]+[\"'”’»)\]]*(?=\s+(?![—–]|[a-zа-яё])|\s*$)|\n{2,}|$)", re.DOTALL
 )
@@ -17,42 +21,42 @@ LONGEST_SENTENCE = 600
 
 @dataclass(frozen=True)
 class SourcedSentence:
-    """A sentence and what it rests on."""
+    """A sentence and the keys of the episodes that support it."""
 
     text: str
     rests_on: tuple[Hashable, ...] = ()
-    """Keys of episodes."""
 
 
 def split_sentences(text: str, *rests_on: Hashable) -> list[SourcedSentence]:
-    """Cut `text` into sentences, Markdown signs and line breaks smoothed away."""
-    smooth = (
+    """Cut `text` into sentences of at most 600 characters, without Markdown marks and line breaks."""
+    parts = (
         re.sub(r"\s+", " ", re.sub(r"^[#>*\-\s]+", "", part)).strip()
         for part in _SENTENCE.findall(text)
     )
-    return [SourcedSentence(part[:LONGEST_SENTENCE], rests_on) for part in smooth if part]
+    return [SourcedSentence(part[:LONGEST_SENTENCE], rests_on) for part in parts if part]
 
 
 def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[SourcedSentence]:
-    """Return the `most` sentences that say most of what is talked about, in their order, none of them twice.
+    """Return the `most` highest-scoring sentences in their original order.
 
-    Taken one by one: the one whose words are spoken of most; then its words count half (SumBasic, Nenkova and
-    Vanderwende 2005, with a log for length so that neither the shortest nor the longest always win).
+    SumBasic (Nenkova and Vanderwende 2005): take the sentence with the highest mean word weight,
+    halve the weights of its words, repeat. A factor logarithmic in the length keeps the shortest
+    sentences from always winning.
     """
     bags = [
         frozenset(w.folded for w in name_words(each.text) if len(w.folded) >= SHORTEST_WORD)
         for each in candidates
     ]
-    counts = Counter(word for bag in bags for word in bag)
-    weight = {word: float(count) for word, count in counts.items()}
-    chosen: set[int] = set()
-    while len(chosen) < min(most, len(candidates)):
-        rest = [number for number in range(len(candidates)) if number not in chosen]
-        best = max(rest, key=lambda number: (_worth(bags[number], weight), -number))
-        chosen.add(best)
+    weight = {word: float(count) for word, count in Counter(w for bag in bags for w in bag).items()}
+
+    def score(number: int) -> tuple[float, int]:
+        bag = bags[number]
+        mean = sum(weight[word] for word in bag) / (1 + len(bag))
+        return mean * math.log2(2 + min(len(bag), 20)), -number
+
+    selection: set[int] = set()
+    while len(selection) < min(most, len(candidates)):
+        best = max((n for n in range(len(candidates)) if n not in selection), key=score)
+        selection.add(best)
         weight.update({word: weight[word] / 2 for word in bags[best]})
-    return [candidates[number] for number in sorted(chosen)]
-
-
-def _worth(bag: frozenset[str], weight: dict[str, float]) -> float:
-    return sum(weight[word] for word in bag) / (1 + len(bag)) * math.log2(2 + min(len(bag), 20))
+    return [candidates[number] for number in sorted(selection)]

@@ -1,4 +1,4 @@
-"""Work on what has happened, apart from requests."""
+"""Background tasks of episodes."""
 
 from celery import shared_task
 
@@ -14,7 +14,9 @@ def expire_threads() -> int:
 
 @shared_task
 def recap_session(session_id: str) -> int:
-    """Recap a session anew for the game master and for its party. Returns how many recaps were made."""
+    """Build the recaps of a session for the game master and for its party. Returns how many were
+    built.
+    """
     session = Session.objects.select_related("world", "party").filter(pk=session_id).first()
     if session is None:
         return 0

@@ -1,12 +1,12 @@
-"""The tool that tells what has happened."""
+"""The tool `session_fetch`: what has happened to a party."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from episodes.lookup import find_scene
-from episodes.models import Scene
-from episodes.queries import episodes_of_party, fit_to_budget, latest_episodes, search_episodes
+from episodes.models import Episode
+from episodes.queries import fit_to_budget, latest_episodes, search_episodes
 from episodes.schemas import EpisodeOut
 from retrieval.errors import NotFound
 from worlds.base_schemas import DEFAULT_CHARS, LARGEST_K, MaxChars
@@ -33,7 +33,7 @@ class SessionFetch(Ask):
 
 
 class SessionFetched(BaseModel):
-    """Summaries, the latest or the best fitting first."""
+    """Summaries, the latest or the best matching first."""
 
     party_id: str
     episodes: list[EpisodeOut]
@@ -42,40 +42,42 @@ class SessionFetched(BaseModel):
 
 
 def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
-    """What has happened to a party: its latest episodes, or with `query` those that fit it best.
+    """What has happened to a party: its latest episodes, or with `query` those that match it best.
 
-    Use it to recall earlier scenes, promises and events. Not for lasting facts of the world: that is `lore_search`.
-    Example: {"party_id": "lanternbearers", "query": "the deal with the smuggler"}
+    Use it to recall earlier scenes, promises and events. Not for lasting facts of the world: that
+    is `lore_search`. Example: {"party_id": "lanternbearers", "query": "the deal with the smuggler"}
     """
     scene = find_scene(caller.world, ask.scene_id, caller.audience) if ask.scene_id else None
-    way = _by_meaning if ask.query and ask.query.strip() else _by_time
-    told = way(ask, caller, scene)
-    told.episodes, told.truncated = fit_to_budget(told.episodes, ask.max_chars or DEFAULT_CHARS)
-    return told
-
-
-def _by_time(ask: SessionFetch, caller: Caller, scene: Scene | None) -> SessionFetched:
-    """One statement when the party is named by its id; by another name it is looked up first."""
-    party_id, scene_id = ask.party_id, scene.pk if scene else None
-    found = None if ask.campaign_id else latest_episodes(caller, party_id, k=ask.k, scene=scene_id)
-    if found is None:
-        party_id = _party(ask, caller).slug
-        found = latest_episodes(caller, party_id, k=ask.k, scene=scene_id) or []
-    return SessionFetched(party_id=party_id, episodes=found)
-
-
-def _by_meaning(ask: SessionFetch, caller: Caller, scene: Scene | None) -> SessionFetched:
-    party = _party(ask, caller)
-    rows = episodes_of_party(caller.world, party, caller.audience)
-    if scene:
-        rows = rows.filter(scene=scene)
-    found = search_episodes(
-        rows, ask.query or "", k=ask.k, world=caller.world, audience=caller.audience
+    scene_id = scene.pk if scene else None
+    party_id, degraded = ask.party_id, list[str]()
+    if ask.query and ask.query.strip():
+        party = find_asked_party(ask, caller)
+        party_id = party.slug
+        rows = Episode.objects.in_world(caller.world).of_party(party).visible_to(caller.audience)
+        rows = rows.not_retracted().filter(**({"scene": scene} if scene else {}))
+        hits = search_episodes(
+            rows, ask.query, k=ask.k, world=caller.world, audience=caller.audience
+        )
+        episodes, degraded = hits.episodes, hits.degraded
+    else:
+        # A party named by its slug needs one statement only; any other name is resolved first.
+        latest = None
+        if not ask.campaign_id:
+            latest = latest_episodes(caller, party_id, k=ask.k, scene=scene_id)
+        if latest is None:
+            party_id = find_asked_party(ask, caller).slug
+            latest = latest_episodes(caller, party_id, k=ask.k, scene=scene_id)
+        episodes = latest or []
+    episodes, truncated = fit_to_budget(episodes, ask.max_chars or DEFAULT_CHARS)
+    return SessionFetched(
+        party_id=party_id, episodes=episodes, truncated=truncated, degraded=degraded
     )
-    return SessionFetched(party_id=party.slug, episodes=found.episodes, degraded=found.degraded)
 
 
-def _party(ask: SessionFetch, caller: Caller) -> Party:
+def find_asked_party(ask: SessionFetch, caller: Caller) -> Party:
+    """Return the party that `ask` names; raises NotFound when it does not play in the campaign
+    named beside it.
+    """
     party = find_party(caller.world, ask.party_id, caller.campaign, audience=caller.audience)
     names = (party.campaign.slug, party.campaign.name, str(party.campaign.pk))
     if ask.campaign_id and ask.campaign_id not in names:

@@ -28,7 +28,9 @@ def session_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
 
 @page
 def session_page(request: HttpRequest, looker: Viewer, ref: str) -> HttpResponse:
-    """A session: its recap in two cuts for a game master, in one for players, and its episodes in order."""
+    """A session: its recap in two cuts for a game master, in one for players, and its episodes in
+    order.
+    """
     rows = (
         Session.objects.in_world(looker.world)
         .visible_to(looker.audience)

@@ -137,7 +137,9 @@ def pending(request: HttpRequest) -> dict[str, Any]:
     response=Influence,
 )
 def rule(request: HttpRequest, entry_id: int, ruling: Body[RulingIn]) -> Influence:
-    """Approve or reject a change that waits; reverse one that counts, or restore it. Rulings are entries too."""
+    """Approve or reject a change that waits; reverse one that counts, or restore it. Rulings are
+    entries too.
+    """
     caller = require_gm(request)
     entry = _ledger(caller).filter(pk=entry_id).select_related("party").first()
     if entry is None:

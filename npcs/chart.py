@@ -33,7 +33,9 @@ def height_of(score: float) -> float:
 
 
 def curve(scores: Sequence[tuple[int, float, bool]], *, base: float) -> Curve:
-    """Lay out `(change, score after it, counts)`, oldest first, evenly spaced from the `base` at the left."""
+    """Lay out `(change, score after it, counts)`, oldest first, evenly spaced from the `base` at
+    the left.
+    """
     step = (WIDTH - 2 * MARGIN) / max(len(scores), 1)
     marks = tuple(
         Mark(change, round(MARGIN + step * (place + 1), 1), height_of(score), score, counts)

@@ -1,10 +1,12 @@
-"""What NPCs think of parties. Every change is an entry of the ledger; what stands is folded from it.
+"""What NPCs think of parties. Every change is an entry of the ledger; what stands is folded from
+it.
 
     shift(mira, by=-20, because=episode)
     correct(mira, party, by=5, reason="They apologised off screen.", made_by="anna")
     reverse(entry, reason="That was a mix-up of names.", made_by="anna")
 
-Each locks the party, writes entries and folds the pairs they touch anew, in one transaction (docs/dispositions.md).
+Each locks the party, writes entries and folds the pairs they touch anew, in one transaction
+(docs/dispositions.md).
 """
 
 from collections.abc import Iterable, Sequence
@@ -116,7 +118,9 @@ STATES = {
 
 
 def state_of(entry: Any) -> str:
-    """`counts`, `pending`, `reversal`, `rejection` or `replaced`, for an entry read `with_ruling()`."""
+    """`counts`, `pending`, `reversal`, `rejection` or `replaced`, for an entry read
+    `with_ruling()`.
+    """
     if not entry.is_current:
         return "replaced"
     if entry.ruling in (Kind.REVERSAL, Kind.REJECTION):

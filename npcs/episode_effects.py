@@ -1,4 +1,6 @@
-"""What an episode does to NPCs: who was there, what they think now, which of their secrets came out."""
+"""What an episode does to NPCs: who was there, what they think now, which of their secrets came
+out.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +40,9 @@ class Appearances:
 
 
 class DispositionChanges:
-    """Entries of the ledger carry the episode's version: those of other versions do not count (decision 0021)."""
+    """Entries of the ledger carry the episode's version: those of other versions do not count
+    (decision 0021).
+    """
 
     def plan(self, party: Party, summary: EpisodeIn) -> list[tuple[NPC, RelationDelta]]:
         found, missing = find_npcs(party.world, [delta.npc for delta in summary.relations_delta])

@@ -1,4 +1,6 @@
-"""The whole profile of an NPC in one statement, for game masters: the read that comes before every line an NPC says."""
+"""The whole profile of an NPC in one statement, for game masters: the read that comes before every
+line an NPC says.
+"""
 
 import json
 from pathlib import Path
@@ -7,7 +9,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from episodes.sql import rows
+from episodes.sql import fetch_rows
 from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, direction_of, titles_of
 from npcs.schemas import (
     DispositionOut,
@@ -25,8 +27,10 @@ PROFILE = Path(__file__).parent / "sql" / "profile.sql"
 
 
 def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile | None:
-    """Return the profile of the NPC with this slug; None when there is no such NPC, or no such party."""
-    found = rows(
+    """Return the profile of the NPC with this slug; None when there is no such NPC, or no such
+    party.
+    """
+    found = fetch_rows(
         PROFILE,
         {
             "world": caller.world.pk,

@@ -1,4 +1,6 @@
-"""Find the NPC that a name means: slug or id first, then the name as people write it, in any of its languages."""
+"""Find the NPC that a name means: slug or id first, then the name as people write it, in any of its
+languages.
+"""
 
 from collections.abc import Sequence
 
@@ -20,7 +22,9 @@ class UnknownNPC(Invalid):
 
 
 def find_npc(world: World, reference: str, audience: Audience = GM) -> NPC:
-    """Return the NPC among those that `audience` may know of; raises `NotFound` or `Ambiguous` with candidates."""
+    """Return the NPC among those that `audience` may know of; raises `NotFound` or `Ambiguous` with
+    candidates.
+    """
     known: NPCQuerySet = NPC.objects.in_world(world).visible_to(audience)
     npc: NPC = find_by_key(known, reference) or known.get(
         pk=names_of(known).resolve(reference, what="NPC")
@@ -31,7 +35,9 @@ def find_npc(world: World, reference: str, audience: Audience = GM) -> NPC:
 def find_npcs(
     world: World, references: Sequence[str]
 ) -> tuple[dict[str, NPC], dict[str, Sequence[str]]]:
-    """Return the NPCs meant, and for each reference that means nobody or several the candidates. For game masters."""
+    """Return the NPCs meant, and for each reference that means nobody or several the candidates.
+    For game masters.
+    """
     known = NPC.objects.in_world(world)
     found = {npc.slug: npc for npc in known.filter(slug__in=references)}
     rest = [reference for reference in dict.fromkeys(references) if reference not in found]

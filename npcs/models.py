@@ -162,10 +162,12 @@ class Axis(models.TextChoices):
 
 
 class DispositionChange(InWorldTime):
-    """One entry of the ledger: a change, or a ruling about one. Never edited; the database refuses it.
+    """One entry of the ledger: a change, or a ruling about one. Never edited; the database refuses
+    it.
 
-    A change counts while the version of the episode it came from stands, unless it is held for the game master or the
-    last ruling about it is against it. Entries of one party are written one after the other, so ids are their order.
+    A change counts while the version of the episode it came from stands, unless it is held for the
+    game master or the last ruling about it is against it. Entries of one party are written one
+    after the other, so ids are their order.
     """
 
     class Kind(models.TextChoices):

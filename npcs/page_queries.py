@@ -36,7 +36,9 @@ Row = tuple[NPC, list[DispositionOut | Apparent]]
 def disposition_table(
     npcs: Sequence[NPC], parties: Sequence[Party], audience: Audience
 ) -> list[Row]:
-    """Each NPC with what it thinks of each party, in the order of `parties`; for players, what the party can tell."""
+    """Each NPC with what it thinks of each party, in the order of `parties`; for players, what the
+    party can tell.
+    """
     if not audience.is_gm:
         return [
             (npc, [apparent_disposition(npc, party, audience) for party in parties]) for npc in npcs
@@ -57,7 +59,9 @@ def disposition_table(
 def dispositions_to_show(
     npc: NPC, told: Mapping[str, DispositionOut], parties: Sequence[Party]
 ) -> list[DispositionOut]:
-    """What `npc` thinks of the parties that it has dealt with; when it has with none, of the first few."""
+    """What `npc` thinks of the parties that it has dealt with; when it has with none, of the first
+    few.
+    """
     met = [each for each in told.values() if each.changes or each.pending]
     return met or [initial_disposition(npc, party) for party in parties[:MOST_UNTOUCHED]]
 
@@ -73,7 +77,9 @@ def party_to_show(npc: NPC, parties: Sequence[Party]) -> Party | None:
 
 @dataclass(frozen=True)
 class DispositionHistory:
-    """How a disposition came to be: the curve, and each change with the score after it, latest first."""
+    """How a disposition came to be: the curve, and each change with the score after it, latest
+    first.
+    """
 
     now: DispositionOut
     curve: Curve
@@ -127,7 +133,9 @@ def appearances_of(npc: NPC) -> Any:
 
 @dataclass(frozen=True)
 class RelationLine:
-    """An edge as words about the NPC: `words` says how, `other` is who or what; `to` is false when it points here."""
+    """An edge as words about the NPC: `words` says how, `other` is who or what; `to` is false when
+    it points here.
+    """
 
     words: str
     other: NodeOut
@@ -168,7 +176,9 @@ def pictures_of(npc: NPC, audience: Audience) -> Any:
 def opinions_of_party(
     party: Party, audience: Audience
 ) -> list[tuple[NPC, DispositionOut | Apparent]]:
-    """Who has an opinion of the party, the most devoted first; for players, who showed one in episodes they know."""
+    """Who has an opinion of the party, the most devoted first; for players, who showed one in
+    episodes they know.
+    """
     visible = NPC.objects.filter(world=party.world_id).visible_to(audience)
     if audience.is_gm:
         rows = Disposition.objects.filter(party=party, npc__in=visible).select_related(

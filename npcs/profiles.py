@@ -1,4 +1,6 @@
-"""Read an NPC's profile from its tables: a fixed handful of statements, whatever the size of the world."""
+"""Read an NPC's profile from its tables: a fixed handful of statements, whatever the size of the
+world.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -36,7 +38,9 @@ STEADY = 0.5
 
 
 def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NPCProfile:
-    """Only what is listed here leaves; secrets that the audience learned of, and what its own episodes let it see."""
+    """Only what is listed here leaves; secrets that the audience learned of, and what its own
+    episodes let it see.
+    """
     linked = [pk for pk in (npc.faction_lore_id, npc.home_lore_id) if pk]
     seen = set(Lore.objects.filter(pk__in=linked).visible_to(audience).values_list("pk", flat=True))
     secrets = [secret.text for secret in npc.secrets.visible_to(audience)]
@@ -104,7 +108,9 @@ def initial_disposition(npc: NPC, party: Party) -> DispositionOut:
 def influences_on(
     npc: NPC, party: Party | None = None, *, most: int = MOST_INFLUENCES + 1
 ) -> list[Influence]:
-    """The changes that shaped what `npc` thinks, latest first, also those that wait or were taken back."""
+    """The changes that shaped what `npc` thinks, latest first, also those that wait or were taken
+    back.
+    """
     entries: Any = (
         DispositionChange.objects.filter(npc=npc).changes().with_ruling().filter(is_current=True)
     )
@@ -132,7 +138,9 @@ def present_influence(entry: Any) -> Influence:
 
 
 def apparent_disposition(npc: NPC, party: Party, audience: Audience) -> Apparent:
-    """Fold only what happened in episodes that `audience` knows: no corrections, nothing held, no hidden episode."""
+    """Fold only what happened in episodes that `audience` knows: no corrections, nothing held, no
+    hidden episode.
+    """
     known = Episode.objects.filter(party=party).visible_to(audience)
     entries: Any = (
         DispositionChange.objects.filter(npc=npc, party=party, episode__in=known)

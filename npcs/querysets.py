@@ -28,7 +28,9 @@ class LedgerQuerySet(models.QuerySet[Any]):
         return self.filter(about=None)
 
     def with_ruling(self) -> Self:
-        """Annotate `ruling` (kind of the last ruling about it, or null) and `is_current` (its episode's version holds)."""
+        """Annotate `ruling` (kind of the last ruling about it, or null) and `is_current` (its
+        episode's version holds).
+        """
         rulings = self.model.objects.filter(about=OuterRef("pk")).order_by("-id")
         return self.annotate(
             ruling=models.Subquery(rulings.values("kind")[:1]),

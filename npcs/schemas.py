@@ -1,11 +1,23 @@
-"""What programs send and get about NPCs. What players may read is listed field by field; the rest is `private`."""
+"""Requests and responses of the NPC API. Fields that players may read are listed one by one; the
+rest is `private`.
+"""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
-from episodes.schemas import EngineInput, Line, Prose, Reason, Ref, storable
+from episodes.field_types import (
+    AudienceNames,
+    EngineInput,
+    LanguageCode,
+    Line,
+    Prose,
+    RawItems,
+    Reason,
+    Ref,
+    Storable,
+)
 from worlds.audiences import Visibility
 from worlds.base_schemas import Day
 
@@ -15,23 +27,22 @@ Direction = Literal["rising", "falling", "steady"]
 
 class SecretIn(EngineInput):
     text: Prose
-    known_to: list[Annotated[str, Field(max_length=120)]] = Field(default=[], max_length=100)
+    known_to: AudienceNames = Field(default=[], max_length=100)
 
 
-def _read_secrets(value: Any) -> Any:
-    return (
-        [{"text": each} if isinstance(each, str) else each for each in value]
-        if isinstance(value, list)
-        else value
-    )
+def parse_secrets(value: Any) -> Any:
+    """Expand secrets given as plain texts."""
+    if not isinstance(value, list):
+        return value
+    return [{"text": each} if isinstance(each, str) else each for each in value]
 
 
 MOST_SECRETS = 100
-SecretsGiven = Annotated[
+SecretsInput = Annotated[
     list[SecretIn],
     Field(max_length=MOST_SECRETS),
     BeforeValidator(
-        _read_secrets,
+        parse_secrets,
         json_schema_input_type=Annotated[list[SecretIn | Prose], Field(max_length=MOST_SECRETS)],
     ),
 ]
@@ -44,10 +55,10 @@ class Milestone(EngineInput):
 
 
 class NPCIn(EngineInput):
-    """An NPC as the engine or an import knows it: the static half of the profile."""
+    """The static half of an NPC's profile, as an engine or an import sends it."""
 
     npc_id: Slug
-    name: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(storable)]
+    name: Annotated[str, Field(min_length=1, max_length=200), Storable]
     aliases: list[Line] = Field(default=[], max_length=50)
     role: Line = ""
     summary: Prose = Field(default="", description="What anyone who meets them may see.")
@@ -57,28 +68,28 @@ class NPCIn(EngineInput):
     biography: Line = Field(default="", description="Slug of a lore entry.")
     voice: Prose = ""
     goals: list[Reason] = Field(default=[], max_length=50)
-    secrets: SecretsGiven = Field(default=[], description="Also as plain texts.")
+    secrets: SecretsInput = Field(default=[], description="Also as plain texts.")
     play_now: list[Reason] = Field(default=[], max_length=3)
     milestones: list[Milestone] = Field(default=[], max_length=200)
-    language: Annotated[str, Field(max_length=8, pattern=r"^[a-z]{2,3}(-[A-Za-z]+)?$")] = "en"
+    language: LanguageCode = "en"
     base: int = Field(default=0, ge=-100, le=100)
     half_life: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     visibility: Visibility = Visibility.GM
-    known_to: list[Annotated[str, Field(max_length=120)]] = Field(default=[], max_length=100)
+    known_to: AudienceNames = Field(default=[], max_length=100)
 
 
 class NPCsIn(EngineInput):
-    npcs: list[dict[str, Any]] = Field(min_length=1, max_length=500)
+    npcs: RawItems
     atomic: bool = False
 
 
 class CorrectionIn(EngineInput):
-    """A game master's change of a disposition."""
+    """A game master's own change of a disposition."""
 
     party_id: Ref
     delta: int = Field(ge=-200, le=200)
     axis: Literal["affection", "trust", "respect", "fear"] = "affection"
-    reason: Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(storable)]
+    reason: Annotated[str, Field(min_length=1, max_length=2000), Storable]
 
 
 class RulingIn(EngineInput):
@@ -87,7 +98,7 @@ class RulingIn(EngineInput):
 
 
 class NPCStatic(BaseModel):
-    """Who they are, as far as the audience may know."""
+    """Who the NPC is, as far as the audience may know."""
 
     name: str
     aliases: list[str] = []
@@ -95,7 +106,7 @@ class NPCStatic(BaseModel):
     description: str = ""
     faction: str = ""
     home: str = ""
-    secrets: list[str] = Field(default=[], description="Those that the audience has learned of.")
+    secrets: list[str] = Field(default=[], description="Secrets that the audience has learned.")
 
 
 class NPCPrivate(BaseModel):
@@ -111,7 +122,7 @@ class NPCPrivate(BaseModel):
 
 
 class Influence(BaseModel):
-    """A change and how much it counts for. `summary_id` is empty for a game master's correction."""
+    """One change of a disposition. `summary_id` is null for a game master's correction."""
 
     change: int
     party_id: str
@@ -153,7 +164,9 @@ class DispositionOut(BaseModel):
 
 
 class Apparent(BaseModel):
-    """What the party can tell from the episodes it knows; what the NPC really thinks is the game master's."""
+    """The disposition as the party can judge it from the episodes it knows; the real one is for
+    game masters.
+    """
 
     party_id: str
     label: str
@@ -173,7 +186,7 @@ class KnownSubject(BaseModel):
 
 
 class NPCDynamic(BaseModel):
-    """What they think of each party asked about, and the episodes that made it so."""
+    """The NPC's disposition towards each party asked about, with the changes that led to it."""
 
     disposition: dict[str, DispositionOut]
     influences: list[Influence]
@@ -181,7 +194,9 @@ class NPCDynamic(BaseModel):
 
 
 class RelatedEntity(BaseModel):
-    """What an NPC has to do with another entity now: the surest fact between the two, as words."""
+    """The relation of an NPC to another entity now: the most certain fact between the two, in
+    words.
+    """
 
     says: str
     other: str = Field(description="Id of the other entity.")
@@ -189,7 +204,9 @@ class RelatedEntity(BaseModel):
 
 
 class NPCProfile(BaseModel):
-    """An NPC (requirement 1.3). `dynamic` and `private` are for game masters, `apparent` is for players."""
+    """An NPC (requirement 1.3). `dynamic` and `private` are for game masters, `apparent` is for
+    players.
+    """
 
     id: str
     kind: Literal["npc"] = "npc"
@@ -197,7 +214,7 @@ class NPCProfile(BaseModel):
     title: str
     static: NPCStatic
     relations: list[RelatedEntity] = Field(
-        default=[], description="To whom most facts lead first; those that are known."
+        default=[], description="Known relations; the entity with most facts first."
     )
     apparent: Apparent | None = None
     dynamic: NPCDynamic | None = None

@@ -1,4 +1,6 @@
-"""From changes to a disposition. Pure: it sees values only. The formulas are in docs/dispositions.md."""
+"""From changes to a disposition. Pure: it sees values only. The formulas are in
+docs/dispositions.md.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +9,9 @@ from itertools import pairwise
 
 LOWEST, HIGHEST = -100.0, 100.0
 WEIGHTS = {"affection": 1.0, "trust": 1.0, "respect": 1.0, "fear": 0.0}
-"""What a point on each axis does to the score. Fear is kept beside it: one may love or hate whom one fears."""
+"""What a point on each axis does to the score. Fear is kept beside it: one may love or hate whom
+one fears.
+"""
 TREND_CHANGES = 3
 
 
@@ -29,7 +33,9 @@ BANDS = (
     (25.0, Label.WARM),
     (60.0, Label.FRIENDLY),
 )
-"""Below the bound, in order; what is above all of them is devoted. A bound belongs to the side of zero."""
+"""Below the bound, in order; what is above all of them is devoted. A bound belongs to the side of
+zero.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,10 @@ def decay(score: float, *, base: float, days: float, half_life: float | None) ->
 def fold(
     changes: Sequence[ScoreChange], *, base: float = 0.0, half_life: float | None = None
 ) -> FoldedScore:
-    """Add up `changes` in their order, from `base`, within the scale after each one, so that a betrayal at the top of
-    the scale still shows. Between changes the score fades towards `base`; days that run backwards fade nothing."""
+    """Add up `changes` in their order, from `base`, within the scale after each one, so that a
+    betrayal at the top of the scale still shows. Between changes the score fades towards `base`;
+    days that run backwards fade nothing.
+    """
     score, day, axes = clamp(base), None, dict.fromkeys(WEIGHTS, 0.0)
     points = []
     for change in changes:

@@ -24,10 +24,11 @@ class ProfileAsk(Ask):
 
 
 def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
-    """Who an NPC is and, with `party_id`, what they think of that party and which episodes made it so.
+    """Who an NPC is and, with `party_id`, what they think of that party and which episodes made it
+    so.
 
-    Use it before an NPC speaks, acts or decides. Not for places, factions or history: that is `lore_search`.
-    Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
+    Use it before an NPC speaks, acts or decides. Not for places, factions or history: that is
+    `lore_search`. Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
     """
     profile = _whole(ask, caller) if caller.audience.is_gm else _for_players(ask, caller)
     profile.relations = strongest_relations(caller.world, profile.npc_id, caller.audience)

@@ -32,8 +32,9 @@ COPIED = (
 
 
 def upsert_npc(world: World, entry: NPCIn) -> tuple[NPC, str]:
-    """Create or change an NPC by its id; returns it with `created`, `changed` or `unchanged`. What the reveal log has
-    opened stays open."""
+    """Create or change an NPC by its id; returns it with `created`, `changed` or `unchanged`. What
+    the reveal log has opened stays open.
+    """
     with transaction.atomic():
         npc = NPC.objects.select_for_update().filter(world=world, slug=entry.npc_id).first()
         known = npc or NPC(world=world, slug=entry.npc_id)

@@ -1,5 +1,6 @@
-"""Named statements kept as files, for the reads that an engine repeats all the time: there Django's compiler would cost
-more than the database."""
+"""SQL statements in files, for reads so frequent that Django's SQL compiler costs more than the
+database.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -13,8 +14,8 @@ def statement(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def rows(path: Path, values: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run the statement in `path` and return its rows by column name."""
+def fetch_rows(path: Path, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """Run the statement in `path` and return its rows as dicts by column name."""
     with connection.cursor() as cursor:
         cursor.execute(statement(path), values)
         names = [column.name for column in cursor.description or ()]

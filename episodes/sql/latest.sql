@@ -1,5 +1,5 @@
--- The latest episodes of one party that an audience may know, in one statement. A row without an episode: the party is
--- there and has none. Parameters: world, party (slug), campaign, scene, gm, own (the audience's party), audience, k.
+-- The latest episodes of one party that an audience may know. A single row with null episode columns means that the party
+-- exists and has no such episode. Parameters: world, party (slug), campaign, scene, gm, own (the audience's party), audience, k.
 SELECT p.slug AS party, c.slug AS campaign, e.*
 FROM worlds_party p
 JOIN worlds_campaign c ON c.id = p.campaign_id
