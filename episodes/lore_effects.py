@@ -11,7 +11,7 @@ from knowledge.graph.models import GraphEdge, SourceKind
 from knowledge.graph.schemas import GraphFact, Provenance
 from knowledge.graph.upsert import replace_source_facts
 from knowledge.models import Lore, LorePassage
-from knowledge.name_matching import index_of
+from knowledge.name_matching import name_index
 from retrieval.errors import Invalid, NotFound
 from worlds import reveals
 from worlds.audiences import Audience, Guarded
@@ -53,7 +53,9 @@ class LoreMentions:
 
 def _named_in(world: World, text: str) -> set[UUID]:
     entries = Lore.objects.in_world(world).filter(campaign=None).published()
-    found = (mention for mention in index_of(entries, text).mentions(text) if not mention.ambiguous)
+    found = (
+        mention for mention in name_index(entries, text).mentions(text) if not mention.ambiguous
+    )
     return {match.key for mention in found for match in mention.matches if match.how in SURE}  # type: ignore[misc]
 
 

@@ -9,20 +9,20 @@ from ninja import Body, Path, Router, Status
 from knowledge.models import Lore, Rule
 from knowledge.proposals import propose
 from knowledge.schemas import (
-    Entries,
+    EntryBatch,
+    EntryWritten,
     LoreIn,
     LoreOut,
     ProposalIn,
     ProposalOut,
     RuleIn,
     RuleOut,
-    Written,
 )
 from knowledge.upsert import (
     find_lore_entry,
-    lore_out,
-    own_rule,
-    rule_out,
+    find_own_rule,
+    lore_to_out,
+    rule_to_out,
     upsert_lore,
     upsert_rule,
 )
@@ -39,8 +39,10 @@ router = Router(tags=["knowledge"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 
 
-@router.put("/lore", operation_id="lore_upsert", summary="Write a lore entry", response=Written)
-def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) -> Written:
+@router.put(
+    "/lore", operation_id="lore_upsert", summary="Write a lore entry", response=EntryWritten
+)
+def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) -> EntryWritten:
     """Create an entry, or change the one with its slug by the fields that are sent. `If-Match` guards against a stale
     copy."""
     caller = require_gm(request)
@@ -57,7 +59,7 @@ def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) 
     summary="Write many lore entries",
     response=BulkReport,
 )
-def put_lore_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
+def put_lore_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
     """Up to 500 with a report on each; `atomic` writes all or none."""
     caller = require_gm(request)
 
@@ -89,11 +91,13 @@ def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> Lo
     caller = require_gm(request)
     entry = find_lore_entry(caller.world, ref, campaign=caller.campaign)
     tag(response, entry.version)
-    return lore_out(entry)
+    return lore_to_out(entry)
 
 
-@router.put("/rules", operation_id="rule_upsert", summary="Write a house rule", response=Written)
-def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) -> Written:
+@router.put(
+    "/rules", operation_id="rule_upsert", summary="Write a house rule", response=EntryWritten
+)
+def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) -> EntryWritten:
     """Create or change a rule of the key's world. Shared rules of the game system stay as they are."""
     caller = require_gm(request)
     stored = Rule.objects.filter(world=caller.world, key=entry.rule_id).values_list(
@@ -111,7 +115,7 @@ def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) 
     summary="Write many house rules",
     response=BulkReport,
 )
-def put_rules_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
+def put_rules_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
     """Up to 500 with a report on each; `atomic` writes all or none."""
     caller = require_gm(request)
 
@@ -127,9 +131,9 @@ def put_rules_bulk(request: HttpRequest, batch: Body[Entries]) -> BulkReport:
 )
 def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
     """A rule of the key's own world, by its id; the shared ones are read with `rules_lookup`."""
-    rule = own_rule(require_gm(request).world, ref)
+    rule = find_own_rule(require_gm(request).world, ref)
     tag(response, rule.version)
-    return rule_out(rule)
+    return rule_to_out(rule)
 
 
 def _bound(caller: Caller, entry: LoreIn) -> LoreIn:
@@ -149,17 +153,17 @@ def _version(caller: Caller, entry: LoreIn) -> int | None:
     return rows.values_list("version", flat=True).first()
 
 
-def _write_lore(caller: Caller, entry: LoreIn) -> Written:
+def _write_lore(caller: Caller, entry: LoreIn) -> EntryWritten:
     with transaction.atomic():
         row, outcome = upsert_lore(caller.world, entry, author=str(caller.key or "")[:120])
         if outcome != "unchanged":
             embed_soon("lore")
-    return Written(id=row.slug, outcome=outcome, version=row.version)
+    return EntryWritten(id=row.slug, outcome=outcome, version=row.version)
 
 
-def _write_rule(caller: Caller, entry: RuleIn) -> Written:
+def _write_rule(caller: Caller, entry: RuleIn) -> EntryWritten:
     with transaction.atomic():
         row, outcome = upsert_rule(caller.world, entry)
         if outcome != "unchanged":
             embed_soon("srd")
-    return Written(id=row.key, outcome=outcome, version=row.version)
+    return EntryWritten(id=row.key, outcome=outcome, version=row.version)

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from worlds.audiences import Visibility
 
 
-def narrowed(
+def narrow_audience(
     visibility: str, known_to: Collection[str], *, block: Collection[str] | None = None
 ) -> tuple[Visibility, list[str]]:
     """Return visibility and `known_to` of a block in an entry that has these. `block` is None for open text, else whom

@@ -12,8 +12,8 @@ from django.utils import timezone
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
 from knowledge.models import Lore, Rule
-from knowledge.name_matching import forget_shared_names
-from knowledge.passages import rewrite_lore, rewrite_rules
+from knowledge.name_matching import clear_shared_names
+from knowledge.passages import write_lore_passages, write_rule_passages
 from retrieval.errors import Conflict, Invalid
 from retrieval.text import name_keys
 
@@ -119,11 +119,11 @@ def _store(
     bulk_update_with_history(
         changed, model, fields, batch_size=BATCH, default_change_reason=reason or None
     )
-    rewrite: Any = rewrite_lore if model is Lore else rewrite_rules
+    rewrite: Any = write_lore_passages if model is Lore else write_rule_passages
     rewrite([*fresh, *changed])
     if any(entry.world_id is None for entry in (*fresh, *changed)):
-        transaction.on_commit(forget_shared_names)
-        forget_shared_names()
+        transaction.on_commit(clear_shared_names)
+        clear_shared_names()
 
 
 def _check(entries: Sequence[AnyEntry]) -> None:

@@ -10,7 +10,7 @@ from simple_history.models import HistoricalRecords
 
 import knowledge.graph.models
 import knowledge.graph.projection_models  # noqa: F401  (the graph's tables belong to this app)
-from knowledge.audience import narrowed
+from knowledge.audience import narrow_audience
 from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
 from retrieval.models import Passage, SearchConfig, uuid7
 from worlds.audiences import Guarded, Visibility
@@ -306,11 +306,11 @@ class LorePassage(Passage, Guarded):
         ]
         indexes = [models.Index(fields=["world", "campaign"], name="lore_passage_world_campaign")]
 
-    def guard(self) -> None:
+    def set_audience(self) -> None:
         """Set whom the passage is for from its entry, its block and the reveals of the block. Does not save."""
         named = self.metadata.get("audiences")
         block = None if named is None else [*named, *self.revealed_to]
-        self.visibility, self.known_to = narrowed(
+        self.visibility, self.known_to = narrow_audience(
             self.lore.visibility, self.lore.known_to, block=block
         )
 
@@ -321,7 +321,7 @@ class LorePassage(Passage, Guarded):
         self.revealed_to = sorted(
             standing.values_list("audience", flat=True).distinct().order_by("audience")
         )
-        self.guard()
+        self.set_audience()
         self.save(update_fields=["revealed_to", "visibility", "known_to"])
 
 

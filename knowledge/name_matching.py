@@ -18,7 +18,7 @@ MOST_NAMES = 400
 """Names looked at closely, of those that share the beginning of a word with the question."""
 LONGEST_NAME, MOST_WORDS = 80, 5
 """Only a question as short as this can be a name with a slip in it."""
-LOOK_AGAIN = 30
+RECHECK_SECONDS = 30
 """Seconds after which another process's changes to shared rules are noticed."""
 MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "part": "fuzzy", "fuzzy": "fuzzy"}
 SURE = ("exact", "alias", "ending")
@@ -50,27 +50,27 @@ class SharedNames:
 _shared: dict[UUID, SharedNames] = {}
 
 
-def named_rules(
+def match_rules(
     rules: CompiledRows, own: CompiledRows, world: World, question: str, *, within: float
 ) -> list[NamedRow]:
     """Return the rules of `rules` that `question` is the name of, or that it mentions (scored `within`). `own` are
     those among them that are not shared by all worlds."""
     shared = [shared_names(world.system_id)] if world.system_id else []
-    indexes = [*shared, index_of(own, question)]
-    return _named(indexes, lambda: index_of(rules, question), question, within)
+    indexes = [*shared, name_index(own, question)]
+    return _named(indexes, lambda: name_index(rules, question), question, within)
 
 
-def named_rows(rows: CompiledRows, question: str, *, within: float) -> list[NamedRow]:
+def match_rows(rows: CompiledRows, question: str, *, within: float) -> list[NamedRow]:
     """The same for any rows of rules or lore. Nothing outside them is looked at."""
-    index = index_of(rows, question)
+    index = name_index(rows, question)
     return _named([index], lambda: index, question, within)
 
 
-def not_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
+def exclude_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
     return rules.exclude(world=None, visibility=Visibility.PUBLIC)
 
 
-def index_of(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
+def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
     """Return an index of the names of `rows` that may stand in `text`."""
     rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
     columns, keys = ("id", "title", "aliases", "name_keys"), " ".join(query_keys(text[:2000]))
@@ -81,7 +81,7 @@ def index_of(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
 
 def shared_names(system_id: UUID) -> NameIndex:
     kept = _shared.get(system_id)
-    if kept and monotonic() - kept.checked < LOOK_AGAIN:
+    if kept and monotonic() - kept.checked < RECHECK_SECONDS:
         return kept.index
     rules = Rule.objects.filter(
         world=None, document__system=system_id, visibility=Visibility.PUBLIC
@@ -95,7 +95,7 @@ def shared_names(system_id: UUID) -> NameIndex:
     return index
 
 
-def forget_shared_names() -> None:
+def clear_shared_names() -> None:
     """Called when shared rules were written by this process."""
     _shared.clear()
 

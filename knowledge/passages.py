@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from django.utils import timezone
 from rapidfuzz.fuzz import ratio
 
-from knowledge.audience import narrowed
+from knowledge.audience import narrow_audience
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
 from retrieval.indexing import Chunk, SourceEntry, chunk_entry
 from retrieval.text import guess_language
@@ -33,7 +33,7 @@ RULE_FIELDS = (*SHARED, "system_id")
 BATCH = 500
 
 
-def rewrite_lore(entries: Sequence[Lore]) -> int:
+def write_lore_passages(entries: Sequence[Lore]) -> int:
     """Cut the entries anew and write what changed; return how many passages were written. Within a transaction."""
     wanted = {
         entry.pk: [_lore_passage(entry, chunk) for chunk in _lore_chunks(entry)]
@@ -42,7 +42,7 @@ def rewrite_lore(entries: Sequence[Lore]) -> int:
     return _replace(LorePassage, "lore_id", wanted, LORE_FIELDS)
 
 
-def rewrite_rules(rules: Sequence[Rule]) -> int:
+def write_rule_passages(rules: Sequence[Rule]) -> int:
     """The same for rules; their documents should be loaded with them."""
     wanted = {
         rule.pk: [_rule_passage(rule, chunk) for chunk in _rule_chunks(rule)] for rule in rules
@@ -96,12 +96,12 @@ def _lore_passage(entry: Lore, chunk: Chunk) -> LorePassage:
         },
         position=chunk.metadata["position"],
     )
-    passage.guard()
+    passage.set_audience()
     return passage
 
 
 def _rule_passage(rule: Rule, chunk: Chunk) -> RulePassage:
-    visibility, known_to = narrowed(
+    visibility, known_to = narrow_audience(
         rule.visibility, rule.known_to, block=chunk.metadata.get("audiences")
     )
     return RulePassage(
@@ -202,7 +202,7 @@ def _take_over(new: AnyPassage, old: AnyPassage, fields: tuple[str, ...]) -> boo
     """Bring `old` to what `new` says; return whether that changed anything."""
     if isinstance(new, LorePassage) and isinstance(old, LorePassage) and old.secret and new.secret:
         new.revealed_to = old.revealed_to
-        new.guard()
+        new.set_audience()
     differs = any(getattr(new, name) != getattr(old, name) for name in fields)
     if differs:
         for name in fields:

@@ -15,7 +15,7 @@ from knowledge.answers import (
     fit_hits,
     is_truncated,
 )
-from knowledge.glossary.expansion import Found
+from knowledge.glossary.expansion import TermMatch
 from knowledge.models import Rule, RulePassage
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from retrieval.search import Hit, SearchResult, get_preset
@@ -53,12 +53,12 @@ LORE_FIELDS = (
 """What it must bring of a lore entry: not its body, which may be long; the hit is the passage."""
 
 
-def found_rule(hit: Hit, caller: Caller) -> HitOut:
+def present_rule_hit(hit: Hit, caller: Caller) -> HitOut:
     """Show a rule by the passage that the search found."""
     return _shown_rule(hit.fields, caller, hit.updated_at, _found(hit), _passage(hit))
 
 
-def whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassage]) -> HitOut:
+def present_whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassage]) -> HitOut:
     """Show a rule that was asked for by its id: all its passages that this caller may see."""
     text = "\n\n".join(passage.text for passage in passages)
     fields = {f"rule__{name}": getattr(rule, name) for name in OF_RULES}
@@ -98,7 +98,7 @@ def _shown_rule(
     return GmHitOut(**shown, **guarded, row=str(rule["rule__id"]), passage=passage)
 
 
-def found_lore(hit: Hit, caller: Caller) -> HitOut:
+def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
     """Show a lore entry by the passage that the search found."""
     entry = hit.fields
     shown: dict[str, Any] = {
@@ -127,13 +127,13 @@ def found_lore(hit: Hit, caller: Caller) -> HitOut:
     )
 
 
-def answer_of(
+def build_answer(
     shown: Sequence[HitOut],
     question: RulesQuestion | LoreQuestion,
     caller: Caller,
     *,
     result: SearchResult | None = None,
-    terms: Sequence[Found] = (),
+    terms: Sequence[TermMatch] = (),
     rest: Sequence[HitOut] = (),
 ) -> SearchAnswer:
     """Fit the hits into the budget, and explain how they came about if a game master asks."""
@@ -152,7 +152,7 @@ def _explanation(
     question: RulesQuestion | LoreQuestion,
     caller: Caller,
     result: SearchResult | None,
-    terms: Sequence[Found],
+    terms: Sequence[TermMatch],
     cut: Sequence[str],
     rest: Sequence[HitOut],
 ) -> ExplanationOut:

@@ -12,7 +12,7 @@ from worlds.models import Campaign, World
 Row = TypeVar("Row", bound=models.Model, default=Any)
 
 
-class RulesOfWorld(GuardedQuerySet[Row]):
+class WorldRulesQuerySet(GuardedQuerySet[Row]):
     """Shared by rules and their passages."""
 
     path_to_system = "system"
@@ -23,15 +23,15 @@ class RulesOfWorld(GuardedQuerySet[Row]):
         return self.filter(Q(world=world) | shared if world.system_id else Q(world=world))
 
 
-class RuleQuerySet(RulesOfWorld[Any]):
+class RuleQuerySet(WorldRulesQuerySet[Any]):
     path_to_system = "document__system"
 
 
-class RulePassageQuerySet(RulesOfWorld[Any]):
+class RulePassageQuerySet(WorldRulesQuerySet[Any]):
     pass
 
 
-class Overlaid(GuardedQuerySet[Row]):
+class OverlayQuerySet(GuardedQuerySet[Row]):
     """Canon of a world, and the overlays of its campaigns."""
 
     path_to_lore = "pk"
@@ -52,12 +52,12 @@ class Overlaid(GuardedQuerySet[Row]):
         return self.model
 
 
-class LoreQuerySet(Overlaid[Any]):
+class LoreQuerySet(OverlayQuerySet[Any]):
     def published(self) -> Self:
         return self.filter(status="published")
 
 
-class LorePassageQuerySet(Overlaid[Any]):
+class LorePassageQuerySet(OverlayQuerySet[Any]):
     path_to_lore = "lore"
 
     def published(self) -> Self:

@@ -90,31 +90,33 @@ class LoreQuestion(Ask):
 # --- entries as programs send them
 
 
-def _told(audience: str) -> str:
+def _check_reveal_audience(audience: str) -> str:
     """Accept whom something can be revealed to: a party or an NPC."""
     if Audience.parse(audience).kind not in ("party", "npc"):
         raise ValueError("must be party:<slug> or npc:<slug>")
     return audience
 
 
-def _cleaned(value: Any) -> Any:
+def _clean(value: Any) -> Any:
     return clean_text(value) if isinstance(value, str) else value
 
 
-def _trimmed(value: Any) -> Any:
+def _clean_body(value: Any) -> Any:
     return clean_text(value).rstrip().lstrip("\n") if isinstance(value, str) else value
 
 
 LONGEST_BODY = 500_000
-Cleaned = BeforeValidator(_cleaned)
-Line = Annotated[str, Cleaned, StringConstraints(max_length=200, strip_whitespace=True)]
+CleanText = BeforeValidator(_clean)
+Line = Annotated[str, CleanText, StringConstraints(max_length=200, strip_whitespace=True)]
 Name = Annotated[
-    str, Cleaned, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)
+    str, CleanText, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)
 ]
-Label = Annotated[str, Cleaned, StringConstraints(max_length=120, strip_whitespace=True)]
-Body = Annotated[str, BeforeValidator(_trimmed), StringConstraints(max_length=LONGEST_BODY)]
+Label = Annotated[str, CleanText, StringConstraints(max_length=120, strip_whitespace=True)]
+Body = Annotated[str, BeforeValidator(_clean_body), StringConstraints(max_length=LONGEST_BODY)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[\w-]+$", max_length=120)]
-Told = Annotated[str, StringConstraints(max_length=120), AfterValidator(_told)]
+RevealAudience = Annotated[
+    str, StringConstraints(max_length=120), AfterValidator(_check_reveal_audience)
+]
 
 
 class LoreIn(StrictModel):
@@ -128,13 +130,13 @@ class LoreIn(StrictModel):
         "", description="Markdown. `:::secret [party:<slug> npc:<slug>]` … `:::` hides a block."
     )
     aliases: list[Name] = Field([], max_length=50)
-    tags: list[Annotated[str, Cleaned, StringConstraints(min_length=1, max_length=80)]] = Field(
+    tags: list[Annotated[str, CleanText, StringConstraints(min_length=1, max_length=80)]] = Field(
         [], max_length=50
     )
     language: str = Field("", max_length=8, description="Default: told from the text.")
     status: Status = "draft"
     visibility: Visibility = Visibility.GM
-    known_to: list[Told] = Field([], max_length=100)
+    known_to: list[RevealAudience] = Field([], max_length=100)
     in_world_at: Day | None = None
     in_world_label: Label = ""
     in_world_until: Day | None = None
@@ -164,7 +166,7 @@ class RuleIn(StrictModel):
     language: str = Field("", max_length=8)
     data: dict[str, Any] = {}
     visibility: Visibility = Visibility.PUBLIC
-    known_to: list[Told] = Field([], max_length=100)
+    known_to: list[RevealAudience] = Field([], max_length=100)
 
 
 class LoreOut(BaseModel):
@@ -207,7 +209,7 @@ class RuleOut(BaseModel):
     updated_at: datetime
 
 
-class Written(BaseModel):
+class EntryWritten(BaseModel):
     """What became of an entry: created, changed or unchanged, and the version that is stored now."""
 
     id: str
@@ -215,7 +217,7 @@ class Written(BaseModel):
     version: int
 
 
-class Entries(StrictModel):
+class EntryBatch(StrictModel):
     """Up to 500 entries. `atomic`: all or none."""
 
     entries: list[dict[str, Any]] = Field(min_length=1, max_length=500)
@@ -226,7 +228,7 @@ class ProposalIn(StrictModel):
     """An entry that somebody would like to see; an editor decides."""
 
     entry: LoreIn
-    reason: Annotated[str, Cleaned, StringConstraints(max_length=2000)] = ""
+    reason: Annotated[str, CleanText, StringConstraints(max_length=2000)] = ""
 
 
 class ProposalOut(BaseModel):

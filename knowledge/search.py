@@ -9,18 +9,18 @@ from django.db.models import Q, QuerySet
 from rapidfuzz import fuzz, process
 
 from knowledge.answers import SearchAnswer
-from knowledge.glossary.expansion import Found, glossary_of
+from knowledge.glossary.expansion import TermMatch, get_glossary
 from knowledge.graph.protocol import View
 from knowledge.graph_leg import add_graph_leg
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
-from knowledge.name_matching import NamedRow, index_of, named_rows, named_rules, not_shared
+from knowledge.name_matching import NamedRow, exclude_shared, match_rows, match_rules, name_index
 from knowledge.presenters import (
     LORE_FIELDS,
     RULE_FIELDS,
-    answer_of,
-    found_lore,
-    found_rule,
-    whole_rule,
+    build_answer,
+    present_lore_hit,
+    present_rule_hit,
+    present_whole_rule,
 )
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
 from retrieval.errors import Ambiguous, Forbidden, Invalid, NotFound
@@ -44,7 +44,7 @@ MOST_EXPANSIONS = 12
 CANDIDATES = 5
 
 
-class OnlyForGMs(Forbidden):
+class GmOnly(Forbidden):
     code, title = "for_gm_only", "Only a game master may ask for this"
 
 
@@ -56,7 +56,9 @@ def find_rules(
 ) -> SearchAnswer:
     """Answer `rules_lookup`; `mode` asks one leg alone (the preset decides otherwise)."""
     if question.rule_id and (rule := _rule_called(_rules(question, caller), question.rule_id)):
-        return answer_of([whole_rule(rule, caller, _whole(rule, caller))], question, caller)
+        return build_answer(
+            [present_whole_rule(rule, caller, _whole(rule, caller))], question, caller
+        )
     return _searched_rules(question, caller, mode)
 
 
@@ -88,7 +90,7 @@ def _rule_called(rules: "QuerySet[Rule]", reference: str) -> Rule | None:
         )
     named = [
         match
-        for match in index_of(rules, reference).find(reference)
+        for match in name_index(rules, reference).find(reference)
         if match.how in ("exact", "alias", "ending")
     ]
     if len(named) == 1:
@@ -115,12 +117,12 @@ def _similar_keys(rules: "QuerySet[Any]", reference: str) -> list[str]:
 
 def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) -> SearchAnswer:
     term = question.term or ""
-    terms = terms_in(term, caller)
+    terms = glossary_terms(term, caller)
     rows = _shelf(caller, question.kind)
     passages = rows("rule passages", lambda: _rule_passages(question, caller))
     rules = rows("rules", lambda: _rules(question, caller))
-    own = rows("own rules", lambda: not_shared(_rules(question, caller)))
-    names = named_rules(rules, own, caller.world, term, within=MENTIONED_RULE)
+    own = rows("own rules", lambda: exclude_shared(_rules(question, caller)))
+    names = match_rules(rules, own, caller.world, term, within=MENTIONED_RULE)
     result = search(
         passages,
         term,
@@ -136,16 +138,17 @@ def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) 
         explain=question.explain,
     )
     hits, rest = (
-        [found_rule(hit, caller) for hit in some] for some in (result.hits, _near_misses(result))
+        [present_rule_hit(hit, caller) for hit in some]
+        for some in (result.hits, _near_misses(result))
     )
-    return answer_of(hits, question, caller, result=result, terms=terms, rest=rest)
+    return build_answer(hits, question, caller, result=result, terms=terms, rest=rest)
 
 
-def terms_in(text: str, caller: Caller) -> list[Found]:
+def glossary_terms(text: str, caller: Caller) -> list[TermMatch]:
     """Return the English game terms behind a Russian or Korean question."""
     if guess_language(text) == "en":
         return []
-    return glossary_of(caller.world.system_id).find(text[:2000])[:MOST_EXPANSIONS]
+    return get_glossary(caller.world.system_id).find(text[:2000])[:MOST_EXPANSIONS]
 
 
 def _rule_scopes(caller: Caller) -> list[UUID]:
@@ -158,15 +161,17 @@ def _rule_scopes(caller: Caller) -> list[UUID]:
 def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = None) -> SearchAnswer:
     filters = question.filters
     if (filters.status or filters.campaign) and not caller.audience.is_gm:
-        raise OnlyForGMs(
+        raise GmOnly(
             "Leave out the filters `status` and `campaign`: this audience sees its own campaign's canon."
         )
     if filters.campaign:
         caller = _in_campaign(caller, filters.campaign)
     rows = _shelf(caller, filters.model_dump_json())
-    passages = rows("lore passages", lambda: filtered(_known_lore(LorePassage, caller), filters))
+    passages = rows(
+        "lore passages", lambda: filter_passages(_known_lore(LorePassage, caller), filters)
+    )
     entries = rows("lore", lambda: _known_lore(Lore, caller))
-    names = named_rows(entries, question.query, within=MENTIONED_LORE)
+    names = match_rows(entries, question.query, within=MENTIONED_LORE)
     result = search(
         passages,
         question.query,
@@ -186,9 +191,10 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         )
     rest = [*result.hits[question.k :], *_near_misses(result)] if question.explain else []
     hits, missed = (
-        [found_lore(hit, caller) for hit in some] for some in (result.hits[: question.k], rest)
+        [present_lore_hit(hit, caller) for hit in some]
+        for some in (result.hits[: question.k], rest)
     )
-    return answer_of(hits, question, caller, result=result, rest=missed)
+    return build_answer(hits, question, caller, result=result, rest=missed)
 
 
 def _known_lore(model: Any, caller: Caller) -> Any:
@@ -206,7 +212,7 @@ def _in_campaign(caller: Caller, reference: str) -> Caller:
     return replace(caller, campaign=campaign)
 
 
-def filtered(passages: Any, filters: LoreFilters) -> Any:
+def filter_passages(passages: Any, filters: LoreFilters) -> Any:
     """Narrow lore passages by what was asked for; drafts are left out unless a game master asks for them."""
     passages = passages.filter(published=filters.status != "draft")
     holds: dict[str, Any] = {"kind": filters.kind} if filters.kind else {}

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from knowledge.entry_store import Outcome, save_lore, save_rule
 from knowledge.models import Document, Lore, Rule
-from knowledge.name_matching import index_of
+from knowledge.name_matching import name_index
 from knowledge.schemas import LoreIn, LoreOut, RuleIn, RuleOut
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.text import guess_language, slugify
@@ -79,12 +79,12 @@ def find_lore_entry(world: World, reference: str, *, campaign: Campaign | None =
     if found:
         return found
     canon = lore.filter(campaign=None)
-    key = index_of(canon, reference).resolve(reference, what="lore entry")
+    key = name_index(canon, reference).resolve(reference, what="lore entry")
     entry: Lore = canon.get(pk=str(key))
     return entry
 
 
-def lore_out(row: Lore) -> LoreOut:
+def lore_to_out(row: Lore) -> LoreOut:
     shown: dict[str, Any] = {
         name: getattr(row, name) for name in LoreOut.model_fields if hasattr(row, name)
     }
@@ -107,7 +107,9 @@ def upsert_rule(world: World, entry: RuleIn, *, reason: str = "") -> tuple[Rule,
         )
     row = Rule.objects.select_for_update().filter(world=world, key=entry.rule_id).first()
     row = row or Rule(
-        world=world, key=entry.rule_id, document=house_rules(world, entry.rule_id.split("/")[0])
+        world=world,
+        key=entry.rule_id,
+        document=ensure_house_document(world, entry.rule_id.split("/")[0]),
     )
     for name in set(RuleIn.model_fields) - {"rule_id"}:
         setattr(row, name, getattr(entry, name))
@@ -115,7 +117,7 @@ def upsert_rule(world: World, entry: RuleIn, *, reason: str = "") -> tuple[Rule,
     return row, save_rule(row, reason=reason)
 
 
-def house_rules(world: World, slug: str = HOUSE) -> Document:
+def ensure_house_document(world: World, slug: str = HOUSE) -> Document:
     """The document that holds the world's own rules whose ids begin with `slug`."""
     if world.system is None:
         raise Invalid("This world has no game system: choose one in the admin before adding rules.")
@@ -125,14 +127,14 @@ def house_rules(world: World, slug: str = HOUSE) -> Document:
     )[0]
 
 
-def own_rule(world: World, key: str) -> Rule:
+def find_own_rule(world: World, key: str) -> Rule:
     rule: Rule | None = Rule.objects.select_related("document").filter(world=world, key=key).first()
     if rule is None:
         raise NotFound(f"This world has no rule {key!r} of its own.")
     return rule
 
 
-def rule_out(row: Rule) -> RuleOut:
+def rule_to_out(row: Rule) -> RuleOut:
     document = row.document
     shown = {name: getattr(row, name) for name in RuleOut.model_fields if hasattr(row, name)}
     return RuleOut(

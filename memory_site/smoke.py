@@ -41,7 +41,7 @@ SEARCHED = (RulePassage, LorePassage, Episode, ArtCard)
 
 
 @dataclass(frozen=True)
-class Called:
+class CallResult:
     """What one call returned, in short, and how long it took."""
 
     name: str
@@ -50,7 +50,7 @@ class Called:
     failed: bool = False
 
 
-def run() -> Iterator[Called]:
+def run() -> Iterator[CallResult]:
     """Call everything, in an order in which one step needs the other."""
     world = _world()
     steps: list[tuple[str, Callable[[], Any]]] = [
@@ -64,7 +64,7 @@ def run() -> Iterator[Called]:
             result, failed = _short(step()), False
         except Exception as exc:
             result, failed = f"{type(exc).__name__}: {exc}", True
-        yield Called(name, result, (perf_counter() - begun) * 1000, failed)
+        yield CallResult(name, result, (perf_counter() - begun) * 1000, failed)
 
 
 def _world() -> World:

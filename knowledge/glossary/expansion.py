@@ -34,7 +34,7 @@ _KOREAN_ENDING = re.compile(
 
 
 @dataclass(frozen=True)
-class Found:
+class TermMatch:
     """A term that the question holds, under which of its names, and how surely it is meant (0–1)."""
 
     term: str
@@ -59,10 +59,10 @@ class Glossary:
             self.by_first[parts[0]].append(parts)
         self.names[parts].append((term, name))
 
-    def find(self, question: str) -> list[Found]:
+    def find(self, question: str) -> list[TermMatch]:
         """Return the terms in `question`, surest first, each once."""
         folded = fold_name(question)
-        best: dict[str, Found] = {}
+        best: dict[str, TermMatch] = {}
         for parts in self._held(folded):
             meant = self.names[parts]
             for term, name in meant:
@@ -72,7 +72,7 @@ class Glossary:
                     / len({each for each, _name in meant}) ** 0.5
                 )
                 if term not in best or best[term].weight < weight:
-                    best[term] = Found(term, name, round(max(weight, LEAST), 3))
+                    best[term] = TermMatch(term, name, round(max(weight, LEAST), 3))
         return sorted(best.values(), key=lambda found: (-found.weight, found.term))
 
     def _held(self, folded: str) -> Iterable[tuple[str, ...]]:
@@ -88,7 +88,7 @@ class Glossary:
                 )
 
 
-def glossary_of(system_id: UUID | None) -> Glossary:
+def get_glossary(system_id: UUID | None) -> Glossary:
     """Return the glossary of a game system; read once, and again when its terms change."""
     if system_id is None:
         return Glossary()

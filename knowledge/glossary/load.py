@@ -20,7 +20,7 @@ def load_glossary(system: GameSystem) -> int:
     changed: list[GlossaryTerm] = []
     for term in read_terms():
         for language in term.names:
-            names = term.heard(language)
+            names = term.all_phrases(language)
             row = stored.get((term.term, term.kind, language))
             if row is None:
                 fresh.append(
@@ -40,7 +40,7 @@ def load_glossary(system: GameSystem) -> int:
     return len(fresh) + len(changed)
 
 
-def names_of_rules() -> Callable[[str, str], list[str]]:
+def rule_name_lookup() -> Callable[[str, str], list[str]]:
     """Return a function from a rule's title and kind to its names in other languages."""
     terms: dict[str, list[Term]] = defaultdict(list)
     for term in read_terms():

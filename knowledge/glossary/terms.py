@@ -32,14 +32,14 @@ class Term:
     term: str
     kind: str
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    said: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    phrases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def may_name(self, rule_kind: str) -> bool:
         return rule_kind in RULE_KINDS.get(self.kind, SECTIONS)
 
-    def heard(self, language: str) -> list[str]:
+    def all_phrases(self, language: str) -> list[str]:
         """Everything by which the term is recognised in a question."""
-        return [*self.names.get(language, ()), *self.said.get(language, ())]
+        return [*self.names.get(language, ()), *self.phrases.get(language, ())]
 
     @property
     def all_names(self) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from django.db import transaction
 
 from knowledge.entry_store import save_all
-from knowledge.glossary.load import load_glossary, names_of_rules
+from knowledge.glossary.load import load_glossary, rule_name_lookup
 from knowledge.models import Document, Rule
 from knowledge.srd.render import render_rules
 from knowledge.srd.sections import SrdRule
@@ -40,7 +40,7 @@ def load_srd(
     rows = Rule.objects.filter(document=document).select_related("document")
     rows_by_key = {rule.key: rule for rule in rows}
     rules = list(render_rules(tables.rows))
-    names = names_of_rules()
+    names = rule_name_lookup()
     counts: Counter[str] = Counter()
     for start in range(0, len(rules), BATCH):
         batch = [

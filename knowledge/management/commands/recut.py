@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from knowledge.models import Lore, Rule
-from knowledge.passages import rewrite_lore, rewrite_rules
+from knowledge.passages import write_lore_passages, write_rule_passages
 from retrieval.tasks import embed_soon
 from retrieval.text import name_keys
 
@@ -17,7 +17,10 @@ class Command(BaseCommand):
     help = "Cut all rules and lore anew. Passages whose text stays keep their vectors."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        for model, rewrite, domain in ((Rule, rewrite_rules, "srd"), (Lore, rewrite_lore, "lore")):
+        for model, rewrite, domain in (
+            (Rule, write_rule_passages, "srd"),
+            (Lore, write_lore_passages, "lore"),
+        ):
             keys = list(model._default_manager.values_list("pk", flat=True))
             written = sum(
                 _recut(model, rewrite, domain, keys[at : at + BATCH])

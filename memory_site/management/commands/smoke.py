@@ -17,14 +17,14 @@ class Command(BaseCommand):
         connection.settings_dict["TEST"]["NAME"] = f"{own}_smoke"
         connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
         try:
-            failed = sum(self._told(called) for called in run())
+            failed = sum(self._print(called) for called in run())
         finally:
             connection.creation.destroy_test_db(own, verbosity=0)
         if failed:
             raise CommandError(f"{failed} calls failed.")
         self.stdout.write("All calls answered.")
 
-    def _told(self, called: Any) -> bool:
+    def _print(self, called: Any) -> bool:
         mark = "FAIL" if called.failed else "ok"
         self.stdout.write(
             f"{mark:4} {called.name:24} {called.milliseconds:8.1f} ms  {called.result}"
