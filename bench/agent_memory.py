@@ -22,7 +22,7 @@ from bench.labelled import DATA, rows
 from bench.scratch import connect
 from memories.buckets.abstention import thresholds
 from memories.buckets.cues import LabelScores, load_cues
-from memories.buckets.intent_examples import EXAMPLES_FILE, IntentExamples
+from memories.buckets.intent_model import EXAMPLES_FILE, IntentExamples
 from memories.buckets.intents import QueryClassifier
 from retrieval.embedders import get_embedder
 

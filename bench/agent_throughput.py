@@ -34,8 +34,7 @@ def ours(events: list[str]) -> float:
     """Events a second, into a new memory."""
     from memories import namespaces
     from memories.buckets.events import MemoryEvent, count_outcomes
-    from memories.buckets.gate import OpenGate
-    from memories.buckets.write_pipeline import WritePipeline
+    from memories.buckets.write_pipeline import OpenGate, WritePipeline
     from worlds.models import World
 
     world, _ = World.objects.get_or_create(slug="bench", defaults={"name": "Bench"})

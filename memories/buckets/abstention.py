@@ -1,11 +1,11 @@
-"""Whether what was found answers the question at all: better no memory than a wrong one.
+"""Signs that the memories found answer a question: better no memory than a wrong one.
 
-Signs of it, read from the memory that fits best: how near its vector lies; how well the question's words fit its words
-(the rare ones counting more; a word that stands in it fits fully, a "dog" fits a "beagle" by their vectors); the same
-of those words alone that do not stand in it, for these are the trait that is asked for where the rest names the
-subject; how much rarity is missing; and whether it lacks the kind of thing that is asked for (a number, a time, a name,
-a place, a reason). Their weights and the threshold are fitted per embedder on labelled questions
-(bench/agent_memory.py) and stand in `thresholds.yaml`.
+Signs are read from the memory that fits best: the cosine of its vector; the fit of the question's
+words to its words (rare words count more; a word of the memory fits fully, a "dog" fits a "beagle"
+by their vectors); the fit of those question words alone that it lacks, because they name the trait
+asked for where the rest names the subject; the rarity of the words it lacks; and whether it lacks
+the kind of thing asked for (a number, time, name, place or reason). Their weights and the threshold
+are fitted per embedder on labelled questions (bench/abstaining.py), in `thresholds.yaml`.
 """
 
 from collections import Counter
@@ -24,17 +24,17 @@ from memories.similarity.compare import WORD
 from memories.vectors import Vectors
 
 THRESHOLDS_FILE = Path(__file__).parent / "thresholds.yaml"
-WORDS_COUNT = 0.3
-"""What the share of the question's words in a memory adds to its cosine, where the best memory is looked for."""
+# Added to a memory's cosine, times the share of the question's words in it, to find the best one.
+COVERAGE_WEIGHT = 0.3
+# About the rarity of one word that no candidate holds, among hundreds: scales `Signs.missing`.
 VERY_RARE = 6.0
-"""Rarity of about one word that nothing remembered holds, among hundreds of memories."""
 
 WordVectors = Callable[[list[str]], Vectors]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What a found memory offers as a sign: its text, and its cosine to the question (None without vectors)."""
+    """The text of a memory that was found, and its cosine to the question (None without vectors)."""
 
     text: str
     cosine: float | None
@@ -42,9 +42,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Signs:
-    """`cosine`: how near the best memory lies. `fit`: how well the question's words fit it. `strangers`: how well those
-    that do not stand in it fit (1 if all do). `missing`: how much rarity these have. `lacking`: whether it has nothing
-    of the kind that is asked for."""
+    """`cosine`: of the best memory. `fit`: of the question's words to it. `strangers`: fit of the
+    words that it lacks (1 if none). `missing`: their rarity. `lacking`: 1 if it has nothing of the
+    kind asked for."""
 
     cosine: float = 0.0
     fit: float = 0.0
@@ -55,8 +55,8 @@ class Signs:
 
 @dataclass(frozen=True)
 class AnswerThreshold:
-    """Weights of the signs in a logistic sum, and the least support from which an answer is given. Below `lower` and
-    from `upper` on the signs are sure; between, whoever has a language model asks it (`checking`)."""
+    """Weights of the signs in a logistic sum, and the least support for an answer. Below `lower`
+    and from `upper` on the signs are sure; between, a language model is asked if there is one."""
 
     bias: float
     least: float
@@ -69,130 +69,120 @@ class AnswerThreshold:
     lacking: float = 0.0
 
     def support(self, signs: Signs) -> float:
-        """From 0 to 1."""
-        weighed = sum(getattr(self, name) * value for name, value in asdict(signs).items())
-        return 1 / (1 + exp(-(self.bias + weighed)))
+        """Return 1 / (1 + e^−(bias + Σ weight · sign)), from 0 to 1."""
+        total = sum(getattr(self, name) * value for name, value in asdict(signs).items())
+        return 1 / (1 + exp(-(self.bias + total)))
 
     def is_unclear(self, support: float) -> bool:
         return self.lower <= support < self.upper
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A word of the question: its rarity among what was found, and the stems there that are forms of it."""
+class QuestionWord:
+    """A word of the question, its rarity among the candidates, and its forms among their stems."""
 
     text: str
     rarity: float
     forms: frozenset[str]
 
-
-@dataclass(frozen=True)
-class Asked:
-    """A word of the question, and whether it stands in the memory looked at."""
-
-    text: str
-    rarity: float
-    stands: bool
+    def is_in(self, stems: frozenset[str]) -> bool:
+        return not self.forms.isdisjoint(stems)
 
 
-def signs(question: str, found: Sequence[Candidate], words: WordVectors | None = None) -> Signs:
-    """Signs of the best among all that were found. `words` makes vectors of single words, if it may."""
-    if not found:
+@cache
+def thresholds() -> dict[str, AnswerThreshold]:
+    """Return the thresholds by embedder; "any" is by words alone."""
+    data: dict[str, dict[str, Any]] = yaml.safe_load(THRESHOLDS_FILE.read_text(encoding="utf-8"))
+    return {name: AnswerThreshold(**values) for name, values in data.items()}
+
+
+def support_of(
+    question: str, candidates: Sequence[Candidate], *, embedder: str, words: WordVectors
+) -> tuple[float, AnswerThreshold]:
+    """Return the support of an answer (0–1) and the threshold it is compared with."""
+    fitted = thresholds().get(embedder)
+    if fitted and any(candidate.cosine is not None for candidate in candidates):
+        return fitted.support(signs(question, candidates, words)), fitted
+    # Vectors are ignored where no weights were fitted for the embedder, and while it is down.
+    by_words = thresholds()["any"]
+    texts = [Candidate(candidate.text, None) for candidate in candidates]
+    return by_words.support(signs(question, texts)), by_words
+
+
+def signs(
+    question: str, candidates: Sequence[Candidate], embed_words: WordVectors | None = None
+) -> Signs:
+    """Return the signs of the best candidate. `embed_words` makes vectors of single words."""
+    if not candidates:
         return Signs()
-    stems = [_stems(seen.text) for seen in found]
-    wanted = _wanted(content_words(question), stems)
-    place = _order(wanted, found, stems)[0]
-    best, there = found[place], stems[place]
-    asked = [Asked(word.text, word.rarity, not word.forms.isdisjoint(there)) for word in wanted]
-    fits = _fits(asked, best.text, words)
-    strange = [fit for word, fit in zip(asked, fits, strict=True) if not word.stands]
+    stems = [stems_of(candidate.text) for candidate in candidates]
+    words = question_words(question, stems)
+    position = rank_by_fit(words, candidates, stems)[0]
+    best, best_stems = candidates[position], stems[position]
+    absent = [word for word in words if not word.is_in(best_stems)]
+    fits = absent_word_fits(absent, best.text, embed_words)
     return Signs(
         cosine=best.cosine or 0.0,
-        fit=_mean(fits, [word.rarity for word in asked]),
-        strangers=_mean(strange, [1.0] * len(strange)) if strange else 1.0,
-        missing=sum(word.rarity for word in asked if not word.stands) / VERY_RARE,
+        fit=weighted_mean(
+            [fits.get(word.text, 1.0) for word in words], [word.rarity for word in words]
+        ),
+        strangers=sum(fits.values()) / len(fits) if fits else 1.0,
+        missing=sum(word.rarity for word in absent) / VERY_RARE,
         lacking=float(
             any(not has_kind(best.text, kind, to=question) for kind in asked_kinds(question))
         ),
     )
 
 
-def rank_candidates(question: str, found: Sequence[Candidate]) -> list[int]:
-    """Places of what was found, what fits the question best first: the first is the one whose signs are read."""
-    stems = [_stems(seen.text) for seen in found]
-    return _order(_wanted(content_words(question), stems), found, stems)
+def rank_candidates(question: str, candidates: Sequence[Candidate]) -> list[int]:
+    """Return positions, the best candidate first: the one whose signs are read."""
+    stems = [stems_of(candidate.text) for candidate in candidates]
+    return rank_by_fit(question_words(question, stems), candidates, stems)
 
 
-@cache
-def thresholds() -> dict[str, AnswerThreshold]:
-    data: dict[str, dict[str, Any]] = yaml.safe_load(THRESHOLDS_FILE.read_text(encoding="utf-8"))
-    return {name: AnswerThreshold(**values) for name, values in data.items()}
-
-
-def support_of(
-    question: str, found: Sequence[Candidate], *, embedder: str, words: WordVectors
-) -> tuple[float, AnswerThreshold]:
-    """Return the support and what it is to be compared with. Vectors take part where they were fitted for the embedder
-    and there are some (it was not down); else words alone are trusted."""
-    fitted = thresholds().get(embedder)
-    if fitted and any(seen.cosine is not None for seen in found):
-        return fitted.support(signs(question, found, words)), fitted
-    bare = thresholds()["any"]
-    return bare.support(signs(question, [Candidate(seen.text, None) for seen in found])), bare
-
-
-def _order(
-    wanted: Sequence[Wanted], found: Sequence[Candidate], stems: Sequence[frozenset[str]]
+def rank_by_fit(
+    words: Sequence[QuestionWord],
+    candidates: Sequence[Candidate],
+    stems: Sequence[frozenset[str]],
 ) -> list[int]:
-    coverage = [_coverage(wanted, there) for there in stems]
-    nearness = [
-        (seen.cosine or 0.0) + WORDS_COUNT * share
-        for seen, share in zip(found, coverage, strict=True)
+    rarities = [word.rarity for word in words]
+    fit = [
+        (candidate.cosine or 0.0)
+        + COVERAGE_WEIGHT * weighted_mean([float(word.is_in(own)) for word in words], rarities)
+        for candidate, own in zip(candidates, stems, strict=True)
     ]
-    return sorted(range(len(found)), key=nearness.__getitem__, reverse=True)
+    return sorted(range(len(candidates)), key=fit.__getitem__, reverse=True)
 
 
-def _wanted(words: Sequence[str], stems: Sequence[frozenset[str]]) -> list[Wanted]:
-    counted = Counter(one for there in stems for one in there)
-    found = []
-    for word in words:
+def question_words(question: str, stems: Sequence[frozenset[str]]) -> list[QuestionWord]:
+    """Return the content words of the question with their smoothed idf, log(1 + (n + 1) / (1 + df)),
+    among the candidates' `stems`."""
+    frequency = Counter(one for own in stems for one in own)
+    words = []
+    for word in content_words(question):
         root = stem(word)
-        forms = frozenset(one for one in counted if is_same_word(root, one))
-        times = max((counted[one] for one in forms), default=0)
-        found.append(Wanted(word, log(1 + (len(stems) + 1) / (1 + times)), forms))
-    return found
+        forms = frozenset(one for one in frequency if is_same_word(root, one))
+        times = max((frequency[one] for one in forms), default=0)
+        words.append(QuestionWord(word, log(1 + (len(stems) + 1) / (1 + times)), forms))
+    return words
 
 
-def _coverage(wanted: Sequence[Wanted], there: frozenset[str]) -> float:
-    """The share of the question's words, weighted by rarity, that stand there."""
-    whole = sum(word.rarity for word in wanted)
-    return (
-        sum(word.rarity for word in wanted if not word.forms.isdisjoint(there)) / whole
-        if whole
-        else 0.0
-    )
-
-
-def _stems(text: str) -> frozenset[str]:
+def stems_of(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in content_words(text))
 
 
-def _fits(asked: Sequence[Asked], text: str, words: WordVectors | None) -> list[float]:
-    """Of each word the cosine to the word of `text` nearest to it; 1 if it stands there, 0 without vectors."""
-    told = list(dict.fromkeys(WORD.findall(text)))
-    strange = [word.text for word in asked if not word.stands]
-    if not words or not strange or not told:
-        return [float(word.stands) for word in asked]
-    rows = words([*strange, *told])
-    nearest = np.clip((rows[: len(strange)] @ rows[len(strange) :].T).max(axis=1), 0, 1)
-    by_word = dict(zip(strange, map(float, nearest), strict=True))
-    return [by_word.get(word.text, 1.0) for word in asked]
+def absent_word_fits(
+    absent: Sequence[QuestionWord], text: str, embed_words: WordVectors | None
+) -> dict[str, float]:
+    """Return by word its greatest cosine to a word of `text` (0–1); 0 without vectors."""
+    words, own = [word.text for word in absent], list(dict.fromkeys(WORD.findall(text)))
+    if not embed_words or not words or not own:
+        return dict.fromkeys(words, 0.0)
+    rows = embed_words([*words, *own])
+    cosines = rows[: len(words)] @ rows[len(words) :].T
+    return dict(zip(words, map(float, np.clip(cosines.max(axis=1), 0, 1)), strict=True))
 
 
-def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
-    whole = sum(weights)
-    return (
-        sum(value * weight for value, weight in zip(values, weights, strict=True)) / whole
-        if whole
-        else 0.0
-    )
+def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    total = sum(weights)
+    return sum(v * w for v, w in zip(values, weights, strict=True)) / total if total else 0.0

@@ -1,7 +1,8 @@
-"""Whether one of the best memories answers a question, by the language model of the settings.
+"""A language model's judgement whether one of the best memories answers a question.
 
-It is asked where the signs are not sure (`abstaining.Threshold.unclear`), once per question and never again: somebody
-waits for the answer, and the signs can still decide. What it reads is bounded, and so is what it may say.
+It is asked where the signs are unclear (`AnswerThreshold.is_unclear`), once per question and never
+again: a caller waits for the answer, and the signs can still decide. Its input is bounded, and so
+is its answer.
 """
 
 from collections.abc import Sequence
@@ -14,16 +15,16 @@ from memories import prompts
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import get_llm
 
+# Memories shown to the model; `AnsweringMemory.answered_by` names as many.
 MAX_MEMORIES = 3
-"""Memories shown to the model, the best first."""
+# Of the question and of each memory: together about 1,100 tokens of English at most.
 QUESTION_CHARACTERS, MEMORY_CHARACTERS = 2000, 800
-"""Characters of the question and of each memory that are shown: together some 1,100 tokens of English at most."""
+# For the whole call; `LLM_TIMEOUT` where that is shorter.
 TIMEOUT_SECONDS = 15.0
-"""Seconds it has; `LLM_TIMEOUT`, where that is shorter."""
 
 
 class AnsweringMemory(BaseModel):
-    """What a model says of the memories shown."""
+    """The model's answer about the memories shown."""
 
     answered_by: Literal["none", "1", "2", "3"] = Field(
         description="Number of the memory that answers, or none."
@@ -31,19 +32,15 @@ class AnsweringMemory(BaseModel):
 
     @field_validator("answered_by", mode="before")
     @classmethod
-    def _as_text(cls, said: object) -> object:
-        """A model that is not held to the schema says 2 or null as well."""
-        return (
-            "none"
-            if said is None
-            else str(said).strip().lower()
-            if isinstance(said, int | str)
-            else said
-        )
+    def normalize_number(cls, answer: object) -> object:
+        """A model that is not held to the schema also answers 2 or null."""
+        if answer is None:
+            return "none"
+        return str(answer).strip().lower() if isinstance(answer, int | str) else answer
 
 
 class TimedModel(Protocol):
-    """What a language model has to offer: one try at a structured answer. `retrieval.llm.client` does."""
+    """One try at a structured answer within some seconds; `retrieval.llm.client` implements it."""
 
     def generate_structured(
         self,
@@ -57,19 +54,21 @@ class TimedModel(Protocol):
     ) -> dict[str, Any]: ...
 
 
+class CheckerFailed(Exception):
+    """The language model gave no usable answer."""
+
+
 @dataclass(frozen=True)
 class AnswerChecker:
-    """Asks `model`."""
-
     model: TimedModel
 
     def find_answer(self, question: str, memories: Sequence[str]) -> int | None:
-        """Return the place of the memory among the first three that answers, None if none does. Raise `CheckerSilent`
-        when the model is down or says nothing usable."""
+        """Return the position of the memory, among the first three, that answers; None if none
+        does. Raise `CheckerFailed` when the model is down or its answer is unusable."""
         shown = [truncate(text, MEMORY_CHARACTERS) for text in memories[:MAX_MEMORIES]]
         prompt = prompts.check_prompt(truncate(question, QUESTION_CHARACTERS), shown)
         try:
-            said = self.model.generate_structured(
+            raw = self.model.generate_structured(
                 prompt.system,
                 prompt.user,
                 AnsweringMemory,
@@ -77,26 +76,19 @@ class AnswerChecker:
                 tries=1,
                 within=TIMEOUT_SECONDS,
             )
-            named = AnsweringMemory.model_validate(said).answered_by
-        except (
-            LanguageModelDown,
-            ValueError,
-            OSError,
-        ) as error:  # pydantic's errors are ValueErrors
+            number = AnsweringMemory.model_validate(raw).answered_by
+        # A validation error of Pydantic is a ValueError.
+        except (LanguageModelDown, ValueError, OSError) as error:
             raise CheckerFailed("the language model gave no usable answer") from error
-        if named == "none":
+        if number == "none":
             return None
-        if int(named) > len(shown):
-            raise CheckerFailed(f"the language model named memory {named} of {len(shown)}")
-        return int(named) - 1
-
-
-class CheckerFailed(Exception):
-    """A model that should have checked the memories said nothing usable."""
+        if int(number) > len(shown):
+            raise CheckerFailed(f"the language model named memory {number} of {len(shown)}")
+        return int(number) - 1
 
 
 def site_checker() -> AnswerChecker | None:
-    """The language model of the settings, or None: then the signs decide."""
+    """Return a checker with the language model of the settings, or None without one."""
     model = get_llm()
     return AnswerChecker(model) if model else None
 

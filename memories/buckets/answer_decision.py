@@ -1,5 +1,5 @@
-"""Whether what was found is an answer, and who says so: the signs where they are sure, the language model where they
-are not, the signs again where there is no model or it fails."""
+"""The decision whether the memories found answer a question: by the signs where they are sure, by
+the language model where they are not, by the signs again without a model or when it fails."""
 
 import logging
 from collections.abc import Sequence
@@ -11,8 +11,7 @@ from memories.buckets.answer_check import MAX_MEMORIES, AnswerChecker, CheckerFa
 from retrieval.embedders import get_embedder
 
 logger = logging.getLogger(__name__)
-SHORT = 60
-"""Characters of the answering memory in the explanation."""
+EXCERPT_CHARACTERS = 60
 
 
 class Decider(StrEnum):
@@ -23,8 +22,8 @@ class Decider(StrEnum):
 
 @dataclass(frozen=True)
 class AnswerDecision:
-    """`why_not`: why nothing is shown; empty if something is. `answering`: the place of the memory that the model
-    named. `how`: a line for the explanation."""
+    """`why_not`: why the pipeline abstains; empty if it does not. `answering_position`: of the
+    memory that the model named. `explanation`: one line."""
 
     support: float
     decided_by: Decider = Decider.NOBODY
@@ -36,57 +35,62 @@ class AnswerDecision:
 
 def decide(
     question: str,
-    found: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     *,
     abstains: bool = True,
     least: float | None = None,
     checker: AnswerChecker | None = None,
 ) -> AnswerDecision:
-    """Decide on what was found. With a `least` of the caller's the signs decide, whatever model there is."""
+    """Decide whether `candidates` answer. With the caller's `least` support the signs decide, even
+    if there is a checker."""
     embedder = get_embedder("memory")
-    support, fitted = support_of(
-        question, found, embedder=embedder.name, words=embedder.embed_words
+    support, threshold = support_of(
+        question, candidates, embedder=embedder.name, words=embedder.embed_words
     )
     if not abstains:
         return AnswerDecision(support)
     if least is not None or checker is None:
-        return _by_signs(support, fitted.least if least is None else least, how="decided by signs")
-    if not fitted.is_unclear(support):
-        return _by_signs(support, fitted.least, how="decided by signs, which are sure")
+        needed = threshold.least if least is None else least
+        return decide_by_signs(support, needed, explanation="decided by signs")
+    if not threshold.is_unclear(support):
+        return decide_by_signs(
+            support, threshold.least, explanation="decided by signs, which are sure"
+        )
     try:
-        return _by_model(question, found, support, checker)
-    except CheckerFailed as silent:
-        logger.warning("abstaining by signs: %s", silent)
-        return _by_signs(
-            support, fitted.least, how=f"decided by signs: {silent}", degraded=("llm",)
+        return decide_by_model(question, candidates, support, checker)
+    except CheckerFailed as error:
+        logger.warning("abstention decided by signs: %s", error)
+        return decide_by_signs(
+            support, threshold.least, explanation=f"decided by signs: {error}", degraded=("llm",)
         )
 
 
-def _by_signs(
-    support: float, least: float, *, how: str, degraded: Sequence[str] = ()
+def decide_by_signs(
+    support: float, least: float, *, explanation: str, degraded: Sequence[str] = ()
 ) -> AnswerDecision:
-    enough = support >= least
-    why_not = (
-        ""
-        if enough
-        else f"Nothing found answers this well enough (support {support:.2f} of {least:.2f})."
+    why_not = f"Nothing found answers this well enough (support {support:.2f} of {least:.2f})."
+    if support >= least:
+        why_not = ""
+    return AnswerDecision(
+        support, Decider.SIGNS, why_not, explanation=explanation, degraded=degraded
     )
-    return AnswerDecision(support, Decider.SIGNS, why_not, explanation=how, degraded=degraded)
 
 
-def _by_model(
-    question: str, found: Sequence[Candidate], support: float, checker: AnswerChecker
+def decide_by_model(
+    question: str, candidates: Sequence[Candidate], support: float, checker: AnswerChecker
 ) -> AnswerDecision:
-    shown = rank_candidates(question, found)[:MAX_MEMORIES]
-    named = checker.find_answer(question, [found[place].text for place in shown])
-    if named is None:
+    shown = rank_candidates(question, candidates)[:MAX_MEMORIES]
+    number = checker.find_answer(question, [candidates[position].text for position in shown])
+    explanation = "decided by the language model"
+    if number is None:
         why_not = "The language model sees no answer in what was found."
-        return AnswerDecision(
-            support,
-            Decider.MODEL,
-            why_not,
-            explanation="decided by the language model: no memory answers",
-        )
-    answering = shown[named]
-    how = f"decided by the language model: this answers: {' '.join(found[answering].text.split())[:SHORT]}"
-    return AnswerDecision(support, Decider.MODEL, answering_position=answering, explanation=how)
+        explanation = f"{explanation}: no memory answers"
+        return AnswerDecision(support, Decider.MODEL, why_not, explanation=explanation)
+    position = shown[number]
+    excerpt = " ".join(candidates[position].text.split())[:EXCERPT_CHARACTERS]
+    return AnswerDecision(
+        support,
+        Decider.MODEL,
+        answering_position=position,
+        explanation=f"{explanation}: this answers: {excerpt}",
+    )

@@ -1,4 +1,4 @@
-"""Words and endings that speak for a bucket or an intent: data in `cues.yaml`, in three languages."""
+"""Cues: weighted regular expressions for buckets and intents, from `cues.yaml` (three languages)."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,28 +9,31 @@ from typing import Any
 
 import yaml
 
-from memories.buckets import scripts
-
 CUES_FILE = Path(__file__).parent / "cues.yaml"
+# The topic of a text shows at its beginning, and every cue costs time on every character.
 MAX_CHARACTERS = 2000
-"""Characters looked at: what a text is about stands in its beginning."""
 
 
 @dataclass(frozen=True)
 class Cue:
-    """`cased`: capitals matter. Else the pattern is in small letters and so is what it is matched with: three times as
-    fast as a pattern that ignores case."""
+    """A pattern and its weight. Unless it is case-sensitive, it matches lowercase text."""
 
     weight: float
     pattern: re.Pattern[str]
     case_sensitive: bool
-    script: str = ""
-    """The script (`scripts.SCRIPTS`) without a letter of which the pattern cannot match; empty: none."""
+
+    @classmethod
+    def parse(cls, line: str) -> "Cue":
+        """Parse "weight regex"; a regex with `[A-Z]` in it is case-sensitive."""
+        weight, pattern = line.split(" ", 1)
+        case_sensitive = "[A-Z]" in pattern
+        compiled = re.compile(pattern if case_sensitive else lowercase_pattern(pattern))
+        return cls(float(weight), compiled, case_sensitive)
 
 
 @dataclass(frozen=True)
 class LabelScores:
-    """The label with most weight. `sureness` is its lead over the next, as a share of both, from 0 to 1."""
+    """The label with most weight. `margin` is its lead over the next, as a share of both (0–1)."""
 
     label: str
     margin: float
@@ -38,7 +41,7 @@ class LabelScores:
 
 
 def rank_labels(weights: Mapping[str, float]) -> LabelScores:
-    """Return the label with most weight, the first of equals."""
+    """Return the label with most weight, the first among equals."""
     first, second, *_ = sorted(weights.values(), reverse=True)
     label = next(label for label, weight in weights.items() if weight == first)
     return LabelScores(label, (first - second) / (first + second) if first else 0.0, weights)
@@ -51,14 +54,14 @@ class Cues:
     by_label: Mapping[str, tuple[Cue, ...]]
 
     def weigh(self, text: str) -> dict[str, float]:
-        seen = text[:MAX_CHARACTERS]
-        small, present = seen.lower(), scripts.scripts_in(seen)
+        text = text[:MAX_CHARACTERS]
+        # Lowercasing once and matching case-sensitively is three times as fast as re.IGNORECASE.
+        lower = text.lower()
         return {
             label: sum(
                 cue.weight
                 for cue in cues
-                if cue.script in present
-                and cue.pattern.search(seen if cue.case_sensitive else small)
+                if cue.pattern.search(text if cue.case_sensitive else lower)
             )
             for label, cues in self.by_label.items()
         }
@@ -67,9 +70,9 @@ class Cues:
         return rank_labels(self.weigh(text))
 
     def with_cues(self, more: Mapping[str, Iterable[str]]) -> "Cues":
-        """Return these cues and `more`: lines of "weight regex" by label; new labels are welcome."""
-        added = {label: tuple(map(_cue, lines)) for label, lines in more.items()}
-        labels = [*self.by_label, *(label for label in added if label not in self.by_label)]
+        """Return these cues and `more`: lines of "weight regex" by label; labels may be new."""
+        added = {label: tuple(map(Cue.parse, lines)) for label, lines in more.items()}
+        labels = dict.fromkeys([*self.by_label, *added])
         return Cues(
             {label: (*self.by_label.get(label, ()), *added.get(label, ())) for label in labels}
         )
@@ -77,28 +80,18 @@ class Cues:
 
 @cache
 def load_cues(table: str) -> Cues:
-    """The cues of `table`: "buckets" or "intents"."""
-    return read_cues(CUES_FILE, table)
-
-
-def read_cues(path: Path, table: str) -> Cues:
-    data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))[table]
-    return Cues({label: tuple(_cues(languages.values())) for label, languages in data.items()})
-
-
-def _cues(lists: Iterable[list[str]]) -> Iterable[Cue]:
-    return [_cue(line) for lines in lists for line in lines]
-
-
-def _cue(line: str) -> Cue:
-    weight, pattern = line.split(" ", 1)
-    cased = "[A-Z]" in pattern
-    found = re.compile(pattern if cased else lowercase_pattern(pattern))
-    return Cue(float(weight), found, cased, scripts.required_script(found.pattern))
+    """Load the cues of `table`: "buckets" or "intents"."""
+    data: dict[str, Any] = yaml.safe_load(CUES_FILE.read_text(encoding="utf-8"))[table]
+    return Cues(
+        {
+            label: tuple(Cue.parse(line) for lines in languages.values() for line in lines)
+            for label, languages in data.items()
+        }
+    )
 
 
 def lowercase_pattern(pattern: str) -> str:
-    r"""The pattern for a text in small letters; what is escaped (\W, \S) stays."""
+    r"""Lowercase a pattern, except its escapes: `\W` and `\S` must keep their meaning."""
     return re.sub(
-        r"\\.|[^\\]+", lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), pattern
+        r"\\.|[^\\]+", lambda part: part[0] if part[0][0] == "\\" else part[0].lower(), pattern
     )

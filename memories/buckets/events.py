@@ -1,17 +1,20 @@
-"""What comes in, and what became of it: plain values."""
+"""An event for the buckets and its outcome: plain values."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from math import isfinite
 from uuid import UUID
 
 from memories.states import Bucket
+from retrieval.errors import Invalid
 
 
 @dataclass(frozen=True)
 class MemoryEvent:
-    """Raw input. `bucket` and `importance` are what the agent says of it; without them the pipeline decides."""
+    """Raw input. Without a `bucket` or an `importance` (0–1) the pipeline decides."""
 
     content: str
     source: str = ""
@@ -30,8 +33,6 @@ class Result(StrEnum):
 
 
 class DropReason(StrEnum):
-    """Why an event was dropped."""
-
     TOO_SHORT = "too_short"
     TOO_LONG = "too_long"
     NOT_TEXT = "not_text"
@@ -41,7 +42,7 @@ class DropReason(StrEnum):
 
 @dataclass(frozen=True)
 class Classification:
-    """A bucket, how sure that is (0–1), and who says so: rules, model or the event itself."""
+    """A bucket, the confidence in it (0–1), and who chose it: rules, model or the event itself."""
 
     bucket: Bucket
     confidence: float
@@ -51,7 +52,8 @@ class Classification:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one event. `because` is said in words, `reason` by its name; `memory_id` stands for it now."""
+    """The result for one event. `because` explains it in words; `memory_id` is the memory that
+    now holds the event's content."""
 
     event: MemoryEvent
     result: Result
@@ -64,9 +66,13 @@ class Outcome:
 
 
 def count_outcomes(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many events each result had; drops by their reason."""
-    found: dict[str, int] = {}
-    for outcome in outcomes:
-        name = outcome.reason.value if outcome.reason else outcome.result.value
-        found[name] = found.get(name, 0) + 1
-    return found
+    """Return the number of events by result; dropped ones by their reason."""
+    return dict(Counter(str(outcome.reason or outcome.result) for outcome in outcomes))
+
+
+def check_importance(importance: float) -> float:
+    """Return `importance` as a float; raise `Invalid` for anything outside 0–1."""
+    # bool is an int in Python, and True would otherwise pass as 1.0.
+    if isinstance(importance, bool) or not isfinite(importance) or not 0 <= importance <= 1:
+        raise Invalid(f"importance is a number from 0 to 1, not {importance!r}.")
+    return float(importance)

@@ -1,7 +1,5 @@
-"""What a question is about (its words, their stems), what kind of thing it asks for, and whether a memory offers that.
-
-The lists stand in `question_types.yaml`, in three languages.
-"""
+"""The words of a question and their stems, the kinds of things it asks for, and whether a text has
+a thing of that kind. The word lists are in `question_types.yaml`, in three languages."""
 
 import re
 import threading
@@ -12,122 +10,99 @@ from typing import Any
 import Stemmer
 import yaml
 
-from memories.similarity.compare import HANGUL, WORD, plain
+from memories.similarity.compare import WORD, plain
 from memories.similarity.lexicon import FUNCTION_WORDS
 from memories.text_caches import text_cache
+from retrieval.text.scripts import has_hangul, is_cyrillic
 
-LISTS = Path(__file__).parent / "question_types.yaml"
-QUERYING = ("как", "котор", "скольк", "무엇", "뭐", "어디", "어느", "누구", "얼마")
-"""How words that ask begin, whatever their ending."""
-CYRILLIC = re.compile(r"[а-я]")
+LISTS_FILE = Path(__file__).parent / "question_types.yaml"
+# Beginnings of question words, which occur with many endings.
+QUESTION_WORDS = ("как", "котор", "скольк", "무엇", "뭐", "어디", "어느", "누구", "얼마")
+# A capitalised word that does not begin a sentence.
 NAME = re.compile(r"(?<![.!?«'\"] )(?<!^)\b[A-ZА-ЯЁ][\w-]+")
 DIGITS = re.compile(r"\d+")
-SHORTEST, LONGEST_ENDING = 4, 4
-"""Letters a stem must share with another to be the same word, and what may follow in one of them."""
+# Letters that two stems of one word share at least, and letters by which they differ at most.
+MIN_SHARED, MAX_ENDING = 4, 4
 
-_of_thread = threading.local()
-"""Stemmers: one of them must not be used by two threads at once."""
+# A snowball stemmer must not be used by two threads at once, so each thread has its own.
+_stemmers = threading.local()
 
 
 @cache
-def _lists() -> dict[str, Any]:
-    data: dict[str, Any] = yaml.safe_load(LISTS.read_text(encoding="utf-8"))
+def word_lists() -> dict[str, Any]:
+    data: dict[str, Any] = yaml.safe_load(LISTS_FILE.read_text(encoding="utf-8"))
     return data
 
 
 @cache
-def _patterns(table: str) -> dict[str, re.Pattern[str]]:
-    return {kind: re.compile("|".join(lines)) for kind, lines in _lists()[table].items()}
+def kind_patterns(table: str) -> dict[str, re.Pattern[str]]:
+    return {kind: re.compile("|".join(lines)) for kind, lines in word_lists()[table].items()}
 
 
 @cache
-def _idle() -> frozenset[str]:
-    return FUNCTION_WORDS | {word for words in _lists()["idle"].values() for word in words.split()}
+def stop_words() -> frozenset[str]:
+    return FUNCTION_WORDS.union(*(words.split() for words in word_lists()["idle"].values()))
 
 
 @cache
-def _korean_endings() -> tuple[str, ...]:
-    return tuple(sorted(_lists()["korean_endings"].split(), key=len, reverse=True))
+def korean_endings() -> tuple[str, ...]:
+    return tuple(sorted(word_lists()["korean_endings"].split(), key=len, reverse=True))
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words `text` is about, as they are written, each once."""
+    """Return the words of `text` as written, each once, without stop words and question words."""
     return [
-        word for word in dict.fromkeys(WORD.findall(plain(text))) if not _is_idle(word.casefold())
+        word
+        for word in dict.fromkeys(WORD.findall(plain(text)))
+        if (lower := word.casefold()) not in stop_words() and not lower.startswith(QUESTION_WORDS)
     ]
-
-
-def _is_idle(word: str) -> bool:
-    return word in _idle() or word.startswith(QUERYING)
 
 
 @text_cache(maxsize=16_384)
 def stem(word: str) -> str:
-    """The word without its ending: enough to match forms, however rough."""
-    small = plain(word).casefold()
-    if HANGUL.search(small):
-        return next(
-            (
-                small[: -len(end)]
-                for end in _korean_endings()
-                if len(small) > len(end) + 1 and small.endswith(end)
-            ),
-            small,
-        )
-    return str(
-        _stemmer("russian" if CYRILLIC.search(small) else "english").stemWord(
-            small.removesuffix("'s")
-        )
-    )
-
-
-def _stemmer(language: str) -> Any:
-    if not hasattr(_of_thread, language):
-        setattr(_of_thread, language, Stemmer.Stemmer(language))
-    return getattr(_of_thread, language)
+    """Return the word without its ending, lowercase: a Snowball stem, or cut by a list in Korean."""
+    lower = plain(word).casefold()
+    if has_hangul(lower):
+        # At least two syllables stay: shorter stems would join unrelated words.
+        endings = (end for end in korean_endings() if len(lower) > len(end) + 1)
+        return next((lower[: -len(end)] for end in endings if lower.endswith(end)), lower)
+    language = "russian" if is_cyrillic(lower) else "english"
+    if not hasattr(_stemmers, language):
+        setattr(_stemmers, language, Stemmer.Stemmer(language))
+    return str(getattr(_stemmers, language).stemWord(lower.removesuffix("'s")))
 
 
 def is_same_word(one: str, other: str) -> bool:
-    """Whether two stems are of one word: the same beginning and little after it."""
+    """Whether two stems belong to one word: a common beginning and a short rest."""
     if one == other or not one or one[0] != other[:1]:
         return one == other
-    shared = _shared(one, other)
-    if HANGUL.match(one):
-        return shared >= 2
     shorter, longer = sorted((len(one), len(other)))
+    pairs = enumerate(zip(one, other, strict=False))
+    shared = next((position for position, (a, b) in pairs if a != b), shorter)
+    if has_hangul(one[0]):
+        return shared >= 2
     return (
-        shorter >= SHORTEST
-        and shared >= max(SHORTEST, shorter - 2)
-        and longer - shorter <= LONGEST_ENDING
-    )
-
-
-def _shared(one: str, other: str) -> int:
-    return next(
-        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
+        shorter >= MIN_SHARED
+        and shared >= max(MIN_SHARED, shorter - 2)
+        and longer - shorter <= MAX_ENDING
     )
 
 
 def asked_kinds(question: str) -> list[str]:
-    """Return the kinds of things it asks for (number, time, name, place, reason); none for an open question."""
-    small = question.lower()
-    return [kind for kind, pattern in _patterns("asks").items() if pattern.search(small)]
+    """Return the kinds asked for (number, time, name, place, reason); none for an open question."""
+    lower = question.lower()
+    return [kind for kind, pattern in kind_patterns("asks").items() if pattern.search(lower)]
 
 
 def has_kind(text: str, kind: str, *, to: str) -> bool:
-    """Whether `text` holds something of that kind which the question `to` did not bring itself."""
+    """Whether `text` holds something of the kind that the question `to` does not hold itself."""
     if kind == "name":
-        return _offers_name(text, to=to)
+        # A script without capitals does not show its names: a name is assumed.
+        if has_hangul(text):
+            return True
+        known = [stem(word) for word in WORD.findall(to)]
+        names = map(stem, NAME.findall(text))
+        return any(not any(is_same_word(name, word) for word in known) for name in names)
     if kind == "number" and set(DIGITS.findall(text)) - set(DIGITS.findall(to)):
         return True
-    return bool(_patterns("offers")[kind].search(text.lower()))
-
-
-def _offers_name(text: str, *, to: str) -> bool:
-    """A script without capitals hides its names: there one is taken for granted."""
-    brought = [stem(word) for word in WORD.findall(to)]
-    names = (stem(name) for name in NAME.findall(text))
-    return bool(HANGUL.search(text)) or any(
-        not any(is_same_word(name, word) for word in brought) for name in names
-    )
+    return bool(kind_patterns("offers")[kind].search(text.lower()))

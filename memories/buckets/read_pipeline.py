@@ -1,7 +1,7 @@
-"""The read pipeline: intent → its buckets in one statement → is the question answered at all? → three axes → fusion →
-budget → what was found, and why."""
+"""The read pipeline: intent → its buckets in one statement → abstention → score axes → fusion →
+budget. The result explains each step."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
@@ -11,23 +11,22 @@ from django.utils import timezone
 from memories.buckets.abstention import Candidate
 from memories.buckets.answer_check import AnswerChecker, site_checker
 from memories.buckets.answer_decision import AnswerDecision, Decider, decide
-from memories.buckets.cues import LabelScores
 from memories.buckets.intents import UNSURE_BELOW, QueryClassifier, top_two
-from memories.buckets.scoring import Axes, Clock, ScoreFusion, WeightedFusion, clamp, recency
+from memories.buckets.scoring import Axes, ScoreFusion, WeightedFusion, clamp, recency
 from memories.models import MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall, recall_counts
 from memories.search.recall import Recalled
 from memories.states import Bucket
 from memories.vectors import VectorSource
+from retrieval.text.tokens import count_tokens
 
-CANDIDATES = 100
-CHARACTERS_A_TOKEN = {"latin": 4.0, "other": 1.6}
+MAX_CANDIDATES = 100
 
 
 @dataclass(frozen=True)
 class ScoredMemory:
-    """A memory with the axes its score is made of."""
+    """A memory with its score, the axes of the score, and its size in tokens (an estimate)."""
 
     memory: Recalled
     axes: Axes
@@ -38,10 +37,15 @@ class ScoredMemory:
     def id(self) -> UUID:
         return self.memory.id
 
+    def explanation(self) -> str:
+        axes = ", ".join(f"{name} {value:.2f}" for name, value in vars(self.axes).items())
+        return f"{self.score:.3f} = {axes} · {self.memory.bucket} · {self.memory.text[:60]}"
+
 
 @dataclass(frozen=True)
 class MemoryQueryResult:
-    """What was found, best first, and how: nothing is found and nothing is left out without a word of why."""
+    """The memories found, best first, and how: `because` says why nothing is shown,
+    `cut_by_budget` what was left out."""
 
     query: str
     intent: str
@@ -56,35 +60,35 @@ class MemoryQueryResult:
     candidates: int = 0
     tokens: int = 0
     degraded: Sequence[str] = ()
+    # A second intent about as likely as the first, whose buckets were read as well; or empty.
     unsure: str = ""
-    """The intent that is as likely, whose buckets were therefore read as well."""
+    # Who decided whether this answers the question, and one line about why.
     decided_by: Decider = Decider.NOBODY
-    decided: str = ""
-    """Who decided that this answers the question, or that nothing does, and why they."""
+    decision: str = ""
 
     def explanation(self) -> list[str]:
-        """One line for each step."""
-        weighed = ", ".join(
+        """Return one line for each step."""
+        weights = ", ".join(
             f"{label} {weight:.2g}" for label, weight in self.intent_weights.items() if weight
         )
         intent = f"{self.intent} or {self.unsure}" if self.unsure else self.intent
-        steps = [
-            f"intent {intent} ({weighed}) → {', '.join(self.buckets)}",
+        cut = len(self.cut_by_budget)
+        lines = [
+            f"intent {intent} ({weights}) → {', '.join(self.buckets)}",
             f"{self.candidates} candidates, fusion {self.fusion}, support {self.support:.2f}",
-            *([self.decided] if self.decided else []),
-            *(_line(found) for found in self.memories),
+            self.decision,
+            *(memory.explanation() for memory in self.memories),
+            self.because,
+            f"{cut} left out by the budget" if cut else "",
         ]
-        steps += [self.because] if self.because else []
-        return steps + (
-            [f"{len(self.cut_by_budget)} left out by the budget"] if self.cut_by_budget else []
-        )
+        return [line for line in lines if line]
 
 
 @dataclass
 class ReadPipeline:
-    """Reads the buckets of `namespace`. `abstains` keeps back what does not answer the question: as `checker` (the
-    language model of the settings, or None) says where the signs are not sure, else what has less support than fitted.
-    Who sets `least` decides by that alone."""
+    """Reads the buckets of `namespace`. With `abstains` it shows nothing when nothing answers: as
+    `checker` (by default the language model of the settings, if any) says where the signs are
+    unclear, else below the fitted support. A caller who sets `least` decides by that alone."""
 
     namespace: Namespace
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
@@ -94,7 +98,7 @@ class ReadPipeline:
     least: float | None = None
     checker: AnswerChecker | None = field(default_factory=site_checker)
     vectors: VectorSource | None = None
-    clock: Clock = timezone.now
+    clock: Callable[[], datetime] = timezone.now
 
     def query(
         self,
@@ -105,130 +109,96 @@ class ReadPipeline:
         intent: str | None = None,
         within: MemoryQuerySet | None = None,
     ) -> MemoryQueryResult:
-        """Return up to `limit` memories, of together at most `max_tokens`. `intent` overrules the classifier."""
-        verdict = self.classifier.classify(text)
-        chosen = intent or verdict.label
-        buckets = (
-            self.classifier.buckets_for(intent) if intent else self.classifier.buckets_of(verdict)
+        """Return up to `limit` memories of together at most `max_tokens`. `intent` overrides the
+        classifier."""
+        scores = self.classifier.classify(text)
+        if intent:
+            buckets, unsure = self.classifier.buckets_for(intent), ""
+        else:
+            buckets = self.classifier.buckets_of(scores)
+            unsure = "" if scores.margin >= UNSURE_BELOW else top_two(scores)[1]
+        rows: MemoryQuerySet = MemoryItem.objects.all() if within is None else within
+        found = recall.search(
+            self.namespace,
+            text,
+            limit=MAX_CANDIDATES,
+            vectors=self.vectors,
+            within=rows.filter(bucket__in=buckets),
+            mode="hybrid",
+            # Only the memories that are returned count as recalled (below).
+            counted=False,
         )
-        found = self._candidates(text, buckets, within)
-        decision = self._decision(text, found.memories)
-        ranked = (
-            []
-            if decision.why_not
-            else self._ranked(found.memories, first=decision.answering_position)[:limit]
-        )
-        kept, cut = fit_budget(ranked, max_tokens)
-        recall_counts.note(memory.id for memory in kept)
+        decision = self.decide(text, found.memories)
+        ranked = []
+        if not decision.why_not:
+            ranked = self.rank(found.memories, first=decision.answering_position)
+        memories, cut = fit_budget(ranked[:limit], max_tokens)
+        recall_counts.note(memory.id for memory in memories)
         return MemoryQueryResult(
             query=text,
-            intent=chosen,
-            intent_weights=dict(_weights(verdict)),
+            intent=intent or scores.label,
+            intent_weights=dict(sorted(scores.weights.items(), key=lambda pair: -pair[1])),
             buckets=buckets,
-            memories=kept,
-            unsure="" if intent or verdict.margin >= UNSURE_BELOW else top_two(verdict)[1],
+            memories=memories,
+            unsure=unsure,
             fusion=self.fusion.name,
             support=decision.support,
             abstained=bool(decision.why_not),
             because=decision.why_not,
             decided_by=decision.decided_by,
-            decided=decision.explanation,
+            decision=decision.explanation,
             cut_by_budget=[memory.id for memory in cut],
             candidates=len(found.memories),
-            tokens=sum(memory.tokens for memory in kept),
+            tokens=sum(memory.tokens for memory in memories),
             degraded=[*found.degraded, *decision.degraded],
         )
 
-    def _candidates(
-        self, text: str, buckets: Sequence[Bucket], within: MemoryQuerySet | None
-    ) -> recall.Recollection:
-        rows: MemoryQuerySet = MemoryItem.objects.all() if within is None else within
-        return recall.search(
-            self.namespace,
-            text,
-            limit=CANDIDATES,
-            vectors=self.vectors,
-            within=rows.filter(bucket__in=buckets),
-            mode="hybrid",
-            counted=False,
-        )
-
-    def _decision(self, text: str, found: Sequence[Recalled]) -> AnswerDecision:
-        if not found:
+    def decide(self, text: str, memories: Sequence[Recalled]) -> AnswerDecision:
+        if not memories:
             return AnswerDecision(0.0, why_not="Nothing is remembered in these buckets.")
-        seen = [Candidate(memory.text, cosine_of(memory)) for memory in found]
-        return decide(text, seen, abstains=self.abstains, least=self.least, checker=self.checker)
-
-    def _ranked(self, found: Sequence[Recalled], *, first: int | None = None) -> list[ScoredMemory]:
-        """Best first; before all the one that was said to answer, at the place `first`."""
-        now, best_words = self.clock(), _best_words(found)
-        axes = [self._axes(memory, now, best_words) for memory in found]
-        scored = [
-            ScoredMemory(memory, axis, score, estimate_tokens(memory.text))
-            for memory, axis, score in zip(found, axes, self.fusion.fuse(axes), strict=True)
-        ]
-        answering = None if first is None else found[first].id
-        return sorted(
-            scored, key=lambda memory: (memory.id != answering, -memory.score, str(memory.id))
+        candidates = [Candidate(memory.text, leg_score(memory, "vector")) for memory in memories]
+        return decide(
+            text, candidates, abstains=self.abstains, least=self.least, checker=self.checker
         )
 
-    def _axes(self, memory: Recalled, now: datetime, best_words: float) -> Axes:
-        cosine = cosine_of(memory)
-        words = memory.legs["keyword"].score if "keyword" in memory.legs else None
-        similarity = cosine if cosine is not None else (words or 0.0) / best_words
-        recent = recency(_at(memory), now=now, half_life_hours=self.half_life_hours)
-        return Axes(clamp(similarity), recent, clamp(memory.importance))
+    def rank(self, memories: Sequence[Recalled], *, first: int | None = None) -> list[ScoredMemory]:
+        """Return the memories best first; before all the one at position `first`, which the model
+        named as the answer."""
+        now = self.clock()
+        # Keyword scores have no upper bound: those of a memory without a vector are scaled by the
+        # best one.
+        best_keyword = max((leg_score(memory, "keyword") or 0.0 for memory in memories), default=0)
+        axes = []
+        for memory in memories:
+            similarity = leg_score(memory, "vector")
+            if similarity is None:
+                similarity = (leg_score(memory, "keyword") or 0.0) / (best_keyword or 1.0)
+            at = datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)
+            recent = recency(at, now=now, half_life_hours=self.half_life_hours)
+            axes.append(Axes(clamp(similarity), recent, clamp(memory.importance)))
+        scored = [
+            ScoredMemory(memory, axis, score, int(count_tokens(memory.text)) + 1)
+            for memory, axis, score in zip(memories, axes, self.fusion.fuse(axes), strict=True)
+        ]
+        answer = None if first is None else memories[first].id
+        return sorted(
+            scored, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
+        )
 
 
 def fit_budget(
     ranked: Sequence[ScoredMemory], max_tokens: int | None
 ) -> tuple[list[ScoredMemory], list[ScoredMemory]]:
-    """Take the best as long as they fit; a smaller one further down may still fit."""
-    if max_tokens is None:
-        return list(ranked), []
-    kept: list[ScoredMemory] = []
+    """Split into what fits and what does not; a smaller memory further down may still fit."""
+    fitting: list[ScoredMemory] = []
     cut: list[ScoredMemory] = []
-    left = max_tokens
+    left = float("inf") if max_tokens is None else max_tokens
     for memory in ranked:
         fits = memory.tokens <= left
-        (kept if fits else cut).append(memory)
+        (fitting if fits else cut).append(memory)
         left -= memory.tokens if fits else 0
-    return kept, cut
+    return fitting, cut
 
 
-def estimate_tokens(text: str) -> int:
-    """A careful guess without a tokenizer: rather too many than too few."""
-    latin = sum(letter.isascii() for letter in text)
-    return (
-        int(latin / CHARACTERS_A_TOKEN["latin"] + (len(text) - latin) / CHARACTERS_A_TOKEN["other"])
-        + 1
-    )
-
-
-def cosine_of(memory: Recalled) -> float | None:
-    leg = memory.legs.get("vector")
-    return leg.score if leg else None
-
-
-def _at(memory: Recalled) -> datetime:
-    return datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)
-
-
-def _best_words(found: Sequence[Recalled]) -> float:
-    return (
-        max(
-            (memory.legs["keyword"].score or 0.0 for memory in found if "keyword" in memory.legs),
-            default=0,
-        )
-        or 1.0
-    )
-
-
-def _weights(verdict: LabelScores) -> list[tuple[str, float]]:
-    return sorted(verdict.weights.items(), key=lambda pair: -pair[1])
-
-
-def _line(found: ScoredMemory) -> str:
-    axes = found.axes
-    parts = f"similarity {axes.similarity:.2f}, recency {axes.recency:.2f}, importance {axes.importance:.2f}"
-    return f"{found.score:.3f} = {parts} · {found.memory.bucket} · {found.memory.text[:60]}"
+def leg_score(memory: Recalled, leg: str) -> float | None:
+    return memory.legs[leg].score if leg in memory.legs else None

@@ -1,21 +1,22 @@
-"""The three axes of a memory's score, and two ways to make one order of them. Pure: numbers in, numbers out."""
+"""The three axes of a memory's score, and two fusions of them into one order. Pure."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Not negative, and not all nought."""
+    """Not negative, and not all 0; else `ValueError`."""
 
     similarity: float = 0.5
     recency: float = 0.3
     importance: float = 0.2
 
     def __post_init__(self) -> None:
-        values = (self.similarity, self.recency, self.importance)
+        values = astuple(self)
+        # `not … > 0` refuses NaN as well.
         if min(values) < 0 or not sum(values) > 0:
             raise ValueError(f"weights must not be negative, and not all 0: {values}")
 
@@ -30,13 +31,13 @@ class Axes:
 
 
 def recency(at: datetime, *, now: datetime, half_life_hours: float = 24.0) -> float:
-    """Halves with every half-life that has passed: 1 for now, and for a clock that runs ahead."""
+    """Return 0.5 ** (age / half-life): 1 for now, and for a timestamp in the future."""
     hours = max(0.0, (now - at).total_seconds() / 3600)
     return float(0.5 ** (hours / half_life_hours))
 
 
 def clamp(value: float | None) -> float:
-    """Return `value` if it lies between 0 and 1, else the nearer end; 0 for nothing and for NaN."""
+    """Return `value` within 0–1; 0 for None and NaN."""
     return min(1.0, max(0.0, value)) if value is not None and value == value else 0.0
 
 
@@ -50,7 +51,7 @@ def score(axes: Axes, weights: Weights = Weights()) -> float:
 
 
 class ScoreFusion(Protocol):
-    """One score per memory out of the axes of all; higher is better."""
+    """Makes one score per memory from the axes of all; higher is better."""
 
     @property
     def name(self) -> str: ...
@@ -71,23 +72,21 @@ class WeightedFusion:
 
 @dataclass(frozen=True)
 class RRF:
-    """Reciprocal rank fusion of the three orders: sum of weight / (k + rank). Equals share a rank."""
+    """Reciprocal rank fusion of the three orders: the sum of weight / (k + rank). Ties share a
+    rank. (Cormack, Clarke, Büttcher 2009; k = 60 is theirs.)"""
 
     weights: Weights = field(default_factory=Weights)
     k: int = 60
     name: str = "rrf"
 
     def fuse(self, found: Sequence[Axes]) -> list[float]:
-        by_similarity = self._shares([axes.similarity for axes in found], self.weights.similarity)
-        by_recency = self._shares([axes.recency for axes in found], self.weights.recency)
-        by_importance = self._shares([axes.importance for axes in found], self.weights.importance)
-        return [sum(parts) for parts in zip(by_similarity, by_recency, by_importance, strict=True)]
-
-    def _shares(self, values: list[float], weight: float) -> list[float]:
-        ranks = {
-            value: rank for rank, value in enumerate(sorted(set(values), reverse=True), start=1)
-        }
-        return [weight / (self.k + ranks[value]) for value in values]
-
-
-Clock = Callable[[], datetime]
+        totals = [0.0] * len(found)
+        for axis, weight in vars(self.weights).items():
+            values = [getattr(axes, axis) for axes in found]
+            ordered = sorted(set(values), reverse=True)
+            ranks = {value: rank for rank, value in enumerate(ordered, start=1)}
+            totals = [
+                total + weight / (self.k + ranks[value])
+                for total, value in zip(totals, values, strict=True)
+            ]
+        return totals

@@ -1,34 +1,94 @@
-"""The write pipeline: gate → sort → importance → the same again? → bucket. Every event gets an outcome."""
+"""The write pipeline: gate → bucket → importance → ledger. Every event gets an outcome."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from memories.buckets.classifiers import Classifier, HybridClassifier, LLMClassifier, classify_event
-from memories.buckets.events import Classification, DropReason, MemoryEvent, Outcome, Result
-from memories.buckets.gate import Gate, SharedTokenBucket, admitted, drop_event
-from memories.buckets.importance import MIN_IMPORTANCE, check_importance, importance_of
-from memories.ledger.commit import Taken, take_in
+from django.conf import settings
+from django.db import connection
+
+from memories.buckets.classifiers import (
+    MIN_IMPORTANCE,
+    Classifier,
+    HybridClassifier,
+    LLMClassifier,
+    classify_event,
+    importance_of,
+)
+from memories.buckets.events import (
+    Classification,
+    DropReason,
+    MemoryEvent,
+    Outcome,
+    Result,
+    check_importance,
+)
+from memories.ledger.commit import take_in
 from memories.ledger.plan import Particulars
 from memories.models import Namespace
+from memories.storable import flaw
 from memories.vectors import SiteSource, VectorSource
 from retrieval.llm import get_llm
 
+MIN_CHARACTERS, MAX_CHARACTERS = 10, 20_000
+
+# The row lock of one statement makes this a token bucket for all processes. A database clock that
+# was set back adds no tokens (GREATEST).
+TAKE_TOKENS = """
+INSERT INTO memories_eventallowance AS held (namespace_id, tokens, passed, filled_at)
+VALUES (%(namespace)s, %(burst)s - LEAST(%(wanted)s, %(burst)s::int),
+        LEAST(%(wanted)s, %(burst)s::int), clock_timestamp())
+ON CONFLICT (namespace_id) DO UPDATE SET (tokens, passed, filled_at) = (
+    SELECT available - LEAST(%(wanted)s, floor(available)),
+           LEAST(%(wanted)s, floor(available)::int), now
+    FROM (SELECT now, LEAST(%(burst)s, held.tokens + %(rate)s
+                 * GREATEST(0, extract(epoch FROM now - held.filled_at))) AS available
+          FROM clock_timestamp() AS now) AS refill)
+RETURNING passed
+"""
+
+
+class Gate(Protocol):
+    """Admits some of `wanted` events now and returns how many."""
+
+    def admit(self, wanted: int) -> int: ...
+
+
+class OpenGate:
+    """Admits every event."""
+
+    def admit(self, wanted: int) -> int:
+        return wanted
+
+
+@dataclass(frozen=True)
+class SharedTokenBucket:
+    """A namespace's token bucket in the database: `burst` events at once, refilled at
+    `per_second`."""
+
+    namespace: Namespace
+    per_second: float = field(default_factory=lambda: settings.MEMORY_EVENTS_PER_SECOND)
+    burst: float = field(default_factory=lambda: settings.MEMORY_EVENTS_BURST)
+
+    def admit(self, wanted: int) -> int:
+        values: dict[str, Any] = {"namespace": self.namespace.pk, "wanted": wanted}
+        with connection.cursor() as cursor:
+            cursor.execute(TAKE_TOKENS, values | {"rate": self.per_second, "burst": self.burst})
+            return int(cursor.fetchone()[0])
+
 
 def site_classifier() -> Classifier:
-    """Rules, and the language model of the settings where rules are not sure."""
+    """Rules, and the language model of the settings where the rules are not sure."""
     model = get_llm()
     return HybridClassifier(model=LLMClassifier(model) if model else None)
 
 
 @dataclass(frozen=True)
 class ClassifiedEvent:
-    """An event on its way to its bucket."""
-
     event: MemoryEvent
-    sorted_as: Classification
+    classification: Classification
     importance: float
 
-    @property
     def particulars(self) -> Particulars:
         event = self.event
         return Particulars(
@@ -36,7 +96,7 @@ class ClassifiedEvent:
             subject=event.subject,
             speaker=event.speaker,
             event_at=event.event_at,
-            bucket=self.sorted_as.bucket,
+            bucket=self.classification.bucket,
             importance=self.importance,
             metadata=dict(event.metadata),
         )
@@ -44,66 +104,93 @@ class ClassifiedEvent:
 
 @dataclass
 class WritePipeline:
-    """Takes events into the buckets of `namespace`: the same memories that `Memory.search` finds."""
+    """Writes events to the buckets of `namespace`; `Memory.search` finds the same memories."""
 
     namespace: Namespace
     classifier: Classifier = field(default_factory=site_classifier)
     gate: Gate | None = None
     vectors: VectorSource = field(default_factory=SiteSource)
-    dropped_below: float = MIN_IMPORTANCE
+    min_importance: float = MIN_IMPORTANCE
 
     def process(self, event: MemoryEvent) -> Outcome:
         return self.process_all([event])[0]
 
     def process_all(self, events: Sequence[MemoryEvent]) -> list[Outcome]:
-        """Return one outcome per event, in their order: what each would have had alone. All are written together.
-        Raise `Invalid` for an importance outside 0–1: then nothing is written."""
+        """Return one outcome per event, in their order: the same as event by event. All are written
+        together. Raise `Invalid` for an importance outside 0–1; then nothing is written."""
+        # Checked before the gate, which spends tokens.
         for event in events:
             if event.importance is not None:
                 check_importance(event.importance)
-        outcomes = admitted(events, self.gate or SharedTokenBucket(self.namespace))
-        kept: dict[int, ClassifiedEvent] = {}
+        outcomes = self.reject_events(events)
+        accepted: dict[int, ClassifiedEvent] = {}
         for position, event in enumerate(events):
-            if position not in outcomes:
-                sorted_event = self._sorted(event)
-                if sorted_event.importance < self.dropped_below:
-                    outcomes[position] = self._unimportant(sorted_event)
-                else:
-                    kept[position] = sorted_event
-        outcomes |= self._written(kept)
+            if position in outcomes:
+                continue
+            classification = classify_event(event, self.classifier)
+            importance = importance_of(event, classification)
+            if importance < self.min_importance:
+                because = f"Importance {importance:.2f} is below {self.min_importance:.2f}."
+                outcomes[position] = drop_event(event, DropReason.UNIMPORTANT, because)
+            else:
+                accepted[position] = ClassifiedEvent(event, classification, importance)
+        outcomes |= self.write_events(accepted)
         return [outcomes[position] for position in range(len(events))]
 
-    def _sorted(self, event: MemoryEvent) -> ClassifiedEvent:
-        sorted_as = classify_event(event, self.classifier)
-        return ClassifiedEvent(event, sorted_as, importance_of(event, sorted_as))
+    def reject_events(self, events: Sequence[MemoryEvent]) -> dict[int, Outcome]:
+        """Return the outcomes of the events that the gate drops, by position."""
+        dropped = {
+            position: outcome
+            for position, event in enumerate(events)
+            if (outcome := reject_content(event))
+        }
+        waiting = [position for position in range(len(events)) if position not in dropped]
+        # Events with unusable content cost no tokens.
+        gate = self.gate or SharedTokenBucket(self.namespace)
+        admitted = gate.admit(len(waiting)) if waiting else 0
+        because = "Too many events for this namespace: send it later."
+        return dropped | {
+            position: drop_event(events[position], DropReason.TOO_OFTEN, because)
+            for position in waiting[admitted:]
+        }
 
-    def _unimportant(self, item: ClassifiedEvent) -> Outcome:
-        because = f"Importance {item.importance:.2f} is below {self.dropped_below:.2f}."
-        return drop_event(item.event, DropReason.UNIMPORTANT, because)
-
-    def _written(self, kept: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
-        items = list(kept.values())
-        taken = take_in(
+    def write_events(self, accepted: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
+        """Write all events in one transaction and return their outcomes by position."""
+        written = take_in(
             self.namespace,
-            [item.event.content.strip() for item in items],
-            [item.particulars for item in items],
+            [item.event.content.strip() for item in accepted.values()],
+            [item.particulars() for item in accepted.values()],
             vectors=self.vectors,
         )
+        same = "Says the same as this memory, which now has it as evidence."
         return {
-            place: _outcome(item, made)
-            for (place, item), made in zip(kept.items(), taken, strict=True)
+            position: Outcome(
+                item.event,
+                Result.STORED if memory.is_new else Result.MERGED,
+                memory_id=memory.memory,
+                bucket=item.classification.bucket,
+                importance=item.importance,
+                classification=item.classification,
+                because="" if memory.is_new else same,
+            )
+            for (position, item), memory in zip(accepted.items(), written, strict=True)
         }
 
 
-def _outcome(item: ClassifiedEvent, taken: Taken) -> Outcome:
-    return Outcome(
-        item.event,
-        Result.STORED if taken.is_new else Result.MERGED,
-        memory_id=taken.memory,
-        bucket=item.sorted_as.bucket,
-        importance=item.importance,
-        classification=item.sorted_as,
-        because=""
-        if taken.is_new
-        else "Says the same as this memory, which has it as evidence now.",
-    )
+def reject_content(event: MemoryEvent) -> Outcome | None:
+    """Return the outcome of an event whose content cannot become a memory, else None."""
+    if not isinstance(event.content, str) or flaw(event.content):
+        because = "The content is not a text that can be stored."
+        return drop_event(event, DropReason.NOT_TEXT, because)
+    length = len(event.content.strip())
+    if length < MIN_CHARACTERS:
+        because = f"{length} characters; a memory has at least {MIN_CHARACTERS}."
+        return drop_event(event, DropReason.TOO_SHORT, because)
+    if length > MAX_CHARACTERS:
+        because = f"{length} characters; a memory has at most {MAX_CHARACTERS}."
+        return drop_event(event, DropReason.TOO_LONG, because)
+    return None
+
+
+def drop_event(event: MemoryEvent, reason: DropReason, because: str) -> Outcome:
+    return Outcome(event, Result.DROPPED, reason, because)

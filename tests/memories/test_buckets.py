@@ -5,22 +5,23 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.agent_memory import AUTHORS, examples_of, macro_f1, taught
 from bench.labelled import DATA, rows
-from memories.buckets import cues, intent_examples, scripts
+from memories.buckets import cues, intent_model
 from memories.buckets.classifiers import HybridClassifier, LLMClassifier, RuleBasedClassifier
 from memories.buckets.cues import LabelScores, rank_labels
 from memories.buckets.events import DropReason, MemoryEvent, Result, count_outcomes
-from memories.buckets.gate import OpenGate, SharedTokenBucket, TokenBucket
-from memories.buckets.intent_examples import IntentExamples
+from memories.buckets.intent_model import IntentExamples
 from memories.buckets.intents import BUCKETS, Intent, QueryClassifier
 from memories.buckets.read_pipeline import ReadPipeline, fit_budget
 from memories.buckets.scoring import RRF, Axes, WeightedFusion, Weights, recency, score
-from memories.buckets.write_pipeline import WritePipeline
+from memories.buckets.write_pipeline import OpenGate, SharedTokenBucket, WritePipeline
 from memories.models import MemoryItem, Namespace
+from memories.models.allowances import EventAllowance
 from memories.states import Bucket
 from retrieval.embedders import CachedEmbedder
 from retrieval.errors import EmbedderDown, Invalid
@@ -102,13 +103,14 @@ def test_text_that_cannot_be_stored_costs_only_itself(mira: Namespace) -> None:
     assert good.result is Result.STORED
 
 
-def test_a_token_bucket_empties_and_fills_again() -> None:
-    now = [0.0]
-    bucket = TokenBucket(per_second=2, burst=5, clock=lambda: now[0])
+@pytest.mark.django_db
+def test_a_token_bucket_empties_and_fills_again(mira: Namespace) -> None:
+    bucket = SharedTokenBucket(mira, per_second=0.01, burst=5)
     assert [bucket.admit(4), bucket.admit(4)] == [4, 1]
-    now[0] = 1.5
+    rows = EventAllowance.objects.filter(namespace=mira)
+    rows.update(filled_at=F("filled_at") - timedelta(seconds=350))
     assert bucket.admit(9) == 3
-    now[0] = 0.5  # a clock set back gives nothing and takes nothing
+    rows.update(filled_at=F("filled_at") + timedelta(days=1))  # a clock set back adds no tokens
     assert bucket.admit(1) == 0
 
 
@@ -130,7 +132,9 @@ def test_two_writers_share_one_allowance(mira: Namespace, tobin: Namespace) -> N
 @pytest.mark.django_db
 def test_too_many_events_are_dropped_with_the_reason(mira: Namespace) -> None:
     events = [MemoryEvent(f"Lantern number {n} hangs at pier {n}.") for n in range(5)]
-    outcomes = WritePipeline(mira, gate=TokenBucket(per_second=0, burst=2)).process_all(events)
+    outcomes = WritePipeline(mira, gate=SharedTokenBucket(mira, per_second=0, burst=2)).process_all(
+        events
+    )
     assert count_outcomes(outcomes) == {"stored": 2, "rate_limited": 3}
 
 
@@ -160,7 +164,7 @@ def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
     hybrid = HybridClassifier(model=LLMClassifier(model))
     sure = hybrid.classify(MemoryEvent("I prefer ripgrep, please always use it."))
     assert (sure.bucket, sure.by, model.asked) == (Bucket.PREFERENCE, "rules", 0)
-    unsure = HybridClassifier(model=LLMClassifier(model), sure_from=1.1).classify(UNCLEAR)
+    unsure = HybridClassifier(model=LLMClassifier(model), trust_rules_from=1.1).classify(UNCLEAR)
     assert (unsure.bucket, unsure.by, unsure.importance) == (Bucket.SEMANTIC, "model", 0.9)
 
 
@@ -168,7 +172,7 @@ def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
     "answer", [{"bucket": "nonsense"}, TimeoutError("slow"), {"bucket": "fact", "importance": 7}]
 )
 def test_rules_sort_when_the_model_fails(answer: object) -> None:
-    hybrid = HybridClassifier(model=LLMClassifier(Says(answer)), sure_from=1.1)
+    hybrid = HybridClassifier(model=LLMClassifier(Says(answer)), trust_rules_from=1.1)
     assert hybrid.classify(UNCLEAR).by == "rules"
 
 
@@ -218,7 +222,7 @@ def down(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_examples_are_the_labelled_questions() -> None:
     written = examples_of(list(AUTHORS))
-    assert intent_examples.load_examples() == IntentExamples(
+    assert intent_model.load_examples() == IntentExamples(
         tuple(row["text"] for row in written), tuple(row["intent"].lower() for row in written)
     )
 
@@ -233,7 +237,7 @@ def test_any_text_gets_an_intent(question: str) -> None:
 
 @pytest.mark.django_db
 def test_an_intent_of_ones_own_is_learnt_from_questions() -> None:
-    more = intent_examples.load_examples().with_examples({"dice": DICE})
+    more = intent_model.load_examples().with_examples({"dice": DICE})
     own = QueryClassifier(examples=more, buckets={**BUCKETS, "dice": (Bucket.FACT,)})
     assert own.classify("Which dice do I throw for the gate?").label == "dice"
     assert own.classify("Why does the import crash again?").label == Intent.DEBUG
@@ -274,43 +278,6 @@ def test_the_explanation_says_which_second_intent_was_read(mira: Namespace) -> N
         .unsure
         == ""
     )
-
-
-@pytest.mark.parametrize("table", ["buckets", "intents"])
-@pytest.mark.parametrize("file", ["events.jsonl", "intents.jsonl"])
-def test_a_cue_left_out_for_its_script_would_not_have_matched(table: str, file: str) -> None:
-    left_out = 0
-    for row in rows(DATA / file):
-        seen, present = row["text"], scripts.scripts_in(row["text"])
-        for cue in (cue for found in cues.load_cues(table).by_label.values() for cue in found):
-            if cue.script not in present:
-                left_out += 1
-                assert not cue.pattern.search(seen if cue.case_sensitive else seen.lower()), (
-                    seen,
-                    cue,
-                )
-    assert left_out > 1000
-
-
-@pytest.mark.parametrize(
-    ("pattern", "needs"),
-    [
-        ("нельзя", "cyrillic"),
-        ("중요|절대", "hangul"),
-        ("нельзя|중요", ""),
-        ("ошибк|404", ""),
-        ("(баг)?x?", ""),
-        ("(баг)+x*", "cyrillic"),
-        ("[а-яё]\\d", "cyrillic"),
-        ("[^а-я]", ""),
-        (r"\w+", ""),
-        ("(?!нет)", ""),
-        ("[A-z]", ""),
-        (r"\bplays?\b", "latin"),
-    ],
-)
-def test_what_script_a_pattern_needs_is_read_from_the_pattern(pattern: str, needs: str) -> None:
-    assert scripts.required_script(pattern) == needs
 
 
 @pytest.mark.django_db

@@ -12,9 +12,8 @@ from memories.buckets.abstention import Candidate, Signs, thresholds
 from memories.buckets.answer_check import AnswerChecker, AnsweringMemory, CheckerFailed
 from memories.buckets.answer_decision import Decider, decide
 from memories.buckets.events import MemoryEvent
-from memories.buckets.gate import OpenGate
 from memories.buckets.read_pipeline import MemoryQueryResult, ReadPipeline
-from memories.buckets.write_pipeline import WritePipeline
+from memories.buckets.write_pipeline import OpenGate, WritePipeline
 from memories.models import Namespace
 from memories.states import Bucket
 from retrieval.llm import Way, request_for
@@ -381,7 +380,7 @@ def test_no_transaction_is_open_while_the_model_thinks(
         inside.append(connection.in_atomic_block)
         return answering(self, question, memories)
 
-    monkeypatch.setattr(answer_decision.AnswerChecker, "answering", noting)
+    monkeypatch.setattr(answer_decision.AnswerChecker, "find_answer", noting)
     scripted_llm.chat.always(named("1"))
     agent(
         "POST", path, {"query": UNCLEAR["en"], "intent": "general"}, **{"Idempotency-Key": "once"}

@@ -14,8 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from memories.buckets.events import MemoryEvent
-from memories.buckets.gate import OpenGate
-from memories.buckets.write_pipeline import WritePipeline
+from memories.buckets.write_pipeline import OpenGate, WritePipeline
 from memories.curation import lifecycle
 from memories.erasure import deletion
 from memories.ingest.add import Models

@@ -10,7 +10,7 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from memories import core
-from memories.buckets.importance import check_importance
+from memories.buckets.events import check_importance
 from memories.code_rules.rule import EMA_ALPHA, CodeRule, reinforce_rule, similar_by_name
 from memories.coding_agent.stores.protocol import MemoryRecord, StoreHit
 from memories.ledger import state_changes

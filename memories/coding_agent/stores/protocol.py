@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from memories.buckets.importance import check_importance
+from memories.buckets.events import check_importance
 from memories.code_rules.rule import CodeRule
 from memories.states import Bucket
 from memories.storable import required
