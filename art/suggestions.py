@@ -17,7 +17,7 @@ from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
 from npcs.models import NPC
-from retrieval.search import search
+from retrieval.search import SearchRequest, search
 from worlds.audiences import Audience
 
 MOST_NEIGHBOURS = 10
@@ -116,11 +116,13 @@ def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDe
         return [], []
     found = search(
         cards,
-        words,
-        scopes=[str(scene.world_id)],
-        hidden=audience.is_gm,
-        limit=k,
-        language=scene.world.language,
+        SearchRequest(
+            query=words,
+            scopes=[str(scene.world_id)],
+            hidden=audience.is_gm,
+            limit=k,
+            language=scene.world.language,
+        ),
     )
     rows = cards.with_source().in_bulk([hit.id for hit in found])
     hits = [(rows[hit.id], hit) for hit in found if hit.id in rows]

@@ -130,14 +130,14 @@ def _passages(world: "World") -> Any:
 
 
 def in_python() -> Callable[[str], Any]:
-    from retrieval.search import get_compiled_rows, search
+    from retrieval.search import SearchRequest, get_compiled_rows, search
     from worlds.models import World
 
     world = World.objects.get()
 
     def ask(text: str) -> Any:  # the rows are kept compiled, as the tools keep them
         rows = get_compiled_rows(("bench", world.pk), lambda: _passages(world))
-        return search(rows, text, scopes=[world.pk], hidden=True, limit=K)
+        return search(rows, SearchRequest(query=text, scopes=[world.pk], hidden=True, limit=K))
 
     return ask
 
@@ -219,7 +219,7 @@ def report(size: int, times: dict[str, list[float]]) -> None:
 
 def narrow_filter(questions: "list[tuple[str, Vectors]]") -> None:
     """Print recall@10 against an exact scan: of everything through the index, and within one per cent."""
-    from retrieval.search import search
+    from retrieval.search import SearchRequest, search
     from worlds.models import World
 
     world = World.objects.get()
@@ -234,7 +234,10 @@ def narrow_filter(questions: "list[tuple[str, Vectors]]") -> None:
             hits = {
                 hit.id
                 for hit in search(
-                    rows, text, scopes=[world.pk], hidden=True, mode="vector", limit=K
+                    rows,
+                    SearchRequest(
+                        query=text, scopes=[world.pk], hidden=True, mode="vector", limit=K
+                    ),
                 )
             }
             taken.append(1000 * (time.perf_counter() - started))

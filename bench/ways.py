@@ -6,7 +6,7 @@ from uuid import UUID
 
 from bench.datasets import Question
 from bench.peers import PEERS, Ranking, Tenant
-from retrieval.search import Fusion, Mode, search
+from retrieval.search import Fusion, Mode, SearchRequest, search
 
 Way = Callable[[Question], list[UUID]]
 
@@ -32,13 +32,15 @@ def _ours(where: Tenant, limit: int, mode: Mode, fusion: Fusion = Fusion.SCORE) 
     def ask(question: Question) -> list[UUID]:
         found = search(
             where.rows,
-            question.text,
-            scopes=where.scopes,
-            hidden=where.hidden,
-            preset=preset,
-            limit=limit,
-            mode=mode,
-            language=question.language,
+            SearchRequest(
+                query=question.text,
+                scopes=where.scopes,
+                hidden=where.hidden,
+                preset=preset,
+                limit=limit,
+                mode=mode,
+                language=question.language,
+            ),
         )
         return [hit.id for hit in found]
 

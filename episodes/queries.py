@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from episodes.field_types import When
 from episodes.models import Episode, Scene, Session
 from episodes.schemas import EpisodeOut, EpisodePrivate, Who
 from episodes.sql import fetch_rows
-from retrieval.search import Mode, search
+from retrieval.search import Mode, SearchRequest, search
 from worlds.audiences import Audience, Visibility
 from worlds.callers import Caller
 from worlds.models import World
@@ -88,18 +88,19 @@ def search_episodes(
     episodes: Any, query: str, *, k: int, world: World, audience: Audience
 ) -> EpisodeHits:
     """Return the `k` of the queryset `episodes` that match `query` best."""
-    options: dict[str, Any] = {
-        "scopes": [str(world.pk)],
-        "hidden": audience.is_gm,
-        "language": world.language,
-    }
-    hits = search(episodes, query, limit=k, **options)
+    request = SearchRequest(
+        query=query,
+        scopes=[world.pk],
+        hidden=audience.is_gm,
+        language=world.language,
+        limit=k,
+    )
+    hits = search(episodes, request)
     scores = {hit.id: hit.score for hit in hits}
     if len(scores) < k:
         # Episodes recorded a moment ago have no vector yet: fill up with keyword hits.
-        rest = episodes.exclude(pk__in=scores)
-        more = search(rest, query, limit=k - len(scores), mode=Mode.KEYWORD, **options)
-        scores |= {hit.id: hit.score for hit in more}
+        request = replace(request, limit=k - len(scores), mode=Mode.KEYWORD)
+        scores |= {hit.id: hit.score for hit in search(episodes.exclude(pk__in=scores), request)}
     by_id = episodes.with_source().in_bulk(list(scores))
     return EpisodeHits(
         [present_episode(by_id[pk], audience, score=scores[pk]) for pk in scores if pk in by_id],

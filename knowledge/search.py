@@ -30,6 +30,7 @@ from retrieval.search import (
     Hit,
     Mode,
     NamedPassage,
+    SearchRequest,
     SearchResult,
     get_compiled_rows,
     search,
@@ -125,17 +126,19 @@ def _searched_rules(question: RulesQuestion, caller: Caller, mode: Mode | None) 
     names = match_rules(rules, own, caller.world, term, within=MENTIONED_RULE)
     result = search(
         passages,
-        term,
-        scopes=_rule_scopes(caller),
-        hidden=caller.audience.is_gm,
-        limit=question.k,
-        language=guess_language(term),
-        expansions=[Expansion(found.term, found.weight) for found in terms],
-        named=_named(passages, "rule_id", names),
-        fields=RULE_FIELDS,
-        one_of="rule_id",
-        mode=mode,
-        explain=question.explain,
+        SearchRequest(
+            query=term,
+            scopes=_rule_scopes(caller),
+            hidden=caller.audience.is_gm,
+            limit=question.k,
+            language=guess_language(term),
+            expansions=[Expansion(found.term, found.weight) for found in terms],
+            named=_named(passages, "rule_id", names),
+            fields=RULE_FIELDS,
+            one_of="rule_id",
+            mode=mode,
+            explain=question.explain,
+        ),
     )
     hits, rest = (
         [present_rule_hit(hit, caller) for hit in some]
@@ -174,16 +177,18 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
     names = match_rows(entries, question.query, within=MENTIONED_LORE)
     result = search(
         passages,
-        question.query,
-        scopes=[caller.world.pk],
-        hidden=caller.audience.is_gm,
-        limit=question.k * (2 if question.expand else 1),
-        language=guess_language(question.query),
-        named=_named(passages, "lore_id", names),
-        fields=LORE_FIELDS,
-        one_of="lore_id",
-        mode=mode,
-        explain=question.explain,
+        SearchRequest(
+            query=question.query,
+            scopes=[caller.world.pk],
+            hidden=caller.audience.is_gm,
+            limit=question.k * (2 if question.expand else 1),
+            language=guess_language(question.query),
+            named=_named(passages, "lore_id", names),
+            fields=LORE_FIELDS,
+            one_of="lore_id",
+            mode=mode,
+            explain=question.explain,
+        ),
     )
     if question.expand:
         result = add_graph_leg(

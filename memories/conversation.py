@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from memories.models import Message, Namespace
 from memories.storable import flaw
 from retrieval.errors import Invalid
-from retrieval.search import Mode
+from retrieval.search import Mode, SearchRequest
 from retrieval.search import search as search_passages
 
 HIDDEN = ("embedding", "search_vector")
@@ -74,7 +74,10 @@ def search_messages(
         latest = list(rows.order_by("-said_at", "-pk").defer(*HIDDEN)[:limit])
         return MessageHits(latest, [0.0] * len(latest))
     found = search_passages(
-        rows, query, scopes=[namespace.pk], limit=limit, mode=mode, language=namespace.language
+        rows,
+        SearchRequest(
+            query=query, scopes=[namespace.pk], limit=limit, mode=mode, language=namespace.language
+        ),
     )
     messages = rows.defer(*HIDDEN).in_bulk([hit.id for hit in found.hits])
     hits = [hit for hit in found.hits if hit.id in messages]

@@ -27,7 +27,7 @@ from memory_site.openai_schemas import function_schema
 from npcs.schemas import NPCIn
 from npcs.upsert import upsert_npc
 from retrieval.indexing import count_words, embed_pending, normalize_lore, normalize_srd
-from retrieval.search import search
+from retrieval.search import SearchRequest, search
 from worlds import keys, reveals
 from worlds.audiences import GM, Audience
 from worlds.callers import Caller
@@ -104,10 +104,10 @@ def _writing(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
 def _reading(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
     rows = LorePassage.objects.in_world(world).visible_to(GM)
     for mode in ("hybrid", "vector", "keyword"):
-        yield (
-            f"search ({mode})",
-            partial(search, rows, "who runs the ferry?", scopes=[world.pk], hidden=True, mode=mode),
+        request = SearchRequest(
+            query="who runs the ferry?", scopes=[world.pk], hidden=True, mode=mode
         )
+        yield f"search ({mode})", partial(search, rows, request)
 
     def node(slug: str) -> Any:
         return GraphNode.objects.get(world=world, slug=slug).pk

@@ -13,7 +13,7 @@ from npcs.models import NPC, DispositionChange
 from npcs.page_queries import disposition_table
 from npcs.profiles import present_influence
 from retrieval.errors import Problem
-from retrieval.search import search
+from retrieval.search import SearchRequest, search
 from worlds.callers import Caller
 from worlds.in_world_days import names_of_days
 from worlds.pages import Viewer, gm_page, page, show
@@ -97,11 +97,13 @@ def _found(looker: Viewer, question: str) -> dict[str, Any]:
     scopes = [str(looker.world.pk)]
     hits = search(
         episodes,
-        question,
-        scopes=scopes,
-        hidden=looker.is_gm,
-        limit=FOUND,
-        language=looker.world.language,
+        SearchRequest(
+            query=question,
+            scopes=scopes,
+            hidden=looker.is_gm,
+            limit=FOUND,
+            language=looker.world.language,
+        ),
     )
     told = episodes.with_source().in_bulk([hit.id for hit in hits])
     return {

@@ -13,6 +13,7 @@ from retrieval.indexing.chunk_schema import Chunk, ChunkScore, Domain
 from retrieval.presets import get_preset
 from retrieval.search.engine import search
 from retrieval.search.hits import Hit
+from retrieval.search.request import SearchRequest
 
 RANGE = {"gte", "gt", "lte", "lt"}
 
@@ -75,12 +76,14 @@ class PostgresStore:
         rows = narrowed(shelf.rows(), filters or {}, allowed=shelf.filters)
         found = await sync_to_async(search)(
             rows,
-            query,
-            scopes=shelf.scopes,
-            hidden=shelf.hidden,
-            preset=settings,
-            limit=max(k_vector, k_keyword or 0),
-            mode="hybrid" if k_keyword else "vector",
+            SearchRequest(
+                query=query,
+                scopes=shelf.scopes,
+                hidden=shelf.hidden,
+                preset=settings,
+                limit=max(k_vector, k_keyword or 0),
+                mode="hybrid" if k_keyword else "vector",
+            ),
         )
         return [_chunk_score(domain, hit) for hit in found.hits]
 

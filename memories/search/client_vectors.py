@@ -12,7 +12,7 @@ from memories.models import Namespace
 from memories.querysets import MemoryQuerySet
 from memories.storable import flaw
 from memories.vectors import Vectors, VectorSource
-from retrieval.search import Hit, Leg, Mode, get_preset
+from retrieval.search import Hit, Leg, Mode, SearchRequest, get_preset
 from retrieval.search import search as search_passages
 
 NOT_A_NUMBER = Value("NaN", output_field=FloatField())
@@ -53,11 +53,13 @@ def _by_words(
         return {}
     found = search_passages(
         rows,
-        query[:8000],
-        scopes=[namespace.pk],
-        limit=max(limit, get_preset("memory").k_keyword),
-        mode=Mode.KEYWORD,
-        language=namespace.language,
+        SearchRequest(
+            query=query[:8000],
+            scopes=[namespace.pk],
+            limit=max(limit, get_preset("memory").k_keyword),
+            mode=Mode.KEYWORD,
+            language=namespace.language,
+        ),
     )
     return {hit.id: hit for hit in found.hits}
 

@@ -12,7 +12,7 @@ from memories.search.client_vectors import search_by_client_vectors
 from memories.search.neighbors import lifted_by_neighbours
 from memories.states import Link
 from memories.vectors import VectorSource
-from retrieval.search import Hit, Leg, Mode
+from retrieval.search import Hit, Leg, Mode, SearchRequest
 from retrieval.search import search as search_passages
 
 WORDS_COUNT_FROM = 250
@@ -93,7 +93,14 @@ def search(
         )
     else:
         found = search_passages(
-            rows, query, scopes=[namespace.pk], limit=wanted, mode=mode, language=namespace.language
+            rows,
+            SearchRequest(
+                query=query,
+                scopes=[namespace.pk],
+                limit=wanted,
+                mode=mode,
+                language=namespace.language,
+            ),
         )
         hits, degraded = list(found.hits), found.degraded
     if neighbours:

@@ -2,9 +2,10 @@
 
 from retrieval.presets import Fusion, Mode, Preset, get_preset
 from retrieval.search.compiled_rows import CompiledRows, get_compiled_rows, named_parameters
-from retrieval.search.engine import Expansion, NamedPassage, search
+from retrieval.search.engine import search
 from retrieval.search.hits import Hit, Leg, SearchResult
 from retrieval.search.pipeline import execute_together
+from retrieval.search.request import Expansion, NamedPassage, SearchRequest
 from retrieval.search.row_estimate import clear_row_estimates
 from retrieval.search.statement import HIT_COLUMNS, halfvec_text
 from retrieval.search.telemetry import start_span
@@ -26,6 +27,7 @@ __all__ = [
     "NamedPassage",
     "Preset",
     "search",
+    "SearchRequest",
     "SearchResult",
     "start_span",
 ]

@@ -1,131 +1,28 @@
 """Hybrid search: words by BM25 and meaning by vectors, fused, in one statement inside the caller's queryset."""
 
 import logging
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 from django.db.models import QuerySet
 from pgvector import HalfVector
 
-from retrieval.domains import Scope
 from retrieval.embedders import get_embedder
-from retrieval.errors import EmbedderDown, Invalid
-from retrieval.presets import Mode, Preset
-from retrieval.presets import get_preset as preset_of
+from retrieval.errors import EmbedderDown
+from retrieval.presets import Mode, Preset, get_preset
 from retrieval.search.compiled_rows import CompiledRows
 from retrieval.search.hits import Hit, Leg, SearchResult
-from retrieval.search.query_text import QueryText, check_query
+from retrieval.search.request import SearchRequest
 from retrieval.search.row_estimate import RowEstimate, estimate_rows
 from retrieval.search.statement import QueryVector, Statement
-from retrieval.search.telemetry import searching
+from retrieval.search.telemetry import record_search
 
 logger = logging.getLogger(__name__)
 
 NEAR_MISSES = 5
-MOST_HITS = 200
-
-
-@dataclass(frozen=True)
-class Expansion:
-    """Words that stand in for words of the question (a glossary's English term for a Korean one)."""
-
-    text: str
-    weight: float = 1.0
-
-
-@dataclass(frozen=True)
-class NamedPassage:
-    """A passage that the caller found by name. It counts only if the queryset holds it."""
-
-    id: UUID
-    kind: str
-    """exact, alias or fuzzy."""
-    score: float = 1.0
-
-
-def search(
-    rows: "QuerySet[Any, Any] | CompiledRows",
-    query: str,
-    *,
-    scopes: Sequence[Scope],
-    hidden: bool = False,
-    preset: Preset | None = None,
-    limit: int = 10,
-    mode: Mode | str | None = None,
-    language: str | None = None,
-    expansions: Sequence[Expansion] = (),
-    named: Sequence[NamedPassage] = (),
-    fields: Sequence[str] = (),
-    one_of: str = "",
-    vector_query: str | None = None,
-    explain: bool = False,
-) -> SearchResult:
-    """Return the passages of `rows` that answer `query` best.
-
-    `rows` is a queryset, already narrowed by world, audience and filters. `scopes` are the tenants whose word counts
-    apply (`Searched.scope`): the world, its game system, a namespace. `hidden=True` counts hidden rows too, for a game
-    master only: else a hidden row would change the ranking of others. `named` are passages found by name, `fields` more columns to return with each hit, also of related rows (`lore__title`). Of each value of the column `one_of`
-    only the best passage is a hit (`lore_id`: one of each entry). `vector_query` is embedded in place of `query`. Raise
-    `Invalid` for a question that cannot be asked, `SearchTimeout` when the database is too slow.
-    """
-    rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
-    request = Request(
-        rows=rows,
-        asked=check_query(query),
-        preset=preset or preset_of(rows.model.search_config.domain),
-        scopes=[str(scope) for scope in scopes],
-        hidden=hidden,
-        limit=_checked_limit(limit),
-        mode=_checked_mode(mode),
-        languages=[language or "en"],
-        expansions=expansions,
-        named=named,
-        fields=tuple(fields),
-        one_of=one_of,
-        vector_query=vector_query,
-        explain=explain,
-    )
-    depths = {"k_vector": request.preset.k_vector, "k_keyword": request.preset.k_keyword}
-    with searching(request.domain, mode=request.way, **depths) as found:
-        result = _answer(request)
-        found.extend(result.hits)
-    return result
-
-
-@dataclass(frozen=True)
-class Request:
-    """What `search` was asked, checked."""
-
-    rows: CompiledRows
-    asked: QueryText
-    preset: Preset
-    scopes: Sequence[str]
-    hidden: bool
-    limit: int
-    mode: Mode | None
-    languages: Sequence[str]
-    expansions: Sequence[Expansion]
-    named: Sequence[NamedPassage]
-    fields: tuple[str, ...]
-    one_of: str
-    vector_query: str | None
-    explain: bool
-
-    @property
-    def domain(self) -> str:
-        return self.rows.model.search_config.domain
-
-    @property
-    def depth(self) -> int:
-        """Passages to look for in each leg, at least: an entry may bring several, of which one is a hit."""
-        return 2 * self.limit if self.one_of else self.limit
-
-    @property
-    def way(self) -> Mode:
-        return self.mode or self.preset.mode
 
 
 @dataclass
@@ -138,96 +35,135 @@ class Clock:
         self.laps[name] = 1000 * (time.perf_counter() - self.started) - sum(self.laps.values())
 
 
-def _answer(request: Request) -> SearchResult:
-    clock = Clock()
-    meaning, degraded = _meaning(request)
+@dataclass(frozen=True)
+class SearchPlan:
+    """A checked request for the rows of one domain."""
+
+    request: SearchRequest
+    domain: str
+    preset: Preset
+    mode: Mode
+    query: str
+    limit: int
+
+
+def search(rows: "QuerySet[Any, Any] | CompiledRows", request: SearchRequest) -> SearchResult:
+    """Return the passages of `rows` that answer `request` best.
+
+    `rows` are already narrowed by world, audience and filters: nothing is removed after ranking. Raise `Invalid` for a
+    malformed request, `SearchTimeout` when the database is too slow.
+    """
+    rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
+    query, notices = request.check_query()
+    domain = rows.model.search_config.domain
+    preset = request.preset or get_preset(domain)
+    mode = request.check_mode() or preset.mode
+    plan = SearchPlan(request, domain, preset, mode, query, request.check_limit())
+    depths = {"k_vector": preset.k_vector, "k_keyword": preset.k_keyword}
+    with record_search(domain, mode=mode, **depths) as recorded:
+        result = _run(plan, rows, notices)
+        recorded.extend(result.hits)
+    return result
+
+
+def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> SearchResult:
+    request, clock = plan.request, Clock()
+    # The model is asked before the database is touched, so that no connection waits for it.
+    vector, degraded = _embed_query(plan)
     clock.lap("embed")
-    statement = Statement(request.rows, meaning, request.fields, request.one_of)
-    narrow = estimate_rows(request.rows.queryset, request.rows.key)
+    estimate = estimate_rows(rows.queryset, rows.key)
     clock.lap("plan")
-    parameters = _parameters(request, meaning, narrow)
-    hits = _found(request, statement, parameters, narrow)
-    if meaning and narrow.rows and not any(hit.legs["vector"].score is not None for hit in hits):
-        degraded = ("vector",)  # no passage has a vector of this model (yet): by words, then
-        parameters = _parameters(request, None, narrow)
-        hits = hits or _found(request, statement, parameters, narrow)
+
+    statement = Statement(rows, vector, tuple(request.fields), request.one_of)
+    text = statement.text(exact=estimate.exact)
+    parameters = _parameters(plan, vector, estimate)
+    hits = [_hit(row, request.fields) for row in statement.run(text, parameters, plan.preset)]
+    if vector and estimate.rows and all(hit.legs["vector"].score is None for hit in hits):
+        # No passage has a vector of this model yet. Without hits the words get the whole weight in a second try.
+        degraded = ("vector",)
+        parameters = _parameters(plan, None, estimate)
+        hits = hits or [
+            _hit(row, request.fields) for row in statement.run(text, parameters, plan.preset)
+        ]
     clock.lap("sql")
+
+    explanation = {
+        "mode": plan.mode.value,
+        "fusion": plan.preset.fusion.value,
+        "vector_weight": parameters["vector_weight"],
+        "rows_matching_filter": estimate.rows,
+        "vector_scan": "exact" if estimate.exact else "index",
+        "k_keyword": parameters["k_keyword"],
+        "k_vector": parameters["k_vector"],
+        "near_misses": hits[plan.limit :],
+    }
     return SearchResult(
-        hits=hits[: request.limit],
+        hits=hits[: plan.limit],
         degraded=degraded,
-        notices=request.asked.notices,
+        notices=notices,
         timings={**clock.laps, "total": sum(clock.laps.values())},
-        explain=_explained(request, statement, parameters, narrow, hits)
-        if request.explain
-        else None,
+        explain={**explanation, "words": statement.words(parameters)} if request.explain else None,
     )
 
 
-def _found(
-    request: Request, statement: Statement, parameters: Mapping[str, Any], narrow: RowEstimate
-) -> Sequence[Hit]:
-    rows = statement.run(statement.text(exact=narrow.exact), parameters, request.preset)
-    return [_hit(row, request.fields) for row in rows]
-
-
-def _meaning(request: Request) -> tuple[QueryVector | None, tuple[str, ...]]:
-    """Embed the question, before the database is touched. A model that is down takes only its leg with it."""
-    if request.way == Mode.KEYWORD:
+def _embed_query(plan: SearchPlan) -> tuple[QueryVector | None, tuple[str, ...]]:
+    """Return the vector of the query, and the legs that cannot take part because their model is down."""
+    if plan.mode == Mode.KEYWORD:
         return None, ()
-    embedder = get_embedder(request.domain)
+    embedder = get_embedder(plan.domain)
     try:
-        vector = embedder.embed_query([request.vector_query or request.asked.text])[0]
+        vector = embedder.embed_query([plan.request.vector_query or plan.query])[0]
     except EmbedderDown as problem:
-        logger.warning("searching %s by words alone: %s", request.domain, problem)
+        logger.warning("searching %s by words alone: %s", plan.domain, problem)
         return None, ("vector",)
     return QueryVector(embedder.name, embedder.dims, HalfVector(vector)), ()
 
 
 def _parameters(
-    request: Request, meaning: QueryVector | None, narrow: RowEstimate
+    plan: SearchPlan, vector: QueryVector | None, estimate: RowEstimate
 ) -> dict[str, Any]:
     """Return the values of the statement's named parameters."""
-    preset, by_words = request.preset, request.way != Mode.VECTOR or meaning is None
-    named = request.named
+    request, preset = plan.request, plan.preset
+    by_words = plan.mode != Mode.VECTOR or vector is None
+    expansions = request.expansions if by_words else ()
+    # An entry may bring several passages of which only one becomes a hit.
+    depth = 2 * plan.limit if request.one_of else plan.limit
     return {
-        "domain": request.domain,
-        "scopes": list(request.scopes),
+        "domain": plan.domain,
+        "scopes": [str(scope) for scope in request.scopes],
         "hidden": request.hidden,
-        "languages": list(request.languages),
-        "query": request.asked.text if by_words else "",
-        "expansions": [expansion.text for expansion in request.expansions if by_words],
-        "expansion_weights": [
-            float(expansion.weight) for expansion in request.expansions if by_words
-        ],
+        "languages": [request.language or "en"],
+        "query": plan.query if by_words else "",
+        "expansions": [expansion.text for expansion in expansions],
+        "expansion_weights": [float(expansion.weight) for expansion in expansions],
         "most_words": preset.most_words,
         "budget": preset.candidates,
-        "matching": max(narrow.rows, 1),
+        "matching": max(estimate.rows, 1),
         "k1": preset.k1,
         "b": preset.b,
-        "k_keyword": max(preset.k_keyword, request.depth),
-        "k_vector": max(preset.k_vector, request.depth) if meaning else 0,
-        "vector": meaning.vector if meaning else None,
-        "named_ids": [name.id for name in named],
-        "named_kinds": [name.kind for name in named],
-        "named_scores": [float(name.score) for name in named],
+        "k_keyword": max(preset.k_keyword, depth),
+        "k_vector": max(preset.k_vector, depth) if vector else 0,
+        "vector": vector.vector if vector else None,
+        "named_ids": [named.id for named in request.named],
+        "named_kinds": [named.kind for named in request.named],
+        "named_scores": [float(named.score) for named in request.named],
         "fusion": preset.fusion.value,
         "rrf_k": preset.rrf_k,
-        "vector_weight": _vector_weight(request, meaning),
+        "vector_weight": _vector_weight(plan, vector),
         "vector_floor": preset.vector_floor,
         "evidence": preset.evidence,
         "name_weight": preset.name_weight,
-        "limit": request.limit + (NEAR_MISSES if request.explain else 0),
+        "limit": plan.limit + (NEAR_MISSES if request.explain else 0),
     }
 
 
-def _vector_weight(request: Request, meaning: QueryVector | None) -> float:
-    if meaning is None:
+def _vector_weight(plan: SearchPlan, vector: QueryVector | None) -> float:
+    if vector is None:
         return 0.0
-    if request.way == Mode.VECTOR:
+    if plan.mode == Mode.VECTOR:
         return 1.0
-    preset = request.preset
-    expanded = preset.expanded_weight if request.expansions else None
-    return preset.vector_weight if expanded is None else expanded
+    expanded = plan.preset.expanded_weight if plan.request.expansions else None
+    return plan.preset.vector_weight if expanded is None else expanded
 
 
 def _hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
@@ -235,6 +171,7 @@ def _hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
         "keyword": Leg(row["keyword_rank"], row["keyword"]),
         "vector": Leg(row["vector_rank"], row["vector"]),
     }
+    better_leg = min(legs, key=lambda name: legs[name].rank or math.inf)
     if row["kind"]:
         legs["name"] = Leg(1, row["named_score"])
     return Hit(
@@ -247,45 +184,6 @@ def _hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
         updated_at=row["updated_at"],
         score=row["score"],
         legs=legs,
-        match=row["kind"] or _better_leg(legs),
+        match=row["kind"] or better_leg,
         fields={name: row[name] for name in fields},
     )
-
-
-def _better_leg(legs: Mapping[str, Leg]) -> str:
-    ranked = {name: leg.rank for name, leg in legs.items() if leg.rank is not None}
-    return min(ranked, key=lambda name: ranked[name]) if ranked else "keyword"
-
-
-def _explained(
-    request: Request,
-    statement: Statement,
-    parameters: Mapping[str, Any],
-    narrow: RowEstimate,
-    hits: Sequence[Hit],
-) -> dict[str, Any]:
-    """Say how the answer came about: for game masters, the "Try search" page and bug reports."""
-    return {
-        "mode": request.way.value,
-        "fusion": request.preset.fusion.value,
-        "vector_weight": parameters["vector_weight"],
-        "words": statement.words(parameters),
-        "rows_matching_filter": narrow.rows,
-        "vector_scan": "exact" if narrow.exact else "index",
-        "k_keyword": parameters["k_keyword"],
-        "k_vector": parameters["k_vector"],
-        "near_misses": list(hits[request.limit :]),
-    }
-
-
-def _checked_limit(limit: int) -> int:
-    if not 1 <= limit <= MOST_HITS:
-        raise Invalid(f"The number of hits must be from 1 to {MOST_HITS}.")
-    return limit
-
-
-def _checked_mode(mode: Mode | str | None) -> Mode | None:
-    try:
-        return Mode(mode) if mode else None
-    except ValueError as error:
-        raise Invalid(f"Unknown mode {mode!r}.", candidates=[way.value for way in Mode]) from error

@@ -69,13 +69,13 @@ class Statement:
     the planner must see those to use the partial vector index."""
 
     rows: CompiledRows
-    meaning: QueryVector | None
+    vector: QueryVector | None
     fields: tuple[str, ...] = ()
     one_of: str = ""
     """A column of the passage: of each of its values, only the best passage is a hit."""
 
     def text(self, *, exact: bool) -> str:
-        model, dims = (self.meaning.model, self.meaning.dims) if self.meaning else ("", 1)
+        model, dims = (self.vector.model, self.vector.dims) if self.vector else ("", 1)
         nearest = EXACT if exact else INDEXED.format(dims=int(dims))
         return _text(
             self.rows.model,

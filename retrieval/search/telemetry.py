@@ -22,15 +22,17 @@ def start_span(
 
 
 @contextmanager
-def searching(domain: str, *, mode: str, k_vector: int, k_keyword: int) -> Iterator[list[object]]:
-    """Time one search; the caller appends what was found. Attributes are counts and names, never text."""
+def record_search(
+    domain: str, *, mode: str, k_vector: int, k_keyword: int
+) -> Iterator[list[object]]:
+    """Time one search; the caller appends its hits. Attributes are counts and names, never text."""
     attributes = {"domain": domain, "op": "search", "mode": mode}
     depths = {"k_vector": k_vector, "k_keyword": k_keyword}
-    found: list[object] = []
+    hits: list[object] = []
     with start_span(_tracer, "memory37.search", **attributes, **depths) as span:
         try:
-            yield found
+            yield hits
         finally:
-            span.set_attribute("hits", len(found))
+            span.set_attribute("hits", len(hits))
             _requests.add(1, attributes)
-            _hits.add(len(found), attributes)
+            _hits.add(len(hits), attributes)

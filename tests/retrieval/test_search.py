@@ -9,7 +9,7 @@ from retrieval.embedders import Vectors, get_embedder
 from retrieval.errors import EmbedderDown, Invalid, SearchTimeout
 from retrieval.indexing.statistics import count_words
 from retrieval.presets import Fusion, Mode, Preset
-from retrieval.search import Expansion, NamedPassage, clear_row_estimates, search
+from retrieval.search import Expansion, NamedPassage, SearchRequest, clear_row_estimates, search
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +65,13 @@ def shelf() -> dict[str, BenchPassage]:
 def ask(query: str, **options: object) -> list[str]:
     rows = BenchPassage.objects.filter(tenant="ferrymark")
     found = search(
-        rows, query, scopes=["ferrymark"], fields=["key"], **{"preset": Preset(dims=256), **options}
+        rows,
+        SearchRequest(
+            query=query,
+            scopes=["ferrymark"],
+            fields=["key"],
+            **{"preset": Preset(dims=256), **options},
+        ),
     )
     return [hit.fields["key"] for hit in found]
 
@@ -131,7 +137,10 @@ def test_what_is_no_question_is_refused(db: object, query: str) -> None:
 
 def test_every_hit_says_what_each_leg_thought_of_it(shelf: object) -> None:
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    best = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256)).hits[0]
+    best = search(
+        rows,
+        SearchRequest(query="explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256)),
+    ).hits[0]
     assert best.legs["keyword"].rank == 1
     assert best.legs["vector"].rank == 1
     assert best.legs["vector"].score == pytest.approx(best.legs["vector"].score, abs=1)
@@ -141,11 +150,13 @@ def test_explain_says_what_each_word_was_worth(shelf: object) -> None:
     rows = BenchPassage.objects.filter(tenant="ferrymark")
     found = search(
         rows,
-        "harbour ledgers",
-        scopes=["ferrymark"],
-        preset=Preset(dims=256),
-        limit=1,
-        explain=True,
+        SearchRequest(
+            query="harbour ledgers",
+            scopes=["ferrymark"],
+            preset=Preset(dims=256),
+            limit=1,
+            explain=True,
+        ),
     )
     assert found.explain is not None
     assert {word["word"]: word["frequency"] for word in found.explain["words"]} == {
@@ -160,7 +171,10 @@ def test_a_hidden_passage_changes_no_score_of_another_audience(shelf: object) ->
     def scores() -> list[tuple[str, float]]:
         rows = BenchPassage.objects.filter(tenant="ferrymark", visibility="public")
         found = search(
-            rows, "harbour guild", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"]
+            rows,
+            SearchRequest(
+                query="harbour guild", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"]
+            ),
         )
         return [(hit.fields["key"], hit.score) for hit in found]
 
@@ -181,7 +195,13 @@ def test_a_broken_embedder_takes_only_its_leg_with_it(shelf: object, settings: A
     settings.EMBEDDER = "tests.retrieval.test_search.Down"
     rows = BenchPassage.objects.filter(tenant="ferrymark")
     found = search(
-        rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"]
+        rows,
+        SearchRequest(
+            query="explosion of flame",
+            scopes=["ferrymark"],
+            preset=Preset(dims=256),
+            fields=["key"],
+        ),
     )
     assert found.hits[0].fields["key"] == "fireball"
     assert found.degraded == ("vector",)
@@ -190,11 +210,17 @@ def test_a_broken_embedder_takes_only_its_leg_with_it(shelf: object, settings: A
 def test_vectors_of_another_model_are_not_compared(shelf: object) -> None:
     BenchPassage.objects.update(embedding_model="another")
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    found = search(rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256))
+    found = search(
+        rows,
+        SearchRequest(query="explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256)),
+    )
     assert found.degraded == ("vector",)
     assert found.hits[0].legs["vector"].score is None
     by_meaning = search(
-        rows, "explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), mode="vector"
+        rows,
+        SearchRequest(
+            query="explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256), mode="vector"
+        ),
     )
     assert by_meaning.degraded == ("vector",)
     assert by_meaning.hits[0].id == found.hits[0].id
@@ -217,9 +243,7 @@ def test_a_slow_database_is_an_error_that_says_what_to_do(shelf: object) -> None
 def test_an_impossible_filter_finds_nothing(shelf: object) -> None:
     assert not search(
         BenchPassage.objects.filter(pk__in=[]),
-        "flame",
-        scopes=["ferrymark"],
-        preset=Preset(dims=256),
+        SearchRequest(query="flame", scopes=["ferrymark"], preset=Preset(dims=256)),
     ).hits
 
 

@@ -1,0 +1,94 @@
+"""What is asked of a search, checked before anything is spent on it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from retrieval.domains import Scope
+from retrieval.errors import Invalid
+from retrieval.presets import Mode, Preset
+
+MAX_HITS = 200
+MAX_QUERY_READ = 8_000
+"""Characters of a query that are read; the rest is left out, and the result says so."""
+MAX_QUERY_ACCEPTED = 100_000
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Words that stand in for words of the query (a glossary's English term for a Korean one)."""
+
+    text: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class NamedPassage:
+    """A passage that the caller found by name. It counts only if the queryset holds it."""
+
+    id: UUID
+    kind: str
+    """exact, alias or fuzzy."""
+    score: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest:
+    """A query with everything that shapes its answer."""
+
+    query: str
+    scopes: Sequence[Scope]
+    """The tenants whose word counts apply (`SearchConfig.scope`): the world, its game system, a namespace."""
+    hidden: bool = False
+    """Count hidden rows too. For a GM only: otherwise a hidden row would change the ranking of others."""
+    preset: Preset | None = None
+    """None: the preset of the domain."""
+    limit: int = 10
+    mode: Mode | str | None = None
+    """None: the mode of the preset."""
+    language: str | None = None
+    expansions: Sequence[Expansion] = ()
+    named: Sequence[NamedPassage] = ()
+    fields: Sequence[str] = ()
+    """More columns to return with each hit, also of related rows (`lore__title`)."""
+    one_of: str = ""
+    """A column; only the best passage of each of its values is a hit (`lore_id`: one of each entry)."""
+    vector_query: str | None = None
+    """Embedded in place of `query`."""
+    explain: bool = False
+
+    def check_limit(self) -> int:
+        if not 1 <= self.limit <= MAX_HITS:
+            raise Invalid(f"The number of hits must be from 1 to {MAX_HITS}.")
+        return self.limit
+
+    def check_mode(self) -> Mode | None:
+        try:
+            return Mode(self.mode) if self.mode else None
+        except ValueError as error:
+            modes = [mode.value for mode in Mode]
+            raise Invalid(f"Unknown mode {self.mode!r}.", candidates=modes) from error
+
+    def check_query(self) -> tuple[str, tuple[str, ...]]:
+        """Return the query without surrounding space, cut if very long, and notices for the caller."""
+        text = self.query.strip()
+        if not text:
+            raise Invalid(_("The question is empty: say in words what to look for."))
+        if len(self.query) > MAX_QUERY_ACCEPTED:
+            detail = _(
+                "The question has %(length)d characters, more than %(limit)d: ask about one thing at a time."
+            )
+            raise Invalid(detail % {"length": len(self.query), "limit": MAX_QUERY_ACCEPTED})
+        if "\0" in text:
+            raise Invalid(_("The question holds a NUL character: remove it."))
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            detail = _("The question is not valid Unicode at character %d.")
+            raise Invalid(detail % error.start) from error
+        if len(text) <= MAX_QUERY_READ:
+            return text, ()
+        notice = _("Only the first %d characters of the question were read.") % MAX_QUERY_READ
+        return text[:MAX_QUERY_READ], (notice,)
