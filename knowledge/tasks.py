@@ -1,18 +1,18 @@
-"""Work that goes on beside requests."""
+"""Background tasks of the knowledge app."""
 
 from celery import shared_task
 
-from knowledge.graph import mirror
+from knowledge.graph.mirror import copy_pending, mirror_lag
 from knowledge.graph.neo4j_driver import NEO4J_DOWN, site_neo4j
 
 
 @shared_task
 def mirror_graph() -> int:
-    """Copy to Neo4j what is pending and return how many changes that was. Neo4j is down: they wait."""
+    """Copy pending changes to Neo4j and return their number. While Neo4j is down they stay pending."""
     neo = site_neo4j()
-    if neo is None or not mirror.mirror_lag().pending:
+    if neo is None or not mirror_lag().pending:
         return 0
     try:
-        return mirror.copy_pending(neo)
+        return copy_pending(neo)
     except NEO4J_DOWN:
         return 0

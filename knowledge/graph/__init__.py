@@ -1,4 +1,4 @@
-"""The relation graph: who knows whom, who owns what, where things are, since when, and who says so.
+"""The relation graph: entities, facts about them, who says so, and when the facts were valid.
 
-PostgreSQL rows are the truth (`writing`, `postgres`); Neo4j is a projection of them (`neo4j`, `mirror`).
+PostgreSQL is authoritative (`upsert`, `postgres_store`); Neo4j is a projection of it (`projection`, `mirror`, `neo4j_store`).
 """

@@ -1,4 +1,4 @@
-"""Lore near what a question names: one step along the graph. A third leg for a search of lore."""
+"""What is one edge away from some entities now: for profiles, pictures and the graph leg of a lore search."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -11,55 +11,44 @@ from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import View
 
 
-def neighbor_lore_ids(question: str, view: View) -> list[UUID]:
-    """Return the lore entries of the present neighbours of the entities that `question` names, those first to whom most
-    facts lead; never the named ones' own. Only facts and entities that the audience may know of count, but whether it
-    may read an entry is for the caller to ask: cut the list after that, or a hidden entry takes another's place."""
-    names = EntityLinker.for_texts(view.world, [question], view.audience)
-    named = {
-        mention.matches[0].key for mention in names.mentions(question) if not mention.ambiguous
-    }
-    own = {names.by_id[key].lore_id for key in named if isinstance(key, UUID)}
-    near = [
-        tie.node.lore_id
-        for tie in direct_neighbors({key for key in named if isinstance(key, UUID)}, view)
-    ]
-    return [pk for pk in near if pk and pk not in own]
-
-
 @dataclass(frozen=True)
 class Neighbor:
-    """What stands one step away, and the facts that lead there, the surest first."""
+    """An adjacent entity, and the facts that lead to it, the most confident first."""
 
     node: GraphNode
     facts: list[GraphEdge]
 
 
 def direct_neighbors(nodes: set[UUID], view: View) -> list[Neighbor]:
-    """Return what stands one step from any of `nodes` now, as the audience may know, most facts first; not `nodes`."""
+    """Return the entities adjacent to any of `nodes`, without these, those with most facts first. Only what `view`'s
+    audience may know counts."""
     if not nodes:
         return []
-    ties: dict[GraphNode, list[GraphEdge]] = defaultdict(list)
-    for edge in _facts_of(nodes, view):
+    visible = GraphNode.objects.believed().in_world(view.world).visible_to(view.audience)
+    edges = GraphEdge.objects.believed().in_world(view.world).visible_to(view.audience)
+    touching = edges.filter(
+        Q(src__in=nodes) | Q(dst__in=nodes), until=None, src__in=visible, dst__in=visible
+    )
+    facts: dict[GraphNode, list[GraphEdge]] = defaultdict(list)
+    ordered = touching.select_related("src", "dst").order_by("-confidence", "-believed_from", "pk")
+    for edge in ordered:
         for end in {edge.src, edge.dst}:
             if end.pk not in nodes:
-                ties[end].append(edge)
-    return sorted(
-        (Neighbor(*tie) for tie in ties.items()),
-        key=lambda near: (-len(near.facts), near.node.name),
-    )
+                facts[end].append(edge)
+    neighbors = [Neighbor(node, edges) for node, edges in facts.items()]
+    return sorted(neighbors, key=lambda near: (-len(near.facts), near.node.name))
 
 
-def _facts_of(nodes: set[UUID], view: View) -> list[GraphEdge]:
-    shown = (
-        GraphNode.objects.in_world(view.world).visible_to(view.audience).filter(believed_until=None)
-    )
-    edges = (
-        GraphEdge.objects.in_world(view.world)
-        .visible_to(view.audience)
-        .filter(believed_until=None, until=None)
-    )
-    touching = edges.filter(Q(src__in=nodes) | Q(dst__in=nodes), src__in=shown, dst__in=shown)
-    return list(
-        touching.select_related("src", "dst").order_by("-confidence", "-believed_from", "pk")
-    )
+def neighbor_lore_ids(question: str, view: View) -> list[UUID]:
+    """Return the lore entries of the neighbors of the entities that `question` names, in the order of
+    `direct_neighbors`, without the entries of the named entities.
+
+    Whether the audience may read an entry is not checked here. The caller checks it before it cuts the list, else a
+    hidden entry would displace a visible one.
+    """
+    linker = EntityLinker.for_texts(view.world, [question], view.audience)
+    named = linker.mentioned_nodes(question)
+    own = {node.lore_id for node in named}
+    neighbors = direct_neighbors({node.pk for node in named}, view)
+    lore_ids = [near.node.lore_id for near in neighbors]
+    return [pk for pk in lore_ids if pk and pk not in own]

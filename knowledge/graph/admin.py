@@ -1,4 +1,4 @@
-"""Admin of the graph: entities with their facts, contradictions to decide, relations and rules as data."""
+"""Admin of the graph: entities with their facts, contradictions to decide, relations and conflict rules."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,67 +33,54 @@ if TYPE_CHECKING:
 else:
     FactModelForm = forms.ModelForm
 
-FACT_FIELDS = [
-    "relation",
-    "label",
-    "since",
-    "until",
-    "confidence",
-    "visibility",
-    "source_kind",
-    "source_ref",
-]
-EDITED = ["edited_by", "edited_because"]
+FACT_COLUMNS = ["label", "since", "until", "confidence", "visibility", "source_kind", "source_ref"]
+EDITOR_FIELDS = ["edited_by", "edited_because"]
 
 
 class FactForm(FactModelForm):
-    """Checks what the database would refuse: kinds, worlds, loops."""
+    """Validates what the database would refuse: kinds, worlds, loops."""
 
     reason = forms.CharField(
         label=_("reason"),
         required=False,
         max_length=400,
-        help_text=_("Why you changed it; kept with the new version."),
+        help_text=_("Why you changed it; stored with the new version."),
         widget=UnfoldAdminTextInputWidget,
     )
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        src, dst = data.get("src") or self._end("src"), data.get("dst") or self._end("dst")
+        # An inline form has no field for the entity it belongs to: that end is in the instance.
+        src, dst = (
+            data.get(side)
+            or (getattr(self.instance, f"{side}_id") and getattr(self.instance, side))
+            for side in ("src", "dst")
+        )
         relation = data.get("relation")
         if src and dst and relation:
-            self._check(src, relation, dst)
+            self._require_joinable(src, relation, dst)
         return data
 
-    def _end(self, side: str) -> GraphNode | None:
-        return getattr(self.instance, side) if getattr(self.instance, f"{side}_id") else None
-
-    def _check(self, src: GraphNode, relation: GraphRelation, dst: GraphNode) -> None:
+    def _require_joinable(self, src: GraphNode, relation: GraphRelation, dst: GraphNode) -> None:
         if src.world_id != dst.world_id or src.pk == dst.pk:
             raise forms.ValidationError(
                 gettext("A fact joins two different entities of one world.")
             )
         if not relation.joins.filter(src_kind=src.kind, dst_kind=dst.kind).exists():
-            kinds = {
-                "relation": relation.code,
-                "src": src.get_kind_display(),
-                "dst": dst.get_kind_display(),
-            }
+            kinds = {"src": src.get_kind_display(), "dst": dst.get_kind_display()}
             raise forms.ValidationError(
-                gettext("%(relation)s may not join %(src)s to %(dst)s.") % kinds
+                gettext("%(relation)s may not join %(src)s to %(dst)s.")
+                % {"relation": relation.code, **kinds}
             )
-        self.instance.world_id, self.instance.src_kind, self.instance.dst_kind = (
-            src.world_id,
-            src.kind,
-            dst.kind,
-        )
+        edge = self.instance
+        edge.world_id, edge.src_kind, edge.dst_kind = src.world_id, src.kind, dst.kind
 
 
 class FactsFrom(TabularInline):
     model = GraphEdge
     form = FactForm
     fk_name = "src"
-    fields = [*FACT_FIELDS[:1], "dst", *FACT_FIELDS[1:], "reason"]
+    fields = ["relation", "dst", *FACT_COLUMNS, "reason"]
     autocomplete_fields = ["dst"]
     verbose_name_plural = _("facts from here")
     extra = 0
@@ -106,7 +93,7 @@ class FactsFrom(TabularInline):
 
 class FactsTo(FactsFrom):
     fk_name = "dst"
-    fields = ["src", *FACT_FIELDS, "reason"]
+    fields = ["src", "relation", *FACT_COLUMNS, "reason"]
     autocomplete_fields = ["src"]
     verbose_name_plural = _("facts to here")
 
@@ -118,37 +105,25 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
     search_fields = ["name", "slug", "aliases"]
     autocomplete_fields = ["world"]
     raw_id_fields = ["lore"]
-    fields = [
-        "world",
-        "kind",
-        "name",
-        "slug",
-        "aliases",
-        "lore",
-        "visibility",
-        "since",
-        "until",
-        "source_kind",
-        "source_ref",
-    ]
+    fields = ["world", "kind", "name", "slug", "aliases", "lore", "visibility"]
+    fields += ["since", "until", "source_kind", "source_ref"]
     inlines = [FactsFrom, FactsTo]
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
-        """Nothing is overwritten: a changed fact becomes a new row, a removed one is no longer believed."""
+        """Save each changed fact as a new row and retract the removed ones: no row is overwritten or deleted."""
         formset.save(commit=False)
         for fact in formset.saved_forms:
-            save_manual_fact(
-                fact.instance, by=request.user.get_username(), because=fact.cleaned_data["reason"]
-            )
-        retract_facts(formset.deleted_objects, because=gettext("taken back in the admin"))
+            because = fact.cleaned_data["reason"]
+            save_manual_fact(fact.instance, by=request.user.get_username(), because=because)
+        retract_facts(formset.deleted_objects, because=gettext("retracted in the admin"))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        touched = [fact.instance.pk for formset in formsets for fact in formset.saved_forms]
-        _tell(request, form.instance, touched)
+        edges = [fact.instance.pk for formset in formsets for fact in formset.saved_forms]
+        warn_of_contradictions(request, form.instance, edges)
 
 
-def _tell(request: HttpRequest, node: GraphNode, edges: list[Any]) -> None:
+def warn_of_contradictions(request: HttpRequest, node: GraphNode, edges: list[Any]) -> None:
     for conflict in record_contradictions(node.world, edges=edges, nodes=[node.pk]):
         messages.warning(
             request, gettext("A contradiction was opened: %(says)s") % {"says": conflict.says}
@@ -158,55 +133,38 @@ def _tell(request: HttpRequest, node: GraphNode, edges: list[Any]) -> None:
 @admin.register(GraphEdge)
 class GraphEdgeAdmin(WorldScoped, ModelAdmin):
     form = FactForm
-    list_display = [
-        "src",
-        "relation",
-        "dst",
-        "label",
-        "since",
-        "until",
-        "source_kind",
-        "visibility",
-        "flag",
-    ]
-    list_filter = [
-        "world",
-        "relation",
-        "visibility",
-        "source_kind",
-        ("flag", admin.EmptyFieldListFilter),
-    ]
+    list_display = ["src", "relation", "dst", "label", "since", "until"]
+    list_display += ["source_kind", "visibility", "flag"]
+    list_filter = ["world", "relation", "visibility", "source_kind"]
+    list_filter += [("flag", admin.EmptyFieldListFilter)]
     list_select_related = ["src", "dst", "relation"]
     search_fields = ["src__name", "dst__name", "label", "source_ref"]
     autocomplete_fields = ["src", "dst"]
-    fields = ["src", "relation", "dst", *FACT_FIELDS[1:], "source_note", "flag", "reason", *EDITED]
-    readonly_fields = EDITED
-    actions = ["take_back", "looked_at"]
+    fields = ["src", "relation", "dst", *FACT_COLUMNS, "source_note", "flag", "reason"]
+    fields += EDITOR_FIELDS
+    readonly_fields = EDITOR_FIELDS
+    actions = ["retract", "remove_flags"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GraphEdge]:
         return super().get_queryset(request).filter(believed_until=None)
 
     def save_model(self, request: HttpRequest, obj: GraphEdge, form: Any, _change: bool) -> None:
         save_manual_fact(obj, by=request.user.get_username(), because=form.cleaned_data["reason"])
-        _tell(request, obj.src, [obj.pk])
+        warn_of_contradictions(request, obj.src, [obj.pk])
 
     def response_change(self, request: HttpRequest, obj: GraphEdge) -> HttpResponse:
-        request.path = reverse(
-            "admin:knowledge_graphedge_change", args=[obj.pk]
-        )  # the new version's own
+        # Django redirects to request.path, but the new version has an id, and so a page, of its own.
+        request.path = reverse("admin:knowledge_graphedge_change", args=[obj.pk])
         return super().response_change(request, obj)
 
-    @admin.action(description=_("Take back the selected facts"))
-    def take_back(self, request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
-        flagged = retract_facts(list(queryset), because=gettext("taken back in the admin"))
-        self.message_user(
-            request,
-            gettext("Taken back. %(n)d facts that rested on them are flagged.")
-            % {"n": len(flagged)},
-        )
+    @admin.action(description=_("Retract the selected facts"))
+    def retract(self, request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
+        flagged = retract_facts(list(queryset), because=gettext("retracted in the admin"))
+        text = gettext("Retracted. %(n)d facts that rested on them are flagged.")
+        self.message_user(request, text % {"n": len(flagged)})
 
-    @admin.action(description=_("Mark as looked at"))
-    def looked_at(self, _request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
+    @admin.action(description=_("Mark as checked"))
+    def remove_flags(self, _request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
         queryset.update(flag="")
 
 
@@ -240,24 +198,15 @@ class ContradictionAdmin(WorldScoped, ModelAdmin):
         form = DecisionForm(request.POST)
         form.fields["action"].choices = [("decide", "")]  # type: ignore[attr-defined]
         form.is_valid()
-        for found in queryset:
-            self._decide(request, found, form.cleaned_data)
-
-    def _decide(self, request: HttpRequest, found: Contradiction, said: dict[str, Any]) -> None:
-        try:
-            decided = resolve_contradiction(
-                found,
-                how=said["how"],
-                reason=said["reason"],
-                by=request.user.get_username(),
-                at=said["at"],
-            )
-        except Problem as problem:
-            self.message_user(request, problem.detail, messages.ERROR)
-            return
-        self.message_user(
-            request, gettext("Decided. Flagged for a look: %(n)d.") % {"n": len(decided.flagged)}
-        )
+        decision = {name: form.cleaned_data[name] for name in ("how", "reason", "at")}
+        for row in queryset:
+            try:
+                resolution = resolve_contradiction(row, by=request.user.get_username(), **decision)
+            except Problem as problem:
+                self.message_user(request, problem.detail, messages.ERROR)
+                continue
+            text = gettext("Decided. Facts flagged for a check: %(n)d.")
+            self.message_user(request, text % {"n": len(resolution.flagged)})
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
         return False

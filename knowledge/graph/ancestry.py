@@ -1,4 +1,4 @@
-"""What leads where: along a transitive relation, and from a fact to what rests on it."""
+"""Transitive queries: ancestors along a relation, and the facts that rest on a fact."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -10,12 +10,12 @@ from knowledge.graph.models import GraphEdge
 
 
 def ancestors(starts: Sequence[UUID], relation: str) -> dict[UUID, set[UUID]]:
-    """Return what each of `starts` leads to along a relation, however far."""
+    """Return, for each of `starts`, all nodes that it leads to along the relation."""
     above: dict[UUID, set[UUID]] = {start: set() for start in starts}
     with connection.cursor() as cursor:
         cursor.execute(sql.ANCESTORS, {"starts": list(starts), "relation": relation})
-        for start, found in cursor.fetchall():
-            above[start].add(found)
+        for start, ancestor in cursor.fetchall():
+            above[start].add(ancestor)
     return above
 
 
@@ -23,5 +23,6 @@ def dependants(ids: Sequence[UUID]) -> list[GraphEdge]:
     """Return the believed facts that rest on these, directly or through others."""
     with connection.cursor() as cursor:
         cursor.execute(sql.DEPENDANTS, {"ids": list(ids)})
-        found = [row[0] for row in cursor.fetchall()]
-    return list(GraphEdge.objects.believed().filter(pk__in=found).select_related("src", "dst"))
+        dependant_ids = [row[0] for row in cursor.fetchall()]
+    facts = GraphEdge.objects.believed().filter(pk__in=dependant_ids)
+    return list(facts.select_related("src", "dst"))

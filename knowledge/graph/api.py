@@ -1,4 +1,4 @@
-"""REST for engines: tell facts, take them back, walk the graph, see and decide contradictions."""
+"""REST endpoints of the relation graph: write and retract facts, query the graph, decide contradictions."""
 
 from typing import Annotated
 from uuid import UUID
@@ -8,11 +8,12 @@ from django.http import HttpRequest
 from ninja import Body, Path, Query, Router
 from pydantic import Field, FiniteFloat
 
-from knowledge.graph.contradictions import open_contradictions, to_out
+from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.decisions import DECISIONS, resolve_contradiction
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.fact_store import retract_facts
 from knowledge.graph.models import Contradiction, GraphEdge
+from knowledge.graph.presenters import to_contradiction_out
 from knowledge.graph.protocol import MAX_DEPTH, View
 from knowledge.graph.schemas import (
     ContradictionOut,
@@ -30,46 +31,43 @@ from worlds.rest import NeedsKey, caller_of, require_gm
 
 router = Router(tags=["graph"])
 READ, WRITE = NeedsKey(Scope.TOOLS_READ), NeedsKey(Scope.WORLD_WRITE)
-PAGE = 100
+MOST_CONTRADICTIONS = 100
 Entity = Annotated[str, Field(min_length=1, max_length=200, description="Id, slug or name.")]
+WorldDay = Annotated[FiniteFloat | None, Field(description="World day; empty: the present.")]
 
 
-class Facts(StrictModel):
+class FactBatch(StrictModel):
     facts: Annotated[list[GraphFact], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class Retraction(StrictModel):
+class FactRetraction(StrictModel):
     reason: Annotated[str, Field(min_length=1, max_length=150)]
 
 
-class Flagged(StrictModel):
-    """The facts that rested on it, each flagged for a person to look at."""
+class FlaggedFacts(StrictModel):
+    """The facts that rested on a retracted fact, now flagged for a person to check."""
 
     flagged: list[UUID]
 
 
-class Decision(StrictModel):
+class ContradictionDecision(StrictModel):
     how: Annotated[str, Field(description=", ".join(DECISIONS))]
     reason: Annotated[str, Field(min_length=1, max_length=2000)]
     at: FiniteFloat | None = None
 
 
-class Conflicts(StrictModel):
+class OpenContradictions(StrictModel):
     contradictions: list[ContradictionOut]
 
 
-class Walk(StrictModel):
-    """`at`: world day; none is the present."""
-
-    at: FiniteFloat | None = None
-
-
-class Around(Walk):
+class NeighborsQuery(StrictModel):
+    at: WorldDay = None
     entity: Entity
     depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 1
 
 
-class Between(Walk):
+class PathQuery(StrictModel):
+    at: WorldDay = None
     src: Entity
     dst: Entity
     max_depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 4
@@ -78,96 +76,96 @@ class Between(Walk):
 @router.post(
     "/facts",
     operation_id="graph_upsert_facts",
-    summary="Tell facts",
+    summary="Create or update facts",
     response=UpsertResult,
     auth=WRITE,
 )
-def tell(request: HttpRequest, batch: Body[Facts]) -> UpsertResult:
-    """All or none. The same facts again change nothing. A fact that contradicts another is kept as contested, and the
-    contradiction comes back in the answer."""
+def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
+    """Write all facts or none. Sending the same facts again changes nothing. A fact that contradicts another is stored
+    beside it, and the answer lists the contradiction."""
     return upsert_facts(require_gm(request).world, batch.facts)
 
 
 @router.post(
     "/facts/{fact_id}/retract",
     operation_id="graph_retract",
-    summary="Take a fact back",
-    response=Flagged,
+    summary="Retract a fact",
+    response=FlaggedFacts,
     auth=WRITE,
 )
-def take_back(request: HttpRequest, fact_id: Path[UUID], retraction: Body[Retraction]) -> Flagged:
-    """It stays as history: what was believed then can still be asked."""
+def retract_fact(
+    request: HttpRequest, fact_id: Path[UUID], retraction: Body[FactRetraction]
+) -> FlaggedFacts:
+    """The fact stays in the history and in reads with an earlier `believed_at`."""
     facts = GraphEdge.objects.believed().filter(world=require_gm(request).world, pk=fact_id)
     if not facts:
         raise NotFound(f"There is no fact {fact_id} here.")
-    return Flagged(
-        flagged=[fact.pk for fact in retract_facts(list(facts), because=retraction.reason)]
-    )
+    flagged = retract_facts(list(facts), because=retraction.reason)
+    return FlaggedFacts(flagged=[fact.pk for fact in flagged])
 
 
 @router.get(
     "/neighbors",
     operation_id="graph_neighbors",
-    summary="What is around an entity",
+    summary="Get the neighborhood of an entity",
     response=GraphNeighborhood,
     auth=READ,
 )
-def around(request: HttpRequest, wanted: Query[Around]) -> GraphNeighborhood:
-    view, (center,) = _view(request, wanted, wanted.entity)
-    return async_to_sync(graph_store_for(view).neighbors)(center, wanted.depth)
+def get_neighbors(request: HttpRequest, query: Query[NeighborsQuery]) -> GraphNeighborhood:
+    view, (center,) = view_and_nodes(request, query.at, query.entity)
+    return async_to_sync(graph_store_for(view).neighbors)(center, query.depth)
 
 
 @router.get(
     "/path",
     operation_id="graph_path",
-    summary="How two entities are connected",
+    summary="Get the shortest path between two entities",
     response=GraphPath,
     auth=READ,
 )
-def path(request: HttpRequest, wanted: Query[Between]) -> GraphPath:
-    """No path of at most `max_depth` facts: both lists are empty."""
-    view, (src, dst) = _view(request, wanted, wanted.src, wanted.dst)
-    return async_to_sync(graph_store_for(view).shortest_path)(src, dst, wanted.max_depth)
+def get_path(request: HttpRequest, query: Query[PathQuery]) -> GraphPath:
+    """Both lists are empty if there is no path of at most `max_depth` facts."""
+    view, (src, dst) = view_and_nodes(request, query.at, query.src, query.dst)
+    return async_to_sync(graph_store_for(view).shortest_path)(src, dst, query.max_depth)
 
 
 @router.get(
     "/contradictions",
     operation_id="graph_contradictions",
-    summary="Open contradictions",
-    response=Conflicts,
+    summary="List open contradictions",
+    response=OpenContradictions,
     auth=WRITE,
 )
-def contradictions(request: HttpRequest) -> Conflicts:
+def list_contradictions(request: HttpRequest) -> OpenContradictions:
     """The newest hundred."""
-    return Conflicts(
-        contradictions=[
-            to_out(one) for one in open_contradictions(require_gm(request).world)[:PAGE]
-        ]
-    )
+    rows = open_contradictions(require_gm(request).world)[:MOST_CONTRADICTIONS]
+    return OpenContradictions(contradictions=[to_contradiction_out(row) for row in rows])
 
 
 @router.post(
     "/contradictions/{contradiction_id}/resolve",
     operation_id="graph_resolve",
     summary="Decide a contradiction",
-    response=Flagged,
+    response=FlaggedFacts,
     auth=WRITE,
 )
-def decide(request: HttpRequest, contradiction_id: Path[UUID], decision: Body[Decision]) -> Flagged:
+def decide(
+    request: HttpRequest, contradiction_id: Path[UUID], decision: Body[ContradictionDecision]
+) -> FlaggedFacts:
     caller = require_gm(request)
-    found = Contradiction.objects.filter(world=caller.world, pk=contradiction_id).first()
-    if found is None:
+    row = Contradiction.objects.filter(world=caller.world, pk=contradiction_id).first()
+    if row is None:
         raise NotFound(f"There is no contradiction {contradiction_id} here.")
     by = f"key {caller.key}" if caller.key else "api"
     resolution = resolve_contradiction(
-        found, how=decision.how, reason=decision.reason, by=by[:150], at=decision.at
+        row, how=decision.how, reason=decision.reason, by=by[:150], at=decision.at
     )
-    return Flagged(flagged=[fact.pk for fact in resolution.flagged])
+    return FlaggedFacts(flagged=[fact.pk for fact in resolution.flagged])
 
 
-def _view(request: HttpRequest, wanted: Walk, *names: str) -> tuple[View, list[UUID]]:
+def view_and_nodes(request: HttpRequest, at: float | None, *refs: str) -> tuple[View, list[UUID]]:
+    """Return the caller's view and the ids of the named entities. Raises `NotFound`, `Ambiguous`."""
     caller = caller_of(request)
-    known = EntityLinker.for_texts(caller.world, names, caller.audience)
-    return View(caller.world, caller.audience, wanted.at), [
-        known.resolve(name).pk for name in names
-    ]
+    linker = EntityLinker.for_texts(caller.world, refs, caller.audience)
+    view = View(caller.world, caller.audience, at)
+    return view, [linker.resolve(ref).pk for ref in refs]

@@ -1,8 +1,7 @@
-"""Facts that cannot both be: found when they are written, kept side by side, decided by people."""
+"""Facts that cannot both be true: detected when facts are written, kept side by side until a person decides."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from django.db import models
@@ -11,11 +10,12 @@ from django.utils import timezone
 
 from knowledge.graph.ancestry import ancestors
 from knowledge.graph.models import ConflictRule, Contradiction, GraphEdge, GraphNode, NodeKind
+from knowledge.graph.presenters import to_contradiction_out
 from knowledge.graph.schemas import ContradictionOut
 from worlds.audiences import Audience
 from worlds.models import World
 
-ALWAYS = float("inf")
+FOREVER = float("inf")
 MOST_FLAGGED = 50
 
 
@@ -32,34 +32,44 @@ class Clash:
 def record_contradictions(
     world: World, *, edges: Sequence[UUID] = (), nodes: Sequence[UUID] = ()
 ) -> list[ContradictionOut]:
-    """Open a contradiction for each clash of these edges (and of the edges of these nodes, if those have ended)."""
-    touched = (
+    """Check these edges, and the edges of those of these nodes that have ended, against the active rules. Create a
+    `Contradiction` for each new clash, and return all that are open."""
+    concerned = (
         Q(pk__in=edges)
         | Q(src__in=nodes, src__until__isnull=False)
         | Q(dst__in=nodes, dst__until__isnull=False)
     )
-    fresh = list(_believed(world).filter(touched))
-    clashes = [
-        clash
-        for rule in ConflictRule.objects.filter(active=True)
-        for clash in FORMS[rule.form](rule, fresh)
-    ]
+    facts = list(believed_facts(world).filter(concerned))
+    contradictions = {}
+    for rule in ConflictRule.objects.filter(active=True):
+        for clash in CLASHES_BY_FORM[rule.form](rule, facts):
+            # One row per pair for ever: what a person has decided is not opened again.
+            row, _new = Contradiction.objects.get_or_create(
+                rule=rule,
+                first=clash.first,
+                second=clash.second,
+                ended=clash.ended,
+                defaults={"world": world},
+            )
+            contradictions[row.pk] = row
     return [
-        to_out(found) for found in _kept(world, clashes) if found.state == Contradiction.State.OPEN
+        to_contradiction_out(row)
+        for row in contradictions.values()
+        if row.state == Contradiction.State.OPEN
     ]
 
 
-def _believed(world: World) -> models.QuerySet[GraphEdge]:
+def believed_facts(world: World) -> models.QuerySet[GraphEdge]:
     return GraphEdge.objects.believed().in_world(world).select_related("src", "dst")
 
 
-def _singles(rule: ConflictRule, fresh: list[GraphEdge]) -> Iterable[Clash]:
-    """The same entity in the same relation to two others at one time. Being in a part of a place is being in it."""
-    mine = [edge for edge in fresh if edge.relation_id == rule.relation_id]
+def single_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
+    """One entity in the same relation to two others at the same time."""
+    mine = [fact for fact in facts if fact.relation_id == rule.relation_id]
     if not mine:
         return
-    others = _believed(mine[0].world).filter(
-        relation=rule.relation_id, src__in={edge.src_id for edge in mine}
+    others = believed_facts(mine[0].world).filter(
+        relation=rule.relation_id, src__in={fact.src_id for fact in mine}
     )
     pairs = [
         (a, b)
@@ -67,107 +77,75 @@ def _singles(rule: ConflictRule, fresh: list[GraphEdge]) -> Iterable[Clash]:
         for b in others
         if a.src_id == b.src_id and a.dst_id != b.dst_id and overlap(a, b)
     ]
-    within = ancestors(
-        list(
-            {side.dst_id for pair in pairs for side in pair if side.dst_kind == NodeKind.LOCATION}
-        ),
-        "PART_OF",
-    )
+    # Whoever is in a part of a place is in the place as well: no clash.
+    sides = (side for pair in pairs for side in pair)
+    places = {side.dst_id for side in sides if side.dst_kind == NodeKind.LOCATION}
+    within = ancestors(list(places), "PART_OF")
     for a, b in pairs:
         if b.dst_id not in within.get(a.dst_id, ()) and a.dst_id not in within.get(b.dst_id, ()):
-            yield _clash(rule, a, b)
+            yield clash_of(rule, a, b)
 
 
-def _exclusives(rule: ConflictRule, fresh: list[GraphEdge]) -> Iterable[Clash]:
-    """Two relations between the same two entities at one time."""
-    both = {rule.relation_id: rule.other_id, rule.other_id: rule.relation_id}
-    mine = [edge for edge in fresh if edge.relation_id in both]
+def exclusive_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
+    """Two relations between the same two entities at the same time, in either direction."""
+    excluded = {rule.relation_id: rule.other_id, rule.other_id: rule.relation_id}
+    mine = [fact for fact in facts if fact.relation_id in excluded]
     if not mine:
         return
-    near = {edge.src_id for edge in mine} | {edge.dst_id for edge in mine}
-    others = list(_believed(mine[0].world).filter(relation__in=both, src__in=near, dst__in=near))
+    ends = {fact.src_id for fact in mine} | {fact.dst_id for fact in mine}
+    others = list(
+        believed_facts(mine[0].world).filter(relation__in=excluded, src__in=ends, dst__in=ends)
+    )
     for a in mine:
         for b in others:
+            same_ends = {a.src_id, a.dst_id} == {b.src_id, b.dst_id}
+            if b.relation_id == excluded[a.relation_id] and same_ends and overlap(a, b):
+                yield clash_of(rule, a, b)
+
+
+def after_end_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
+    """A fact about a character that begins after their death, or ends on a later day."""
+    for fact in facts:
+        for node in (fact.src, fact.dst):
             if (
-                b.relation_id == both[a.relation_id]
-                and {a.src_id, a.dst_id} == {b.src_id, b.dst_id}
-                and overlap(a, b)
+                fact.relation_id == rule.relation_id
+                and node.kind == NodeKind.CHARACTER
+                and node.until is not None
+                and (first_day(fact) >= node.until or (fact.until or -FOREVER) > node.until)
             ):
-                yield _clash(rule, a, b)
+                yield Clash(rule, fact, ended=node)
 
 
-def _after_ends(rule: ConflictRule, fresh: list[GraphEdge]) -> Iterable[Clash]:
-    """A character who begins something, or goes on to a later day, after their death."""
-    for edge in fresh:
-        for node in (edge.src, edge.dst):
-            if (
-                edge.relation_id != rule.relation_id
-                or node.kind != NodeKind.CHARACTER
-                or node.until is None
-            ):
-                continue
-            if (edge.since is not None and edge.since >= node.until) or (
-                edge.until or -ALWAYS
-            ) > node.until:
-                yield Clash(rule, edge, ended=node)
-
-
-FORMS: dict[str, Any] = {
-    ConflictRule.Form.SINGLE: _singles,
-    ConflictRule.Form.EXCLUSIVE: _exclusives,
-    ConflictRule.Form.AFTER_END: _after_ends,
+CLASHES_BY_FORM: dict[str, Callable[[ConflictRule, list[GraphEdge]], Iterator[Clash]]] = {
+    ConflictRule.Form.SINGLE: single_clashes,
+    ConflictRule.Form.EXCLUSIVE: exclusive_clashes,
+    ConflictRule.Form.AFTER_END: after_end_clashes,
 }
 
 
 def overlap(a: GraphEdge, b: GraphEdge) -> bool:
-    """Whether both held on some day; a day that nobody named may be any day."""
-    return _since(a) < _until(b) and _since(b) < _until(a)
+    """Whether both were valid on some day. A missing beginning or end is unlimited."""
+    return first_day(a) < last_day(b) and first_day(b) < last_day(a)
 
 
-def _since(edge: GraphEdge) -> float:
-    return -ALWAYS if edge.since is None else edge.since
+def first_day(fact: GraphEdge) -> float:
+    return -FOREVER if fact.since is None else fact.since
 
 
-def _until(edge: GraphEdge) -> float:
-    return ALWAYS if edge.until is None else edge.until
+def last_day(fact: GraphEdge) -> float:
+    return FOREVER if fact.until is None else fact.until
 
 
-def _clash(rule: ConflictRule, a: GraphEdge, b: GraphEdge) -> Clash:
-    """The earlier fact goes first: earlier in the world, else earlier believed."""
-    first, second = sorted((a, b), key=lambda edge: (_since(edge), edge.believed_from, edge.pk))
+def clash_of(rule: ConflictRule, a: GraphEdge, b: GraphEdge) -> Clash:
+    """The fact that began earlier in the world is the first one, else the one that was believed earlier."""
+    first, second = sorted((a, b), key=lambda fact: (first_day(fact), fact.believed_from, fact.pk))
     return Clash(rule, first, second)
 
 
-def _kept(world: World, clashes: Iterable[Clash]) -> list[Contradiction]:
-    """One row per pair, ever: what a person has decided is not opened again."""
-    rows = {}
-    for clash in clashes:
-        row, _new = Contradiction.objects.get_or_create(
-            rule=clash.rule,
-            first=clash.first,
-            second=clash.second,
-            ended=clash.ended,
-            defaults={"world": world},
-        )
-        rows[row.pk] = row
-    return list(rows.values())
-
-
-def to_out(found: Contradiction) -> ContradictionOut:
-    return ContradictionOut(
-        id=found.pk,
-        rule=found.rule_id,
-        says=found.rule.says,
-        first=found.first_id,
-        second=found.second_id,
-        ended=found.ended_id,
-    )
-
-
-def close_contradictions_of(edges: Sequence[UUID]) -> None:
-    """Close what was open about facts that are no longer believed."""
+def close_contradictions_of(facts: Sequence[UUID]) -> None:
+    """Close the open contradictions about facts that are no longer believed."""
     about = Contradiction.objects.filter(
-        Q(first__in=edges) | Q(second__in=edges), state=Contradiction.State.OPEN
+        Q(first__in=facts) | Q(second__in=facts), state=Contradiction.State.OPEN
     )
     about.update(
         state=Contradiction.State.RESOLVED, how=Contradiction.How.GONE, resolved_at=timezone.now()
@@ -175,30 +153,30 @@ def close_contradictions_of(edges: Sequence[UUID]) -> None:
 
 
 def flagged_facts(world: World) -> list[GraphEdge]:
-    """Return the facts that a person should look at again, the newest first."""
-    return list(_believed(world).exclude(flag="").order_by("-believed_from")[:MOST_FLAGGED])
+    """Return the newest `MOST_FLAGGED` facts that a person should check again."""
+    return list(believed_facts(world).exclude(flag="").order_by("-believed_from")[:MOST_FLAGGED])
 
 
 def world_days_of(
-    clashes: Iterable[Contradiction], facts: Iterable[GraphEdge]
+    contradictions: Iterable[Contradiction], facts: Iterable[GraphEdge]
 ) -> list[float | None]:
-    """Return every world day that a page about these names."""
-    sides = [side for clash in clashes for side in (clash.first, clash.second, clash.ended) if side]
+    """Return every world day that a page about these shows."""
+    sides = [side for row in contradictions for side in (row.first, row.second, row.ended) if side]
     return [day for each in (*sides, *facts) for day in (each.since, each.until)]
 
 
 def open_contradictions(
     world: World, audience: Audience | None = None
 ) -> models.QuerySet[Contradiction]:
-    """Return the open contradictions of `world`; for an audience, those both sides of which it may know."""
-    found = Contradiction.objects.filter(
-        world=world, state=Contradiction.State.OPEN
-    ).select_related("rule", "first__src", "first__dst", "second__src", "second__dst", "ended")
+    """Return the open contradictions of `world`; for an audience, those of which it may know both sides."""
+    rows = Contradiction.objects.filter(world=world, state=Contradiction.State.OPEN).select_related(
+        "rule", "first__src", "first__dst", "second__src", "second__dst", "ended"
+    )
     if audience is None or audience.is_gm:
-        return found
+        return rows
     edges = GraphEdge.objects.in_world(world).visible_to(audience)
     nodes = GraphNode.objects.in_world(world).visible_to(audience)
-    return found.filter(
+    return rows.filter(
         Q(second=None) | Q(second__in=edges),
         Q(ended=None) | Q(ended__in=nodes),
         first__in=edges,

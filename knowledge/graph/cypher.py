@@ -1,86 +1,94 @@
-"""The Cypher of the projection. Values are parameters; only relation codes and depths, both checked, are part of a
-statement's text."""
+"""Cypher statements of the Neo4j projection.
+
+Values are parameters. Only relation codes and depths become part of a statement's text; both are checked first.
+"""
 
 from functools import cache
 
 from knowledge.graph.models import NodeKind
 
-SHOWN = """
-    {x}.world = $world
-    AND {x}.believed_from <= $believed_at AND ({x}.believed_until IS NULL OR {x}.believed_until > $believed_at)
-    AND ($gm OR {x}.visibility = 'public' OR ({x}.visibility = 'revealed' AND $audience IN {x}.known_to))
+VISIBLE = """
+    {x}.world = $world AND {x}.believed_from <= $believed_at
+    AND ({x}.believed_until IS NULL OR {x}.believed_until > $believed_at)
+    AND ($gm OR {x}.visibility = 'public'
+         OR ({x}.visibility = 'revealed' AND $audience IN {x}.known_to))
 """
-HOLDS = "({x}.since IS NULL OR {x}.since <= $at) AND ({x}.until IS NULL OR {x}.until > $at)"
+VALID_AT = "({x}.since IS NULL OR {x}.since <= $at) AND ({x}.until IS NULL OR {x}.until > $at)"
 
 
-def node_shown(x: str) -> str:
-    return SHOWN.format(x=x)
+def node_visible(x: str) -> str:
+    return VISIBLE.format(x=x)
 
 
-def edge_shown(x: str) -> str:
-    return f"{SHOWN.format(x=x)} AND {HOLDS.format(x=x)}"
+def edge_visible(x: str) -> str:
+    return f"{VISIBLE.format(x=x)} AND {VALID_AT.format(x=x)}"
 
 
 SCHEMA = (
     "CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE",
     "CREATE INDEX entity_world IF NOT EXISTS FOR (n:Entity) ON (n.world)",
 )
-FOUND = f"MATCH (n:Entity) WHERE n.id IN $ids AND {node_shown('n')} RETURN properties(n) AS node"
-BETWEEN = f"""
-UNWIND $inner AS id MATCH (a:Entity {{id: id}})-[r]-(b:Entity) WHERE b.id IN $all AND {edge_shown("r")}
+VISIBLE_NODES = f"""
+MATCH (n:Entity) WHERE n.id IN $ids AND {node_visible("n")} RETURN properties(n) AS node
+"""
+EDGES_BETWEEN = f"""
+UNWIND $inner AS id MATCH (a:Entity {{id: id}})-[r]-(b:Entity)
+WHERE b.id IN $all AND {edge_visible("r")}
 RETURN DISTINCT properties(r) AS edge ORDER BY edge.id
 """
-ALL_NODES = (
-    "MATCH (n:Entity) RETURN properties(n) AS row, [l IN labels(n) WHERE l <> 'Entity'] AS labels"
-)
+ALL_NODES = """
+MATCH (n:Entity) RETURN properties(n) AS row, [l IN labels(n) WHERE l <> 'Entity'] AS labels
+"""
 ALL_EDGES = """
 MATCH (a:Entity)-[r]->(b:Entity)
 RETURN properties(r) AS row, type(r) AS relation, a.id AS src, b.id AS dst
 """
-EMPTY = "MATCH (n:Entity) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
-FORGET_NODES = "UNWIND $ids AS id MATCH (n:Entity {id: id}) DETACH DELETE n"
+DELETE_ALL = "MATCH (n:Entity) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
+DELETE_NODES = "UNWIND $ids AS id MATCH (n:Entity {id: id}) DETACH DELETE n"
 
 
 @cache
-def reach(depth: int) -> str:
+def neighborhood(depth: int) -> str:
     return f"""
     MATCH p = (c:Entity {{id: $start}})-[rs*0..{depth}]-(n:Entity)
-    WHERE all(x IN nodes(p) WHERE {node_shown("x")}) AND all(r IN rs WHERE {edge_shown("r")})
+    WHERE all(x IN nodes(p) WHERE {node_visible("x")}) AND all(r IN rs WHERE {edge_visible("r")})
     WITH n, min(length(p)) AS depth
     RETURN properties(n) AS node, depth ORDER BY depth, node.id LIMIT $limit
     """
 
 
 @cache
-def shortest(max_depth: int) -> str:
+def shortest_path(max_depth: int) -> str:
     return f"""
     MATCH (a:Entity {{id: $src}}), (b:Entity {{id: $dst}})
     MATCH p = shortestPath((a)-[rs*..{max_depth}]-(b))
-    WHERE all(r IN rs WHERE {edge_shown("r")}) AND all(x IN nodes(p) WHERE {node_shown("x")})
+    WHERE all(r IN rs WHERE {edge_visible("r")}) AND all(x IN nodes(p) WHERE {node_visible("x")})
     RETURN [x IN nodes(p) | properties(x)] AS nodes, [r IN rs | properties(r)] AS edges
     """
 
 
 @cache
-def put_nodes(kind: str) -> str:
+def merge_nodes(kind: str) -> str:
+    # A node has one kind: the labels of a former kind are removed.
     others = "".join(f":{other}" for other in NodeKind.values if other != kind)
     return f"""
-    UNWIND $rows AS row MERGE (n:Entity {{id: row.id}}) SET n = row REMOVE n{others} SET n:{NodeKind(kind).value}
+    UNWIND $rows AS row
+    MERGE (n:Entity {{id: row.id}}) SET n = row REMOVE n{others} SET n:{NodeKind(kind).value}
     """
 
 
 @cache
-def put_edges(relation: str) -> str:
+def merge_edges(relation: str) -> str:
     return f"""
     UNWIND $rows AS row
     MATCH (a:Entity {{id: row.src}}) MATCH (b:Entity {{id: row.dst}})
     MERGE (a)-[r:{relation_type(relation)} {{id: row.id}}]->(b) SET r = row
-    RETURN count(r) AS written
+    RETURN count(r) AS edges
     """
 
 
 @cache
-def forget_edges(relation: str) -> str:
+def delete_edges(relation: str) -> str:
     return f"UNWIND $ids AS id MATCH ()-[r:{relation_type(relation)} {{id: id}}]->() DELETE r"
 
 
@@ -91,7 +99,7 @@ def index_edges(relation: str) -> str:
 
 
 def relation_type(code: str) -> str:
-    """Return the code as a relationship type. The database lets in nothing but plain words (a check by name)."""
+    """Return the code as a relationship type. The database has the same check (`relation_code_is_a_plain_word`)."""
     if not code.replace("_", "").isalpha() or not code.isascii() or not code.isupper():
-        raise ValueError(f"{code!r} is no relation code")
+        raise ValueError(f"{code!r} is not a relation code")
     return code

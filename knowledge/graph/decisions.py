@@ -17,7 +17,7 @@ How = Contradiction.How
 
 @dataclass(frozen=True)
 class Resolution:
-    """The decided contradiction (with those that spoke of the same facts from other sources), and what it shook."""
+    """A decided contradiction, and the facts that were flagged because they rested on a retracted one."""
 
     contradiction: Contradiction
     flagged: list[GraphEdge]
@@ -26,68 +26,64 @@ class Resolution:
 def resolve_contradiction(
     contradiction: Contradiction, *, how: str, reason: str, by: str, at: float | None = None
 ) -> Resolution:
-    """Decide. `at` is the world day from which the kept fact holds alone (keep_first, keep_second); without it, the day
-    on which the kept fact begins. Raises Invalid and Conflict (already decided)."""
+    """Apply the decision `how` to this contradiction and to all open ones between the same statements.
+
+    `at` is the world day from which the kept fact is valid alone (keep_first, keep_second); without it, the day on
+    which the kept fact begins. Raises `Invalid`, and `Conflict` if it was decided before.
+    """
     if not reason.strip():
-        raise Invalid("Say why: the reason stays with the decision.")
+        raise Invalid("Give a reason: it is stored with the decision.")
     if how not in DECISIONS:
         raise Invalid(f"{how!r} is no decision. Use one of {', '.join(sorted(DECISIONS))}.")
     with transaction.atomic():
         lock_graph(contradiction.world)
-        found = Contradiction.objects.select_for_update(of=("self",)).get(pk=contradiction.pk)
-        if found.state != Contradiction.State.OPEN:
+        row = Contradiction.objects.select_for_update(of=("self",)).get(pk=contradiction.pk)
+        if row.state != Contradiction.State.OPEN:
             raise Conflict("Somebody has decided this already.")
-        alike = _alike(found)
-        flagged = [edge for one in alike for edge in DECISIONS[how](one, at, reason)]
-        decided = {
-            "state": Contradiction.State.RESOLVED,
-            "how": how,
-            "reason": reason,
-            "resolved_by": by,
-        }
-        ids = [one.pk for one in alike]
-        Contradiction.objects.filter(pk__in=ids).update(**decided, resolved_at=timezone.now())
-        found.refresh_from_db()
-    return Resolution(found, list({edge.pk: edge for edge in flagged}.values()))
-
-
-def _alike(found: Contradiction) -> list[Contradiction]:
-    """The open contradictions between the same statements, whoever made them."""
-    same = Q(
-        first__src=found.first.src,
-        first__dst=found.first.dst,
-        first__relation=found.first.relation_id,
-    )
-    if found.second:
-        same &= Q(
-            second__src=found.second.src,
-            second__dst=found.second.dst,
-            second__relation=found.second.relation_id,
+        same = same_contradictions(row)
+        flagged = [fact for each in same for fact in DECISIONS[how](each, at, reason)]
+        Contradiction.objects.filter(pk__in=[each.pk for each in same]).update(
+            state=Contradiction.State.RESOLVED,
+            how=how,
+            reason=reason,
+            resolved_by=by,
+            resolved_at=timezone.now(),
         )
-    else:
-        same &= Q(ended=found.ended)
-    return list(
-        Contradiction.objects.filter(same, rule=found.rule_id, state=Contradiction.State.OPEN)
-    )
+        row.refresh_from_db()
+    return Resolution(row, list({fact.pk: fact for fact in flagged}.values()))
 
 
-def _keep_first(found: Contradiction, at: float | None, reason: str) -> list[GraphEdge]:
-    if found.second is None:
-        return _retract_second(found, at, reason)
-    return _end(found.second, found.first.since if at is None else at, reason)
+def same_contradictions(row: Contradiction) -> list[Contradiction]:
+    """Return the open contradictions between the same statements, whichever sources made them."""
+    pairs = [("first", row.first), *([("second", row.second)] if row.second else [])]
+    same = Q(ended=row.ended)
+    for side, fact in pairs:
+        same &= Q(
+            (f"{side}__src", fact.src),
+            (f"{side}__dst", fact.dst),
+            (f"{side}__relation", fact.relation_id),
+        )
+    return list(Contradiction.objects.filter(same, rule=row.rule_id, state=row.state))
 
 
-def _keep_second(found: Contradiction, at: float | None, reason: str) -> list[GraphEdge]:
-    begins = found.second.since if found.second else found.ended.until if found.ended else None
-    return _end(found.first, begins if at is None else at, reason)
+def keep_first(row: Contradiction, at: float | None, reason: str) -> list[GraphEdge]:
+    if row.second is None:
+        return retract_second(row, at, reason)
+    return end_loser(row.second, row.first.since if at is None else at, reason)
 
 
-def _end(loser: GraphEdge, at: float | None, reason: str) -> list[GraphEdge]:
-    """End `loser` on day `at`. If it would never have held then, it is taken back."""
+def keep_second(row: Contradiction, at: float | None, reason: str) -> list[GraphEdge]:
+    begins = row.second.since if row.second else row.ended.until if row.ended else None
+    return end_loser(row.first, begins if at is None else at, reason)
+
+
+def end_loser(loser: GraphEdge, at: float | None, reason: str) -> list[GraphEdge]:
+    """End `loser` on day `at`; retract it if it began later, for then it was never valid."""
     if at is None:
         raise Invalid(
-            "Give the world day from which the kept fact holds alone (at), or retract the other."
+            "Give `at`, the world day from which the kept fact is valid alone, or retract the other."
         )
+    # An earlier decision of the same batch may have replaced it.
     if GraphEdge.objects.filter(pk=loser.pk, believed_until__isnull=False).exists():
         return []
     if loser.since is not None and loser.since >= at:
@@ -97,26 +93,26 @@ def _end(loser: GraphEdge, at: float | None, reason: str) -> list[GraphEdge]:
     return []
 
 
-def _keep_both(_found: Contradiction, _at: float | None, _reason: str) -> list[GraphEdge]:
+def keep_both(_row: Contradiction, _at: float | None, _reason: str) -> list[GraphEdge]:
     return []
 
 
-def _retract_first(found: Contradiction, _at: float | None, reason: str) -> list[GraphEdge]:
-    return retract_facts([found.first], because=reason)
+def retract_first(row: Contradiction, _at: float | None, reason: str) -> list[GraphEdge]:
+    return retract_facts([row.first], because=reason)
 
 
-def _retract_second(found: Contradiction, _at: float | None, reason: str) -> list[GraphEdge]:
-    if found.second:
-        return retract_facts([found.second], because=reason)
-    if found.ended:
-        GraphNode.objects.filter(pk=found.ended.pk).update(until=None)
+def retract_second(row: Contradiction, _at: float | None, reason: str) -> list[GraphEdge]:
+    if row.second:
+        return retract_facts([row.second], because=reason)
+    if row.ended:  # the second side is the end of an entity: it did not end
+        GraphNode.objects.filter(pk=row.ended.pk).update(until=None)
     return []
 
 
 DECISIONS: dict[str, Callable[[Contradiction, float | None, str], list[GraphEdge]]] = {
-    How.KEEP_FIRST: _keep_first,
-    How.KEEP_SECOND: _keep_second,
-    How.KEEP_BOTH: _keep_both,
-    How.RETRACT_FIRST: _retract_first,
-    How.RETRACT_SECOND: _retract_second,
+    How.KEEP_FIRST: keep_first,
+    How.KEEP_SECOND: keep_second,
+    How.KEEP_BOTH: keep_both,
+    How.RETRACT_FIRST: retract_first,
+    How.RETRACT_SECOND: retract_second,
 }

@@ -1,4 +1,4 @@
-"""Which entities of a world a text names."""
+"""Entity linking: which entities of a world a text names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MAX_CANDIDATES = 5000
 
 @dataclass
 class EntityLinker:
-    """The entities that some texts may mean, ready to be resolved by id, slug or name."""
+    """Resolves ids, slugs and names to the candidate entities of some texts."""
 
     nodes: Sequence[GraphNode]
 
@@ -26,11 +26,11 @@ class EntityLinker:
     def for_texts(
         cls, world: World, texts: Sequence[str], audience: Audience = GM
     ) -> "EntityLinker":
-        """Narrow the world down, in the database, to what `texts` may mean and `audience` may know."""
-        ids = [found for text in texts if (found := _uuid(text))]
-        shown = GraphNode.objects.in_world(world).visible_to(audience).filter(believed_until=None)
-        meant = Q(pk__in=ids) | Q(slug__in=texts) | Q(keys__overlap=query_keys(" ".join(texts)))
-        return cls(list(shown.filter(meant).order_by("name", "pk")[:MAX_CANDIDATES]))
+        """Fetch the entities that `texts` may name and that `audience` may know of."""
+        ids = [uuid for text in texts if (uuid := parse_uuid(text))]
+        named = Q(pk__in=ids) | Q(slug__in=texts) | Q(keys__overlap=query_keys(" ".join(texts)))
+        nodes = GraphNode.objects.believed().in_world(world).visible_to(audience).filter(named)
+        return cls(list(nodes.order_by("name", "pk")[:MAX_CANDIDATES]))
 
     @cached_property
     def by_id(self) -> dict[UUID, GraphNode]:
@@ -45,11 +45,11 @@ class EntityLinker:
         return NameIndex([KnownName(node.pk, node.name, node.aliases) for node in self.nodes])
 
     def resolve(self, ref: str | UUID) -> GraphNode:
-        """Return the one entity of this id, slug or name. Raises NotFound or Ambiguous with candidates."""
-        if found := _uuid(str(ref)):
-            if found not in self.by_id:
-                raise NotFound(f"There is no entity {found} here.")
-            return self.by_id[found]
+        """Return the one entity with this id, slug or name. Raises `NotFound`, or `Ambiguous` with candidates."""
+        if uuid := parse_uuid(str(ref)):
+            if uuid not in self.by_id:
+                raise NotFound(f"There is no entity {uuid} here.")
+            return self.by_id[uuid]
         if str(ref) in self.by_slug:
             return self.by_slug[str(ref)]
         key = self.index.resolve(str(ref), what="entity")
@@ -59,8 +59,18 @@ class EntityLinker:
     def mentions(self, text: str) -> list[Mention]:
         return self.index.mentions(text)
 
+    def mentioned_nodes(self, text: str) -> list[GraphNode]:
+        """Return the entities that `text` names, without the ambiguous names."""
+        clear = (mention for mention in self.mentions(text) if not mention.ambiguous)
+        return [self.node_of(mention) for mention in clear]
 
-def _uuid(text: str) -> UUID | None:
+    def node_of(self, mention: Mention) -> GraphNode:
+        key = mention.matches[0].key
+        assert isinstance(key, UUID)
+        return self.by_id[key]
+
+
+def parse_uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Believe, replace, end and take back single facts. Nothing is overwritten: what was believed stays as history."""
+"""Save, replace, end and retract single facts. No row is overwritten: what was believed before stays as history."""
 
 from collections.abc import Sequence
 
@@ -11,67 +11,50 @@ from knowledge.graph.schemas import FactOutcome
 from worlds.audiences import Guarded, Visibility
 from worlds.reveals import carry_over
 
-FACT_FIELDS = (
-    "source_kind",
-    "source_ref",
-    "source_note",
-    "confidence",
-    "visibility",
-    "known_to",
-    "since",
-    "until",
-)
+SOURCE_FIELDS = ("source_kind", "source_ref", "source_note", "confidence")
+FACT_FIELDS = (*SOURCE_FIELDS, "visibility", "known_to", "since", "until")
+"""What nodes and edges have in common with the facts of the API (`schemas.Provenance`)."""
+CLAIM_FIELDS = ("src_id", "dst_id", "relation_id", "label", "since", "source_kind", "source_ref")
+"""What makes two edges the same claim of the same source."""
 
 
-def save_fact(wanted: GraphEdge) -> FactOutcome:
-    """Keep `wanted`, unless its source said just that before; what it said differently before is no longer believed."""
-    known = (
-        GraphEdge.objects.believed()
-        .filter(
-            src=wanted.src,
-            dst=wanted.dst,
-            relation=wanted.relation_id,
-            label=wanted.label,
-            since=wanted.since,
-            source_kind=wanted.source_kind,
-            source_ref=wanted.source_ref,
-        )
-        .first()
-    )
-    if known:
-        keep_revelations(known, wanted)
-    if known and all(getattr(known, name) == getattr(wanted, name) for name in FACT_FIELDS):
+def save_fact(fact: GraphEdge) -> FactOutcome:
+    """Insert `fact`, unless its source has said exactly this before. It replaces what the source said differently."""
+    same_claim = {name: getattr(fact, name) for name in CLAIM_FIELDS}
+    known = GraphEdge.objects.believed().filter(**same_claim).first()
+    if known is None:
+        fact.save(force_insert=True)
+        return FactOutcome(id=fact.pk, outcome="created")
+    keep_revelations(known, fact)
+    if all(getattr(known, name) == getattr(fact, name) for name in FACT_FIELDS):
         return FactOutcome(id=known.pk, outcome="unchanged")
-    if known:
-        replace_fact(known, wanted)
-        return FactOutcome(id=wanted.pk, outcome="changed")
-    wanted.save(force_insert=True)
-    return FactOutcome(id=wanted.pk, outcome="created")
+    replace_fact(known, fact)
+    return FactOutcome(id=fact.pk, outcome="changed")
 
 
-def keep_revelations(known: Guarded, wanted: Guarded) -> None:
-    """Telling a thing again closes nothing that the reveal log has opened."""
-    wanted.known_to = sorted({*known.known_to, *wanted.known_to})
-    if known.visibility == Visibility.REVEALED and wanted.visibility == Visibility.GM:
-        wanted.visibility = known.visibility
+def keep_revelations(known: Guarded, new: Guarded) -> None:
+    """Widen `new` to the audiences that the reveal log has opened `known` to: writing a fact again hides nothing."""
+    new.known_to = sorted({*known.known_to, *new.known_to})
+    if known.visibility == Visibility.REVEALED and new.visibility == Visibility.GM:
+        new.visibility = known.visibility
 
 
-def replace_fact(known: GraphEdge, wanted: GraphEdge) -> None:
-    """Stop believing `known`, believe `wanted` from the same moment on."""
+def replace_fact(known: GraphEdge, new: GraphEdge) -> None:
+    """Stop believing `known` and insert `new`, believed from the same moment on."""
     now = timezone.now()
+    # Before the insert: a unique constraint allows one believed row per claim.
     GraphEdge.objects.filter(pk=known.pk).update(believed_until=now)
-    wanted.believed_from, wanted.replaces = now, known
-    wanted.save(force_insert=True)
-    wanted.rests_on.set(known.rests_on.all())
-    wanted.dependants.add(*known.dependants.all())
-    carry_over(known, wanted)
-    wanted.visibility_changed()
+    new.believed_from, new.replaces = now, known
+    new.save(force_insert=True)
+    new.rests_on.set(known.rests_on.all())
+    new.dependants.add(*known.dependants.all())
+    carry_over(known, new)
+    new.visibility_changed()
     close_contradictions_of([known.pk])
 
 
 def end_fact(known: GraphEdge, day: float) -> GraphEdge:
-    """Let `known` have held only until `day`: a new row says so."""
-    values = {name: getattr(known, name) for name in FACT_FIELDS}
+    """Replace `known` by a row that says it was valid until `day`, and return that row."""
     ended = GraphEdge(
         world_id=known.world_id,
         src_id=known.src_id,
@@ -80,19 +63,19 @@ def end_fact(known: GraphEdge, day: float) -> GraphEdge:
         src_kind=known.src_kind,
         dst_kind=known.dst_kind,
         label=known.label,
-        **{**values, "until": day},
+        **{**{name: getattr(known, name) for name in FACT_FIELDS}, "until": day},
     )
     replace_fact(known, ended)
     return ended
 
 
-def retract_facts(edges: Sequence[GraphEdge], *, because: str) -> list[GraphEdge]:
-    """Stop believing `edges`. What rested on them is flagged, and returned."""
-    ids = [edge.pk for edge in edges]
+def retract_facts(facts: Sequence[GraphEdge], *, because: str) -> list[GraphEdge]:
+    """Stop believing `facts`. Flag the facts that rest on them, and return these."""
+    ids = [fact.pk for fact in facts]
     GraphEdge.objects.believed().filter(pk__in=ids).update(believed_until=timezone.now())
     close_contradictions_of(ids)
-    resting = dependants(ids)
-    for edge in resting:
-        edge.flag = f"What it rests on was taken back: {because}"[:200]
-    GraphEdge.objects.bulk_update(resting, ["flag"])
-    return resting
+    flagged = dependants(ids)
+    for fact in flagged:
+        fact.flag = f"A fact it rests on was retracted: {because}"[:200]
+    GraphEdge.objects.bulk_update(flagged, ["flag"])
+    return flagged

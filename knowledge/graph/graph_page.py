@@ -1,74 +1,60 @@
-"""What a page needs to draw the graph: few enough entities, with a word on each fact, as an audience may see them."""
+"""Queries of the graph page: few enough entities to draw, the facts among them, and the range of the day slider."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Min, Q, QuerySet
 
-from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.postgres_store import edges_between, neighbors
+from knowledge.graph.presenters import to_node_out
 from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeOut, NodeOut
 
 MOST_DRAWN = 150
 
-
-@dataclass(frozen=True)
-class Drawing:
-    """`contested` holds the ids of facts with an open contradiction that this audience may know of."""
-
-    nodes: Sequence[NodeOut]
-    edges: Sequence[EdgeOut]
-    contested: frozenset[UUID]
-    truncated: bool
+Subgraph = tuple[Sequence[NodeOut], Sequence[EdgeOut]]
 
 
-def draw(
-    view: View, center: UUID | None = None, *, depth: int = 1, limit: int = MOST_DRAWN
-) -> Drawing:
-    """Draw around `center`, or the most connected entities of the world. Raises NotFound for a hidden center."""
-    if center is None:
-        nodes, truncated = _best_connected(view, limit)
-    else:
-        near = neighbors(view, center, depth, limit=limit)
-        nodes, truncated = near.nodes, near.truncated
-    edges = edges_between(view, [node.id for node in nodes])
-    return Drawing(nodes, edges, contested(view, [edge.id for edge in edges]), truncated)
+def surroundings(view: View, center: UUID, depth: int) -> Subgraph:
+    """Return what is within `depth` edges of `center`. Raises `NotFound` for a hidden center, and `TooBroad`."""
+    near = neighbors(view, center, depth, limit=MOST_DRAWN)
+    return near.nodes, near.edges
 
 
-def contested(view: View, edges: Sequence[UUID]) -> frozenset[UUID]:
-    """Return which of these facts stand in an open contradiction."""
-    found = open_contradictions(view.world, view.audience).filter(
-        Q(first__in=edges) | Q(second__in=edges)
-    )
-    sides = {side for clash in found for side in (clash.first_id, clash.second_id) if side}
-    return frozenset(sides & set(edges))
+def best_connected(view: View) -> Subgraph:
+    """Return the entities with the most facts on the day of `view`, and the facts among them. Raises `TooBroad`."""
+    visible = visible_nodes(view)
+    edges = GraphEdge.objects.believed().in_world(view.world).visible_to(view.audience)
+    edges = edges.filter(valid_on(view.at), src__in=visible, dst__in=visible)
+    degree: Counter[UUID] = Counter()
+    for end in ("src", "dst"):
+        # order_by() clears the default order, which would become part of GROUP BY.
+        counts = edges.order_by().values_list(end).annotate(count=Count("pk"))
+        degree.update(dict(counts))
+    ids = [pk for pk, _count in degree.most_common(MOST_DRAWN)]
+    fields = ("id", "kind", "slug", "name", "since", "until")
+    nodes = [to_node_out(row) for row in visible.filter(pk__in=ids).values(*fields)]
+    return nodes, edges_between(view, ids)
 
 
-def days(view: View) -> tuple[float, float] | None:
-    """Return the first and the last world day on which a fact that the audience may know begins or ends."""
-    shown = (
-        GraphEdge.objects.in_world(view.world).visible_to(view.audience).filter(believed_until=None)
-    )
-    named = {day for pair in shown.values_list("since", "until") for day in pair if day is not None}
-    return (min(named), max(named)) if named else None
+def visible_nodes(view: View) -> "QuerySet[GraphNode]":
+    nodes: QuerySet[GraphNode] = GraphNode.objects.in_world(view.world).visible_to(view.audience)
+    return nodes
 
 
-def _best_connected(view: View, limit: int) -> tuple[list[NodeOut], bool]:
-    shown = (
-        GraphNode.objects.in_world(view.world).visible_to(view.audience).filter(believed_until=None)
-    )
-    edges = (
-        GraphEdge.objects.in_world(view.world).visible_to(view.audience).filter(believed_until=None)
-    )
-    degree = Count("facts_from", Q(facts_from__in=edges), distinct=True) + Count(
-        "facts_to", Q(facts_to__in=edges), distinct=True
-    )
-    rows = list(shown.annotate(degree=degree).order_by("-degree", "name")[: limit + 1])
-    nodes = [
-        NodeOut(id=n.pk, kind=n.kind, slug=n.slug, name=n.name, since=n.since, until=n.until)
-        for n in rows[:limit]
-    ]
-    return nodes, len(rows) > limit
+def valid_on(day: float | None) -> Q:
+    """Facts that are valid on a world day; without one, those that have no known end."""
+    if day is None:
+        return Q(until=None)
+    return Q(Q(since=None) | Q(since__lte=day), Q(until=None) | Q(until__gt=day))
+
+
+def day_range(view: View) -> dict[str, Any] | None:
+    """Return the first and the last world day on which a fact begins or ends; None if there are no two such days."""
+    edges = GraphEdge.objects.in_world(view.world).visible_to(view.audience)
+    limits = edges.aggregate(first=Min("since"), last_since=Max("since"), last_until=Max("until"))
+    days = [day for day in limits.values() if day is not None]
+    return {"first": min(days), "last": max(days)} if len(set(days)) > 1 else None

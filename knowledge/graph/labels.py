@@ -1,4 +1,4 @@
-"""What relations are called where people read them."""
+"""Translated words for relations and facts."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -18,7 +18,7 @@ RELATION_LABELS = {
 
 
 def relation_label(code: str, label: str = "") -> str:
-    """Return the words of an edge: its own label, else the relation's name, else its code in plain letters."""
+    """Return the edge's own label, else the relation's translated name, else its code in lower case."""
     return label or (
         str(RELATION_LABELS[code]) if code in RELATION_LABELS else code.replace("_", " ").lower()
     )

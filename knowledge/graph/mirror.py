@@ -1,4 +1,4 @@
-"""Keep Neo4j in step with the authority: copy what the outbox names, rebuild from nothing, compare."""
+"""Keep Neo4j in step with PostgreSQL: copy what the outbox names, rebuild from nothing, compare."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,19 +14,26 @@ from django.utils import timezone
 from knowledge.graph import cypher
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.neo4j_driver import NEO4J_DOWN, Neo4j
-from knowledge.graph.projection import copy_rows, create_schema, delete_rows, edge_row, node_row
+from knowledge.graph.projection import (
+    copy_rows,
+    create_schema,
+    delete_rows,
+    to_edge_row,
+    to_node_row,
+)
 from knowledge.graph.projection_models import GraphMirror, GraphOutbox
 from worlds.models import World
 
 BATCH = 500
-ONE_COPIER = "SELECT pg_try_advisory_xact_lock(372, 1)"
-ONLY_COPIER = "SELECT pg_advisory_xact_lock(372, 1)"
-NO_WRITERS = "LOCK TABLE knowledge_graphnode, knowledge_graphedge IN SHARE ROW EXCLUSIVE MODE"
+ROWS_PER_READ = 2000
+TRY_COPY_LOCK = "SELECT pg_try_advisory_xact_lock(372, 1)"
+COPY_LOCK = "SELECT pg_advisory_xact_lock(372, 1)"
+BLOCK_WRITERS = "LOCK TABLE knowledge_graphnode, knowledge_graphedge IN SHARE ROW EXCLUSIVE MODE"
 
 
 @dataclass(frozen=True)
 class MirrorLag:
-    """How far the projection is behind. `mirrored` is False where there is none."""
+    """How far the projection is behind: changes not copied yet, and the age of the oldest."""
 
     is_mirrored: bool
     pending: int = 0
@@ -44,121 +51,120 @@ def mirror_lag() -> MirrorLag:
 
 
 def is_up_to_date(world: World) -> bool:
-    """Whether Neo4j holds all that is committed of `world`."""
+    """Whether Neo4j holds every committed change of `world`."""
     return GraphMirror.objects.exists() and not GraphOutbox.objects.filter(world=world).exists()
 
 
 def copy_pending(neo: Neo4j) -> int:
-    """Copy all that is pending and return how many changes that was. Another copier at work: 0. Raises DOWN."""
-    copied = 0
+    """Copy all pending changes and return their number; 0 while another process copies. Raises NEO4J_DOWN."""
+    total = 0
     try:
-        while done := _copy_batch(neo):
-            copied += done
+        while count := copy_batch(neo):
+            total += count
     except NEO4J_DOWN as error:
         GraphMirror.objects.update(problem=f"{type(error).__name__}: {error}"[:2000])
         raise
-    return copied
+    return total
 
 
 @transaction.atomic
-def _copy_batch(neo: Neo4j) -> int:
-    """Copy the present state of what the oldest changes touched. The outbox row goes only when Neo4j has it."""
-    if not _scalar(ONE_COPIER):
+def copy_batch(neo: Neo4j) -> int:
+    """Copy the present state of the rows that the oldest changes touched."""
+    # One copier at a time: two could overwrite a newer state with an older one.
+    if not fetch_value(TRY_COPY_LOCK):
         return 0
     changes = list(GraphOutbox.objects.order_by("id")[:BATCH])
     if not changes:
         return 0
-    _copy(neo, {c.node_id for c in changes if c.node_id}, {c.edge_id for c in changes if c.edge_id})
-    GraphOutbox.objects.filter(pk__in=[change.pk for change in changes]).delete()
-    GraphMirror.objects.update(copied_at=timezone.now(), problem="")
-    return len(changes)
-
-
-def _copy(neo: Neo4j, node_ids: set[Any], edge_ids: set[Any]) -> None:
+    node_ids = {change.node_id for change in changes if change.node_id}
+    edge_ids = {change.edge_id for change in changes if change.edge_id}
     nodes = list(GraphNode.objects.filter(pk__in=node_ids))
     edges = list(GraphEdge.objects.filter(pk__in=edge_ids))
     delete_rows(neo, node_ids - {node.pk for node in nodes}, edge_ids - {edge.pk for edge in edges})
     if nodes or edges:
         copy_rows(neo, nodes, edges)
+    # Only now, after Neo4j has committed: a crash before this line copies the same state again.
+    GraphOutbox.objects.filter(pk__in=[change.pk for change in changes]).delete()
+    GraphMirror.objects.update(copied_at=timezone.now(), problem="")
+    return len(changes)
 
 
 def rebuild_mirror(neo: Neo4j) -> tuple[int, int]:
-    """Empty Neo4j and copy everything. Return how many nodes and edges that was. Writers go on meanwhile: what they
-    change is in the outbox, and `catch_up` brings it."""
+    """Empty Neo4j, copy everything, and return the numbers of nodes and edges. Writers are not blocked: their changes
+    are in the outbox, and `copy_pending` copies them afterwards."""
     start_mirroring()
+    node_count = edge_count = 0
     with transaction.atomic():
-        _scalar(ONLY_COPIER)
+        fetch_value(COPY_LOCK)
         GraphOutbox.objects.all().delete()
-        neo.run(cypher.EMPTY)
+        neo.run(cypher.DELETE_ALL)
         create_schema(neo)
-        nodes = sum(_put(neo, rows, []) for rows in _in_batches(GraphNode.objects.all()))
-        edges = sum(_put(neo, [], rows) for rows in _in_batches(GraphEdge.objects.all()))
+        for nodes in in_batches(GraphNode.objects.all()):
+            copy_rows(neo, nodes, [])
+            node_count += len(nodes)
+        for edges in in_batches(GraphEdge.objects.all()):
+            copy_rows(neo, [], edges)
+            edge_count += len(edges)
         GraphMirror.objects.update(copied_at=timezone.now(), problem="")
-    return nodes, edges
+    return node_count, edge_count
 
 
 def start_mirroring() -> None:
-    """From now on every write leaves a trace in the outbox; writers that began without one are waited for."""
+    """From now on the triggers fill the outbox."""
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(NO_WRITERS)
+        # Waits for transactions whose writes were not recorded; without it a rebuild could miss them.
+        cursor.execute(BLOCK_WRITERS)
         GraphMirror.objects.get_or_create()
 
 
 def stop_mirroring() -> None:
-    """Keep no projection any more."""
     with transaction.atomic():
         GraphMirror.objects.all().delete()
         GraphOutbox.objects.all().delete()
 
 
 def find_differences(neo: Neo4j) -> list[str]:
-    """Return each difference between the authority and Neo4j, in words. Asks for a moment without writers."""
-    nodes = {
-        row["id"]: (row, row["kind"])
-        for row in map(node_row, GraphNode.objects.iterator(chunk_size=2000))
+    """Describe each difference between PostgreSQL and Neo4j. Exact only while nobody writes."""
+    nodes = map(to_node_row, GraphNode.objects.iterator(chunk_size=ROWS_PER_READ))
+    edges = map(to_edge_row, GraphEdge.objects.iterator(chunk_size=ROWS_PER_READ))
+    own_nodes = {row["id"]: (row, row["kind"]) for row in nodes}
+    own_edges = {row["id"]: (row, row["relation"], row["src"], row["dst"]) for row in edges}
+    neo_nodes = {
+        found["row"]["id"]: (found["row"], *found["labels"])
+        for found in fetch_all(neo, cypher.ALL_NODES)
     }
-    edges = {
-        row["id"]: (row, (row["relation"], row["src"], row["dst"]))
-        for row in map(edge_row, GraphEdge.objects.iterator(chunk_size=2000))
+    neo_edges = {
+        found["row"]["id"]: (found["row"], found["relation"], found["src"], found["dst"])
+        for found in fetch_all(neo, cypher.ALL_EDGES)
     }
-    there_nodes = {r["row"]["id"]: (r["row"], *r["labels"]) for r in _stream(neo, cypher.ALL_NODES)}
-    there_edges = {
-        r["row"]["id"]: (r["row"], (r["relation"], r["src"], r["dst"]))
-        for r in _stream(neo, cypher.ALL_EDGES)
-    }
-    return [*_differences("node", nodes, there_nodes), *_differences("edge", edges, there_edges)]
+    return [*differences("node", own_nodes, neo_nodes), *differences("edge", own_edges, neo_edges)]
 
 
-def _differences(what: str, here: dict[str, Any], there: dict[str, Any]) -> Iterator[str]:
+def differences(what: str, here: dict[str, Any], there: dict[str, Any]) -> Iterator[str]:
     yield from (f"{what} {key} is missing in Neo4j" for key in here.keys() - there.keys())
     yield from (f"{what} {key} is only in Neo4j" for key in there.keys() - here.keys())
     for key in here.keys() & there.keys():
-        row, identity = here[key]
-        if ({name: value for name, value in row.items() if value is not None}, identity) != there[
-            key
-        ]:
-            yield f"{what} {key} differs: {row} {identity} / {there[key]}"
+        row, *identity = here[key]
+        # Neo4j stores no null properties.
+        expected = ({name: value for name, value in row.items() if value is not None}, *identity)
+        if expected != there[key]:
+            yield f"{what} {key} differs: {expected} / {there[key]}"
 
 
-def _stream(neo: Neo4j, statement: str) -> list[dict[str, Any]]:
-    async def read(transaction: neo4j.AsyncManagedTransaction) -> list[dict[str, Any]]:
-        return await (await transaction.run(statement)).data()
+def fetch_all(neo: Neo4j, statement: str) -> list[dict[str, Any]]:
+    async def read(tx: neo4j.AsyncManagedTransaction) -> list[dict[str, Any]]:
+        return await (await tx.run(statement)).data()
 
-    return neo.write(read)
-
-
-def _put(neo: Neo4j, nodes: list[GraphNode], edges: list[GraphEdge]) -> int:
-    copy_rows(neo, nodes, edges)
-    return len(nodes) + len(edges)
+    return neo.write(read)  # a write has the longer timeout that a full scan needs
 
 
-def _in_batches(rows: models.QuerySet[Any], size: int = 2000) -> Iterator[list[Any]]:
-    stream = rows.iterator(chunk_size=size)
-    while batch := list(islice(stream, size)):
+def in_batches(rows: models.QuerySet[Any]) -> Iterator[list[Any]]:
+    stream = rows.iterator(chunk_size=ROWS_PER_READ)
+    while batch := list(islice(stream, ROWS_PER_READ)):
         yield batch
 
 
-def _scalar(statement: str) -> Any:
+def fetch_value(statement: str) -> Any:
     with connection.cursor() as cursor:
         cursor.execute(statement)
         return cursor.fetchone()[0]

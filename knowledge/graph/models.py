@@ -1,5 +1,8 @@
-"""The rows of the relation graph. Facts are never overwritten: a changed fact is a new row, the old one is no longer
-believed. In-world time is in world days; `believed_*` is real time."""
+"""Models of the relation graph.
+
+Facts are bitemporal: `since`/`until` are world days, `believed_from`/`believed_until` are real time. A changed fact is a
+new row; the old one gets `believed_until`.
+"""
 
 from typing import Any
 
@@ -37,7 +40,7 @@ class SourceKind(models.TextChoices):
 
 
 class GraphRelation(models.Model):
-    """A kind of edge. `stored_as` names the inverse under which it is kept (OWNS is kept as OWNED_BY, turned round)."""
+    """A kind of edge. `stored_as` names the inverse in whose form it is stored (OWNS is stored as OWNED_BY, reversed)."""
 
     code = models.CharField(
         _("code"), max_length=40, primary_key=True, validators=[RegexValidator(r"^[A-Z][A-Z_]*$")]
@@ -69,7 +72,7 @@ class GraphRelation(models.Model):
 
 
 class GraphJoin(models.Model):
-    """Which kinds a relation may join. The database lets no other edge in (`edge_kinds_allowed`)."""
+    """Which kinds a relation may join. A foreign key refuses any other edge (`edge_kinds_allowed`)."""
 
     relation = models.ForeignKey(
         GraphRelation, models.CASCADE, related_name="joins", verbose_name=_("relation")
@@ -95,7 +98,7 @@ class FactQuerySet(GuardedQuerySet):
 
 
 class GraphFactBase(Guarded):
-    """What nodes and edges share: who says so, how surely, when it held in the world, when we believed it."""
+    """Source, confidence, validity in world days, and the real time for which the row was believed."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     source_kind = models.CharField(
@@ -128,7 +131,7 @@ class GraphFactBase(Guarded):
 
 
 class NameKeysField(ArrayField):  # type: ignore[type-arg]
-    """Kept in step with `name` and `aliases` on every save: what the database narrows names down by."""
+    """Recomputed from `name` and `aliases` on every save. A query by these keys finds candidates for a name."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: ARG002
         keys = name_keys(model_instance.name, *model_instance.aliases)  # type: ignore[attr-defined]
@@ -137,7 +140,7 @@ class NameKeysField(ArrayField):  # type: ignore[type-arg]
 
 
 class GraphNode(GraphFactBase):
-    """A character, place, thing, group, quest or event. `until` is its end: a character's death, a place's ruin."""
+    """An entity. `until` is its end: a character's death, a place's ruin."""
 
     kind = models.CharField(_("kind"), max_length=10, choices=NodeKind)
     slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
@@ -176,8 +179,8 @@ class GraphNode(GraphFactBase):
 
 
 class GraphEdge(GraphFactBase):
-    """What one source says about two nodes. Symmetric relations are kept from the lesser id, inverse ones turned round;
-    two sources that say the same are two rows, so that either can be taken back."""
+    """What one source says about two nodes, in the form of `upsert.stored_form`. Two sources that say the same are two
+    rows, so that either can be retracted."""
 
     src = models.ForeignKey(
         GraphNode, models.CASCADE, related_name="facts_from", verbose_name=_("from"), db_index=False
@@ -221,20 +224,17 @@ class GraphEdge(GraphFactBase):
     objects = FactQuerySet.as_manager()
 
     def visibility_changed(self) -> None:
-        """What this fact replaced is shown to nobody to whom the fact itself is not."""
+        """Hide the rows that this fact replaced from everybody to whom the fact itself is hidden."""
         older = self.replaces
         while older:
             older.narrow_to(self.visibility, self.known_to)
             older = older.replaces
 
     def narrow_to(self, visibility: str, known_to: list[str]) -> None:
-        """Show this to no more audiences than are named."""
+        """Restrict this row to the audiences that may see both it and a row with these values."""
         if Visibility.PUBLIC in (visibility, self.visibility):
-            narrower = (
-                (visibility, known_to)
-                if visibility != Visibility.PUBLIC
-                else (self.visibility, self.known_to)
-            )
+            other, own = (visibility, known_to), (self.visibility, self.known_to)
+            narrower = own if visibility == Visibility.PUBLIC else other
         elif Visibility.GM in (visibility, self.visibility):
             narrower = (Visibility.GM, [])
         else:
@@ -274,7 +274,7 @@ class GraphEdge(GraphFactBase):
 
 
 class ConflictRule(models.Model):
-    """When two facts cannot both be. Data: a designer may add one for a relation of their own, or switch one off."""
+    """A rule by which two facts cannot both be true. Designers may add rules and switch them off."""
 
     class Form(models.TextChoices):
         SINGLE = "single", _("One at a time from each entity")
@@ -314,8 +314,8 @@ class ConflictRule(models.Model):
 
 
 class Contradiction(models.Model):
-    """Two facts that a rule says cannot both be: two edges, or an edge and the end of one of its nodes. Both are kept
-    until a person decides."""
+    """Two facts that violate a rule: two edges, or an edge and the end of one of its nodes. Both stay until a person
+    decides."""
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")

@@ -1,4 +1,4 @@
-"""One connection to Neo4j per process. The async driver belongs to one event loop, so it gets a thread and a loop of
+"""One Neo4j connection per process. The async driver is bound to one event loop, so it runs in a thread with a loop of
 its own; sync and async callers of any loop share it."""
 
 import asyncio
@@ -17,16 +17,18 @@ T = TypeVar("T")
 Work = Callable[[neo4j.AsyncManagedTransaction], Awaitable[T]]
 NEO4J_DOWN = (DriverError, Neo4jError, OSError, TimeoutError)
 BACKOFF_SECONDS = 5.0
-TOO_LONG = "Neo.ClientError.Transaction.TransactionTimedOut"
+WRITE_TIMEOUT_FACTOR = 20
+"""A write copies hundreds of rows, so it may take this many times as long as a read."""
+TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
 
 
 def is_timeout(error: BaseException) -> bool:
-    """Whether the server gave up this one query: it is well, and others need not wait."""
-    return isinstance(error, Neo4jError) and (error.code or "").startswith(TOO_LONG)
+    """Whether the server cancelled this one query. The server itself is up: no reason to back off."""
+    return isinstance(error, Neo4jError) and (error.code or "").startswith(TIMED_OUT)
 
 
 class Neo4j:
-    """Runs units of work with retries on transient errors. After a failure it rests: `resting` says so."""
+    """Runs units of work; the driver retries transient errors. After a failure, `is_backing_off` is true for a while."""
 
     def __init__(self, url: str, user: str, password: str, database: str) -> None:
         self.url, self.auth, self.database = url, (user, password), database
@@ -40,46 +42,33 @@ class Neo4j:
         return time.monotonic() < self._retry_at
 
     async def read(self, work: "Work[T]") -> T:
-        return await asyncio.wrap_future(
-            self._submit(self._guarded(self._session(work, write=False)))
-        )
+        return await asyncio.wrap_future(self._submit(self._run_work(work, write=False)))
 
     def write(self, work: "Work[T]") -> T:
-        written: T = self._submit(self._guarded(self._session(work, write=True))).result()
-        return written
+        result: T = self._submit(self._run_work(work, write=True)).result()
+        return result
 
     def run(self, statement: str) -> None:
         """Run a statement that manages its own transactions."""
-        self._submit(self._guarded(self._alone(statement))).result()
+
+        async def run_statement() -> None:
+            async with self._session() as session:
+                await (await session.run(neo4j.Query(statement))).consume()
+
+        self._submit(run_statement()).result()
 
     def close(self) -> None:
         if self._driver:
             self._submit(self._driver.close()).result(timeout=10)
             self._driver = None
 
-    def _submit(self, task: Coroutine[Any, Any, T]) -> Any:
-        return asyncio.run_coroutine_threadsafe(task, self._loop)
+    async def _run_work(self, work: "Work[T]", *, write: bool) -> T:
+        timeout = settings.NEO4J_TIMEOUT * (WRITE_TIMEOUT_FACTOR if write else 1)
+        async with self._session(fetch_size=1000) as session:
+            execute = session.execute_write if write else session.execute_read
+            return await execute(neo4j.unit_of_work(timeout=timeout)(work))
 
-    async def _guarded(self, task: Coroutine[Any, Any, T]) -> T:
-        try:
-            return await task
-        except NEO4J_DOWN as error:
-            if not is_timeout(error):
-                self._retry_at = time.monotonic() + BACKOFF_SECONDS
-            raise
-
-    async def _session(self, work: "Work[T]", *, write: bool) -> T:
-        async with self._connected().session(database=self.database, fetch_size=1000) as session:
-            run = session.execute_write if write else session.execute_read
-            return await run(
-                neo4j.unit_of_work(timeout=settings.NEO4J_TIMEOUT * (20 if write else 1))(work)
-            )
-
-    async def _alone(self, statement: str) -> None:
-        async with self._connected().session(database=self.database) as session:
-            await (await session.run(neo4j.Query(statement))).consume()
-
-    def _connected(self) -> neo4j.AsyncDriver:
+    def _session(self, **options: Any) -> neo4j.AsyncSession:
         if self._driver is None:
             self._driver = neo4j.AsyncGraphDatabase.driver(
                 self.url,
@@ -90,22 +79,36 @@ class Neo4j:
                 notifications_min_severity="OFF",
                 liveness_check_timeout=30.0,
             )
-        return self._driver
+        return self._driver.session(database=self.database, **options)
+
+    def _submit(self, task: Coroutine[Any, Any, T]) -> Any:
+        """Run `task` on the driver's loop and return its future. A failure starts the back-off."""
+
+        async def guarded() -> T:
+            try:
+                return await task
+            except NEO4J_DOWN as error:
+                if not is_timeout(error):
+                    self._retry_at = time.monotonic() + BACKOFF_SECONDS
+                raise
+
+        return asyncio.run_coroutine_threadsafe(guarded(), self._loop)
 
 
 def site_neo4j() -> Neo4j | None:
     """Return this process's connection, or None where no Neo4j is configured."""
     if not settings.NEO4J_URL:
         return None
-    return _connection(
+    return connect(
         settings.NEO4J_URL,
         settings.NEO4J_USER,
         settings.NEO4J_PASSWORD,
         settings.NEO4J_DATABASE,
-        os.getpid(),
+        process=os.getpid(),
     )
 
 
 @cache
-def _connection(url: str, user: str, password: str, database: str, _process: int) -> Neo4j:
+def connect(url: str, user: str, password: str, database: str, *, process: int) -> Neo4j:  # noqa: ARG001
+    # `process` is part of the cache key: a forked worker must not use the parent's thread and sockets.
     return Neo4j(url, user, password, database)

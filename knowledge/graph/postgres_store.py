@@ -1,4 +1,4 @@
-"""The graph as PostgreSQL rows: the authority."""
+"""The graph store on PostgreSQL: the authoritative one."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 
 from knowledge.graph import sql
-from knowledge.graph.bfs import Hop, shortest
+from knowledge.graph.bfs import Hop, shortest_hops
+from knowledge.graph.presenters import to_edge_out, to_node_out
 from knowledge.graph.protocol import MAX_NODES, TooBroad, View, require_depth
 from knowledge.graph.schemas import (
     EdgeOut,
-    EdgeSource,
     GraphFact,
     GraphNeighborhood,
     GraphPath,
@@ -27,6 +27,7 @@ from knowledge.graph.upsert import upsert_facts
 from retrieval.errors import NotFound
 
 STEPS_PER_NODE = 20
+"""How many rows per wanted node the recursive query may produce before it stops: dense graphs repeat nodes."""
 SET_TIMEOUT = "SELECT set_config('statement_timeout', %s, true)"
 
 
@@ -47,15 +48,21 @@ class PostgresGraph:
 def neighbors(
     view: View, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES
 ) -> GraphNeighborhood:
-    steps = limit * STEPS_PER_NODE
-    wanted = {"start": node_id, "depth": require_depth(depth), "limit": limit + 1, "steps": steps}
-    with _in_time():
-        rows = _rows(sql.REACH, view, **wanted)
+    """Return the nearest `limit` nodes within `depth` edges, and the edges that lead to them."""
+    max_steps = limit * STEPS_PER_NODE
+    values = {"start": node_id, "depth": require_depth(depth), "max_steps": max_steps}
+    with statement_timeout():
+        rows = fetch(sql.NEIGHBORHOOD, view, **values, limit=limit + 1)
         if not rows:
             raise unknown_entity(node_id)
-        nodes = [node_out(row) for row in rows[:limit]]
-        edges = _between(view, nodes, depth)
-    truncated = len(rows) > limit or rows[0][-1] >= steps
+        nodes = [to_node_out(row, row["depth"]) for row in rows[:limit]]
+        # Edges between two nodes of the outermost ring are not part of the answer.
+        edges = fetch_edges_between(
+            view,
+            inner=[node.id for node in nodes if node.depth < depth],
+            outer=[node.id for node in nodes if node.depth == depth],
+        )
+    truncated = len(rows) > limit or rows[0]["steps"] >= max_steps
     return GraphNeighborhood(
         center=node_id, depth=depth, nodes=nodes, edges=edges, truncated=truncated
     )
@@ -63,130 +70,83 @@ def neighbors(
 
 def shortest_path(view: View, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
     require_depth(max_depth)
-    with _in_time():
-        ends = {row[0]: row for row in _rows(sql.NODES, view, ids=[src_id, dst_id])}
+    with statement_timeout():
+        known = fetch_nodes(view, [src_id, dst_id])
         for end in (src_id, dst_id):
-            if end not in ends:
+            if end not in known:
                 raise unknown_entity(end)
-        hops = shortest(lambda frontier: _expand(view, frontier), src_id, dst_id, max_depth)
-        return _path(view, src_id, hops) if hops is not None else GraphPath()
+        hops = shortest_hops(
+            lambda frontier: [Hop(**row) for row in fetch(sql.HOPS, view, frontier=frontier)],
+            src_id,
+            dst_id,
+            max_depth,
+        )
+        if hops is None:
+            return GraphPath()
+        order = [src_id, *(hop.dst for hop in hops)]
+        nodes = fetch_nodes(view, order)
+        rows = fetch(sql.EDGES, view, ids=[hop.edge for hop in hops])
+    edges = {row["id"]: to_edge_out(row, is_gm=view.audience.is_gm) for row in rows}
+    return GraphPath(
+        nodes=[nodes[node].model_copy(update={"depth": step}) for step, node in enumerate(order)],
+        edges=[edges[hop.edge] for hop in hops],
+    )
 
 
 def edges_between(view: View, nodes: Sequence[UUID]) -> list[EdgeOut]:
     """Return every fact that joins two of `nodes`."""
-    with _in_time():
-        rows = _rows(sql.BETWEEN, view, inner=list(nodes), outer=[], all=list(nodes))
-    return sorted((edge_out(row, view) for row in rows), key=lambda edge: edge.id)
+    with statement_timeout():
+        return fetch_edges_between(view, inner=list(nodes), outer=[])
 
 
 def unknown_entity(node_id: UUID) -> NotFound:
     return NotFound(f"There is no entity {node_id} here.")
 
 
-def _expand(view: View, frontier: list[UUID]) -> list[Hop]:
-    return [(here, edge, there) for here, edge, there in _rows(sql.EXPAND, view, frontier=frontier)]
+def fetch_edges_between(view: View, *, inner: list[UUID], outer: list[UUID]) -> list[EdgeOut]:
+    """Return the edges with one end in `inner` and the other in `inner` or `outer`."""
+    rows = fetch(sql.EDGES_BETWEEN, view, inner=inner, outer=outer, all=inner + outer)
+    edges = [to_edge_out(row, is_gm=view.audience.is_gm) for row in rows]
+    return sorted(edges, key=lambda edge: edge.id)
 
 
-def _path(view: View, src_id: UUID, hops: list[Hop]) -> GraphPath:
-    order = [src_id, *(there for _here, _edge, there in hops)]
-    nodes = {row[0]: node_out(row) for row in _rows(sql.NODES, view, ids=order)}
-    edges = {
-        row[0]: edge_out(row, view) for row in _rows(sql.EDGES, view, ids=[hop[1] for hop in hops])
-    }
-    return GraphPath(
-        nodes=[nodes[node].model_copy(update={"depth": step}) for step, node in enumerate(order)],
-        edges=[edges[edge] for _here, edge, _there in hops],
-    )
+def fetch_nodes(view: View, ids: Sequence[UUID]) -> dict[UUID, NodeOut]:
+    return {row["id"]: to_node_out(row) for row in fetch(sql.NODES, view, ids=list(ids))}
 
 
-def _between(view: View, nodes: list[NodeOut], depth: int) -> list[EdgeOut]:
-    """Return the edges that the walk went along: those with an end fewer than `depth` steps away."""
-    inner = [node.id for node in nodes if node.depth < depth]
-    outer = [node.id for node in nodes if node.depth == depth]
-    rows = _rows(sql.BETWEEN, view, inner=inner, outer=outer, all=inner + outer)
-    return sorted((edge_out(row, view) for row in rows), key=lambda edge: edge.id)
-
-
-def node_out(row: Sequence[Any]) -> NodeOut:
-    node, kind, slug, name, since, until, *depth = row
-    return NodeOut.model_construct(
-        id=node,
-        kind=kind,
-        slug=slug,
-        name=name,
-        since=since,
-        until=until,
-        depth=depth[0] if depth else 0,
-    )
-
-
-def edge_out(row: Sequence[Any], view: View) -> EdgeOut:
-    (
-        edge,
-        src,
-        relation,
-        dst,
-        label,
-        since,
-        until,
-        confidence,
-        kind,
-        ref,
-        note,
-        believed_from,
-        believed_until,
-    ) = row
-    shown = view.audience.is_gm
-    return EdgeOut.model_construct(
-        id=edge,
-        src=src,
-        relation=relation,
-        dst=dst,
-        label=label,
-        since=since,
-        until=until,
-        confidence=confidence,
-        source=EdgeSource.model_construct(
-            kind=kind, ref=ref if shown else "", note=note if shown else ""
-        ),
-        believed_from=believed_from,
-        believed_until=believed_until if shown else None,
-    )
-
-
-def bound(view: View) -> dict[str, Any]:
-    """Return the parameters that stand for the view in every statement."""
-    return {
+def fetch(statement: str, view: View, **values: Any) -> list[dict[str, Any]]:
+    """Run a statement of `sql` for `view` and return its rows by column name."""
+    view_values: dict[str, Any] = {
         "world": view.world.pk,
         "gm": view.audience.is_gm,
         "audience": json.dumps([str(view.audience)]),
         "at": float("inf") if view.at is None else view.at,
         "believed_at": "infinity" if view.believed_at is None else view.believed_at.isoformat(),
     }
-
-
-def _rows(statement: str, view: View, **wanted: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(statement, {**bound(view), **wanted})
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-        return found
+        cursor.execute(statement, {**view_values, **values})
+        columns = [column.name for column in cursor.description]
+        return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
 
 @contextmanager
-def _in_time() -> Iterator[None]:
-    """Give up a statement after `GRAPH_TIMEOUT` seconds, in the database."""
-    within = connection.in_atomic_block
+def statement_timeout() -> Iterator[None]:
+    """Let PostgreSQL cancel a statement of this block after `GRAPH_TIMEOUT` seconds; then raise `TooBroad`."""
+    nested = connection.in_atomic_block
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT current_setting('statement_timeout')") if within else None
-            before = cursor.fetchone()[0] if within else ""
+            before = ""
+            if nested:
+                cursor.execute("SELECT current_setting('statement_timeout')")
+                before = cursor.fetchone()[0]
             cursor.execute(SET_TIMEOUT, [f"{max(1, int(settings.GRAPH_TIMEOUT * 1000))}ms"])
             yield
-            if within:
+            # The setting lasts until the end of the transaction, not of a savepoint: an outer one gets its own back.
+            if nested:
                 cursor.execute(SET_TIMEOUT, [before])
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise TooBroad(
-                "That walk took too long. Ask with a smaller depth or from a less connected node."
+                "The graph query took too long. Use a smaller depth or a less connected entity."
             ) from None
         raise

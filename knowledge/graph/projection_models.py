@@ -1,4 +1,4 @@
-"""The rows behind the projection: what it has yet to copy, and whether there is one."""
+"""Models of the Neo4j projection: its outbox and its state."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,7 +8,7 @@ from worlds.models import World
 
 
 class GraphOutbox(models.Model):
-    """What the projection has yet to copy. Filled by triggers, so that no way of writing goes past it."""
+    """A change that the projection has not copied yet. Triggers write these rows, so bulk and raw SQL writes count."""
 
     id = models.BigAutoField(primary_key=True)
     world = models.ForeignKey(World, models.CASCADE, related_name="+", db_constraint=False)
@@ -23,7 +23,7 @@ class GraphOutbox(models.Model):
 
 
 class GraphMirror(models.Model):
-    """One row while a projection exists. Without it the triggers fill no outbox, since nobody would empty it."""
+    """One row while a projection exists. Without it the triggers write no outbox rows: nobody would delete them."""
 
     name = models.CharField(max_length=40, primary_key=True, default="neo4j")
     since = models.DateTimeField(auto_now_add=True)

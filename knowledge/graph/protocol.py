@@ -1,4 +1,4 @@
-"""The seam: what a graph store does, and for whom and as of when it reads."""
+"""The interface of a graph store, and the view through which it reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,8 @@ MAX_NODES = 500
 
 @dataclass(frozen=True)
 class View:
-    """`at`: the world day to look at (none: what holds without a known end). `believed_at`: what we believed then."""
+    """Whose knowledge of which world is read. `at` is a world day (None: facts without a known end); `believed_at` is a
+    real time, for what was believed then (None: now)."""
 
     world: World
     audience: Audience = PUBLIC
@@ -26,8 +27,8 @@ class View:
 
 
 class GraphStore(Protocol):
-    """Bound to a `View`. Raises `NotFound` for nodes that the view does not show, `Invalid` for an unusable depth and
-    `TooBroad` when an answer would take too long."""
+    """Reads through one `View`. Raises `NotFound` for nodes that the view hides, `Invalid` for a depth out of range and
+    `TooBroad` when the query times out."""
 
     view: View
 
@@ -39,14 +40,13 @@ class GraphStore(Protocol):
 
 
 class TooBroad(Problem):
-    """The graph is too dense here for this depth."""
+    """The query timed out: the graph is too dense here for this depth."""
 
-    code, title = "too_broad", "Too much to walk through"
+    code, title = "too_broad", "The graph query took too long"
 
 
 def require_depth(depth: int) -> int:
+    """Return `depth`; raise `Invalid` unless it is 1 to `MAX_DEPTH`."""
     if not 1 <= depth <= MAX_DEPTH:
-        raise Invalid(
-            f"depth must be 1 to {MAX_DEPTH}, not {depth}. Ask from a nearer node instead."
-        )
+        raise Invalid(f"depth must be 1 to {MAX_DEPTH}, not {depth}. Start from a nearer entity.")
     return depth

@@ -1,4 +1,4 @@
-"""The relations there are and what they may join: read from the database, seeded from `data/relations.yaml`."""
+"""The relations and which kinds they may join: read from the database, seeded from `data/relations.yaml`."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -34,26 +34,20 @@ class Relations(dict[str, Relation]):
         joins: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for code, src, dst in GraphJoin.objects.values_list("relation_id", "src_kind", "dst_kind"):
             joins[code].add((src, dst))
+        columns = ("code", "stored_as", "symmetric", "transitive", "acyclic")
+        rows = GraphRelation.objects.values(*columns)
         return cls(
-            {
-                row.code: Relation(
-                    row.code,
-                    row.stored_as_id,
-                    row.symmetric,
-                    row.transitive,
-                    row.acyclic,
-                    frozenset(joins[row.code]),
-                )
-                for row in GraphRelation.objects.all()
-            }
+            {row["code"]: Relation(**row, joins=frozenset(joins[row["code"]])) for row in rows}
         )
 
     def require(self, code: str) -> Relation:
+        """Return the relation; raise `Invalid` with the known codes if there is none."""
         if code not in self:
             raise Invalid(f"There is no relation {code!r}. Use one of {', '.join(sorted(self))}.")
         return self[code]
 
     def require_joinable(self, code: str, src_kind: str, dst_kind: str) -> None:
+        """Raise `Invalid`, with the relations that fit, if this one may not join these kinds."""
         relation = self.require(code)
         if (src_kind, dst_kind) in relation.joins:
             return
@@ -65,25 +59,19 @@ class Relations(dict[str, Relation]):
 
 
 def seed_relations(**_signal: Any) -> None:
-    """Add the relations and rules that are missing. What is there is the designer's and stays as it is."""
+    """Create the missing relations and conflict rules after a migration. Existing rows are the designer's to change."""
     seed = yaml.safe_load(SEED.read_text())
     for code, row in seed["relations"].items():
         flags = {flag: row.get(flag, False) for flag in ("symmetric", "transitive", "acyclic")}
-        relation, fresh = GraphRelation.objects.get_or_create(
+        relation, is_new = GraphRelation.objects.get_or_create(
             code=code, defaults={"stored_as_id": row.get("stored_as"), **flags}
         )
-        if fresh:
+        if is_new:
             pairs = [(src, dst) for src, dsts in row["joins"].items() for dst in dsts]
             GraphJoin.objects.bulk_create(
                 GraphJoin(relation=relation, src_kind=s, dst_kind=d) for s, d in pairs
             )
     for code, row in seed["conflicts"].items():
-        ConflictRule.objects.get_or_create(
-            code=code,
-            defaults={
-                "form": row["form"],
-                "relation_id": row["relation"],
-                "other_id": row.get("other"),
-                "says": row["says"],
-            },
-        )
+        values = {"form": row["form"], "says": row["says"]}
+        values |= {"relation_id": row["relation"], "other_id": row.get("other")}
+        ConflictRule.objects.get_or_create(code=code, defaults=values)

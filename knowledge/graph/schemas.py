@@ -1,28 +1,20 @@
-"""What goes into the graph and what comes out of it."""
+"""Input and output models of the relation graph."""
 
 from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import Field, FiniteFloat, model_validator
 
 from knowledge.graph.models import NodeKind, SourceKind
 from worlds.audiences import Visibility
-from worlds.base_schemas import RequestModel, ResponseModel
+from worlds.base_schemas import ResponseModel, StrictModel
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Closed(RequestModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Shown(ResponseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Provenance(Closed):
-    """Who says so, how surely, who may know, and when it holds: world days, `until` not included."""
+class Provenance(StrictModel):
+    """Source, confidence, audience and validity of a fact. It is valid on the world days `since` ≤ day < `until`."""
 
     source_kind: SourceKind = SourceKind.ENGINE
     source_ref: Annotated[str, Field(max_length=200)] = ""
@@ -34,7 +26,7 @@ class Provenance(Closed):
     until: FiniteFloat | None = None
 
     @model_validator(mode="after")
-    def _ends_after_it_begins(self) -> Self:
+    def _require_positive_length(self) -> Self:
         if self.since is not None and self.until is not None and self.until <= self.since:
             raise ValueError(f"until ({self.until}) must be after since ({self.since})")
         return self
@@ -50,7 +42,8 @@ class NodeFact(Provenance):
 
 
 class EdgeFact(Provenance):
-    """`src` and `dst` are ids, slugs or names. `succeeds`: from `since` on, this holds instead of what held before."""
+    """`src` and `dst` are ids, slugs or names. With `succeeds` the fact ends, on the day `since`, the earlier facts of
+    the same relation from the same entity."""
 
     src: Annotated[str | UUID, Field(union_mode="left_to_right")]
     relation: Annotated[str, Field(max_length=40)]
@@ -60,34 +53,34 @@ class EdgeFact(Provenance):
     succeeds: bool = False
 
     @model_validator(mode="after")
-    def _knows_from_when(self) -> Self:
+    def _require_first_day(self) -> Self:
         if self.succeeds and self.since is None:
-            raise ValueError("succeeds wants since: the day from which on this holds instead")
+            raise ValueError("succeeds needs since: the day on which the earlier facts end")
         return self
 
 
-class GraphFact(Closed):
-    """A node, an edge, or both; the nodes of one batch are written before its edges."""
+class GraphFact(StrictModel):
+    """A node, an edge, or both. The nodes of a batch are written before its edges."""
 
     node: NodeFact | None = None
     edge: EdgeFact | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _require_content(self) -> Self:
         if self.node is None and self.edge is None:
             raise ValueError("a fact is a node, an edge, or both")
         return self
 
 
-class EdgeSource(Shown):
-    """`ref` and `note` are for game masters only: they may speak of what others must not know."""
+class EdgeSource(ResponseModel):
+    """Only game masters get `ref` and `note`: these texts may mention what other audiences must not know."""
 
     kind: str
     ref: str = ""
     note: str = ""
 
 
-class NodeOut(Shown):
+class NodeOut(ResponseModel):
     id: UUID
     kind: str
     slug: str
@@ -97,7 +90,7 @@ class NodeOut(Shown):
     depth: int = 0
 
 
-class EdgeOut(Shown):
+class EdgeOut(ResponseModel):
     id: UUID
     src: UUID
     relation: str
@@ -111,8 +104,8 @@ class EdgeOut(Shown):
     believed_until: datetime | None = None
 
 
-class GraphNeighborhood(Shown):
-    """All that is at most `depth` steps from `center`, which is the first of `nodes`."""
+class GraphNeighborhood(ResponseModel):
+    """Everything at most `depth` edges away from `center`, which is the first of `nodes`."""
 
     center: UUID
     depth: int
@@ -122,8 +115,8 @@ class GraphNeighborhood(Shown):
     degraded: list[str] = []
 
 
-class GraphPath(Shown):
-    """`nodes` from one end to the other; `edges` between them, one fewer. No path: both empty."""
+class GraphPath(ResponseModel):
+    """`nodes` in order from one end to the other, and the `edges` between them. Both are empty if there is no path."""
 
     nodes: list[NodeOut] = []
     edges: list[EdgeOut] = []
@@ -134,7 +127,7 @@ class GraphPath(Shown):
         return len(self.edges) if self.nodes else None
 
 
-class ContradictionOut(Shown):
+class ContradictionOut(ResponseModel):
     id: UUID
     rule: str
     says: str
@@ -143,23 +136,14 @@ class ContradictionOut(Shown):
     ended: UUID | None
 
 
-class FactOutcome(Shown):
+class FactOutcome(ResponseModel):
     id: UUID
     outcome: Literal["created", "changed", "unchanged"]
 
 
-class UpsertResult(Shown):
-    """One entry per node and per edge given, in order; and the contradictions that the write opened or met."""
+class UpsertResult(ResponseModel):
+    """One outcome per node and per edge given, in their order, and the open contradictions of these facts."""
 
     nodes: list[FactOutcome] = []
     edges: list[FactOutcome] = []
     conflicts: list[ContradictionOut] = []
-
-    @property
-    def contested(self) -> set[UUID]:
-        return {
-            side
-            for conflict in self.conflicts
-            for side in (conflict.first, conflict.second)
-            if side
-        }

@@ -1,73 +1,85 @@
-"""The SQL of the graph. Every value is a named parameter; the fragments below are joined once, at import.
+"""SQL statements of the graph. Every value is a named parameter; the fragments are joined once, at import.
 
-`believed_at` and `at` are 'infinity' for the present: then only what has no end passes.
+For the present, `believed_at` and `at` are 'infinity': then only rows without an end pass.
 """
 
-NODE_SHOWN = """
+NODE_VISIBLE = """
     n.world_id = %(world)s
     AND n.believed_from <= %(believed_at)s::timestamptz
     AND (n.believed_until IS NULL OR n.believed_until > %(believed_at)s::timestamptz)
-    AND (%(gm)s OR n.visibility = 'public' OR (n.visibility = 'revealed' AND n.known_to @> %(audience)s::jsonb))
+    AND (%(gm)s OR n.visibility = 'public'
+         OR (n.visibility = 'revealed' AND n.known_to @> %(audience)s::jsonb))
 """
-EDGE_SHOWN = """
+EDGE_VISIBLE = """
     e.world_id = %(world)s
     AND e.believed_from <= %(believed_at)s::timestamptz
     AND (e.believed_until IS NULL OR e.believed_until > %(believed_at)s::timestamptz)
-    AND (e.since IS NULL OR e.since <= %(at)s::float8) AND (e.until IS NULL OR e.until > %(at)s::float8)
-    AND (%(gm)s OR e.visibility = 'public' OR (e.visibility = 'revealed' AND e.known_to @> %(audience)s::jsonb))
+    AND (e.since IS NULL OR e.since <= %(at)s::float8)
+    AND (e.until IS NULL OR e.until > %(at)s::float8)
+    AND (%(gm)s OR e.visibility = 'public'
+         OR (e.visibility = 'revealed' AND e.known_to @> %(audience)s::jsonb))
 """
 NODE_COLUMNS = "n.id, n.kind, n.slug, n.name, n.since, n.until"
 EDGE_COLUMNS = """
-    e.id, e.src_id, e.relation_id, e.dst_id, e.label, e.since, e.until, e.confidence,
-    e.source_kind, e.source_ref, e.source_note, e.believed_from, e.believed_until
+    e.id, e.src_id AS src, e.relation_id AS relation, e.dst_id AS dst, e.label, e.since, e.until,
+    e.confidence, e.source_kind, e.source_ref, e.source_note, e.believed_from, e.believed_until
 """
 
-# Rows come level by level, so LIMIT ends the walk early in a dense place.
-REACH = f"""
+# The recursive query yields rows level by level, so LIMIT stops it early where the graph is dense.
+NEIGHBORHOOD = f"""
 WITH RECURSIVE reached (id, depth) AS (
-    SELECT n.id, 0 FROM knowledge_graphnode n WHERE n.id = %(start)s AND {NODE_SHOWN}
+    SELECT n.id, 0 FROM knowledge_graphnode n WHERE n.id = %(start)s AND {NODE_VISIBLE}
     UNION
     SELECT hop.id, reached.depth + 1
     FROM reached CROSS JOIN LATERAL (
         SELECT n.id FROM knowledge_graphedge e JOIN knowledge_graphnode n ON n.id = e.dst_id
-        WHERE e.src_id = reached.id AND {EDGE_SHOWN} AND {NODE_SHOWN}
+        WHERE e.src_id = reached.id AND {EDGE_VISIBLE} AND {NODE_VISIBLE}
         UNION ALL
         SELECT n.id FROM knowledge_graphedge e JOIN knowledge_graphnode n ON n.id = e.src_id
-        WHERE e.dst_id = reached.id AND {EDGE_SHOWN} AND {NODE_SHOWN}
+        WHERE e.dst_id = reached.id AND {EDGE_VISIBLE} AND {NODE_VISIBLE}
     ) hop
     WHERE reached.depth < %(depth)s
-), walked AS (SELECT id, depth FROM reached LIMIT %(steps)s),
-nearest AS (SELECT id, min(depth) AS depth FROM walked GROUP BY id)
-SELECT {NODE_COLUMNS}, nearest.depth, (SELECT count(*) FROM walked) AS steps
+), steps AS (SELECT id, depth FROM reached LIMIT %(max_steps)s),
+nearest AS (SELECT id, min(depth) AS depth FROM steps GROUP BY id)
+SELECT {NODE_COLUMNS}, nearest.depth, (SELECT count(*) FROM steps) AS steps
 FROM nearest JOIN knowledge_graphnode n USING (id)
 ORDER BY nearest.depth, n.id
 LIMIT %(limit)s
 """
 
-BETWEEN = f"""
+EDGES_BETWEEN = f"""
 SELECT {EDGE_COLUMNS} FROM knowledge_graphedge e
-WHERE e.src_id = ANY (%(inner)s::uuid[]) AND e.dst_id = ANY (%(all)s::uuid[]) AND {EDGE_SHOWN}
+WHERE e.src_id = ANY (%(inner)s::uuid[]) AND e.dst_id = ANY (%(all)s::uuid[]) AND {EDGE_VISIBLE}
 UNION ALL
 SELECT {EDGE_COLUMNS} FROM knowledge_graphedge e
-WHERE e.dst_id = ANY (%(inner)s::uuid[]) AND e.src_id = ANY (%(outer)s::uuid[]) AND {EDGE_SHOWN}
+WHERE e.dst_id = ANY (%(inner)s::uuid[]) AND e.src_id = ANY (%(outer)s::uuid[]) AND {EDGE_VISIBLE}
 """
 
-EXPAND = f"""
-SELECT e.src_id, e.id, e.dst_id FROM knowledge_graphedge e JOIN knowledge_graphnode n ON n.id = e.dst_id
-WHERE e.src_id = ANY (%(frontier)s::uuid[]) AND {EDGE_SHOWN} AND {NODE_SHOWN}
+HOPS = f"""
+SELECT e.src_id AS src, e.id AS edge, e.dst_id AS dst
+FROM knowledge_graphedge e JOIN knowledge_graphnode n ON n.id = e.dst_id
+WHERE e.src_id = ANY (%(frontier)s::uuid[]) AND {EDGE_VISIBLE} AND {NODE_VISIBLE}
 UNION ALL
-SELECT e.dst_id, e.id, e.src_id FROM knowledge_graphedge e JOIN knowledge_graphnode n ON n.id = e.src_id
-WHERE e.dst_id = ANY (%(frontier)s::uuid[]) AND {EDGE_SHOWN} AND {NODE_SHOWN}
+SELECT e.dst_id, e.id, e.src_id
+FROM knowledge_graphedge e JOIN knowledge_graphnode n ON n.id = e.src_id
+WHERE e.dst_id = ANY (%(frontier)s::uuid[]) AND {EDGE_VISIBLE} AND {NODE_VISIBLE}
 """
 
-NODES = f"SELECT {NODE_COLUMNS} FROM knowledge_graphnode n WHERE n.id = ANY (%(ids)s::uuid[]) AND {NODE_SHOWN}"
-EDGES = f"SELECT {EDGE_COLUMNS} FROM knowledge_graphedge e WHERE e.id = ANY (%(ids)s::uuid[]) AND {EDGE_SHOWN}"
+NODES = f"""
+SELECT {NODE_COLUMNS} FROM knowledge_graphnode n
+WHERE n.id = ANY (%(ids)s::uuid[]) AND {NODE_VISIBLE}
+"""
+EDGES = f"""
+SELECT {EDGE_COLUMNS} FROM knowledge_graphedge e
+WHERE e.id = ANY (%(ids)s::uuid[]) AND {EDGE_VISIBLE}
+"""
 
-# Everything above (or, turned round, below) a node along one relation, in beliefs of today, whoever may know them.
+# All ancestors along one relation, by what is believed now. Visibility plays no part: these are checks of consistency.
 ANCESTORS = """
 WITH RECURSIVE above (start, id) AS (
     SELECT e.src_id, e.dst_id FROM knowledge_graphedge e
-    WHERE e.src_id = ANY (%(starts)s::uuid[]) AND e.relation_id = %(relation)s AND e.believed_until IS NULL
+    WHERE e.src_id = ANY (%(starts)s::uuid[]) AND e.relation_id = %(relation)s
+      AND e.believed_until IS NULL
     UNION
     SELECT above.start, e.dst_id FROM above JOIN knowledge_graphedge e ON e.src_id = above.id
     WHERE e.relation_id = %(relation)s AND e.believed_until IS NULL
@@ -75,10 +87,12 @@ WITH RECURSIVE above (start, id) AS (
 SELECT start, id FROM above
 """
 DEPENDANTS = """
-WITH RECURSIVE resting (id) AS (
-    SELECT from_graphedge_id FROM knowledge_graphedge_rests_on WHERE to_graphedge_id = ANY (%(ids)s::uuid[])
+WITH RECURSIVE dependant (id) AS (
+    SELECT from_graphedge_id FROM knowledge_graphedge_rests_on
+    WHERE to_graphedge_id = ANY (%(ids)s::uuid[])
     UNION
-    SELECT r.from_graphedge_id FROM resting JOIN knowledge_graphedge_rests_on r ON r.to_graphedge_id = resting.id
+    SELECT r.from_graphedge_id
+    FROM dependant JOIN knowledge_graphedge_rests_on r ON r.to_graphedge_id = dependant.id
 )
-SELECT id FROM resting
+SELECT id FROM dependant
 """

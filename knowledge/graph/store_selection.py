@@ -1,4 +1,4 @@
-"""Which store answers: Neo4j where there is one and it is level with the authority, else PostgreSQL."""
+"""Choose the store that answers: Neo4j where it is configured and up to date, else PostgreSQL."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
@@ -18,13 +18,13 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class MirroredGraph:
-    """Reads from Neo4j; from PostgreSQL while Neo4j is behind (so that nobody sees what was hidden a moment ago), and,
-    named as `degraded`, while it is down."""
+    """Reads from Neo4j. PostgreSQL answers while Neo4j is behind (a fact hidden a moment ago must not be shown) and
+    while it is down; then the answer says `degraded: ["graph"]`."""
 
     def __init__(self, view: View, neo: Neo4j) -> None:
         self.view = view
         self._neo = neo
-        self._near = Neo4jGraph(view, neo)
+        self._projection = Neo4jGraph(view, neo)
         self._authority = PostgresGraph(view)
 
     async def upsert_facts(self, facts: Sequence[GraphFact]) -> UpsertResult:
@@ -41,13 +41,12 @@ class MirroredGraph:
             if not await sync_to_async(is_up_to_date)(self.view.world):
                 return await ask(self._authority)
             try:
-                return await ask(self._near)
+                return await ask(self._projection)
             except NEO4J_DOWN:
                 pass
         return (await ask(self._authority)).model_copy(update={"degraded": ["graph"]})
 
 
 def graph_store_for(view: View) -> GraphStore:
-    """Return the store that answers for `view` on this site."""
     neo = site_neo4j()
     return MirroredGraph(view, neo) if neo else PostgresGraph(view)

@@ -19,11 +19,9 @@ class Command(BaseCommand):
             "--rebuild", action="store_true", help="empty Neo4j and copy everything"
         )
         parser.add_argument(
-            "--verify",
-            action="store_true",
-            help="compare Neo4j with PostgreSQL; fail on a difference",
+            "--verify", action="store_true", help="compare with PostgreSQL; fail on a difference"
         )
-        parser.add_argument("--stop", action="store_true", help="keep no projection any more")
+        parser.add_argument("--stop", action="store_true", help="stop recording changes for Neo4j")
 
     def handle(self, *_args: Any, rebuild: bool, verify: bool, stop: bool, **_options: Any) -> None:
         if stop:
@@ -35,17 +33,14 @@ class Command(BaseCommand):
                 "No Neo4j is configured: set NEO4J_URL (and NEO4J_USER, NEO4J_PASSWORD)."
             )
         try:
-            self._mirror(neo, rebuild=rebuild or not mirror.mirror_lag().is_mirrored, verify=verify)
+            if rebuild or not mirror.mirror_lag().is_mirrored:
+                nodes, edges = mirror.rebuild_mirror(neo)
+                self.stdout.write(f"Rebuilt: {nodes} entities, {edges} facts.")
+            self.stdout.write(f"Copied {mirror.copy_pending(neo)} changes.")
+            if verify:
+                self._verify(neo)
         except NEO4J_DOWN as error:
-            raise CommandError(f"Neo4j at {neo.url} did not do it: {error}") from error
-
-    def _mirror(self, neo: Neo4j, *, rebuild: bool, verify: bool) -> None:
-        if rebuild:
-            nodes, edges = mirror.rebuild_mirror(neo)
-            self.stdout.write(f"Rebuilt: {nodes} entities, {edges} facts.")
-        self.stdout.write(f"Copied {mirror.copy_pending(neo)} changes.")
-        if verify:
-            self._verify(neo)
+            raise CommandError(f"Neo4j at {neo.url} failed: {error}") from error
         lag = mirror.mirror_lag()
         self.stdout.write(f"Lag: {lag.pending} changes, {lag.seconds:.1f} s.")
 
@@ -55,6 +50,6 @@ class Command(BaseCommand):
             self.stdout.write(difference)
         if differences:
             raise CommandError(
-                f"{len(differences)} differences. `mirror_graph --rebuild` sets it right."
+                f"{len(differences)} differences. `mirror_graph --rebuild` repairs them."
             )
         self.stdout.write("No difference.")

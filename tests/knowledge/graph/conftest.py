@@ -41,7 +41,7 @@ def neo_connection(neo4j_server: Neo4jServer) -> Iterator[Neo4j]:
 def neo(neo_connection: Neo4j, db: None, settings: Any) -> Neo4j:
     """An empty Neo4j that mirrors the graph."""
     settings.NEO4J_TIMEOUT = 60  # the first query of each kind is compiled, on a busy machine
-    neo_connection.run(cypher.EMPTY)
+    neo_connection.run(cypher.DELETE_ALL)
     create_schema(neo_connection)
     mirror.start_mirroring()
     return neo_connection

@@ -7,7 +7,7 @@ import pytest
 from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.graph_page import draw
+from knowledge.graph.graph_page import best_connected
 from knowledge.graph.protocol import View
 from retrieval.errors import NotFound
 from tests.knowledge.graph.conftest import Graph, edge, node
@@ -63,16 +63,9 @@ def tell(graph, nodes, edges, rng, *, only_shown):
 
 def answers(graph, slugs, at):
     """Everything the party can ask, in terms that do not depend on ids."""
-    ids = {n.slug: n.id for n in draw(View(graph.world, PARTY, at), limit=100).nodes}
-    drawn = draw(View(graph.world, PARTY, at), limit=100)
-    found = {
-        "drawn": (
-            sorted(ids),
-            len(drawn.edges),
-            len(drawn.contested),
-            [n.slug for n in drawn.nodes],
-        )
-    }
+    nodes, edges = best_connected(View(graph.world, PARTY, at))
+    ids = {n.slug: n.id for n in nodes}
+    found = {"page": (sorted(ids), len(edges))}
     for slug in slugs:
         if slug in ids:
             near = graph.neighbors(ids[slug], 2, audience=PARTY, at=at)

@@ -62,7 +62,7 @@ def test_a_contradicting_write_is_kept_and_told(world, cast):
     told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
     written = told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
     assert [conflict.rule for conflict in written.conflicts] == ["one-place"]
-    assert written.edges[0].id in written.contested
+    assert [conflict.second for conflict in written.conflicts] == [written.edges[0].id]
     assert where(world) == {"Ferrymark", "Harrow"}
 
 

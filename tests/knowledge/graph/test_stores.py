@@ -206,13 +206,13 @@ def test_a_loop_is_refused(graph, cast):
         graph.upsert(edge("Mira Voss", "KNOWS", "Mira Voss"))
 
 
-def test_a_circle_of_parts_is_refused(graph, cast):
+def test_a_cycle_of_parts_is_refused(graph, cast):
     graph.upsert(
         node("Docks", "Location"),
         edge("Docks", "PART_OF", "Harrow"),
         edge("Harrow", "PART_OF", "Ferrymark"),
     )
-    with pytest.raises(Invalid, match="circle"):
+    with pytest.raises(Invalid, match="cycle"):
         graph.upsert(edge("Ferrymark", "PART_OF", "Docks"))
 
 

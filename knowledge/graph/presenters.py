@@ -1,0 +1,43 @@
+"""Rows of either store as the API's output models."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from knowledge.graph.models import Contradiction
+from knowledge.graph.schemas import ContradictionOut, EdgeOut, EdgeSource, NodeOut
+
+Row = Mapping[str, Any]
+
+
+def to_node_out(row: Row, depth: int = 0) -> NodeOut:
+    # model_construct skips validation: the rows are our own, and a neighborhood has hundreds of them.
+    return NodeOut.model_construct(
+        **{name: row[name] for name in ("id", "kind", "slug", "name")},
+        since=row.get("since"),
+        until=row.get("until"),
+        depth=depth,
+    )
+
+
+def to_edge_out(row: Row, *, is_gm: bool) -> EdgeOut:
+    """Present an edge. The source's texts and the end of belief are shown to game masters only."""
+    ref, note = (row["source_ref"], row["source_note"]) if is_gm else ("", "")
+    return EdgeOut.model_construct(
+        **{name: row[name] for name in ("id", "src", "relation", "dst", "label", "confidence")},
+        since=row.get("since"),
+        until=row.get("until"),
+        source=EdgeSource.model_construct(kind=row["source_kind"], ref=ref, note=note),
+        believed_from=row["believed_from"],
+        believed_until=row.get("believed_until") if is_gm else None,
+    )
+
+
+def to_contradiction_out(contradiction: Contradiction) -> ContradictionOut:
+    return ContradictionOut(
+        id=contradiction.pk,
+        rule=contradiction.rule_id,
+        says=contradiction.rule.says,
+        first=contradiction.first_id,
+        second=contradiction.second_id,
+        ended=contradiction.ended_id,
+    )
