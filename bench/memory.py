@@ -74,9 +74,12 @@ WAYS: dict[str, dict[str, Any]] = {
 
 def _filled(dataset: Any, scope: str, source: Any) -> Any:
     """One namespace per conversation, a memory per turn, speaker and date as context."""
+    from memories.ingest.plans import indexed_texts
     from memories.ledger import word_counts
-    from memories.ledger.vectors import store_vectors
-    from memories.models import MemoryItem, Namespace
+    from memories.ledger.commit import commit
+    from memories.ledger.plan import NewMemory, Particulars, Plan
+    from memories.models import Namespace
+    from memories.states import Maker
     from memories.vectors import ClientSource
 
     name = f"{type(source).__name__}-{scope}"
@@ -88,17 +91,17 @@ def _filled(dataset: Any, scope: str, source: Any) -> Any:
         (turn for turn in dataset.documents if turn.scope == scope),
         key=lambda turn: turn.meta.get("seq", 0),
     )
-    items = [
-        MemoryItem(
-            namespace=namespace,
-            text=turn.text,
-            context=turn.context,
+    memories = [
+        NewMemory(
+            turn.text,
+            Maker.RULES,
+            Particulars(context=turn.context, metadata={"turn": turn.id}),
             timestamp_ms=n,
-            metadata={"turn": turn.id},
         )
         for n, turn in enumerate(turns)
     ]
-    store_vectors(namespace, items, source.of_documents([item.indexed_text for item in items]))
+    indexed = indexed_texts([new.text for new in memories], [new.about for new in memories])
+    commit(namespace, Plan(memories=memories, vectors=source.of_documents(indexed)))
     word_counts.recount(namespace)
     return namespace
 
@@ -193,7 +196,7 @@ def _adds(namespace: Any) -> None:
         texts = [f"{_sentence(dice)} {dice.random():.9f}" for _ in range(10)]
         _embedder().embed_document(texts)  # so that only what is beyond embedding is left
         started = time.perf_counter()
-        add.add(namespace, texts, minds=add.Models(add.SiteSource()))
+        add.add(namespace, texts, models=add.Models(add.SiteSource()))
         spent.append(1000 * (time.perf_counter() - started))
     first, warm = spent[0], spent[WARMING:]
     print(

@@ -76,7 +76,7 @@ def present_core(core_text: CoreVersion | core.Current) -> CoreOut:
 def add_memory(request: HttpRequest, entry: Body[AddIn]) -> Status[AddOut]:
     """Store all contents in one transaction. A statement that is already known is confirmed."""
     about = Particulars(**entry.model_dump(exclude={"contents"}))
-    result = add.add(own_namespace(request), entry.contents, minds=add.site_models(), about=about)
+    result = add.add(own_namespace(request), entry.contents, models=add.site_models(), about=about)
     names = ("ids", "superseded", "confirmed", "formerly", "observations", "state")
     answer = AddOut(**{name: getattr(result, name) for name in names})
     if isinstance(result.core, CoreVersion):

@@ -1,8 +1,6 @@
 """The core memory: the page an agent always sees. Every change is a version; what the policy refuses is a proposal."""
 
 import difflib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import core_policy
+from memories.ledger.lock import namespace_transaction
 from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.models.namespaces import Review
 from memories.states import Maker
@@ -82,8 +81,7 @@ def write(
     _check_text(markdown)
     if broken := core_policy.shape_problems(markdown):
         raise CoreRefused("Keep the four sections, each once: " + " ".join(broken))
-    with transaction.atomic():
-        locked(namespace)
+    with namespace_transaction(namespace):
         if base_number is not None and base_number != current(namespace).number:
             raise Conflict(
                 "The core memory changed meanwhile: read it again and repeat your change."
@@ -95,8 +93,7 @@ def restore(
     namespace: Namespace, number: int, *, reason: str = "", author: str = ""
 ) -> CoreVersion:
     """Write the text of version `number` as a new version."""
-    with transaction.atomic():
-        locked(namespace)
+    with namespace_transaction(namespace):
         text = version(namespace, number).markdown if number else core_policy.TEMPLATE
         reason = reason or f"Restored from version {number}"
         return _add_version(namespace, text, reason=reason, made_by=Maker.PERSON, author=author)
@@ -183,8 +180,7 @@ def approve(
     proposal_id: UUID, namespace: Namespace, *, author: str, markdown: str | None = None
 ) -> CoreVersion:
     """Take a proposal over, as it is or edited."""
-    with transaction.atomic():
-        locked(namespace)
+    with namespace_transaction(namespace):
         proposal = _open_proposal(proposal_id, namespace)
         text = proposal.markdown if markdown is None else markdown
         if broken := core_policy.shape_problems(text):
@@ -215,21 +211,6 @@ def _decide(proposal: CoreProposal, verdict: str, author: str) -> None:
 
 
 # --- writing
-
-
-def locked(namespace: Namespace) -> Namespace:
-    """Lock the namespace's row until the transaction ends: its writers take turns."""
-    found = Namespace.objects.select_for_update().filter(pk=namespace.pk).first()
-    if found is None:
-        raise NotFound("This memory was deleted.")
-    return found
-
-
-@contextmanager
-def writing(namespace: Namespace) -> Iterator[Namespace]:
-    """A transaction in which the caller alone writes this memory."""
-    with transaction.atomic():
-        yield locked(namespace)
 
 
 def _add_version(

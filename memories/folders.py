@@ -12,9 +12,8 @@ import tempfile
 from pathlib import Path
 from uuid import UUID
 
-from django.db import transaction
-
 from memories import core, core_policy
+from memories.ledger.lock import namespace_transaction
 from memories.models import Namespace
 from retrieval.models import uuid7
 from worlds.models import World
@@ -153,8 +152,7 @@ def set_width(namespace: Namespace, dims: int) -> None:
     """Give the namespace the width of its client's vectors; an empty one may still change it."""
     if namespace.dims == dims:
         return
-    with transaction.atomic():
-        locked = core.locked(namespace)
+    with namespace_transaction(namespace) as locked:
         if locked.memories.exists() and locked.dims is not None:
             raise ValueError(
                 f"output_dimensionality is {dims}, but this memory holds vectors of width {locked.dims}: "

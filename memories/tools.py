@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memories import conversation, core
 from memories.ingest import add
+from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import Particulars
 from memories.models import CoreVersion
 from memories.namespaces import require_own_namespace
@@ -113,7 +114,7 @@ def core_memory_append(ask: CoreAppendAsk, caller: Caller) -> CoreAnswer:
     Example: {"section": "USER", "content": "Prefers short answers."}
     """
     namespace = require_own_namespace(caller)
-    with core.writing(namespace) as locked:
+    with namespace_transaction(namespace) as locked:
         made = core.append(locked, ask.section, ask.content)
     return _core_answer(caller, made)
 
@@ -125,7 +126,7 @@ def core_memory_replace(ask: CoreReplaceAsk, caller: Caller) -> CoreAnswer:
     Example: {"section": "USER", "old": "Prefers short answers.", "new": "Prefers short answers with one example."}
     """
     namespace = require_own_namespace(caller)
-    with core.writing(namespace) as locked:
+    with namespace_transaction(namespace) as locked:
         made = core.replace(locked, ask.section, ask.old, ask.new)
     return _core_answer(caller, made)
 
@@ -139,7 +140,7 @@ def archival_memory_insert(ask: ArchivalInsertAsk, caller: Caller) -> InsertAnsw
     """
     about = Particulars(source=ask.source, subject=ask.subject, event_at=ask.event_at)
     written = add.add(
-        require_own_namespace(caller), ask.content, minds=add.site_models(), about=about
+        require_own_namespace(caller), ask.content, models=add.site_models(), about=about
     )
     return InsertAnswer(
         ids=[str(pk) for pk in written.ids],

@@ -7,14 +7,14 @@ again and go along. Reading is repeatable: rows that are there stay, and what wa
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
-from uuid import UUID
 
 import orjson
 from django.core import serializers
 from django.core.serializers.base import DeserializationError
-from django.db import IntegrityError, models, transaction
+from django.db import models, transaction
 
 from memories.ledger import word_counts
+from memories.ledger.restore import RENUMBERED, restore_row
 from memories.models import (
     ClientVector,
     CoreProposal,
@@ -26,7 +26,6 @@ from memories.models import (
     Observation,
     StateChange,
     Succession,
-    Tombstone,
 )
 from retrieval.errors import Conflict, Invalid
 from worlds.models import World
@@ -56,8 +55,6 @@ MODELS: list[type[models.Model]] = [
     CoreProposal,
     Message,
 ]
-RENUMBERED = {StateChange, Evidence}
-"""Rows whose number means nothing elsewhere: they get a new one."""
 
 
 def export_namespace(namespace: Namespace) -> Iterator[str]:
@@ -83,7 +80,7 @@ def import_namespace(
             row = parse_line(line, number)
             if namespace is None:
                 namespace = insert_namespace(row, world, name, number)
-            elif insert_unless_present(row, namespace, number):
+            elif restore_row(row, namespace, number):
                 counts[row._meta.model_name or ""] += 1
     if namespace is None:
         raise Invalid("The file is empty.")
@@ -141,56 +138,3 @@ def insert_namespace(row: models.Model, world: World, name: str, number: int) ->
     row.path = ""
     row.save_base(raw=True, force_insert=True)
     return row
-
-
-def insert_unless_present(row: Any, namespace: Namespace, number: int) -> bool:
-    """Insert one row unless it is there or was erased; return whether it is new."""
-    if isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists():
-        return False
-    if _belongs_elsewhere(row, namespace):
-        raise Conflict(f"Line {number}: this row belongs to another memory.")
-    if type(row) in RENUMBERED:
-        return insert_renumbered(row)
-    if type(row)._default_manager.filter(pk=row.pk).exists():
-        return False
-    try:
-        with transaction.atomic():
-            row.save_base(raw=True, force_insert=True)
-    except IntegrityError as error:
-        if refers_to_erased(row):
-            return False
-        raise Invalid(f"Line {number} does not fit the lines before it: {error}") from error
-    return True
-
-
-def insert_renumbered(row: Any) -> bool:
-    values = {
-        field.attname: getattr(row, field.attname)
-        for field in row._meta.concrete_fields
-        if field.name != "id"
-    }
-    if type(row)._default_manager.filter(**values).exists() or refers_to_erased(row):
-        return False
-    row.pk = None
-    row.save_base(raw=True, force_insert=True)
-    return True
-
-
-def _belongs_elsewhere(row: Any, namespace: Namespace) -> bool:
-    own = getattr(row, "namespace_id", None)
-    stored = (
-        type(row)._default_manager.filter(pk=row.pk).first()
-        if type(row) not in RENUMBERED
-        else None
-    )
-    there = getattr(stored, "namespace_id", None)
-    return (own is not None and own != namespace.pk) or (
-        there is not None and there != namespace.pk
-    )
-
-
-def refers_to_erased(row: Any) -> bool:
-    keys = [
-        getattr(row, name, None) for name in ("memory_id", "observation_id", "older_id", "newer_id")
-    ]
-    return Tombstone.objects.filter(pk__in=[key for key in keys if key]).exists()

@@ -23,7 +23,7 @@ from memories.buckets.events import (
     Result,
     check_importance,
 )
-from memories.ledger.commit import take_in
+from memories.ingest.add import add_batch
 from memories.ledger.plan import Particulars
 from memories.models import Namespace
 from memories.storable import flaw
@@ -156,7 +156,7 @@ class WritePipeline:
 
     def write_events(self, accepted: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
         """Write all events in one transaction and return their outcomes by position."""
-        written = take_in(
+        written = add_batch(
             self.namespace,
             [item.event.content.strip() for item in accepted.values()],
             [item.particulars() for item in accepted.values()],

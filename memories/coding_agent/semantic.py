@@ -89,8 +89,9 @@ class SemanticMemoryManager:
         """Keep it, or count one more sighting of a pattern that is the same."""
         if not error_type.strip():
             raise Invalid("A bug pattern needs the type of its error.")
-        known = next(iter(self.match_bug_pattern(error_type, error_message, least=SAME_FROM)), None)
-        if known is not None:
+        # A pattern that waits for approval is known too: it must not be learned twice.
+        rows = self._store.find(bucket=Bucket.FACT, kind=BUG, with_pending=True)
+        if known := next(iter(_alike(rows, error_type, error_message, SAME_FROM)), None):
             return self._seen_again(known, cause=cause, solution=solution, episode=episode)
         parts = [
             f"{error_type}: {error_message}".rstrip(": "),
@@ -114,9 +115,7 @@ class SemanticMemoryManager:
     ) -> list[BugPattern]:
         """Known patterns like this error, most alike first."""
         rows = self._store.find(bucket=Bucket.FACT, kind=BUG)
-        scored = [(row, _likeness(row.payload, error_type, error_message)) for row in rows]
-        best = sorted(scored, key=lambda pair: -pair[1])
-        return [_bug(row, score) for row, score in best if score >= least]
+        return _alike(rows, error_type, error_message, least)
 
     def add_code_pattern(
         self,
@@ -128,7 +127,7 @@ class SemanticMemoryManager:
     ) -> CodePattern:
         """Keep it, or count one more sighting of the one with this name and category."""
         kind = PatternCategory(category)
-        for row in self._store.find(bucket=Bucket.SEMANTIC, kind=CODE):
+        for row in self._store.find(bucket=Bucket.SEMANTIC, kind=CODE, with_pending=True):
             if (
                 row.payload["category"] == kind
                 and row.payload["name"].casefold() == name.casefold()
@@ -320,6 +319,14 @@ def _counted(payload: Any, episode: str) -> dict[str, Any]:
         "occurrences": payload["occurrences"] + 1,
         "episodes": episodes[-MOST_EPISODES:],
     }
+
+
+def _alike(
+    rows: Iterable[MemoryRecord], error_type: str, message: str, least: float
+) -> list[BugPattern]:
+    scored = [(row, _likeness(row.payload, error_type, message)) for row in rows]
+    best = sorted(scored, key=lambda pair: -pair[1])
+    return [_bug(row, score) for row, score in best if score >= least]
 
 
 def _likeness(payload: Any, error_type: str, message: str) -> float:

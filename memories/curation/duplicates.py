@@ -1,18 +1,20 @@
 """Memories that say the same, or contradict one another: found by vectors, decided by words (`likeness`)."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
-from django.db import transaction
 
-from memories import core
-from memories.ledger import state_changes
-from memories.models import ClientVector, Evidence, MemoryItem, Namespace, Succession
+from memories.ledger.commit import LedgerConflict, commit
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.plan import Plan
+from memories.models import ClientVector, MemoryItem, Namespace, Succession
 from memories.similarity.compare import Verdict, compare, difference
 from memories.similarity.nearest import nearest
-from memories.states import ROWS_AT_ONCE, Link, State
+from memories.similarity.resolve import MemoryLink
+from memories.states import Link
 from memories.vectors import Vectors
 from retrieval.embedders import get_embedder
 
@@ -74,56 +76,41 @@ def pairs(namespace: Namespace, *, most: int = 2000) -> Iterator[Pair]:
                 yield pair
 
 
-def merge_duplicates(
-    namespace: Namespace, *, by: str = "rules", most: int = 2000
-) -> list[Succession]:
-    """Let the newer of each pair that says the same stand for both. Each merge can be undone by restoring the older."""
-    done: list[Succession] = []
+def merge_duplicates(namespace: Namespace, *, by: str = "rules", most: int = 2000) -> list[Pair]:
+    """Supersede the older of each pair that says the same. Each merge can be undone by restoring the older."""
+    merged: list[Pair] = []
     for pair in list(pairs(namespace, most=most)):
-        if pair.verdict in (Verdict.EXACT, Verdict.NEAR) and (
-            link := _stand_for_both(namespace, pair, by=by)
-        ):
-            done.append(link)
-    return done
+        if pair.verdict not in (Verdict.EXACT, Verdict.NEAR):
+            continue
+        reason = f"says the same ({pair.verdict})"
+        plan = Plan(
+            links=[MemoryLink(pair.older, pair.newer, Link.MERGED, reason)],
+            by=by,
+            replace_reason="says the same as a newer memory",
+        )
+        # A conflict is normal here: an earlier merge of this run took one of the two out of use.
+        with suppress(LedgerConflict):
+            commit(namespace, plan)
+            merged.append(pair)
+    return merged
 
 
 def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
     """Link pairs that contradict as "formerly"; both stay in use. Return how many links are new."""
     found = [pair for pair in pairs(namespace, most=most) if pair.verdict is Verdict.CONTRADICTS]
-    rows = [
-        Succession(older_id=pair.older, newer_id=pair.newer, kind=Link.FORMERLY) for pair in found
-    ]
-    before = Succession.objects.count()
-    Succession.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS_AT_ONCE)
-    return Succession.objects.count() - before
-
-
-def _stand_for_both(namespace: Namespace, pair: Pair, *, by: str) -> Succession | None:
-    with transaction.atomic():
-        core.locked(namespace)
-        both = MemoryItem.objects.filter(pk__in=[pair.older, pair.newer]).active()
-        if both.count() != 2:
-            return None
-        link, _new = Succession.objects.update_or_create(
-            older_id=pair.older,
-            newer_id=pair.newer,
-            kind=Link.MERGED,
-            defaults={
-                "in_effect": True,
-                "undone_at": None,
-                "reason": f"says the same ({pair.verdict})",
-            },
-        )
-        seen = Evidence.objects.filter(memory=pair.older).values_list("observation_id", flat=True)
-        rows = [Evidence(memory_id=pair.newer, observation_id=pk) for pk in seen]
-        Evidence.objects.bulk_create(rows, ignore_conflicts=True, batch_size=ROWS_AT_ONCE)
-        state_changes.move(
-            [pair.older], to=State.SUPERSEDED, by=by, reason="says the same as a newer memory"
-        )
-        Namespace.objects.filter(pk=namespace.pk).update(
-            revision=core.locked(namespace).revision + 1
-        )
-    return link
+    with namespace_transaction(namespace):
+        ids = {pk for pair in found for pk in (pair.older, pair.newer)}
+        active = set(MemoryItem.objects.filter(pk__in=ids).active().values_list("pk", flat=True))
+        formerly = Succession.objects.filter(older__in=ids, kind=Link.FORMERLY)
+        known = set(formerly.values_list("older_id", "newer_id"))
+        links = [
+            MemoryLink(pair.older, pair.newer, Link.FORMERLY)
+            for pair in found
+            if {pair.older, pair.newer} <= active and (pair.older, pair.newer) not in known
+        ]
+        if links:
+            commit(namespace, Plan(links=links))
+    return len(links)
 
 
 def _pairs_of(namespace: Namespace, ids: list[UUID]) -> Iterator[Pair]:

@@ -6,11 +6,11 @@ from uuid import UUID
 
 from django.db import transaction
 
-from memories import core
 from memories.curation import edits
 from memories.curation.duplicates import neighbours_of
 from memories.curation.lifecycle import find
-from memories.ledger import state_changes
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.state_changes import change_state
 from memories.models import MemoryItem, Namespace, Observation, Succession
 from memories.similarity.compare import Verdict
 from memories.states import Link, State
@@ -78,17 +78,16 @@ def pending(namespace: Namespace, memory_id: UUID | str) -> Pending:
 
 def approve(namespace: Namespace, memory_id: UUID | str, *, by: str) -> MemoryItem:
     """Bring a pending memory into use; what it was to replace is superseded now."""
-    with transaction.atomic():
-        core.locked(namespace)
+    with namespace_transaction(namespace):
         memory = _pending(namespace, memory_id)
-        state_changes.move([memory.pk], to=State.ACTIVE, by=by, reason="approved")
+        change_state([memory.pk], to=State.ACTIVE, by=by, reason="approved")
         links = Succession.objects.filter(newer=memory, in_effect=False, undone_at=None)
         replaced = (
             links.exclude(kind=Link.FORMERLY)
             .filter(older__state=State.ACTIVE)
             .values_list("older_id", flat=True)
         )
-        state_changes.move(
+        change_state(
             list(replaced), to=State.SUPERSEDED, by=by, reason="replaced by an approved memory"
         )
         links.update(in_effect=True)
@@ -98,10 +97,9 @@ def approve(namespace: Namespace, memory_id: UUID | str, *, by: str) -> MemoryIt
 
 def reject(namespace: Namespace, memory_id: UUID | str, *, by: str, reason: str = "") -> MemoryItem:
     """Keep a pending memory out of use; nothing is superseded by it."""
-    with transaction.atomic():
-        core.locked(namespace)
+    with namespace_transaction(namespace):
         memory = _pending(namespace, memory_id)
-        state_changes.move([memory.pk], to=State.REJECTED, by=by, reason=reason or "rejected")
+        change_state([memory.pk], to=State.REJECTED, by=by, reason=reason or "rejected")
     memory.state = State.REJECTED
     return memory
 

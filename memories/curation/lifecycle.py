@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from memories import core
-from memories.ledger import state_changes
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.state_changes import change_state
 from memories.models import MemoryItem, Namespace, Succession
 from memories.states import Link, State
 from retrieval.errors import Conflict, NotFound
@@ -70,7 +70,7 @@ def expire(*, now: datetime | None = None) -> int:
             expires_at__lte=moment, state__in=[State.ACTIVE, State.PENDING]
         )
         ids = list(due.values_list("pk", flat=True)[:MOST_AT_ONCE])
-        return state_changes.move(ids, to=State.EXPIRED, reason="expired", at=moment)
+        return change_state(ids, to=State.EXPIRED, reason="expired", at=moment)
 
 
 def _move(
@@ -82,11 +82,10 @@ def _move(
     by: str,
     reason: str,
 ) -> MemoryItem:
-    with transaction.atomic():
-        core.locked(namespace)
+    with namespace_transaction(namespace):
         memory = find(namespace, memory_id)
         if memory.state not in allowed:
             raise Conflict(f"This memory is {memory.state} already.")
-        state_changes.move([memory.pk], to=to, by=by, reason=reason)
+        change_state([memory.pk], to=to, by=by, reason=reason)
     memory.state = to
     return memory

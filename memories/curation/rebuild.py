@@ -1,19 +1,15 @@
 """Derived memories made again from the observations they were made from."""
 
-from dataclasses import dataclass
-from uuid import UUID
+from dataclasses import dataclass, replace
 
-from django.db import transaction
-
-from memories import core
 from memories.curation import rederive
+from memories.ingest.plans import plan_unmerged
 from memories.ingest.reconstruction import StructuredModel
-from memories.ledger import state_changes
-from memories.ledger.plan import as_they_came
-from memories.ledger.single import SHARED, next_timestamps
-from memories.ledger.vectors import store_vectors
-from memories.models import Evidence, MemoryItem, Namespace, Observation
-from memories.states import ROWS_AT_ONCE, Maker, State
+from memories.ledger.commit import commit
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.state_changes import change_state
+from memories.models import Namespace, Observation
+from memories.states import Maker, State
 
 AT_ONCE = 500
 
@@ -32,31 +28,14 @@ def observations_without_memory(namespace: Namespace) -> list[Observation]:
 
 
 def derive_again(namespace: Namespace, observations: list[Observation]) -> int:
-    """Make a memory of each observation as it came. The caller holds the namespace's lock. Return how many."""
-    if not observations:
-        return 0
-    drafted = as_they_came([seen.text for seen in observations], Maker.REBUILD).planned
-    stamps = next_timestamps(namespace, len(observations))
-    items = [
-        MemoryItem(
-            namespace=namespace,
-            text=new.text,
-            made_by=new.made_by,
-            timestamp_ms=stamp,
-            language=namespace.language,
-            **{name: getattr(seen, name) for name in SHARED},
+    """Make a memory of each observation as it came; return how many. Call it with the namespace locked."""
+    for start in range(0, len(observations), AT_ONCE):
+        chunk = observations[start : start + AT_ONCE]
+        plan = plan_unmerged(
+            rederive.contents_of((seen, seen.text) for seen in chunk), Maker.REBUILD
         )
-        for new, stamp, seen in zip(drafted, stamps, observations, strict=True)
-    ]
-    store_vectors(namespace, items, None, reason="derived again from its observation")
-    pairs = zip(items, observations, strict=True)
-    Evidence.objects.bulk_create(
-        [Evidence(memory=item, observation=seen) for item, seen in pairs], batch_size=ROWS_AT_ONCE
-    )
-    namespace.last_timestamp_ms = stamps[-1]
-    namespace.revision += 1
-    namespace.save(update_fields=["last_timestamp_ms", "revision"])
-    return len(items)
+        commit(namespace, replace(plan, reason="derived again from its observation"))
+    return len(observations)
 
 
 def rebuild(
@@ -87,23 +66,11 @@ def rebuild(
 
 
 def _as_they_came(namespace: Namespace, *, everything: bool, by: str) -> Rebuilt:
-    with transaction.atomic():
-        locked = core.locked(namespace)
-        replaced = _supersede_derived(locked, by=by) if everything else 0
-        observations = (
-            list(namespace.observations.order_by("pk"))
-            if everything
-            else observations_without_memory(namespace)
+    with namespace_transaction(namespace) as locked:
+        if not everything:
+            return Rebuilt(derive_again(locked, observations_without_memory(locked)), 0)
+        derived = list(rederive.derived_memories(locked).values_list("pk", flat=True))
+        replaced = change_state(
+            derived, to=State.SUPERSEDED, by=by, reason="rebuilt from observations"
         )
-        derived = sum(
-            derive_again(locked, observations[start : start + AT_ONCE])
-            for start in range(0, len(observations), AT_ONCE)
-        )
-    return Rebuilt(derived, replaced)
-
-
-def _supersede_derived(namespace: Namespace, *, by: str) -> int:
-    derived: list[UUID] = list(rederive.derived_memories(namespace).values_list("pk", flat=True))
-    return state_changes.move(
-        derived, to=State.SUPERSEDED, by=by, reason="rebuilt from observations"
-    )
+        return Rebuilt(derive_again(locked, list(locked.observations.order_by("pk"))), replaced)

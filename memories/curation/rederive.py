@@ -5,30 +5,19 @@ gives no answer, or somebody wrote meanwhile, everything stays as it was: nothin
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 
-from memories import core
 from memories.ingest import reconstruction
+from memories.ingest.plans import Contents, plan_from_model
 from memories.ingest.reconstruction import StructuredModel
-from memories.ledger import plan
-from memories.ledger.plan import Draft
-from memories.ledger.single import (
-    SHARED,
-    Overtaken,
-    check_active,
-    link_evidence,
-    next_timestamps,
-    note_write,
-    succeed,
-)
-from memories.ledger.vectors import store_vectors
+from memories.ledger.commit import CommitResult, LedgerConflict, commit
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.plan import Particulars, Plan
 from memories.models import Evidence, Insight, MemoryItem, Namespace, Observation
-from memories.models.namespaces import Review
-from memories.states import Maker, State
+from memories.states import Maker
 
 BY_HAND = (Maker.PERSON, Maker.TOOL)
 AT_ONCE = 20
@@ -95,83 +84,51 @@ def _united(pairs: Sequence[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
 
 
 def rederive(namespace: Namespace, model: StructuredModel, found: Sequence[Group]) -> Rederived:
-    """Think about each group with nothing locked, and write what comes of it."""
+    """Ask the model about each group with nothing locked, and commit what comes of it."""
     derived = replaced = left = 0
     for group in found:
-        draft, sources = _thought(model, group)
+        plan = plan_group(model, group)
         try:
-            counts = _written(namespace, group, draft, sources) if draft else None
-        except Overtaken:
-            counts = None
-        derived, replaced = (
-            derived + (counts[0] if counts else 0),
-            replaced + (counts[1] if counts else 0),
-        )
-        left += 0 if counts else len(group.observations)
+            result = commit_group(namespace, group, plan) if plan else None
+        except LedgerConflict:
+            result = None
+        if result is None:
+            left += len(group.observations)
+        else:
+            derived, replaced = derived + len(result.ids), replaced + len(result.superseded)
     return Rederived(derived, replaced, left)
 
 
-def _thought(model: StructuredModel, group: Group) -> tuple[Draft | None, list[Observation]]:
-    """What to write, and of each content the observation it comes from; None when the model is of no use."""
+def contents_of(texts: Iterable[tuple[Observation, str]]) -> Contents:
+    """Texts taken from stored observations, with the particulars of these."""
+    pairs = list(texts)
+    abouts = [Particulars.of_observation(seen) for seen, _text in pairs]
+    return Contents([text for _seen, text in pairs], abouts, [seen.pk for seen, _text in pairs])
+
+
+def plan_group(model: StructuredModel, group: Group) -> Plan | None:
+    """None when the group is too large or the model gives no usable answer."""
     if len(group.observations) > AT_ONCE:
-        return None, []
-    split = [
-        (fact, seen)
+        return None
+    contents = contents_of(
+        (seen, fact)
         for seen in group.observations
         for fact in reconstruction.split(model, seen.text)
-    ]
-    contents = [fact for fact, _seen in split]
-    answer = reconstruction.reconstruct(model, related=[], contents=contents)
-    if not answer.succeeded:
-        return None, []
-    return plan.from_model(answer, contents, {old.pk: old.text for old in group.memories}), [
-        s for _f, s in split
-    ]
-
-
-def _written(
-    namespace: Namespace, group: Group, draft: Draft, sources: list[Observation]
-) -> tuple[int, int]:
-    """How many memories were made, and how many they took the place of. Raise `Overtaken` if the ground has changed."""
-    with transaction.atomic():
-        locked = core.locked(namespace)
-        check_active(locked, {old.pk for old in group.memories})
-        if not _still_there(locked, group):
-            raise Overtaken
-        state = State.PENDING if locked.review == Review.ALL else State.ACTIVE
-        items = _items(locked, draft, sources, state)
-        store_vectors(locked, items, None, reason="derived again from its observations")
-        link_evidence(items, draft, sources)
-        superseded, _formerly = succeed(items, draft, state)
-        note_write(locked, len(items), items[-1].timestamp_ms)
-    return len(items), len(superseded)
-
-
-def _still_there(namespace: Namespace, group: Group) -> bool:
-    """What was erased meanwhile must not come back, and what has a memory meanwhile needs no other."""
-    ids = [seen.pk for seen in group.observations]
-    resting = (
-        derived_memories(namespace)
-        .filter(evidence__observation__in=ids)
-        .values_list("pk", flat=True)
     )
-    stands = set(resting) == {old.pk for old in group.memories}
-    return stands and namespace.observations.filter(pk__in=ids).count() == len(ids)
+    answer = reconstruction.reconstruct(model, related=[], contents=list(contents.texts))
+    if not answer.succeeded:
+        return None
+    plan = plan_from_model(answer, contents, {old.pk: old.text for old in group.memories})
+    return replace(plan, reason="derived again from its observations")
 
 
-def _items(
-    namespace: Namespace, draft: Draft, sources: list[Observation], state: State
-) -> list[MemoryItem]:
-    stamps = next_timestamps(namespace, len(draft.planned))
-    return [
-        MemoryItem(
-            namespace=namespace,
-            text=new.text,
-            made_by=new.made_by,
-            timestamp_ms=stamp,
-            language=namespace.language,
-            state=state,
-            **{name: getattr(sources[new.evidence[0]], name) for name in SHARED},
-        )
-        for new, stamp in zip(draft.planned, stamps, strict=True)
-    ]
+def commit_group(namespace: Namespace, group: Group, plan: Plan) -> CommitResult:
+    """Raise `LedgerConflict` if observations were erased meanwhile or other memories rest on them now."""
+    ids = [seen.pk for seen in group.observations]
+    with namespace_transaction(namespace) as locked:
+        resting = derived_memories(locked).filter(evidence__observation__in=ids)
+        if set(resting.values_list("pk", flat=True)) != {old.pk for old in group.memories}:
+            raise LedgerConflict("other memories rest on these observations now")
+        if locked.observations.filter(pk__in=ids).count() != len(ids):
+            raise LedgerConflict("an observation was erased")
+        return commit(locked, plan)

@@ -19,7 +19,9 @@ from memories.erasure import lineage
 from memories.erasure.lineage import MIN_QUOTE_LENGTH, ErasureSet
 from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit
 from memories.erasure.verify import leftovers
-from memories.ledger import state_changes, word_counts
+from memories.ledger import word_counts
+from memories.ledger.lock import lock_namespace
+from memories.ledger.state_changes import change_state
 from memories.models import (
     CoreProposal,
     CoreVersion,
@@ -59,7 +61,7 @@ def erase(
     """
     is_whole = scope == Scope.NAMESPACE
     with transaction.atomic(), connection.cursor() as cursor:
-        locked = core.locked(namespace)
+        locked = lock_namespace(namespace)
         cursor.execute(ALLOW_DELETION, ["for good"])
         selection = lineage.collect(locked, scope, target)
         receipt = ErasureReceipt.objects.create(
@@ -121,7 +123,7 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
         )
         counts += count_by_model(Namespace.objects.filter(pk=namespace.pk).delete()[1])
     else:
-        state_changes.move(restorable, to=State.ACTIVE, reason="what replaced it was erased")
+        change_state(restorable, to=State.ACTIVE, reason="what replaced it was erased")
         counts["back in use"] = len(restorable)
         counts["derived again"] = derive_again(namespace, observations_without_memory(namespace))
     return +counts

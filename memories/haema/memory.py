@@ -26,15 +26,14 @@ from memories import folders
 from memories.curation import lifecycle
 from memories.haema import folder_import, standalone
 from memories.ingest import add
-from memories.ingest.add import Models, site_model
+from memories.ingest.add import AddResult, Models, site_model
 from memories.ingest.answers import (
     CoreUpdateResponse,
     MemoryReconstructionResponse,
     PreMemorySplitResponse,
 )
-from memories.ledger import vectors
+from memories.ledger.client_vectors import embed_missing
 from memories.ledger.plan import Particulars
-from memories.ledger.single import Written
 from memories.search import recall
 from memories.search.recall import Recalled
 from memories.vectors import ClientSource, SiteSource, VectorSource
@@ -141,7 +140,7 @@ class Memory:
         self.namespace.merge_distance_cutoff = self.merge_distance_cutoff
         if is_new and stored:
             folder_import.import_rows(self.namespace, stored)
-            vectors.embed_missing(self.namespace, self._vectors)
+            embed_missing(self.namespace, self._vectors)
         folders.synchronise_core(self.namespace, self.path)
 
     # --- HAEMA's surface
@@ -188,7 +187,7 @@ class Memory:
             return []
         if not isinstance(n, int):
             raise ValueError(f"n must be an int, got {n!r}")
-        vectors.embed_missing(self.namespace, self._vectors)
+        embed_missing(self.namespace, self._vectors)
         found = recall.search(
             self.namespace, content, limit=n, mode=mode, vectors=self._vectors
         ).memories
@@ -199,18 +198,18 @@ class Memory:
     @overload
     def add(
         self, contents: str | Iterable[str], *, details: Literal[True], **about: Any
-    ) -> Written: ...
+    ) -> AddResult: ...
 
     @_releasing
     def add(
         self, contents: str | Iterable[str], *, details: bool = False, **about: Any
-    ) -> Written | None:
+    ) -> AddResult | None:
         """Remember `contents`; all of it or, when anything raises, nothing.
 
         `about` may give `source`, `subject`, `speaker`, `context`, `event_at` and the other `Particulars`; with
         `details`, what was written is returned.
         """
-        written = add.add(self.namespace, contents, minds=self._minds, about=Particulars(**about))
+        written = add.add(self.namespace, contents, models=self._models, about=Particulars(**about))
         self._note(written)
         if written.core is not None:
             folders.synchronise_core(self.namespace, self.path)
@@ -258,13 +257,13 @@ class Memory:
         """Bring in what HAEMA stored in another folder; return how many memories came."""
         source = Path(folder)
         count = folder_import.import_rows(self.namespace, folder_import.read_rows(source))
-        vectors.embed_missing(self.namespace, self._vectors)
+        embed_missing(self.namespace, self._vectors)
         if (source / folders.CORE_FILE).exists():
             folders.import_core(self.namespace, source / folders.CORE_FILE)
             folders.synchronise_core(self.namespace, self.path)
         return count
 
-    def _note(self, written: Written) -> None:
+    def _note(self, written: AddResult) -> None:
         if written.ids:
             self.events.append(("upsert", [str(pk) for pk in written.ids]))
         if written.superseded:
@@ -277,7 +276,7 @@ class Memory:
         return SiteSource()
 
     @property
-    def _minds(self) -> Models:
+    def _models(self) -> Models:
         return Models(self._vectors, self.llm_client or site_model())
 
 

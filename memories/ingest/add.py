@@ -1,38 +1,62 @@
-"""One `add`: split, find what is related, reconstruct, write, supersede, look at the core.
+"""Add contents to a memory: by a language model that reconstructs what is related, or by rules.
 
-Models are called with no transaction open and no row locked. Everything is then written in one transaction, which first
-checks that what the models were shown still stands; if not, the step that saw something else is done again.
+Models are called with no transaction open and no row locked. Everything is then written in one commit, which first
+checks that the memories the plan rests on are unchanged; if not, the contents are planned again.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from memories import core
-from memories.core import Current
 from memories.ingest import reconstruction, rule_split
+from memories.ingest.plans import (
+    Contents,
+    indexed_texts,
+    plan_from_model,
+    plan_from_resolution,
+    plan_unmerged,
+)
 from memories.ingest.reconstruction import StructuredModel
-from memories.ledger import plan, word_counts
-from memories.ledger.plan import Draft, Particulars
-from memories.ledger.single import Overtaken, Written, write
-from memories.models import Namespace
+from memories.ledger.commit import CommitResult, LedgerConflict, commit, reviewed_state
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.plan import NewObservation, Particulars, Plan
+from memories.models import CoreProposal, CoreVersion, MemoryItem, Namespace
 from memories.similarity import nearest
 from memories.similarity.nearest import Near
+from memories.similarity.resolve import BatchResolver, IncomingBatch, Resolution, TooShallow
+from memories.states import Maker, State
 from memories.storable import required
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.llm import get_llm
+from retrieval.models import uuid7
 
-REDOS = 6
-"""After so many lost races the contents are stored as they came: nothing is lost, nothing replaced."""
-CONSIDERED_BY_RULES = 5
+ATTEMPTS = 6
+"""After so many conflicts with other writers the contents are stored unmerged: nothing is lost, nothing replaced."""
+COMPARED = 5
+SPARE = 5
+"""Nearest memories read beyond those compared: for those that earlier contents of the batch replace."""
 
 
 @dataclass(frozen=True)
 class Models:
-    """What thinks for a namespace: vectors, and a language model or none."""
+    """What a namespace computes with: vectors, and a language model or none."""
 
     vectors: VectorSource
     model: StructuredModel | None = None
+
+
+@dataclass(frozen=True)
+class AddResult(CommitResult):
+    core: CoreVersion | CoreProposal | None = None
+
+
+@dataclass(frozen=True)
+class BatchOutcome:
+    """The memory that says what a content says, and whether it is new."""
+
+    memory: UUID
+    is_new: bool
 
 
 def site_model() -> StructuredModel | None:
@@ -44,142 +68,171 @@ def site_models() -> Models:
     return Models(SiteSource(), site_model())
 
 
-@dataclass
-class Adding:
-    """One `add` under way. What was computed stays as long as what it rests on does."""
-
-    namespace: Namespace
-    minds: Models
-    raw: list[str]
-    contents: list[str]
-    about: Particulars
-    queries: Vectors | None
-    k: int
-    within: float
-    related: dict[UUID, str] | None = None
-    draft: Draft = field(default_factory=lambda: Draft([]))
-    documents: Vectors | None = None
-    core_seen: Current | None = None
-    core_text: str | None = None
-    each: Sequence[Particulars] = ()
-
-    def about_of(self, position: int) -> Particulars:
-        return self.each[position] if self.each else self.about
-
-    def think(self) -> None:
-        """Do what is not done yet, or was done on memories or a core that have changed since."""
-        found = self._nearest()
-        related = nearest.united(found)
-        if related != self.related:
-            self.related, self.core_seen = related, None
-            self.draft = self._drafted(found)
-            self.documents = self._embedded(self.draft)
-        now = core.current(self.namespace)
-        if now != self.core_seen:
-            self.core_seen, self.core_text = now, self._core_update(now)
-
-    def give_up_merging(self) -> None:
-        self.draft, self.core_text = plan.as_they_came(self.contents), None
-        self.documents = self._embedded(self.draft)
-
-    def _embedded(self, draft: Draft) -> Vectors | None:
-        abouts = [self.about_of(new.evidence[0]) for new in draft.planned]
-        texts = [new.text for new in draft.planned]
-        return self.minds.vectors.of_documents(indexed(texts, abouts)) if texts else None
-
-    @property
-    def texts(self) -> list[str]:
-        return [new.text for new in self.draft.planned]
-
-    def _nearest(self) -> list[Near]:
-        k, within = (self.k, self.within) if self.minds.model else (CONSIDERED_BY_RULES, None)
-        return nearest.nearest(self.namespace, self.queries, k=k, within=within)
-
-    def _drafted(self, found: list[Near]) -> Draft:
-        if self.minds.model is None:
-            return plan.by_rules(self.contents, found)
-        related = list((self.related or {}).values())
-        answer = reconstruction.reconstruct(
-            self.minds.model, related=related, contents=self.contents
-        )
-        return plan.from_model(answer, self.contents, self.related or {})
-
-    def _core_update(self, now: Current) -> str | None:
-        if self.minds.model is None:
-            return None
-        return reconstruction.updated_core(self.minds.model, core=now.markdown, memories=self.texts)
-
-
 def add(
     namespace: Namespace,
     contents: str | Iterable[str],
     *,
-    minds: Models,
+    models: Models,
     about: Particulars | None = None,
     each: Sequence[Particulars] = (),
-) -> Written:
-    """Remember `contents`: one raw text, or memories that are apart already, with `each` one's own particulars.
+) -> AddResult:
+    """Remember `contents`: one raw text, which is split, or separate memories, with `each` one's own particulars.
 
     Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be stored, and
     whatever a model raises beyond retryable errors; then nothing was written.
     """
-    about = about or Particulars()
-    raw, normalised = _normalised(contents, minds.model)
-    if not normalised:
-        return Written()
-    if each and len(each) != len(normalised):
-        raise ValueError(f"{len(each)} particulars for {len(normalised)} contents")
-    adding = Adding(
-        namespace=namespace,
-        minds=minds,
-        raw=raw,
-        contents=normalised,
-        about=about,
-        each=each,
-        queries=minds.vectors.of_queries(indexed(normalised, each or [about] * len(normalised))),
-        k=namespace.merge_top_k,
-        within=namespace.merge_distance_cutoff,
-    )
-    written = _committed(adding)
-    word_counts.keep_up(namespace)
-    return written
-
-
-def indexed(texts: Sequence[str], abouts: Sequence[Particulars]) -> list[str]:
-    """What is embedded: each text under its speaker and date."""
-    pairs = zip(texts, abouts, strict=True)
-    return [f"{about.heading}\n{text}" if about.heading else text for text, about in pairs]
-
-
-def _committed(adding: Adding) -> Written:
-    for _ in range(REDOS):
-        adding.think()
-        try:
-            return write(adding)
-        except Overtaken:
-            continue
-    adding.give_up_merging()
-    return write(adding)
-
-
-def _normalised(
-    contents: str | Iterable[str], model: StructuredModel | None
-) -> tuple[list[str], list[str]]:
-    """Return the contents as they came (to be kept as observations), and the facts in them."""
     if isinstance(contents, str):
-        raw = required(contents, "contents").strip()
-        if not raw:
-            return [], []
-        return [raw], reconstruction.split(model, raw) if model else rule_split.split(raw)
-    texts = [
-        required(_text(content), f"contents[{position}]").strip()
-        for position, content in enumerate(contents)
+        raw = [required(contents, "contents").strip()]
+    else:
+        raw = [checked_text(text, number).strip() for number, text in enumerate(contents)]
+    raw = [text for text in raw if text]
+    texts = raw
+    if raw and isinstance(contents, str):
+        split = rule_split.split
+        texts = reconstruction.split(models.model, raw[0]) if models.model else split(raw[0])
+    if not texts:
+        return AddResult()
+    if each and len(each) != len(texts):
+        raise ValueError(f"{len(each)} particulars for {len(texts)} contents")
+    shared = about or Particulars()
+    observations = [
+        NewObservation(text, each[number] if each else shared) for number, text in enumerate(raw)
     ]
-    kept = [text for text in texts if text]
-    return kept, kept
+    prepared = Contents(
+        texts,
+        each or [shared] * len(texts),
+        # Contents that were split out of one raw text all rest on it.
+        [observations[0 if isinstance(contents, str) else n].id for n in range(len(texts))],
+        observations,
+    )
+    if models.model is None:
+        return AddResult(**vars(add_by_rules(namespace, prepared, models.vectors)[0]))
+    queries = models.vectors.of_queries(indexed_texts(prepared.texts, prepared.abouts))
+    return ModelAdd(namespace, prepared, models.vectors, models.model, queries).run()
 
 
-def _text(content: object) -> str:
-    if not isinstance(content, str):
+def checked_text(content: object, position: int) -> str:
+    text = required(content, f"contents[{position}]") if isinstance(content, str) else None
+    if text is None:
         raise TypeError("contents must be str or list[str]")
-    return content
+    return text
+
+
+def add_batch(
+    namespace: Namespace,
+    texts: Sequence[str],
+    abouts: Sequence[Particulars],
+    *,
+    vectors: VectorSource,
+) -> list[BatchOutcome]:
+    """Remember `texts` by rules, each with its own particulars. All of them are written together, or none."""
+    if not texts:
+        return []
+    observations = [NewObservation(*pair) for pair in zip(texts, abouts, strict=True)]
+    contents = Contents(texts, abouts, [seen.id for seen in observations], observations)
+    _result, outcomes = add_by_rules(namespace, contents, vectors)
+    return outcomes
+
+
+def add_by_rules(
+    namespace: Namespace, contents: Contents, vectors: VectorSource
+) -> tuple[CommitResult, list[BatchOutcome]]:
+    """One call of the embedder, one statement for the nearest memories, one commit."""
+    ids = [uuid7() for _ in contents.texts]
+    batch = IncomingBatch(
+        contents.texts, ids, *vectors.of_both(indexed_texts(contents.texts, contents.abouts))
+    )
+    for _ in range(ATTEMPTS):
+        state = reviewed_state(namespace)
+        resolution = resolve_batch(namespace, batch, in_use=state == State.ACTIVE)
+        plan = plan_from_resolution(contents, batch, resolution, state=state)
+        try:
+            result = commit(namespace, plan)
+        except LedgerConflict:
+            namespace.refresh_from_db(fields=["review"])
+            continue
+        outcomes = [
+            BatchOutcome(resolution.confirmed.get(position, pk), position in resolution.links)
+            for position, pk in enumerate(ids)
+        ]
+        return result, outcomes
+    plan = replace(plan_unmerged(contents, Maker.RULES), vectors=batch.documents)
+    return commit(namespace, plan), [BatchOutcome(new.id, True) for new in plan.memories]
+
+
+def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -> Resolution:
+    depth = COMPARED + min(SPARE, len(batch.texts) - 1)
+    while True:
+        known: dict[int, list[Near]] = {}
+        if MemoryItem.objects.of(namespace).active().exists():
+            for near in nearest.nearest(namespace, batch.queries, k=depth):
+                known.setdefault(near.position, []).append(near)
+        try:
+            return BatchResolver(batch, known, COMPARED, depth, in_use).resolve()
+        except TooShallow:
+            depth *= 4
+
+
+@dataclass
+class ModelAdd:
+    """One add with a language model. Its answers are kept between attempts while what it was shown is unchanged."""
+
+    namespace: Namespace
+    contents: Contents
+    vectors: VectorSource
+    model: StructuredModel
+    queries: Vectors | None
+    related: dict[UUID, str] | None = None
+    plan: Plan = Plan()
+    core_seen: core.Current | None = None
+    core_text: str | None = None
+
+    def run(self) -> AddResult:
+        for _ in range(ATTEMPTS):
+            self.consult_model()
+            try:
+                return self.commit()
+            except LedgerConflict:
+                continue
+        self.plan, self.core_text = self.with_vectors(plan_unmerged(self.contents)), None
+        return self.commit()
+
+    def consult_model(self) -> None:
+        """Ask what has not been asked yet, or was asked about memories or a core that have changed since."""
+        near = nearest.nearest(
+            self.namespace,
+            self.queries,
+            k=self.namespace.merge_top_k,
+            within=self.namespace.merge_distance_cutoff,
+        )
+        related = nearest.united(near)
+        if related != self.related:
+            self.related, self.core_seen = related, None
+            answer = reconstruction.reconstruct(
+                self.model, related=list(related.values()), contents=list(self.contents.texts)
+            )
+            self.plan = self.with_vectors(plan_from_model(answer, self.contents, related))
+        now = core.current(self.namespace)
+        if now != self.core_seen:
+            texts = [new.text for new in self.plan.memories]
+            self.core_text = reconstruction.updated_core(
+                self.model, core=now.markdown, memories=texts
+            )
+            self.core_seen = now
+
+    def with_vectors(self, plan: Plan) -> Plan:
+        texts = [new.text for new in plan.memories]
+        abouts = [new.about for new in plan.memories]
+        return replace(plan, vectors=self.vectors.of_documents(indexed_texts(texts, abouts)))
+
+    def commit(self) -> AddResult:
+        offered = None
+        with namespace_transaction(self.namespace) as locked:
+            if self.core_text is not None and core.current(locked) != self.core_seen:
+                raise LedgerConflict("the core memory changed")
+            result = commit(locked, self.plan)
+            if self.core_text is not None:
+                offered = core.offer(
+                    locked, self.core_text, reason="After new memories", made_by=Maker.MODEL
+                )
+        return AddResult(**vars(result), core=offered)

@@ -1,230 +1,241 @@
-"""Many contents at once, by rules alone: the outcome of adding them one by one, at the price of a batch.
+"""The one commit: the only place that inserts observations, memories, evidence and successions.
 
-One call of the embedder, one statement for what is near, one transaction that writes all by COPY.
+A single memory is a batch of one. Every table is filled by COPY, in one transaction, under the namespace's lock.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 from pgvector import HalfVector, Vector
 
-from memories import core
-from memories.ingest.add import CONSIDERED_BY_RULES, REDOS, indexed
-from memories.ledger import state_changes, word_counts
+from memories.ledger import word_counts
 from memories.ledger.copy_rows import copy_rows
-from memories.ledger.plan import Particulars
-from memories.ledger.single import (
-    SHARED,
-    Overtaken,
-    check_active,
-    evidence_of,
-    next_timestamps,
-    note_write,
-)
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.plan import OBSERVED_FIELDS, NewMemory, Plan
+from memories.ledger.state_changes import change_state, log_states
 from memories.models import (
     ClientVector,
     Evidence,
     MemoryItem,
     Namespace,
     Observation,
-    StateChange,
     Succession,
 )
 from memories.models.namespaces import Review
-from memories.similarity import nearest
-from memories.similarity.nearest import Near
-from memories.similarity.resolve import Arrivals, Settled, Settling, TooShallow
-from memories.states import Maker, State
-from memories.vectors import VectorSource
+from memories.similarity.resolve import MemoryLink
+from memories.states import Link, Maker, State
 from retrieval.embedders import get_embedder
 from retrieval.models import uuid7
 
-REPLACED_BECAUSE = "replaced by a newer memory"
-SPARE = 5
-"""Near memories asked for beyond those looked at: for those that earlier contents of the batch replace."""
+MACHINES = frozenset({Maker.MODEL, Maker.CONTENTS, Maker.RULES, Maker.TOOL})
+"""Makers whose memories wait for approval under `Review.ALL`. What a person wrote, imported or ordered to be rebuilt
+does not."""
+ABOUT_FIELDS = (*OBSERVED_FIELDS, "bucket", "importance", "expires_at", "metadata")
+
+
+class LedgerConflict(Exception):
+    """Another writer changed what the plan rests on: plan again."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """The memory that stands for a content, and whether it was made for it."""
+class CommitResult:
+    """Ids in the order of the plan. `superseded` and `formerly` are older memories whose link is in effect."""
 
-    memory: UUID
-    is_new: bool
-
-
-@dataclass(frozen=True)
-class Batch:
-    """What is to be written."""
-
-    abouts: Sequence[Particulars]
-    arrivals: Arrivals
-    settled: Settled
-    observations: Sequence[UUID]
+    ids: list[UUID] = field(default_factory=list)
+    superseded: list[UUID] = field(default_factory=list)
+    confirmed: list[UUID] = field(default_factory=list)
+    formerly: list[UUID] = field(default_factory=list)
+    observations: list[UUID] = field(default_factory=list)
+    state: State = State.ACTIVE
 
 
-def take_in(
-    namespace: Namespace,
-    texts: Sequence[str],
-    abouts: Sequence[Particulars],
-    *,
-    vectors: VectorSource,
-) -> list[Taken]:
-    """Remember `texts`, each with its own particulars. All of them are written together, or none."""
-    if not texts:
-        return []
-    ids = [uuid7() for _ in texts]
-    arrivals = Arrivals(texts, ids, *vectors.of_both(indexed(texts, abouts)))
-    settled = _committed(namespace, arrivals, abouts)
-    word_counts.keep_up(namespace)
-    return [
-        Taken(settled.memory_of(place, ids), place in settled.new) for place in range(len(texts))
-    ]
+def commit(namespace: Namespace, plan: Plan) -> CommitResult:
+    """Write `plan` as a whole, or raise `LedgerConflict` and write nothing.
 
-
-def _committed(namespace: Namespace, arrivals: Arrivals, abouts: Sequence[Particulars]) -> Settled:
-    observations = [uuid7() for _ in abouts]
-    for _ in range(REDOS):
-        settled = _settled(namespace, arrivals)
-        try:
-            _write(namespace, Batch(abouts, arrivals, settled, observations))
-        except Overtaken:
-            continue
-        return settled
-    settled = as_they_came(arrivals)
-    _write(namespace, Batch(abouts, arrivals, settled, observations))
-    return settled
-
-
-def as_they_came(arrivals: Arrivals) -> Settled:
-    """After too many lost races: nothing is lost, nothing replaced."""
-    places = range(len(arrivals.texts))
-    return Settled(
-        new={place: [] for place in places},
-        resting_on={arrivals.ids[place]: [place] for place in places},
-    )
-
-
-def _settled(namespace: Namespace, arrivals: Arrivals) -> Settled:
-    in_use = _state(namespace) == State.ACTIVE
-    depth = CONSIDERED_BY_RULES + SPARE
-    while True:
-        known = _known(namespace, arrivals, depth)
-        try:
-            return Settling(
-                arrivals, known, k=CONSIDERED_BY_RULES, depth=depth, in_use=in_use
-            ).settle()
-        except TooShallow:
-            depth *= 4
-
-
-def _known(namespace: Namespace, arrivals: Arrivals, depth: int) -> dict[int, list[Near]]:
-    found: dict[int, list[Near]] = {}
-    if MemoryItem.objects.of(namespace).active().exists():
-        for near in nearest.nearest(namespace, arrivals.queries, k=depth):
-            found.setdefault(near.position, []).append(near)
-    return found
-
-
-def _state(namespace: Namespace) -> State:
-    review = Namespace.objects.values_list("review", flat=True).get(pk=namespace.pk)
-    return State.PENDING if review == Review.ALL else State.ACTIVE
-
-
-def _write(namespace: Namespace, batch: Batch) -> None:
-    """Write everything, or raise `Overtaken` and write nothing."""
-    settled, own = batch.settled, set(batch.arrivals.ids)
-    links = {old.id for olds in settled.new.values() for old in olds}
-    outside = (links | set(settled.confirmed.values())) - own
-    with transaction.atomic():
-        locked = core.locked(namespace)
-        check_active(locked, outside)
-        state = State.PENDING if locked.review == Review.ALL else State.ACTIVE
-        if state == State.PENDING and settled.replaced:
-            raise Overtaken
-        _copy_observations(locked, batch)
-        stamps = next_timestamps(locked, len(settled.new))
-        _copy_memories(locked, batch, stamps, state)
-        _copy_evidence(batch)
-        _copy_successions(batch, in_effect=state == State.ACTIVE)
-        state_changes.move(
-            [pk for pk in settled.replaced if pk not in own],
+    Call it inside `namespace_transaction` when a check and the commit, or several commits, belong together.
+    """
+    with namespace_transaction(namespace) as locked:
+        machine_state = reviewed_state(locked)
+        check_unchanged(locked, plan, machine_state)
+        states = {
+            memory.id: memory.state
+            or (machine_state if memory.made_by in MACHINES else State.ACTIVE)
+            for memory in plan.memories
+        }
+        # A link of a memory that waits for approval takes effect when it is approved.
+        effective = [
+            link for link in plan.links if states.get(link.newer, State.ACTIVE) == State.ACTIVE
+        ]
+        superseded = unique(link.older for link in effective if link.kind != Link.FORMERLY)
+        write_observations(locked, plan)
+        write_memories(locked, plan, states, superseded=set(superseded))
+        write_evidence(plan)
+        write_links(plan, in_effect=set(effective))
+        change_state(
+            [pk for pk in superseded if pk not in states],
             to=State.SUPERSEDED,
-            reason=REPLACED_BECAUSE,
+            by=plan.by,
+            reason=plan.replace_reason,
         )
-        note_write(locked, len(stamps), stamps[-1] if stamps else None)
-
-
-def _copy_observations(namespace: Namespace, batch: Batch) -> None:
-    told = zip(batch.observations, batch.arrivals.texts, batch.abouts, strict=True)
-    copy_rows(
-        Observation,
-        ["id", "text", *SHARED],
-        ((pk, text, *(getattr(about, name) for name in SHARED)) for pk, text, about in told),
-        namespace=namespace.pk,
-        batch=uuid7(),
+        update_counters(locked, plan)
+    return CommitResult(
+        ids=list(states),
+        superseded=superseded,
+        confirmed=list(plan.confirmed),
+        formerly=unique(link.older for link in effective if link.kind == Link.FORMERLY),
+        observations=[observation.id for observation in plan.observations],
+        state=machine_state,
     )
 
 
-PARTICULARS = ("bucket", "importance", "expires_at", "metadata")
+def reviewed_state(namespace: Namespace) -> State:
+    """The state in which a machine's memories begin."""
+    return State.PENDING if namespace.review == Review.ALL else State.ACTIVE
 
 
-def _copy_memories(namespace: Namespace, batch: Batch, stamps: list[int], state: State) -> None:
-    settled, arrivals = batch.settled, batch.arrivals
-    states = {pk: State.SUPERSEDED if pk in settled.replaced else state for pk in arrivals.ids}
-    new = [(place, arrivals.ids[place], batch.abouts[place]) for place in settled.new]
-    shared = {"namespace": namespace.pk, "language": namespace.language, "made_by": Maker.RULES}
-    carried = None if namespace.has_own_vectors else arrivals.documents
-    if carried is not None:
+def check_unchanged(namespace: Namespace, plan: Plan, machine_state: State) -> None:
+    """Lock the stored memories of the plan; raise `LedgerConflict` unless all are still as it expects."""
+    if plan.assumed_state not in (None, machine_state):
+        raise LedgerConflict("the review policy changed")
+    if stored := plan.stored:
+        rows = MemoryItem.objects.of(namespace).filter(pk__in=stored, state__in=plan.replaceable)
+        # Always in the same order: two writers that lock the same rows must not wait for each other.
+        if len(rows.order_by("pk").select_for_update().values_list("pk", flat=True)) < len(stored):
+            raise LedgerConflict("a memory is no longer in use")
+
+
+def write_observations(namespace: Namespace, plan: Plan) -> None:
+    rows = [
+        (new.id, new.text, *(getattr(new.about, name) for name in OBSERVED_FIELDS))
+        for new in plan.observations
+    ]
+    shared = {"namespace": namespace.pk, "batch": uuid7()}
+    copy_rows(Observation, ["id", "text", *OBSERVED_FIELDS], rows, **shared)
+
+
+def write_memories(
+    namespace: Namespace, plan: Plan, states: dict[UUID, State], *, superseded: set[UUID]
+) -> None:
+    """Insert the memories with their vectors and log their states.
+
+    A memory that is superseded within its own plan is stored as such, and its log has both states.
+    """
+    vectors = None if plan.vectors is None or namespace.has_own_vectors else plan.vectors
+    shared: dict[str, object] = {"namespace": namespace.pk}
+    if vectors is not None:
         shared |= {"embedding_model": get_embedder("memory").name, "embedded_rev": 1}
-    copy_rows(
-        MemoryItem,
-        ["id", "text", "timestamp_ms", "state", "embedding", "context", *SHARED, *PARTICULARS],
+    columns = ["id", "text", "made_by", "payload", "language", "timestamp_ms", "state", "embedding"]
+    rows = [
         (
-            (
-                pk,
-                arrivals.texts[place],
-                stamp,
-                states[pk],
-                None if carried is None else HalfVector(carried[place]),
-                about.heading,
-                *(getattr(about, name) for name in (*SHARED, *PARTICULARS)),
-            )
-            for (place, pk, about), stamp in zip(new, stamps, strict=True)
-        ),
-        **shared,
-    )
-    _copy_changes([pk for _place, pk, _about in new], batch, state)
-    if namespace.has_own_vectors and arrivals.documents is not None:
-        rows = [(pk, Vector(arrivals.documents[place])) for place, pk, _about in new]
-        copy_rows(ClientVector, ["memory", "vector"], rows, namespace=namespace.pk)
+            new.id,
+            new.text,
+            new.made_by,
+            new.payload,
+            new.language or namespace.language,
+            stamp,
+            State.SUPERSEDED if new.id in superseded else states[new.id],
+            None if vectors is None else HalfVector(vectors[row]),
+            new.about.heading,
+            *(getattr(new.about, name) for name in ABOUT_FIELDS),
+        )
+        for row, (new, stamp) in enumerate(
+            zip(plan.memories, timestamps(namespace, plan.memories), strict=True)
+        )
+    ]
+    copy_rows(MemoryItem, [*columns, "context", *ABOUT_FIELDS], rows, **shared)
+    changes = [(pk, state, plan.reason) for pk, state in states.items()]
+    changes += [(pk, State.SUPERSEDED, plan.replace_reason) for pk in states if pk in superseded]
+    log_states(changes)
+    if namespace.has_own_vectors and plan.vectors is not None:
+        pairs = zip(states, map(Vector, plan.vectors), strict=True)
+        copy_rows(ClientVector, ["memory", "vector"], pairs, namespace=namespace.pk)
 
 
-def _copy_changes(new: list[UUID], batch: Batch, state: State) -> None:
-    """A memory replaced within its own batch was in use for no time, and its log says so."""
-    rows = [(pk, state, "") for pk in new]
-    rows += [(pk, State.SUPERSEDED, REPLACED_BECAUSE) for pk in new if pk in batch.settled.replaced]
-    copy_rows(StateChange, ["memory", "state", "reason"], rows, at=timezone.now())
+def timestamps(namespace: Namespace, memories: Iterable[NewMemory]) -> list[int]:
+    """Milliseconds, strictly increasing within the locked namespace; imported memories keep their own."""
+    clock = max(int(timezone.now().timestamp() * 1000), namespace.last_timestamp_ms + 1)
+    stamps = []
+    for memory in memories:
+        stamps.append(clock if memory.timestamp_ms is None else memory.timestamp_ms)
+        clock += memory.timestamp_ms is None
+    # The caller saves it with the other counters.
+    namespace.last_timestamp_ms = max([namespace.last_timestamp_ms, *stamps])
+    return stamps
 
 
-def _copy_evidence(batch: Batch) -> None:
-    settled = batch.settled
-    inherited = evidence_of({old for olds in settled.inheriting.values() for old in olds})
-    pairs: dict[tuple[UUID, UUID], None] = {}
-    for memory, places in settled.resting_on.items():
-        pairs |= {(memory, batch.observations[place]): None for place in places}
-    for memory, olds in settled.inheriting.items():
-        pairs |= {(memory, seen): None for old in olds for seen in inherited.get(old, ())}
+def write_evidence(plan: Plan) -> None:
+    """A memory rests on its observations, and on what the stored memories rest on that it takes the place of."""
+    observed = {new.id: dict.fromkeys(new.observed) for new in plan.memories}
+    observed |= {pk: dict.fromkeys(seen) for pk, seen in plan.confirmed.items()}
+    replacing = [link for link in plan.links if link.kind != Link.FORMERLY]
+    stored = evidence_of({pk for link in replacing for pk in (link.older, link.newer)})
+    inherited: dict[UUID, dict[UUID, None]] = {}
+    # In the order of the plan: what an older memory of the same plan inherited is passed on.
+    for link in replacing:
+        of_older = dict.fromkeys(stored.get(link.older, ())) | inherited.get(link.older, {})
+        inherited.setdefault(link.newer, {}).update(of_older)
+    for memory, observations in inherited.items():
+        observed[memory] = observed.get(memory, {}) | observations
+    pairs = [
+        (memory, observation)
+        for memory, observations in observed.items()
+        for observation in observations
+        if observation not in stored.get(memory, ())
+    ]
     copy_rows(Evidence, ["memory", "observation"], pairs)
 
 
-def _copy_successions(batch: Batch, *, in_effect: bool) -> None:
-    rows = [
-        (uuid7(), old.id, batch.arrivals.ids[place], old.kind, old.reason[:300])
-        for place, olds in batch.settled.new.items()
-        for old in olds
-    ]
-    if rows:
-        copy_rows(Succession, ["id", "older", "newer", "kind", "reason"], rows, in_effect=in_effect)
+def evidence_of(memories: set[UUID]) -> dict[UUID, list[UUID]]:
+    """The ids of the observations that each of `memories` rests on."""
+    found: dict[UUID, list[UUID]] = {}
+    if memories:
+        rows = Evidence.objects.filter(memory__in=memories)
+        for memory, observation in rows.values_list("memory_id", "observation_id"):
+            found.setdefault(memory, []).append(observation)
+    return found
+
+
+def write_links(plan: Plan, *, in_effect: set[MemoryLink]) -> None:
+    """Insert the links; one that exists and was undone (two stored memories, merged again) takes effect again."""
+    known: set[tuple[UUID, UUID, str]] = set()
+    new = {memory.id for memory in plan.memories}
+    if between_stored := [link for link in plan.links if link.newer not in new]:
+        rows = Succession.objects.filter(
+            older__in=[link.older for link in between_stored],
+            newer__in=[link.newer for link in between_stored],
+        )
+        known = set(rows.values_list("older_id", "newer_id", "kind"))
+    rows_to_copy = []
+    for link in plan.links:
+        if (link.older, link.newer, link.kind) in known:
+            Succession.objects.filter(older=link.older, newer=link.newer, kind=link.kind).update(
+                in_effect=True, undone_at=None, reason=link.reason[:300]
+            )
+        else:
+            values = (link.older, link.newer, link.kind, link.reason[:300])
+            rows_to_copy.append((uuid7(), *values, link in in_effect))
+    columns = ["id", "older", "newer", "kind", "reason", "in_effect"]
+    copy_rows(Succession, columns, rows_to_copy)
+
+
+def update_counters(namespace: Namespace, plan: Plan) -> None:
+    """Count the write on the locked row; when enough words are uncounted, count them after the commit."""
+    namespace.revision += 1
+    namespace.words_uncounted += len(plan.memories)
+    namespace.save(update_fields=["revision", "last_timestamp_ms", "words_uncounted"])
+    if plan.memories and word_counts.is_due(namespace):
+        transaction.on_commit(partial(word_counts.recount, namespace))
+
+
+def bump_revision(namespace: Namespace) -> None:
+    """Note a change of existing memories on the locked row: caches compare revisions."""
+    namespace.revision += 1
+    namespace.save(update_fields=["revision"])
+
+
+def unique(ids: Iterable[UUID]) -> list[UUID]:
+    return list(dict.fromkeys(ids))

@@ -28,6 +28,9 @@ def copy_rows(
 ) -> None:
     """Insert `rows` (values of the fields `columns`, in that order); `shared` is the same in each row, and every other
     field has its default. Vectors are `pgvector.HalfVector` or `pgvector.Vector`."""
+    rows = list(rows)
+    if not rows:
+        return
     varying = [_field(model, name) for name in columns]
     constant = {_field(model, name): value for name, value in shared.items()}
     constant = dict(_defaults(model, {*varying, *constant})) | constant

@@ -1,22 +1,24 @@
-"""What one `add` is about to write: pure values, made by a model or by rules from contents and related memories."""
+"""What one commit writes, as plain values: observations, new memories, links and confirmations."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from memories.ingest.reconstruction import Reconstruction
-from memories.similarity.compare import Verdict, compare, difference, fingerprint, overlap
-from memories.similarity.nearest import Near
-from memories.states import Bucket, Link, Maker
+from memories.models import Observation
+from memories.similarity.resolve import MemoryLink
+from memories.states import Bucket, Maker, State
+from memories.vectors import Vectors
+from retrieval.models import uuid7
 
-SUPPORTS_FROM = 0.3
-"""Share of common words from which a content counts as evidence of a memory a model wrote."""
+REPLACED = "replaced by a newer memory"
+OBSERVED_FIELDS = ("source", "subject", "speaker", "event_at", "in_world_at", "in_world_label")
+"""Fields that an observation and the memories made of it have in common."""
 
 
 @dataclass(frozen=True)
 class Particulars:
-    """What is known about contents beside their text."""
+    """What is known about a content beside its text."""
 
     source: str = ""
     subject: str = ""
@@ -34,111 +36,65 @@ class Particulars:
     def heading(self) -> str:
         """The context the text is indexed under: as given, else speaker and date."""
         date = f"({self.event_at:%d %B %Y})" if self.event_at else ""
-        return self.context or " ".join(
-            part for part in (self.speaker, date, self.in_world_label) if part
-        )
+        return self.context or " ".join(filter(None, (self.speaker, date, self.in_world_label)))
+
+    @classmethod
+    def of_observation(cls, observation: Observation) -> "Particulars":
+        return cls(**{name: getattr(observation, name) for name in OBSERVED_FIELDS})
 
 
 @dataclass(frozen=True)
-class Replaced:
-    """An older memory that a new one takes the place of (or, with `FORMERLY`, speaks against)."""
+class NewObservation:
+    """A raw content, stored as it came."""
 
-    id: UUID
-    kind: Link
-    reason: str = ""
+    text: str
+    about: Particulars
+    id: UUID = field(default_factory=uuid7)
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A memory to be written; `evidence` are positions of the contents it rests on."""
+class NewMemory:
+    """A memory to insert. `observed` are the observations it rests on, stored or of the same plan; the commit adds
+    those of the stored memories it replaces.
+
+    `state` and `timestamp_ms` are given for imported rows only: by default the review policy and the clock decide.
+    """
 
     text: str
     made_by: Maker
-    evidence: tuple[int, ...]
-    replaces: tuple[Replaced, ...] = ()
+    about: Particulars = Particulars()
+    observed: Sequence[UUID] = ()
+    payload: Mapping[str, object] = field(default_factory=dict)
+    language: str = ""
+    id: UUID = field(default_factory=uuid7)
+    state: State | None = None
+    timestamp_ms: int | None = None
 
 
 @dataclass(frozen=True)
-class Draft:
-    """New memories, and memories that contents only confirm (by id, with the positions of those contents)."""
+class Plan:
+    """Everything that one commit writes.
 
-    planned: Sequence[Planned]
-    confirmed: dict[UUID, tuple[int, ...]] = field(default_factory=dict)
+    A link's ends are stored memories or memories of the plan; links are in the order in which the newer ends were
+    planned. `confirmed` maps a stored memory to further observations that say the same. Row i of `vectors` belongs to
+    memory i; without vectors a memory is found by its words until it is embedded.
+    """
+
+    observations: Sequence[NewObservation] = ()
+    memories: Sequence[NewMemory] = ()
+    links: Sequence[MemoryLink] = ()
+    confirmed: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
+    vectors: Vectors | None = None
+    by: str = ""
+    reason: str = ""
+    replace_reason: str = REPLACED
+    replaceable: frozenset[State] = frozenset({State.ACTIVE})
+    """States in which a stored memory may be linked, replaced or confirmed."""
+    assumed_state: State | None = None
+    """The state the planner expected for its new memories; a changed review policy makes the plan void."""
 
     @property
-    def touched(self) -> set[UUID]:
-        return {old.id for new in self.planned for old in new.replaces} | set(self.confirmed)
-
-
-def from_model(answer: Reconstruction, contents: list[str], related: dict[UUID, str]) -> Draft:
-    """All related memories are replaced by all new ones; a failed reconstruction replaces nothing."""
-    if not answer.succeeded:
-        return as_they_came(contents)
-    replaces = tuple(Replaced(id, Link.SUPERSEDES) for id in related)
-    return Draft(
-        [
-            Planned(text, Maker.MODEL, _evidence(text, contents), replaces)
-            for text in answer.memories
-        ]
-    )
-
-
-def as_they_came(contents: list[str], made_by: Maker = Maker.CONTENTS) -> Draft:
-    return Draft([Planned(text, made_by, (position,)) for position, text in enumerate(contents)])
-
-
-def by_rules(contents: list[str], found: Sequence[Near]) -> Draft:
-    """Without a model: the same again confirms, the nearly same takes its place, a contradiction is linked as formerly.
-
-    Both sides of a contradiction stay in use: which one holds is not for rules to decide.
-    """
-    planned: list[Planned] = []
-    confirmed: dict[UUID, tuple[int, ...]] = {}
-    taken: set[UUID] = set()
-    for position, text in _distinct(contents):
-        alike = judged(
-            text, [near for near in found if near.position == position and near.id not in taken]
-        )
-        if alike[Verdict.EXACT]:
-            same = alike[Verdict.EXACT][0].id
-            confirmed[same] = (*confirmed.get(same, ()), *_repeats(text, contents))
-            continue
-        merged = [Replaced(near.id, Link.MERGED, "says the same") for near in alike[Verdict.NEAR]]
-        taken |= {old.id for old in merged}
-        against = [formerly(text, near) for near in alike[Verdict.CONTRADICTS]]
-        planned.append(Planned(text, Maker.RULES, _repeats(text, contents), (*merged, *against)))
-    return Draft(planned, {pk: positions for pk, positions in confirmed.items() if pk not in taken})
-
-
-def judged(text: str, candidates: Sequence[Near]) -> dict[Verdict, list[Near]]:
-    """Sort the candidates by what they are to `text`, nearest first."""
-    found: dict[Verdict, list[Near]] = {verdict: [] for verdict in Verdict}
-    for near in candidates:
-        found[compare(text, near.text, similarity=1 - near.distance)].append(near)
-    return found
-
-
-def formerly(text: str, near: Near) -> Replaced:
-    """The link to a memory that `text` speaks against."""
-    return Replaced(near.id, Link.FORMERLY, f"another {difference(text, near.text)}")
-
-
-def _distinct(contents: list[str]) -> list[tuple[int, str]]:
-    seen: dict[str, tuple[int, str]] = {}
-    for position, text in enumerate(contents):
-        seen.setdefault(fingerprint(text) or text, (position, text))
-    return list(seen.values())
-
-
-def _repeats(text: str, contents: list[str]) -> tuple[int, ...]:
-    mark = fingerprint(text) or text
-    return tuple(
-        position for position, other in enumerate(contents) if (fingerprint(other) or other) == mark
-    )
-
-
-def _evidence(memory: str, contents: list[str]) -> tuple[int, ...]:
-    supporting = tuple(
-        n for n, content in enumerate(contents) if overlap(memory, content) >= SUPPORTS_FROM
-    )
-    return supporting or tuple(range(len(contents)))
+    def stored(self) -> set[UUID]:
+        """Memories the plan touches that exist already."""
+        ends = {pk for link in self.links for pk in (link.older, link.newer)}
+        return (ends | set(self.confirmed)) - {memory.id for memory in self.memories}

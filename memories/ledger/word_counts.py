@@ -10,22 +10,15 @@ SHARE, LEAST = 0.2, 50
 """Count again when so many memories have come since the last count."""
 
 
-def keep_up(namespace: Namespace) -> None:
-    """Count the words again if enough has come; outside any transaction of the caller's, and cheap when not."""
-    state = (
-        Namespace.objects.filter(pk=namespace.pk)
-        .values_list("words_counted", "words_uncounted")
-        .first()
-    )
-    if state and state[1] >= max(LEAST, SHARE * state[0]):
-        recount(namespace)
+def is_due(namespace: Namespace) -> bool:
+    return namespace.words_uncounted >= max(LEAST, SHARE * namespace.words_counted)
 
 
 def recount(namespace: Namespace) -> None:
-    waiting = Namespace.objects.filter(pk=namespace.pk)
-    before = waiting.values_list("words_uncounted", flat=True).get()
+    """Count the words of the namespace's memories. Call it outside the transaction that wrote them."""
+    rows = Namespace.objects.filter(pk=namespace.pk)
+    before = rows.values_list("words_uncounted", flat=True).get()
     counted = count_words(MemoryItem, [namespace.pk])
-    left = Greatest(
-        F("words_uncounted") - before, 0
-    )  # two who counted at once subtract the same twice
-    waiting.update(words_counted=counted, words_uncounted=left)
+    # Two processes that counted at once subtract the same memories twice.
+    uncounted = Greatest(F("words_uncounted") - before, 0)
+    rows.update(words_counted=counted, words_uncounted=uncounted)

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memories.ledger import state_changes
+from memories.ledger.state_changes import change_state
 from memories.models import Insight, InsightSource, Namespace, Succession
 from memories.states import Link, State
 
@@ -26,7 +26,7 @@ def flag_retracted(namespace: Namespace | None = None) -> int:
                 flagged_at=timezone.now(), flag=because, rests_on=insight.standing
             )
             InsightSource.objects.filter(_fallen(), insight=insight).delete()
-            state_changes.move([insight.pk], to=State.PENDING, by="reflection", reason=because)
+            change_state([insight.pk], to=State.PENDING, by="reflection", reason=because)
     return len(found)
 
 

@@ -10,19 +10,17 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from memories import core
 from memories.ingest.add import Models, site_models
-from memories.ledger.single import next_timestamps
-from memories.ledger.vectors import store_vectors
-from memories.models import Evidence, Insight, InsightSource, MemoryItem, Namespace, Reflection
-from memories.models.namespaces import Review
+from memories.ledger.commit import commit, evidence_of, unique
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.plan import NewMemory, Particulars, Plan
+from memories.models import Insight, InsightSource, MemoryItem, Namespace, Reflection
 from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import InsightDraft, ReflectionGenerator
-from memories.states import Bucket, State
+from memories.states import Bucket
 from memories.vectors import Vectors
 from retrieval.models import uuid7
 
@@ -38,7 +36,7 @@ class Thinking:
 
     reflection: Reflection
     claim: UUID
-    minds: Models = field(default_factory=site_models)
+    models: Models = field(default_factory=site_models)
     clusterer: EpisodeClusterer = field(default_factory=EpisodeClusterer)
 
     @property
@@ -47,16 +45,16 @@ class Thinking:
 
 
 def run_reflection(
-    reflection: Reflection, *, minds: Models | None = None, lease: timedelta = LEASE
+    reflection: Reflection, *, models: Models | None = None, lease: timedelta = LEASE
 ) -> list[UUID] | None:
     """Return the ids of the insights that were stored, or None when another worker has the reflection or had it."""
     claim = _claimed(reflection, lease)
     if claim is None:
         return None
-    thinking = Thinking(reflection, claim, minds or site_models())
+    thinking = Thinking(reflection, claim, models or site_models())
     drafts = _thought(thinking)
     vectors = (
-        thinking.minds.vectors.of_documents([draft.text for draft in drafts]) if drafts else None
+        thinking.models.vectors.of_documents([draft.text for draft in drafts]) if drafts else None
     )
     return _written(thinking, drafts, vectors)
 
@@ -84,11 +82,11 @@ def _claimed(reflection: Reflection, lease: timedelta) -> UUID | None:
 def _thought(thinking: Thinking) -> list[InsightDraft]:
     episodes = _episodes(thinking.reflection)
     vectors = (
-        thinking.minds.vectors.of_documents([episode.text for episode in episodes])
+        thinking.models.vectors.of_documents([episode.text for episode in episodes])
         if episodes
         else None
     )
-    generator = ReflectionGenerator(thinking.minds.model, thinking.namespace.language)
+    generator = ReflectionGenerator(thinking.models.model, thinking.namespace.language)
     return [
         generator.generate(cluster.episodes)
         for cluster in thinking.clusterer.cluster(episodes, vectors)
@@ -106,62 +104,40 @@ def _episodes(reflection: Reflection) -> list[MemoryItem]:
 def _written(
     thinking: Thinking, drafts: Sequence[InsightDraft], vectors: Vectors | None
 ) -> list[UUID] | None:
-    with transaction.atomic():
-        namespace = core.locked(thinking.namespace)
+    with namespace_transaction(thinking.namespace) as namespace:
         held = Reflection.objects.select_for_update().get(pk=thinking.reflection.pk)
         if held.done_at is not None or held.claim != thinking.claim:
             logger.warning("reflection %s was taken over: nothing written", held.pk)
             return None
-        items = _items(namespace, drafts)
-        if items:
-            store_vectors(namespace, items, vectors, reason=f"reflection {held.number}")
-        for item, draft in zip(items, drafts, strict=True):
-            _link(held, item, draft)
+        episodes = [_standing(draft) for draft in drafts]
+        memories = [
+            NewMemory(
+                draft.text,
+                draft.made_by,
+                Particulars(
+                    source="reflection", bucket=Bucket.SEMANTIC, importance=draft.importance
+                ),
+                # Resting on all that its episodes rest on, an insight is reached when an observation is erased.
+                observed=unique(seen for ids in evidence_of(set(known)).values() for seen in ids),
+                payload={"kind": "insight"},
+            )
+            for draft, known in zip(drafts, episodes, strict=True)
+        ]
+        reason = f"reflection {held.number}"
+        commit(namespace, Plan(memories=memories, vectors=vectors, reason=reason))
+        for new, draft, known in zip(memories, drafts, episodes, strict=True):
+            insight = Insight.objects.create(
+                memory_id=new.id, reflection=held, rests_on=len(draft.episodes)
+            )
+            InsightSource.objects.bulk_create(
+                InsightSource(insight=insight, episode_id=pk) for pk in known
+            )
         held.done_at, held.claimed_until = timezone.now(), None
         held.save(update_fields=["done_at", "claimed_until"])
-        _note_write(namespace, items)
-    return [item.pk for item in items]
+    return [new.id for new in memories]
 
 
-def _items(namespace: Namespace, drafts: Sequence[InsightDraft]) -> list[MemoryItem]:
-    state = State.PENDING if namespace.review == Review.ALL else State.ACTIVE
-    stamps = next_timestamps(namespace, len(drafts))
-    return [
-        MemoryItem(
-            namespace=namespace,
-            text=draft.text,
-            bucket=Bucket.SEMANTIC,
-            importance=draft.importance,
-            state=state,
-            made_by=draft.made_by,
-            language=namespace.language,
-            timestamp_ms=stamp,
-            source="reflection",
-            payload={"kind": "insight"},
-        )
-        for draft, stamp in zip(drafts, stamps, strict=True)
-    ]
-
-
-def _link(reflection: Reflection, item: MemoryItem, draft: InsightDraft) -> None:
-    """To every episode, and to all that those rest on: so that erasing an observation reaches the insight too."""
+def _standing(draft: InsightDraft) -> list[UUID]:
+    """The episodes of an insight that were not erased meanwhile."""
     ids = [episode.pk for episode in draft.episodes]
-    standing = list(MemoryItem.objects.filter(pk__in=ids).values_list("pk", flat=True))
-    insight = Insight.objects.create(memory=item, reflection=reflection, rests_on=len(ids))
-    InsightSource.objects.bulk_create(
-        InsightSource(insight=insight, episode_id=pk) for pk in standing
-    )
-    seen = (
-        Evidence.objects.filter(memory__in=standing)
-        .values_list("observation_id", flat=True)
-        .distinct()
-    )
-    Evidence.objects.bulk_create(Evidence(memory=item, observation_id=pk) for pk in seen)
-
-
-def _note_write(namespace: Namespace, items: Sequence[MemoryItem]) -> None:
-    namespace.revision += 1
-    namespace.words_uncounted += len(items)
-    if items:
-        namespace.last_timestamp_ms = items[-1].timestamp_ms
-    namespace.save(update_fields=["revision", "last_timestamp_ms", "words_uncounted"])
+    return list(MemoryItem.objects.filter(pk__in=ids).values_list("pk", flat=True))

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
-from memories import core
+from memories.ledger.lock import namespace_transaction
 from memories.models import MemoryItem, Namespace, Reflection, Trigger
 from memories.states import Bucket
 
@@ -60,8 +59,7 @@ def start_reflection(
     namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None
 ) -> Reflection | None:
     """Write down that it is time, once: writers of a namespace take turns, and only one reflection may be open."""
-    with transaction.atomic():
-        locked = core.locked(namespace)
+    with namespace_transaction(namespace) as locked:
         if locked.reflections.filter(done_at=None).exists():
             return None
         found = due_trigger(locked, triggers, now=now)

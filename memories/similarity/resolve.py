@@ -1,32 +1,41 @@
-"""What becomes of many contents that arrive one after another: the same as if each had been added alone. Pure.
+"""What each content of a batch does to the memories known so far: confirm one, replace some, contradict some. Pure.
 
-Each content sees what the ones before it left: a memory that an earlier content made is as good as one of the store,
-and one whose place was taken is seen no more.
+The outcome is that of adding the contents one by one: each content is compared with the memories that earlier contents
+of the batch made, and no longer with those that they replaced. A single content is a batch of one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 import numpy as np
 
-from memories.ledger.plan import Replaced, formerly, judged
-from memories.similarity.compare import HOPELESS_BELOW, Verdict, fingerprint
+from memories.similarity.compare import HOPELESS_BELOW, Verdict, compare, difference, fingerprint
 from memories.similarity.nearest import Near
 from memories.states import Link
 from memories.vectors import Vectors
 
 BLOCK = 512
-"""Rows of cosines held at once: 10,000 contents take 20 MB and not 400."""
+"""Rows of cosines in memory at once: 10,000 contents take 20 MB and not 400."""
 
 
 class TooShallow(Exception):
-    """So many of the known memories asked for were replaced on the way that further ones have to be looked at."""
+    """So many of the stored memories nearest to a content were replaced that more of them have to be read."""
 
 
 @dataclass(frozen=True)
-class Arrivals:
-    """Contents in the order they came, the ids their memories will have, and their vectors (None: words must do)."""
+class MemoryLink:
+    """`newer` takes the place of `older` or, with `Link.FORMERLY`, contradicts it."""
+
+    older: UUID
+    newer: UUID
+    kind: Link
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class IncomingBatch:
+    """Contents in their order, the ids their memories will have, and their vectors (None: compare words alone)."""
 
     texts: Sequence[str]
     ids: Sequence[UUID]
@@ -35,118 +44,105 @@ class Arrivals:
 
 
 @dataclass
-class Settled:
-    """By position: what a content only confirms, or what its new memory replaces. By memory: what it rests on."""
+class Resolution:
+    """`confirmed`: the memory that says the same as the content at a position. `links`: for the position of each
+    content that becomes a new memory, its links to older ones."""
 
     confirmed: dict[int, UUID] = field(default_factory=dict)
-    new: dict[int, list[Replaced]] = field(default_factory=dict)
-    resting_on: dict[UUID, list[int]] = field(default_factory=dict)
-    inheriting: dict[UUID, list[UUID]] = field(default_factory=dict)
-    replaced: dict[UUID, None] = field(default_factory=dict)
-
-    def memory_of(self, position: int, ids: Sequence[UUID]) -> UUID:
-        return self.confirmed.get(position, ids[position])
+    links: dict[int, list[MemoryLink]] = field(default_factory=dict)
 
 
 @dataclass
-class Settling:
-    """`known` has up to `depth` memories of the store near each content, `k` of which are looked at. `in_use`: new
-    memories count at once (else they wait for approval, and what they would replace stays)."""
+class BatchResolver:
+    """`known` has up to `depth` stored memories per position, nearest first; the nearest `k` are compared.
 
-    arrivals: Arrivals
-    known: dict[int, list[Near]]
+    Without `in_use` new memories wait for approval: they replace nothing yet and are not compared with.
+    """
+
+    batch: IncomingBatch
+    known: Mapping[int, Sequence[Near]]
     k: int
     depth: int
     in_use: bool = True
-    done: Settled = field(default_factory=Settled)
 
     def __post_init__(self) -> None:
-        self._live = np.zeros(len(self.arrivals.texts), dtype=bool)
-        self._position_of = {pk: position for position, pk in enumerate(self.arrivals.ids)}
-        self._said: dict[str, int] = {}
+        self.resolution = Resolution()
+        self._replaced: set[UUID] = set()
+        self._is_live = np.zeros(len(self.batch.texts), dtype=bool)
+        self._position_of = {pk: position for position, pk in enumerate(self.batch.ids)}
+        self._position_of_text: dict[str, int] = {}
 
-    def settle(self) -> Settled:
+    def resolve(self) -> Resolution:
         """Raise `TooShallow` when `known` does not reach far enough."""
-        count = len(self.arrivals.texts)
+        count = len(self.batch.texts)
         for start in range(0, count, BLOCK):
             stop = min(count, start + BLOCK)
             cosines = self._cosines(start, stop)
             for position in range(start, stop):
-                self._arrive(
-                    position, None if cosines is None else cosines[position - start, :position]
-                )
-        return self.done
+                row = None if cosines is None else cosines[position - start, :position]
+                self._resolve_content(position, self._nearest(position, row))
+        return self.resolution
 
-    def _arrive(self, position: int, cosines: Vectors | None) -> None:
-        text = self.arrivals.texts[position]
-        alike = judged(text, self._near(position, cosines))
-        if alike[Verdict.EXACT]:
-            same = alike[Verdict.EXACT][0].id
-            self.done.confirmed[position] = same
-            self.done.resting_on.setdefault(same, []).append(position)
+    def _resolve_content(self, position: int, nearest: Sequence[Near]) -> None:
+        text, pk = self.batch.texts[position], self.batch.ids[position]
+        by_verdict: dict[Verdict, list[Near]] = {verdict: [] for verdict in Verdict}
+        for near in nearest:
+            by_verdict[compare(text, near.text, similarity=1 - near.distance)].append(near)
+        if by_verdict[Verdict.EXACT]:
+            self.resolution.confirmed[position] = by_verdict[Verdict.EXACT][0].id
             return
-        merged = [Replaced(near.id, Link.MERGED, "says the same") for near in alike[Verdict.NEAR]]
-        self.done.new[position] = [
-            *merged,
-            *(formerly(text, near) for near in alike[Verdict.CONTRADICTS]),
+        # Both sides of a contradiction stay in use: which one holds is not for rules to decide.
+        self.resolution.links[position] = [
+            *(
+                MemoryLink(near.id, pk, Link.MERGED, "says the same")
+                for near in by_verdict[Verdict.NEAR]
+            ),
+            *(
+                MemoryLink(near.id, pk, Link.FORMERLY, f"another {difference(text, near.text)}")
+                for near in by_verdict[Verdict.CONTRADICTS]
+            ),
         ]
-        self._take_place(position, [old.id for old in merged])
         if self.in_use:
-            self._live[position] = True
-            self._said[fingerprint(text) or text] = position
+            for near in by_verdict[Verdict.NEAR]:
+                self._replaced.add(near.id)
+                if near.id in self._position_of:
+                    self._is_live[self._position_of[near.id]] = False
+            self._is_live[position] = True
+            self._position_of_text[fingerprint(text) or text] = position
 
-    def _take_place(self, position: int, olds: list[UUID]) -> None:
-        """A memory rests on its content, and on all that those rested on that it takes the place of."""
-        new = self.arrivals.ids[position]
-        resting, inheriting = {position: None}, dict[UUID, None]()
-        for old in olds:
-            resting |= dict.fromkeys(self.done.resting_on.get(old, ()))
-            inheriting |= dict.fromkeys(self.done.inheriting.get(old, ()))
-            if old not in self._position_of:
-                inheriting[old] = None
-            if self.in_use:
-                self.done.replaced[old] = None
-                if old in self._position_of:
-                    self._live[self._position_of[old]] = False
-        self.done.resting_on[new] = list(resting)
-        if inheriting:
-            self.done.inheriting[new] = list(inheriting)
-
-    def _near(self, position: int, cosines: Vectors | None) -> list[Near]:
-        known = self.known.get(position, [])
-        standing = [near for near in known if near.id not in self.done.replaced]
-        if len(known) == self.depth and len(standing) < self.k:
+    def _nearest(self, position: int, cosines: Vectors | None) -> list[Near]:
+        """The `k` memories nearest to a content, stored ones and those of earlier contents together."""
+        known = self.known.get(position, ())
+        in_use = [near for near in known if near.id not in self._replaced]
+        if len(known) == self.depth and len(in_use) < self.k:
             raise TooShallow
-        before = [
-            self._as_near(position, place, cosines) for place in self._before(position, cosines)
-        ]
-        return sorted([*standing, *before], key=lambda near: near.distance)[: self.k]
+        for earlier in self._similar_positions(position, cosines):
+            distance = 0.0 if cosines is None else 1 - float(cosines[earlier])
+            pk, text = self.batch.ids[earlier], self.batch.texts[earlier]
+            in_use.append(Near(position, pk, text, distance))
+        return sorted(in_use, key=lambda near: near.distance)[: self.k]
 
-    def _before(self, position: int, cosines: Vectors | None) -> list[int]:
-        """Earlier contents worth comparing: near ones, and the one that has the very same words."""
-        text = self.arrivals.texts[position]
-        same = self._said.get(fingerprint(text) or text)
-        found: list[int] = [] if same is None or not self._live[same] else [same]
+    def _similar_positions(self, position: int, cosines: Vectors | None) -> list[int]:
+        """Earlier contents worth comparing: near ones, and the one with the very same words."""
+        text = self.batch.texts[position]
+        same = self._position_of_text.get(fingerprint(text) or text)
+        same_text = [] if same is None or not self._is_live[same] else [same]
         if cosines is None:
-            return found
-        near = np.flatnonzero((cosines >= HOPELESS_BELOW) & self._live[:position])
+            return same_text
+        near = np.flatnonzero((cosines >= HOPELESS_BELOW) & self._is_live[:position])
         if len(near) > self.k:
             near = near[np.argsort(-cosines[near], kind="stable")[: self.k]]
-        return list(dict.fromkeys([*near.tolist(), *found]))
-
-    def _as_near(self, position: int, place: int, cosines: Vectors | None) -> Near:
-        distance = 0.0 if cosines is None else 1 - float(cosines[place])
-        return Near(position, self.arrivals.ids[place], self.arrivals.texts[place], distance)
+        return list(dict.fromkeys([*near.tolist(), *same_text]))
 
     def _cosines(self, start: int, stop: int) -> Vectors | None:
-        queries, documents = self.arrivals.queries, self.arrivals.documents
+        queries, documents = self.batch.queries, self.batch.documents
         if queries is None or documents is None or not self.in_use:
             return None
-        cosines: Vectors = _unit(queries[start:stop]) @ _unit(documents[:stop]).T
+        cosines: Vectors = unit_rows(queries[start:stop]) @ unit_rows(documents[:stop]).T
         return cosines
 
 
-def _unit(rows: Vectors) -> Vectors:
+def unit_rows(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return units

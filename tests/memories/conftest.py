@@ -5,7 +5,6 @@ import pytest
 from memories import namespaces
 from memories.ingest import add
 from memories.ledger.plan import Particulars
-from memories.ledger.single import Written
 from memories.models import Namespace
 from worlds.models import World
 
@@ -20,7 +19,7 @@ def tobin(world: World) -> Namespace:
     return namespaces.get_or_create_namespace(world, "tobin")
 
 
-def remember(namespace: Namespace, *contents: str, **about: object) -> Written:
+def remember(namespace: Namespace, *contents: str, **about: object) -> add.AddResult:
     """Remember without a language model, with the site's embedder."""
-    minds = add.site_models()
-    return add.add(namespace, list(contents), minds=minds, about=Particulars(**about))  # type: ignore[arg-type]
+    models = add.site_models()
+    return add.add(namespace, list(contents), models=models, about=Particulars(**about))  # type: ignore[arg-type]

@@ -24,9 +24,9 @@ def main(database: str, pk: str, seconds: float, stop: str) -> None:
 
     say("ready")
     sys.stdin.readline()
-    minds = Models(standing_still(stop))
+    models = Models(standing_still(stop))
     for _ in range(TRIES):
-        made = run_reflection(reflection, minds=minds, lease=timedelta(seconds=seconds))
+        made = run_reflection(reflection, models=models, lease=timedelta(seconds=seconds))
         say(made if made is None else [str(one) for one in made])
         if made is not None:
             return

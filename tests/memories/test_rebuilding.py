@@ -43,7 +43,7 @@ def in_use(namespace: Namespace) -> dict[str, str]:
     return dict(MemoryItem.objects.of(namespace).active().values_list("text", "made_by"))
 
 
-def rebuild(namespace: Namespace, **options: Any) -> rebuild.Rebuilt:
+def rebuild_by_site_model(namespace: Namespace, **options: Any) -> rebuild.Rebuilt:
     return rebuild.rebuild(namespace, model=add.site_model(), **options)
 
 
@@ -52,7 +52,7 @@ def test_the_model_is_asked_again_and_what_it_says_takes_the_place(
 ) -> None:
     old = {FERRIES: remember_by_rules(mira, FERRIES), BELL: remember_by_rules(mira, BELL)}
     scripted_llm.chat.always(splits)
-    rebuilt = rebuild(mira, everything=True)
+    rebuilt = rebuild_by_site_model(mira, everything=True)
     assert (rebuilt.derived, rebuilt.replaced, rebuilt.left) == (2, 2, 0)
     assert in_use(mira) == {f"Known: {FERRIES}": Maker.MODEL, f"Known: {BELL}": Maker.MODEL}
     for text, pk in old.items():
@@ -62,7 +62,7 @@ def test_the_model_is_asked_again_and_what_it_says_takes_the_place(
 
 
 def remember_by_rules(namespace: Namespace, text: str) -> object:
-    written = add.add(namespace, [text], minds=add.Models(SiteSource()))
+    written = add.add(namespace, [text], models=add.Models(SiteSource()))
     return [*written.ids, *written.confirmed][0]
 
 
@@ -86,7 +86,7 @@ def test_a_model_that_fails_supersedes_nothing_and_loses_nothing(
     remember_by_rules(mira, FERRIES)
     orphan = Observation.objects.create(namespace=mira, text=BELL)
     scripted_llm.chat.always(fault)
-    rebuilt = rebuild(mira, everything=True)
+    rebuilt = rebuild_by_site_model(mira, everything=True)
     assert scripted_llm.chat.received
     assert (rebuilt.derived, rebuilt.replaced, rebuilt.left) == (1, 0, 1)
     assert in_use(mira) == {FERRIES: Maker.RULES, BELL: Maker.REBUILD}
@@ -100,7 +100,7 @@ def test_observations_that_one_memory_rests_on_are_thought_about_together(
     remember_by_rules(mira, BELL)
     remember_by_rules(mira, "tobin keeps the TOLL bell!")
     scripted_llm.chat.always(splits)
-    rebuild(mira, everything=True)
+    rebuild_by_site_model(mira, everything=True)
     asked = [body["messages"][-1]["content"] for body in scripted_llm.chat.requests]
     assert sum("New contents:" in prompt for prompt in asked) == 1
 
@@ -111,7 +111,7 @@ def test_what_is_reviewed_waits_and_the_old_stays_in_use(
     remember_by_rules(mira, FERRIES)
     Namespace.objects.filter(pk=mira.pk).update(review=Review.ALL)
     scripted_llm.chat.always(splits)
-    assert rebuild(mira, everything=True).replaced == 0
+    assert rebuild_by_site_model(mira, everything=True).replaced == 0
     assert in_use(mira) == {FERRIES: Maker.RULES}
     assert MemoryItem.objects.get(text=f"Known: {FERRIES}").state == State.PENDING
 
@@ -136,7 +136,7 @@ def test_what_is_erased_while_the_model_thinks_does_not_come_back(
 
 def test_without_a_model_each_is_taken_as_it_came(mira: Namespace) -> None:
     remember(mira, FERRIES)
-    rebuilt = rebuild(mira, everything=True)
+    rebuilt = rebuild_by_site_model(mira, everything=True)
     assert (rebuilt.derived, rebuilt.replaced) == (1, 1)
     assert in_use(mira) == {FERRIES: Maker.REBUILD}
 

@@ -93,7 +93,7 @@ def test_a_model_says_the_lesson_and_its_failure_costs_nothing(mira: Namespace) 
             return {"insight": "Cracked bells are rung at every pier.", "importance": 0.9}
 
     happened(mira, *BELLS, *LEAKS)
-    made = run_reflection(start_reflection(mira, NOW_DUE), minds=Models(SiteSource(), Says()))  # type: ignore[arg-type]
+    made = run_reflection(start_reflection(mira, NOW_DUE), models=Models(SiteSource(), Says()))  # type: ignore[arg-type]
     by = dict(MemoryItem.objects.filter(pk__in=made or []).values_list("made_by", "importance"))
     assert by.keys() == {Maker.MODEL, Maker.RULES}
     assert by[Maker.MODEL] == 0.9
@@ -204,7 +204,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(mira: Namespace) -> None:
     reflection = start_reflection(mira, NOW_DUE)
     assert reflection
     with pytest.raises(KeyboardInterrupt):
-        run_reflection(reflection, minds=Models(Killed()), lease=timedelta(0))
+        run_reflection(reflection, models=Models(Killed()), lease=timedelta(0))
     assert Insight.objects.count() == 0
     assert open_reflections() == [reflection]
     assert len(run_reflection(reflection) or []) == 1
@@ -224,7 +224,7 @@ def test_a_worker_that_is_late_writes_nothing(mira: Namespace) -> None:
                 run_reflection(reflection)  # another worker takes over meanwhile
             return super().of_documents(texts)
 
-    assert run_reflection(reflection, minds=Models(Slow()), lease=timedelta(0)) is None
+    assert run_reflection(reflection, models=Models(Slow()), lease=timedelta(0)) is None
     assert Insight.objects.count() == 1
 
 

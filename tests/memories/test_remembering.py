@@ -52,8 +52,8 @@ def test_nearly_the_same_takes_the_place_and_can_be_undone(mira: Namespace) -> N
 
 
 def test_a_raw_text_is_taken_apart_by_rules(mira: Namespace) -> None:
-    minds = add.site_models()
-    written = add.add(mira, "Mira owns a ferry. Tobin keeps the bell!", minds=minds)
+    models = add.site_models()
+    written = add.add(mira, "Mira owns a ferry. Tobin keeps the bell!", models=models)
     assert len(written.ids) == 2
     assert len(written.observations) == 1
     assert set(MemoryItem.objects.filter(pk__in=written.ids).values_list("made_by", flat=True)) == {
@@ -74,7 +74,7 @@ def test_an_embedder_that_is_down_costs_no_memory(mira: Namespace) -> None:
         def of_documents(self, texts: list[str]) -> Vectors | None:
             return None
 
-    add.add(mira, ["The silent bell hangs in Heron Abbey."], minds=add.Models(Down()))
+    add.add(mira, ["The silent bell hangs in Heron Abbey."], models=add.Models(Down()))
     (found,) = recall.search(mira, "silent bell").memories
     assert found.text == "The silent bell hangs in Heron Abbey."
 

@@ -6,6 +6,7 @@ import pytest
 
 from memories import core
 from memories.curation import duplicates, edits, inbox, lifecycle
+from memories.ledger.lock import namespace_transaction
 from memories.models import MemoryItem, Namespace, StateChange
 from memories.models.namespaces import Review
 from memories.search import recall
@@ -112,7 +113,7 @@ def test_another_namespaces_memory_cannot_be_decided(reviewed: Namespace, tobin:
 
 def test_under_review_the_core_waits_too(mira: Namespace) -> None:
     Namespace.objects.filter(pk=mira.pk).update(review=Review.CORE)
-    with core.writing(mira) as locked:
+    with namespace_transaction(mira) as locked:
         core.append(locked, "user", "Prefers short answers.")
     assert core.current(mira).number == 0
     (proposal,) = mira.core_proposals.all()
@@ -144,9 +145,9 @@ def test_a_stale_edit_of_the_core_is_a_conflict(mira: Namespace) -> None:
 
 def test_core_text_is_replaced_only_where_it_is_unambiguous(mira: Namespace) -> None:
     core.write(mira, CORE + "- Mira has short hair.\n", reason="by hand")
-    with core.writing(mira) as locked, pytest.raises(Invalid, match="More than one"):
+    with namespace_transaction(mira) as locked, pytest.raises(Invalid, match="More than one"):
         core.replace(locked, "USER", "short", "long")
-    with core.writing(mira) as locked:
+    with namespace_transaction(mira) as locked:
         core.replace(locked, "USER", "- Mira has short hair.", "")
     assert core.current(mira).markdown == CORE
 
@@ -156,8 +157,8 @@ def test_duplicates_in_the_store_are_merged_and_come_back(mira: Namespace) -> No
     (other,) = remember(mira, "Something else altogether, about bridges.").ids
     second = edits.edit(mira, other, "Mira Voss likes salted eel soup.", by="gm")
     embed_pending(MemoryItem)
-    (link,) = duplicates.merge_duplicates(mira)
-    assert (link.older_id, link.newer_id) == (first, second.pk)
+    (pair,) = duplicates.merge_duplicates(mira)
+    assert (pair.older, pair.newer) == (first, second.pk)
     assert [memory.id for memory in recall.latest(mira)] == [second.pk]
     lifecycle.restore(mira, first, by="gm")
     assert {memory.id for memory in recall.latest(mira)} == {first, second.pk}

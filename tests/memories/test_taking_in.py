@@ -15,6 +15,7 @@ from memories.ledger import commit
 from memories.ledger.plan import Particulars
 from memories.models import Evidence, MemoryItem, Namespace, Observation, StateChange, Succession
 from memories.models.namespaces import Review
+from memories.similarity import nearest
 from memories.states import Bucket, State
 from memories.vectors import ClientSource, SiteSource, Vectors, VectorSource
 from retrieval.embedders import HashingEmbedder
@@ -100,13 +101,15 @@ def state_of(namespace: Namespace) -> list[object]:
 
 
 def one_by_one(namespace: Namespace, texts: list[str], vectors: VectorSource) -> None:
-    minds = add.Models(vectors)
+    models = add.Models(vectors)
     for position, text in enumerate(texts):
-        add.add(namespace, [text], minds=minds, about=about(position))
+        add.add(namespace, [text], models=models, about=about(position))
 
 
-def at_once(namespace: Namespace, texts: list[str], vectors: VectorSource) -> list[commit.Taken]:
-    return commit.take_in(
+def at_once(
+    namespace: Namespace, texts: list[str], vectors: VectorSource
+) -> list[add.BatchOutcome]:
+    return add.add_batch(
         namespace, texts, [about(place) for place in range(len(texts))], vectors=vectors
     )
 
@@ -186,13 +189,13 @@ def test_known_memories_beyond_the_first_are_asked_for_when_many_are_replaced(
         "Salted eel soup is what Mira likes.",
     ]
     asked: list[int] = []
-    nearest: Callable[..., object] = commit.nearness.nearest
+    read: Callable[..., object] = nearest.nearest
     monkeypatch.setattr(
-        commit.nearness,
+        nearest,
         "nearest",
-        lambda *all, k, **more: asked.append(k) or nearest(*all, k=k, **more),
+        lambda *all, k, **more: asked.append(k) or read(*all, k=k, **more),
     )
-    monkeypatch.setattr(commit, "SPARE", 0)
+    monkeypatch.setattr(add, "SPARE", 0)
     one_by_one(
         mira,
         [f"The {word} lies in the harbour of Ferrymark." for word in ("oar", "bell", "net", "eel")],
@@ -212,7 +215,7 @@ def test_all_of_a_batch_is_written_or_nothing(
     def broken(*_: object, **__: object) -> None:
         raise DatabaseError("the server went away")
 
-    monkeypatch.setattr(commit, "_copy_successions", broken)
+    monkeypatch.setattr(commit, "write_links", broken)
     with pytest.raises(DatabaseError):
         at_once(mira, mixed(3), SiteSource())
     assert not Observation.objects.filter(namespace=mira).exists()

@@ -73,7 +73,12 @@ class InMemoryStore:
             return held.records.pop(memory_id, None) is not None
 
     def find(
-        self, *, bucket: Bucket | None = None, kind: str | None = None, limit: int = 1000
+        self,
+        *,
+        bucket: Bucket | None = None,
+        kind: str | None = None,
+        limit: int = 1000,
+        with_pending: bool = False,
     ) -> list[MemoryRecord]:
         rows = reversed(list(self._read().records.values()))
         fitting = [row for row in rows if bucket in (None, row.bucket) and kind in (None, row.kind)]

@@ -9,20 +9,18 @@ from django.db import transaction
 from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
-from memories import core
 from memories.buckets.events import check_importance
 from memories.code_rules.rule import EMA_ALPHA, CodeRule, reinforce_rule, similar_by_name
 from memories.coding_agent.stores.protocol import MemoryRecord, StoreHit
-from memories.ledger import state_changes
-from memories.ledger.single import next_timestamps
-from memories.ledger.vectors import store_vectors
+from memories.ledger.commit import bump_revision, commit
+from memories.ledger.lock import namespace_transaction
+from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
+from memories.ledger.state_changes import change_state
 from memories.models import (
     AgentState,
     CodeRuleOutcome,
-    Evidence,
     MemoryItem,
     Namespace,
-    Observation,
     StateChange,
     StoredCodeRule,
 )
@@ -59,26 +57,27 @@ class PostgresMemoryStore:
         self._vectors = vectors or SiteSource()
 
     def add(self, record: MemoryRecord) -> MemoryRecord:
-        """Embed first, then write everything in one transaction."""
-        made = self._vectors.of_documents([record.text])
-        with transaction.atomic():
-            namespace = core.locked(self.namespace)
+        """Embed first, then commit. Where machine-written memories are reviewed, the record waits for approval."""
+        vectors = self._vectors.of_documents([record.text])
+        seen = NewObservation(record.text, Particulars(source=record.kind))
+        about = Particulars(
+            source=record.kind,
+            bucket=record.bucket,
+            importance=record.importance,
+            metadata={"recorded_at": record.created_at.isoformat()},
+        )
+        new = NewMemory(
+            record.text, Maker.TOOL, about, [seen.id], payload=record.payload, id=record.id
+        )
+        reason = f"stored as {record.kind or record.bucket}"
+        with namespace_transaction(self.namespace) as namespace:
             if MemoryItem.objects.filter(pk=record.id).exists():
                 raise Conflict(f"There is a memory with the id {record.id} already.")
-            (stamp,) = next_timestamps(namespace, 1)
-            item = self._item(namespace, record, stamp)
-            seen = Observation.objects.create(
-                namespace=namespace, text=record.text, source=record.kind
-            )
-            store_vectors(
-                namespace, [item], made, reason=f"stored as {record.kind or record.bucket}"
-            )
-            Evidence.objects.create(memory=item, observation=seen)
-            self._note_write(last_timestamp_ms=stamp, words_uncounted=F("words_uncounted") + 1)
+            commit(namespace, Plan([seen], [new], vectors=vectors, reason=reason))
         return record
 
     def get(self, memory_id: UUID) -> MemoryRecord | None:
-        item = self._items().filter(pk=memory_id).first()
+        item = self._own_items().filter(pk=memory_id).first()
         return _as_record(item) if item else None
 
     def update(
@@ -91,28 +90,29 @@ class PostgresMemoryStore:
         changes: dict[str, Any] = {} if payload is None else {"payload": dict(payload)}
         if importance is not None:
             changes["importance"] = check_importance(importance)
-        with transaction.atomic():
-            if not self._items().filter(pk=memory_id).update(**changes, updated_at=timezone.now()):
+        with namespace_transaction(self.namespace) as namespace:
+            rows = self._own_items().filter(pk=memory_id)
+            if not rows.update(**changes, updated_at=timezone.now()):
                 raise NotFound("There is no such memory.")
-            self._note_write()
-        return _as_record(self._items().get(pk=memory_id))
+            bump_revision(namespace)
+            return _as_record(rows.get())
 
     def remove(self, memory_id: UUID) -> bool:
-        with transaction.atomic():
-            core.locked(self.namespace)
-            known = self._items().filter(pk=memory_id).exists()
-            moved = (
-                state_changes.move([memory_id], to=State.ARCHIVED, by="store", reason="removed")
-                if known
-                else 0
-            )
-            self._note_write()
-        return moved == 1
+        with namespace_transaction(self.namespace) as namespace:
+            ids = list(self._own_items().filter(pk=memory_id).values_list("pk", flat=True))
+            bump_revision(namespace)
+            return change_state(ids, to=State.ARCHIVED, by="store", reason="removed") == 1
 
     def find(
-        self, *, bucket: Bucket | None = None, kind: str | None = None, limit: int = 1000
+        self,
+        *,
+        bucket: Bucket | None = None,
+        kind: str | None = None,
+        limit: int = 1000,
+        with_pending: bool = False,
     ) -> list[MemoryRecord]:
-        rows = self._of_kind(kind)
+        rows = self._own_items() if with_pending else self._items()
+        rows = rows if kind is None else rows.filter(payload__kind=kind)
         rows = rows if bucket is None else rows.filter(bucket=bucket)
         return [_as_record(item) for item in rows.order_by("-created_at", "-timestamp_ms")[:limit]]
 
@@ -214,29 +214,15 @@ class PostgresMemoryStore:
         rows: QuerySet[MemoryItem] = MemoryItem.objects.of(self.namespace).active()
         return rows.defer("embedding", "search_vector")
 
-    def _of_kind(self, kind: str | None) -> "QuerySet[MemoryItem]":
-        return self._items() if kind is None else self._items().filter(payload__kind=kind)
+    def _own_items(self) -> "QuerySet[MemoryItem]":
+        """With those that wait for approval: not to answer with, but to know and change what was written."""
+        rows: QuerySet[MemoryItem] = self.namespace.memories.filter(
+            state__in=[State.ACTIVE, State.PENDING]
+        )
+        return rows.defer("embedding", "search_vector")
 
     def _rules(self) -> "QuerySet[StoredCodeRule]":
         return StoredCodeRule.objects.filter(namespace=self.namespace)
-
-    def _item(self, namespace: Namespace, record: MemoryRecord, stamp: int) -> MemoryItem:
-        return MemoryItem(
-            pk=record.id,
-            namespace=namespace,
-            text=record.text,
-            bucket=record.bucket,
-            importance=record.importance,
-            payload=dict(record.payload),
-            source=record.kind,
-            language=namespace.language,
-            made_by=Maker.TOOL,
-            timestamp_ms=stamp,
-            metadata={"recorded_at": record.created_at.isoformat()},
-        )
-
-    def _note_write(self, **more: Any) -> None:
-        Namespace.objects.filter(pk=self.namespace.pk).update(revision=F("revision") + 1, **more)
 
 
 def as_rule(row: StoredCodeRule) -> CodeRule:

@@ -96,9 +96,14 @@ class MemoryStore(Protocol):
     def remove(self, memory_id: UUID) -> bool: ...
 
     def find(
-        self, *, bucket: Bucket | None = None, kind: str | None = None, limit: int = 1000
+        self,
+        *,
+        bucket: Bucket | None = None,
+        kind: str | None = None,
+        limit: int = 1000,
+        with_pending: bool = False,
     ) -> list[MemoryRecord]:
-        """Latest first."""
+        """Latest first. A store with a review holds back what is not approved, except `with_pending`."""
 
     def search(
         self,

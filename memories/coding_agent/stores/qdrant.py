@@ -94,7 +94,12 @@ class EmbeddingMemoryStore:
         return known
 
     def find(
-        self, *, bucket: Bucket | None = None, kind: str | None = None, limit: int = 1000
+        self,
+        *,
+        bucket: Bucket | None = None,
+        kind: str | None = None,
+        limit: int = 1000,
+        with_pending: bool = False,
     ) -> list[MemoryRecord]:
         chosen = _filter(buckets=[bucket] if bucket else [], kind=kind)
         with _told_when_down():
