@@ -34,7 +34,7 @@ api = MemoryApi(
     renderer=Renderer(),
 )
 add_problem_handlers(api)
-api.add_decorator(rest.through, mode="view")
+api.add_decorator(rest.wrap_operation, mode="view")
 JSON = "application/json; charset=utf-8"
 tools = Router(tags=["tools"], auth=NeedsKey(counted=False))
 

@@ -9,16 +9,15 @@ from typing import Any
 import orjson
 from django.http import HttpRequest
 from ninja import NinjaAPI
-from ninja.openapi.schema import OpenAPISchema
+from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.parser import Parser
 from ninja.renderers import BaseRenderer
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from memory_site.errors import MEDIA_TYPE, ProblemOut
-from memory_site.openapi_components import Document
 from memory_site.toolbox import TOOLS, Tool
 
-REFERENCE = "#/components/schemas/{model}"
 ALWAYS = (400, 401, 403, 404, 413, 422, 429, 503)
 WRITES = (409, 412)
 WRITE_HEADERS = (
@@ -53,6 +52,20 @@ class Renderer(BaseRenderer):
             return to_json(data, fallback=str)
 
 
+class Document(OpenAPISchema):
+    """django-ninja stores every schema under its class name, and the last one wins: here two that differ are an error."""
+
+    def add_schema_definitions(self, definitions: dict[str, Any]) -> None:
+        for name, schema in definitions.items():
+            if self.schemas.setdefault(name, schema) != schema:
+                raise ValueError(f"Two different schemas are called {name}: rename one class.")
+
+    def add_model(self, model: type[BaseModel], schema: dict[str, Any]) -> dict[str, str]:
+        """Add the schema of `model` with its definitions; return the reference to it."""
+        self.add_schema_definitions({**schema.pop("$defs", {}), model.__name__: schema})
+        return {"$ref": REF_TEMPLATE.format(model=model.__name__)}
+
+
 class MemoryApi(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
@@ -61,7 +74,9 @@ class MemoryApi(NinjaAPI):
             self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
         )
         components = document["components"]
-        components["schemas"]["ProblemOut"] = ProblemOut.model_json_schema(ref_template=REFERENCE)
+        components["schemas"]["ProblemOut"] = ProblemOut.model_json_schema(
+            ref_template=REF_TEMPLATE
+        )
         components["securitySchemes"] = {
             "bearer": {"type": "http", "scheme": "bearer", "description": "An API key: m37_…"},
             "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
@@ -96,7 +111,7 @@ def _complete(method: str, operation: dict[str, Any], document: Document) -> Non
 
 
 def _problem_answer(status: int) -> dict[str, Any]:
-    reference = {"$ref": REFERENCE.format(model="ProblemOut")}
+    reference = {"$ref": REF_TEMPLATE.format(model="ProblemOut")}
     return {
         "description": HTTPStatus(status).phrase,
         "content": {MEDIA_TYPE: {"schema": reference}},
@@ -104,8 +119,8 @@ def _problem_answer(status: int) -> dict[str, Any]:
 
 
 def _tool_body(tool: Tool, document: Document) -> dict[str, Any]:
-    ask = _null_is_default(tool.ask.model_json_schema(by_alias=True, ref_template=REFERENCE))
-    content = {"schema": document.file(tool.ask.__name__, ask)}
+    ask = _null_is_default(tool.ask.model_json_schema(by_alias=True, ref_template=REF_TEMPLATE))
+    content = {"schema": document.add_model(tool.ask, ask)}
     return {"required": bool(ask.get("required")), "content": {"application/json": content}}
 
 

@@ -7,12 +7,14 @@ from contextlib import closing
 
 from honcho import manager as honcho
 from honcho.manager import Manager
+from honcho.printer import Printer
 
 PYTHON = sys.executable
 CELERY = f"{PYTHON} -m celery --quiet -A memory_site"
 
+# Seconds. honcho takes the time only from this constant. An idle worker needs four to stop, so with honcho's five some
+# were killed; a busy one finishes its batch first.
 honcho.KILL_WAIT = 30
-"""Seconds. An idle worker takes four to end, at honcho's five some were killed; one at work ends its batch first."""
 
 
 def free_port(wanted: int) -> int:
@@ -42,17 +44,16 @@ def commands(host: str, port: int) -> dict[str, str]:
 
 def run(host: str, port: int) -> int:
     """Run until Ctrl-C or until one of them ends; return the exit code."""
-    manager = Manager()
+    printer = Printer(sys.stdout)
+    manager = Manager(printer)
     for name, command in commands(host, port).items():
         # Celery warns a root user on every start; in a container that is the only user there is.
         manager.add_process(name, f"exec {command}", env={**os.environ, "PYTHONWARNINGS": "ignore"})
     try:
         manager.loop()
-    except (
-        BrokenPipeError
-    ):  # whoever read the log is gone: end, instead of waiting for the children for ever
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (stays open until the process ends)
-        manager._printer.output = sys.stdout
+    except BrokenPipeError:
+        # The reader of the log is gone: stop, instead of waiting for the children for ever.
+        printer.output = sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (open until the process ends)
         manager.terminate()
     # Ctrl-C and SIGTERM are how this command is meant to end.
     return 0 if manager.returncode in (130, 143, None) else manager.returncode

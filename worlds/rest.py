@@ -1,20 +1,20 @@
-"""What every REST endpoint needs and no app should write twice: the key, the caller, idempotency, entity tags.
+"""What every REST endpoint needs: the key, the caller, the GM guard, idempotency, entity tags.
 
     router = Router(tags=["lore"], auth=NeedsKey(Scope.WORLD_WRITE))
 
     @router.put("/lore/{ref}", operation_id="lore_upsert", response=LoreOut)
-    def upsert_lore(request: HttpRequest, response: HttpResponse, ref: str, entry: LoreIn) -> Lore:
+    def put_lore(request: HttpRequest, response: HttpResponse, ref: str, entry: LoreIn) -> Lore:
         check_match(request, stored_version)       # 412 when If-Match names another one
-        lore = recording.upsert(caller_of(request).world, ref, entry)
+        lore = upsert_lore(require_gm(request).world, entry)
         tag(response, lore.version)                # ETag
         return lore
 
-`Idempotency-Key`, rate limit, request id and the audit row need nothing: `through` wraps every operation. Nor need the
-problem answers (401, 403, 404, 422, 429 …) be declared: `memory_site.api` adds them to every operation.
+`Idempotency-Key`, rate limit, request id and the audit row need nothing: `wrap_operation` wraps every operation. Nor do
+the problem answers (401, 403, 404, 422, 429 …) need declaring: `memory_site.openapi` adds them to every operation.
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from time import perf_counter
 from typing import Any
 
@@ -42,10 +42,13 @@ class NeedsKey(AuthBase):
         super().__init__()
 
     def __call__(self, request: HttpRequest) -> Caller:
-        caller = Caller.holding(
-            keys.verify(presented_key(request)), request_id=getattr(request, "request_id", "")
-        )
-        request.caller = caller  # type: ignore[attr-defined]
+        if caller := getattr(request, "caller", None):
+            # An idempotent write authenticates before django-ninja does: count it once.
+            assert isinstance(caller, Caller)
+            return caller
+        request_id = getattr(request, "request_id", "")
+        caller = Caller.holding(keys.verify(key_in_headers(request.headers)), request_id=request_id)
+        request.caller = caller  # type: ignore[attr-defined]  # a refused call is audited too
         if self.counted:
             caller, allowance = rate_limits.admit(caller, operation_of(request))
             request.caller, request.allowance = caller, allowance  # type: ignore[attr-defined]
@@ -54,23 +57,18 @@ class NeedsKey(AuthBase):
         return caller
 
 
-def presented_key(request: HttpRequest) -> str:
-    """Return the key's text from whichever header carries it; raises `Unauthorized`."""
-    return key_in_headers(request.headers)
-
-
 def key_in_headers(headers: Mapping[str, str]) -> str:
-    """Return the key's text from whichever of `headers` (a case-insensitive mapping) carries it."""
+    """Return the key's text from whichever of `headers` (a case-insensitive mapping) carries it; raises
+    `Unauthorized`."""
     scheme, _space, token = headers.get("Authorization", "").partition(" ")
-    is_bearer = scheme.lower() == "bearer"
-    text = (token if is_bearer else headers.get("X-API-Key", "")).strip()
+    text = (token if scheme.lower() == "bearer" else headers.get("X-API-Key", "")).strip()
     if not text:
         raise Unauthorized(keys.NO_KEY)
     return text
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Return who asks, as `NeedsKey` found out."""
+    """Return the caller whom `NeedsKey` has authenticated."""
     caller = request.caller  # type: ignore[attr-defined]
     assert isinstance(caller, Caller)
     return caller
@@ -88,106 +86,111 @@ def require_gm(request: HttpRequest) -> Caller:
 
 
 def operation_of(request: HttpRequest) -> str:
-    """The operation id under which this request is counted and audited."""
+    """Return the operation id under which this request is counted and audited."""
     return str(getattr(request, "operation", "") or request.path)
 
 
 def tag(response: HttpResponse, version: int) -> None:
-    """Name the version of the entity in the answer's `ETag`."""
+    """Set the answer's `ETag` to the version of the entity."""
     response["ETag"] = f'"{version}"'
 
 
 def check_match(request: HttpRequest, version: int | None) -> None:
     """Raise `Stale` when the request's `If-Match` names another version than the stored one (None: nothing stored)."""
-    wanted = request.headers.get("If-Match")
-    if wanted is None or (wanted.strip() == "*" and version is not None):
+    header = request.headers.get("If-Match")
+    if header is None or (header.strip() == "*" and version is not None):
         return
-    tags = {tag.strip().removeprefix("W/").strip('"') for tag in wanted.split(",")}
+    tags = {tag.strip().removeprefix("W/").strip('"') for tag in header.split(",")}
     if version is None or str(version) not in tags:
-        stored = "nothing is stored" if version is None else f"version {version} is stored"
-        raise Stale(f"If-Match names {wanted}, but {stored}: read it again, then decide.")
+        state = "nothing is stored" if version is None else f"version {version} is stored"
+        raise Stale(f"If-Match names {header}, but {state}: read it again, then decide.")
 
 
 def own_transaction(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark what must not run inside one transaction, because it calls a model on its way."""
+    """Mark an endpoint that must not run inside one transaction, because it calls a model."""
     view.own_transaction = True  # type: ignore[attr-defined]
     return view
 
 
-def through(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Wrap every operation of the API: name it, let `Idempotency-Key` work, tell what is left, write the audit row."""
+def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Wrap an operation's `run` (django-ninja's decorator mode "view"): set its name, handle `Idempotency-Key`, add the
+    rate limit headers, write the audit row."""
     operation: Operation = run.__self__  # type: ignore[attr-defined]
-    operation.view_func = _once_if_asked(operation)
     name = operation.operation_id or operation.view_func.__name__
 
     @wraps(run)
-    def running(request: HttpRequest, **values: Any) -> HttpResponse:
-        request.operation, begun = name, perf_counter()  # type: ignore[attr-defined]
-        response = run(request, **values)
+    def wrapper(request: HttpRequest, **values: Any) -> HttpResponse:
+        request.operation, start = name, perf_counter()  # type: ignore[attr-defined]
+        token = request.headers.get("Idempotency-Key")
+        if token is None or request.method == "GET" or not operation.auth_callbacks:
+            response = run(request, **values)
+        else:
+            response = run_once(operation, token, request, lambda: run(request, **values))
         if allowance := getattr(request, "allowance", None):
-            _set_headers(response, {**allowance.headers, **response.headers})
-        _audit(request, response, (perf_counter() - begun) * 1000)
+            set_headers(response, {**allowance.headers, **response.headers})
+        audit_response(request, response, (perf_counter() - start) * 1000)
         return response
 
-    return running
+    return wrapper
 
 
-def _audit(request: HttpRequest, response: HttpResponse, milliseconds: float) -> None:
+def audit_response(request: HttpRequest, response: HttpResponse, milliseconds: float) -> None:
+    """Record the call, unless nobody was authenticated or the toolbox has recorded it."""
     caller: Caller | None = getattr(request, "caller", None)
     if caller is None or getattr(request, "audited", False):
         return
-    call = audit.Call(
-        operation_of(request),
-        "rest",
-        caller,
-        status=response.status_code,
-        milliseconds=milliseconds,
-    )
-    call.code = getattr(response, "problem_code", "")
     returned = getattr(request, "returned", ())
-    call.returned = lambda: returned
-    audit.record(call)
-
-
-def _once_if_asked(operation: Operation) -> Callable[..., Any]:
-    view = operation.view_func
-
-    @wraps(view)
-    def viewing(request: HttpRequest, **values: Any) -> Any:
-        token = request.headers.get("Idempotency-Key")
-        caller: Caller | None = getattr(request, "caller", None)
-        if token is None or request.method == "GET" or caller is None or caller.key is None:
-            return view(request, **values)
-        fingerprint = b"\n".join(
-            [str(request.method).encode(), request.get_full_path().encode(), request.body]
+    audit.record(
+        audit.Call(
+            operation_of(request),
+            "rest",
+            caller,
+            status=response.status_code,
+            code=getattr(response, "problem_code", ""),
+            milliseconds=milliseconds,
+            returned=lambda: returned,
         )
-        atomic = not getattr(view, "own_transaction", False)
-        write = partial(_answer, operation, view, request, values)
-        return _replay(idempotency.once(caller.key, token, fingerprint, write, atomic=atomic))
-
-    return viewing
+    )
 
 
-def _answer(
-    operation: Operation, view: Callable[..., Any], request: HttpRequest, values: dict[str, Any]
-) -> Answer:
-    """Run the endpoint as ninja would, down to the bytes of its answer."""
-    temporal = values.get(
-        operation.signature.response_arg or ""
-    ) or operation.api.create_temporal_response(request)
-    response = operation._result_to_response(request, view(request, **values), temporal)
-    assert isinstance(response, HttpResponse)
-    return Answer(response.status_code, response.content, dict(response.items()))
+class Refusal(Exception):
+    """The operation answered with an error, so that nothing is stored under the idempotency key."""
+
+    def __init__(self, response: HttpResponse) -> None:
+        super().__init__(response.status_code)
+        self.response = response
 
 
-def _replay(answer: Answer) -> HttpResponse:
+def run_once(
+    operation: Operation, token: str, request: HttpRequest, run: Callable[[], HttpResponse]
+) -> HttpResponse:
+    """Run the operation unless its key has used `token` before; then replay the stored answer."""
+
+    def write() -> Answer:
+        response = run()
+        if response.status_code >= 400:
+            raise Refusal(response)
+        return Answer(response.status_code, response.content, dict(response.items()))
+
+    try:
+        for authenticate in operation.auth_callbacks:
+            authenticate(request)
+        key = caller_of(request).key
+        assert key is not None
+        parts = [str(request.method).encode(), request.get_full_path().encode(), request.body]
+        atomic = not getattr(operation.view_func, "own_transaction", False)
+        answer = idempotency.once(key, token, b"\n".join(parts), write, atomic=atomic)
+    except Refusal as refusal:
+        return refusal.response
+    except Exception as exc:
+        return operation.api.on_exception(request, exc)  # type: ignore[return-value]
     response = HttpResponse(answer.body, status=answer.status)
-    _set_headers(response, answer.headers)
+    set_headers(response, answer.headers)
     if answer.replayed:
         response["Idempotent-Replayed"] = "true"
     return response
 
 
-def _set_headers(response: HttpResponse, headers: Mapping[str, str]) -> None:
+def set_headers(response: HttpResponse, headers: Mapping[str, str]) -> None:
     for name, value in headers.items():
         response[name] = value
