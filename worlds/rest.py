@@ -183,7 +183,7 @@ def run_once(
     except Refusal as refusal:
         return refusal.response
     except Exception as exc:
-        return operation.api.on_exception(request, exc)  # type: ignore[return-value]
+        return operation.api.on_exception(request, exc)
     response = HttpResponse(answer.body, status=answer.status)
     set_headers(response, answer.headers)
     if answer.replayed:
