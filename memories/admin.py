@@ -1,4 +1,5 @@
-"""Admin of agent memory: namespaces with their inbox, core and health; memories with their history; receipts."""
+"""Admin of agent memory: namespaces with their inbox, core and health; memories with their history;
+receipts."""
 
 from typing import Any
 
@@ -28,7 +29,8 @@ STATE_COLOURS = {
 
 
 class ReadOnlyAdmin:
-    """Written by agents and by the site: looked at here, changed through the inbox and the pages of the namespace."""
+    """Written by agents and by the site: looked at here, changed through the inbox and the pages of
+    the namespace."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

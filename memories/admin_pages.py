@@ -31,7 +31,8 @@ Action = Callable[[HttpRequest, Namespace], HttpResponse | None]
 
 @dataclass(frozen=True)
 class Page:
-    """`show` returns the values of the template; `act` handles a POST and may return its own response."""
+    """`show` returns the values of the template; `act` handles a POST and may return its own
+    response."""
 
     slug: str
     title: "str | Promise"
@@ -146,7 +147,7 @@ def act_on_core(request: HttpRequest, namespace: Namespace) -> None:
     verb, _colon, target = form.get("act", "").partition(":")
     match verb:
         case "write":
-            # The button carries the version the page was rendered from: another writer's change is not overwritten.
+            # The button names the version that was edited, so that no other change is overwritten.
             core.write(
                 namespace,
                 form.get("markdown", ""),

@@ -1,4 +1,5 @@
-"""Admin of what agents learn: code rules with their confidence over time, reflections, insights, unfinished work."""
+"""Admin of what agents learn: code rules with their confidence over time, reflections, insights,
+unfinished work."""
 
 from typing import Any
 
@@ -22,7 +23,8 @@ STANDING_COLOURS = {"trusted": "success", "applied": "info", "weak": "danger"}
 
 @admin.register(StoredCodeRule)
 class CodeRuleAdmin(WorldScoped, ModelAdmin):
-    """Wording, patterns and thresholds can be changed; counts and confidence come from outcomes alone."""
+    """Wording, patterns and thresholds can be changed; counts and confidence come from outcomes
+    alone."""
 
     world_path = "namespace__world"
     list_display = [

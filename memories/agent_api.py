@@ -1,21 +1,22 @@
-"""REST for agents: five buckets, working memory, earlier work, what was learned. Scope agent:write, own namespace."""
+"""REST API of buckets, reflections, working memory, episodes and code rules: scope agent:write, the
+key's namespace."""
 
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Body, Query, Router, Status
 
 from memories.agent_schemas import (
     BugMatchIn,
     BugPatternOut,
-    CodePatternOut,
     CodeRuleCleanupIn,
     CodeRuleOut,
     CodeRuleOutcomeIn,
+    EpisodeMatchOut,
     EpisodeSearchIn,
     EventsIn,
-    InsightOut,
     KnowledgeIn,
     KnowledgeOut,
     OutcomeOut,
@@ -30,8 +31,9 @@ from memories.agent_schemas import (
     TaskStepIn,
     TaskTrackIn,
 )
+from memories.api import own_namespace
 from memories.buckets.events import MemoryEvent, Outcome
-from memories.buckets.read_pipeline import MemoryQueryResult, ReadPipeline
+from memories.buckets.read_pipeline import ReadPipeline
 from memories.buckets.scoring import RRF, ScoreFusion, WeightedFusion
 from memories.buckets.write_pipeline import WritePipeline
 from memories.code_rules import CodeRule, detect_code_rules_from_patch
@@ -41,112 +43,89 @@ from memories.coding_agent import (
     TaskEpisode,
     WorkingMemoryManager,
 )
-from memories.coding_agent.episodes import Hypothesis, TaskDecision, TaskRecord, TaskStep
+from memories.coding_agent.episodes import Hypothesis, TaskDecision, TaskStep
 from memories.coding_agent.episodic import EpisodeMatch
-from memories.coding_agent.semantic import BugPattern
+from memories.coding_agent.semantic import BugPattern, RelevantKnowledge
 from memories.coding_agent.stores import PostgresMemoryStore
 from memories.coding_agent.working import WorkingTask
-from memories.models import Namespace, Reflection
-from memories.namespaces import require_own_namespace
-from memories.presenters import present_scored
+from memories.models import Reflection
+from memories.presenters import present_query, present_scored
 from retrieval.errors import NotFound
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, caller_of, own_transaction
+from worlds.rest import NeedsKey, own_transaction
 
 router = Router(tags=["agent"], auth=NeedsKey(Scope.AGENT_WRITE))
 FUSIONS: dict[str, ScoreFusion] = {"weighted": WeightedFusion(), "rrf": RRF()}
 Limit = Annotated[int, Query(ge=1, le=200)]
 
 
-class MatchOut(TaskRecord):
-    episode: TaskEpisode
-    score: float
-    parts: dict[str, float]
-
-
-def mine(request: HttpRequest) -> Namespace:
-    return require_own_namespace(caller_of(request))
-
-
 def store_of(request: HttpRequest) -> PostgresMemoryStore:
-    return PostgresMemoryStore(mine(request))
+    return PostgresMemoryStore(own_namespace(request))
 
 
-def working_of(request: HttpRequest) -> WorkingMemoryManager:
+def working_memory_of(request: HttpRequest) -> WorkingMemoryManager:
     return WorkingMemoryManager(store_of(request))
 
 
-# --- the five buckets
+# --- buckets
 
 
 @router.post(
-    "/events",
-    operation_id="memory_events",
-    summary="Sort events into buckets",
-    response=list[OutcomeOut],
+    "/events", operation_id="memory_events", summary="Add events", response=list[OutcomeOut]
 )
 @own_transaction
-def take_events(request: HttpRequest, sent: Body[EventsIn]) -> list[Outcome]:
-    """Each event is stored, merged into what is known, or dropped, and its outcome says which and why."""
-    events = [MemoryEvent(**event.model_dump()) for event in sent.events]
-    return WritePipeline(mine(request)).process_all(events)
+def add_events(request: HttpRequest, entry: Body[EventsIn]) -> list[Outcome]:
+    """Each event is stored, merged into a known memory, or dropped; its outcome gives the
+    reason."""
+    events = [MemoryEvent(**event.model_dump()) for event in entry.events]
+    return WritePipeline(own_namespace(request)).process_all(events)
 
 
-@router.post("/query", operation_id="memory_query", summary="Ask the buckets", response=QueryOut)
+@router.post("/query", operation_id="memory_query", summary="Query buckets", response=QueryOut)
 @own_transaction
-def query_buckets(request: HttpRequest, asked: Body[QueryIn]) -> QueryOut:
-    """Only the buckets of the question's intent are read; better no memory than a wrong one (`abstained`)."""
+def query_buckets(request: HttpRequest, entry: Body[QueryIn]) -> QueryOut:
+    """Search the buckets of the question's intent. `abstained` means that no memory answers the
+    question well enough."""
     pipeline = ReadPipeline(
-        mine(request),
-        fusion=FUSIONS[asked.fusion],
-        half_life_hours=asked.half_life_hours,
-        abstains=asked.abstain,
+        own_namespace(request),
+        fusion=FUSIONS[entry.fusion],
+        half_life_hours=entry.half_life_hours,
+        abstains=entry.abstain,
     )
-    return _query_out(
-        pipeline.query(
-            asked.query, limit=asked.limit, max_tokens=asked.max_tokens, intent=asked.intent
-        )
-    )
-
-
-def _query_out(found: MemoryQueryResult) -> QueryOut:
+    options = entry.model_dump(include={"limit", "max_tokens", "intent"})
+    result = pipeline.query(entry.query, **options)
     return QueryOut(
-        intent=found.intent,
-        buckets=list(found.buckets),
-        memories=[present_scored(memory) for memory in found.memories],
-        abstained=found.abstained,
-        because=found.because,
-        decided_by=found.decided_by,
-        support=found.support,
-        tokens=found.tokens,
-        cut_by_budget=list(found.cut_by_budget),
-        explanation=found.explanation(),
-        degraded=list(found.degraded),
+        **present_query(result),
+        memories=[present_scored(hit) for hit in result.memories],
+        buckets=list(result.buckets),
+        support=result.support,
+        tokens=result.tokens,
+        cut_by_budget=list(result.cut_by_budget),
     )
 
 
 @router.get(
     "/reflections",
     operation_id="memory_reflections",
-    summary="Reflections",
+    summary="List reflections",
     response=list[ReflectionOut],
 )
-def list_reflections(request: HttpRequest, limit: Limit = 50) -> list[Reflection]:
-    """Latest first; `done_at` is empty while one is under way."""
-    return list(mine(request).reflections.order_by("-number")[:limit])
+def list_reflections(request: HttpRequest, limit: Limit = 50) -> "QuerySet[Reflection]":
+    """Latest first. `done_at` is null while a reflection runs."""
+    return own_namespace(request).reflections.order_by("-number")[:limit]
 
 
 # --- working memory
 
 
 @router.get(
-    "/working", operation_id="working_get", summary="The task under way", response=WorkingTask
+    "/working", operation_id="working_get", summary="Get the open task", response=WorkingTask
 )
 def get_task(request: HttpRequest) -> WorkingTask:
-    """As it was last stored: a process that died loses nothing."""
-    task = working_of(request).resume()
+    """Every call is stored at once, so a crash of the agent loses nothing."""
+    task = working_memory_of(request).resume()
     if task is None:
-        raise NotFound("No task is under way.")
+        raise NotFound("There is no open task.")
     return task
 
 
@@ -154,41 +133,38 @@ def get_task(request: HttpRequest) -> WorkingTask:
     "/working", operation_id="working_begin", summary="Begin a task", response={201: WorkingTask}
 )
 def begin_task(request: HttpRequest, entry: Body[TaskIn]) -> Status[WorkingTask]:
-    """409 while another task is under way, unless `replace` says to drop it."""
-    made = working_of(request).init_task(
-        entry.description, entry.plan, project_id=entry.project_id, replace=entry.replace
-    )
-    return Status(201, made)
+    """409 while another task is open, unless `replace` discards it."""
+    return Status(201, working_memory_of(request).init_task(**entry.model_dump()))
 
 
 @router.post(
-    "/working/steps", operation_id="working_step", summary="Note a step", response={201: TaskStep}
+    "/working/steps", operation_id="working_step", summary="Record a step", response={201: TaskStep}
 )
-def note_step(request: HttpRequest, entry: Body[TaskStepIn]) -> Status[TaskStep]:
-    """One call of a tool and what came of it; an `error_type` makes it a failed step."""
-    return Status(201, working_of(request).record_step(**entry.model_dump()))
+def record_step(request: HttpRequest, entry: Body[TaskStepIn]) -> Status[TaskStep]:
+    """One tool call and its result. A step with an `error_type` failed."""
+    return Status(201, working_memory_of(request).record_step(**entry.model_dump()))
 
 
 @router.post(
     "/working/hypotheses",
     operation_id="working_hypothesis",
-    summary="Suppose",
+    summary="Add a hypothesis",
     response={201: Hypothesis},
 )
-def suppose(request: HttpRequest, entry: Body[TaskHypothesisIn]) -> Status[Hypothesis]:
-    """What may be the cause, and how sure you are."""
-    return Status(201, working_of(request).add_hypothesis(entry.text, entry.confidence))
+def add_hypothesis(request: HttpRequest, entry: Body[TaskHypothesisIn]) -> Status[Hypothesis]:
+    """A possible cause, with your confidence in it."""
+    return Status(201, working_memory_of(request).add_hypothesis(**entry.model_dump()))
 
 
 @router.post(
     "/working/decisions",
     operation_id="working_decision",
-    summary="Decide",
+    summary="Record a decision",
     response={201: TaskDecision},
 )
-def decide(request: HttpRequest, entry: Body[TaskDecisionIn]) -> Status[TaskDecision]:
-    """Becomes a pivot of the episode."""
-    return Status(201, working_of(request).record_decision(entry.description, entry.rationale))
+def record_decision(request: HttpRequest, entry: Body[TaskDecisionIn]) -> Status[TaskDecision]:
+    """Each decision becomes a pivot of the episode."""
+    return Status(201, working_memory_of(request).record_decision(**entry.model_dump()))
 
 
 @router.post(
@@ -198,8 +174,8 @@ def decide(request: HttpRequest, entry: Body[TaskDecisionIn]) -> Status[TaskDeci
     response=WorkingTask,
 )
 def track(request: HttpRequest, entry: Body[TaskTrackIn]) -> WorkingTask:
-    """Each once, in the order they came up."""
-    working = working_of(request)
+    """Each file and symbol is listed once, in the order of first use."""
+    working = working_memory_of(request)
     for path in entry.files:
         working.track_file(path)
     for symbol in entry.symbols:
@@ -210,12 +186,12 @@ def track(request: HttpRequest, entry: Body[TaskTrackIn]) -> WorkingTask:
 @router.post(
     "/working/consolidate",
     operation_id="working_consolidate",
-    summary="End the task",
+    summary="Close the task",
     response=TaskEpisode,
 )
 @own_transaction
 def consolidate(request: HttpRequest, entry: Body[TaskConsolidateIn]) -> TaskEpisode:
-    """Make an episode of the task, and learn from it."""
+    """Store the open task as an episode and learn from it."""
     store = store_of(request)
     episode = WorkingMemoryManager(store).consolidate(**entry.model_dump(exclude={"learn"}))
     if entry.learn:
@@ -223,13 +199,13 @@ def consolidate(request: HttpRequest, entry: Body[TaskConsolidateIn]) -> TaskEpi
     return episode
 
 
-# --- earlier work
+# --- episodes
 
 
 @router.get(
     "/episodes",
     operation_id="agent_episodes",
-    summary="A project's episodes",
+    summary="List a project's episodes",
     response=list[TaskEpisode],
 )
 def list_episodes(request: HttpRequest, project_id: str, limit: Limit = 50) -> list[TaskEpisode]:
@@ -240,60 +216,46 @@ def list_episodes(request: HttpRequest, project_id: str, limit: Limit = 50) -> l
 @router.post(
     "/episodes/search",
     operation_id="agent_episodes_search",
-    summary="Like work",
-    response=list[MatchOut],
+    summary="Search episodes",
+    response=list[EpisodeMatchOut],
 )
-def search_episodes(request: HttpRequest, asked: Body[EpisodeSearchIn]) -> list[MatchOut]:
-    """Work like what is described, by meaning, spelling and words; with `error_type`, work that met that error."""
-    weights = asked.model_dump(include={"semantic_weight", "fuzzy_weight", "keyword_weight"})
+def search_episodes(request: HttpRequest, entry: Body[EpisodeSearchIn]) -> list[EpisodeMatch]:
+    """Similar work by vectors, spelling and words; with `error_type`, work that met the same
+    error."""
+    weights = entry.model_dump(include={"semantic_weight", "fuzzy_weight", "keyword_weight"})
     manager = EpisodicMemoryManager(store_of(request))
-    found = manager.hybrid_search(asked.query, asked.error_type, top_k=asked.limit, **weights)
-    return [_match_out(match) for match in found]
+    return manager.hybrid_search(entry.query, entry.error_type, top_k=entry.limit, **weights)
 
 
-def _match_out(match: EpisodeMatch) -> MatchOut:
-    return MatchOut(episode=match.episode, score=match.score, parts=match.parts)
-
-
-# --- what was learned
+# --- bug patterns, knowledge, code rules
 
 
 @router.post(
     "/bugs/match",
     operation_id="agent_bugs_match",
-    summary="Known errors like this",
+    summary="Match an error",
     response=list[BugPatternOut],
 )
-def match_bugs(request: HttpRequest, asked: Body[BugMatchIn]) -> list[BugPattern]:
-    """Most alike first, with the cause and what helped."""
-    return SemanticMemoryManager(store_of(request)).match_bug_pattern(
-        asked.error_type, asked.error_message
-    )
+def match_bugs(request: HttpRequest, entry: Body[BugMatchIn]) -> list[BugPattern]:
+    """Known errors with cause and solution, most similar first."""
+    manager = SemanticMemoryManager(store_of(request))
+    return manager.match_bug_pattern(entry.error_type, entry.error_message)
 
 
 @router.post(
     "/knowledge",
     operation_id="agent_knowledge",
-    summary="What bears on this",
+    summary="Knowledge for a task",
     response=KnowledgeOut,
 )
-def knowledge(request: HttpRequest, asked: Body[KnowledgeIn]) -> KnowledgeOut:
-    """Patterns, insights, rules sure enough to apply, and preferences."""
+def get_knowledge(request: HttpRequest, entry: Body[KnowledgeIn]) -> RelevantKnowledge:
+    """Bug patterns, code patterns, insights, applicable code rules and preferences."""
     manager = SemanticMemoryManager(store_of(request))
-    found = manager.get_relevant_knowledge(
-        asked.query, project_id=asked.project_id, limit=asked.limit
-    )
-    return KnowledgeOut(
-        bug_patterns=[BugPatternOut.model_validate(bug) for bug in found.bug_patterns],
-        code_patterns=[CodePatternOut.model_validate(pattern) for pattern in found.code_patterns],
-        insights=[InsightOut(id=insight.id, text=insight.text) for insight in found.insights],
-        code_rules=[CodeRuleOut.model_validate(rule) for rule in found.code_rules],
-        preferences=found.preferences,
-    )
+    return manager.get_relevant_knowledge(**entry.model_dump())
 
 
 @router.get(
-    "/code-rules", operation_id="code_rules", summary="Code rules", response=list[CodeRuleOut]
+    "/code-rules", operation_id="code_rules", summary="List code rules", response=list[CodeRuleOut]
 )
 def list_rules(
     request: HttpRequest,
@@ -303,7 +265,7 @@ def list_rules(
     min_confidence: Annotated[float, Query(ge=0, le=1)] = 0.0,
     limit: Limit = 50,
 ) -> list[CodeRule]:
-    """Most confident first."""
+    """Highest confidence first."""
     return store_of(request).find_code_rules(
         project_id=project_id,
         category=category,
@@ -316,32 +278,31 @@ def list_rules(
 @router.post(
     "/code-rules/detect",
     operation_id="code_rules_detect",
-    summary="Rules in a patch",
+    summary="Detect rules in a patch",
     response=list[CodeRuleOut],
 )
 def detect_rules(request: HttpRequest, patch: Body[PatchIn]) -> list[CodeRule]:
-    """What the change does that can be done again; `keep` stores it."""
-    found = detect_code_rules_from_patch(patch.before, patch.after, language=patch.language)
+    """Changes that can be repeated elsewhere; `keep` stores them."""
+    rules = detect_code_rules_from_patch(patch.before, patch.after, language=patch.language)
     if not patch.keep:
-        return found
+        return rules
     store = store_of(request)
-    return SemanticMemoryManager(store).sync_rules_to_db(found, store, patch.project_id)
+    return SemanticMemoryManager(store).sync_rules_to_db(rules, store, patch.project_id)
 
 
 @router.post(
     "/code-rules/{uuid:rule_id}/outcome",
     operation_id="code_rules_outcome",
-    summary="How it went",
+    summary="Report a rule's outcome",
     response=CodeRuleOut,
 )
-def rule_outcome(request: HttpRequest, rule_id: UUID, entry: Body[CodeRuleOutcomeIn]) -> CodeRule:
-    """Confidence moves by a fifth towards the outcome."""
+def report_outcome(request: HttpRequest, rule_id: UUID, entry: Body[CodeRuleOutcomeIn]) -> CodeRule:
+    """The confidence moves a fifth of the way to 1 or 0."""
     return store_of(request).update_code_rule_confidence(rule_id, entry.success)
 
 
-@router.post("/code-rules/cleanup", operation_id="code_rules_cleanup", summary="Drop weak rules")
+@router.post("/code-rules/cleanup", operation_id="code_rules_cleanup", summary="Delete weak rules")
 def cleanup_rules(request: HttpRequest, entry: Body[CodeRuleCleanupIn]) -> dict[str, Any]:
-    """Deletes the rules below their threshold that were seen often enough; says how many."""
-    return {
-        "deleted": store_of(request).cleanup_weak_rules(entry.project_id, entry.min_observations)
-    }
+    """Delete rules below their threshold that have enough observations; return their number."""
+    store = store_of(request)
+    return {"deleted": store.cleanup_weak_rules(entry.project_id, entry.min_observations)}

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
+from memories.coding_agent import TaskEpisode
 from memories.schemas import AgentRequest, BucketHit, RowOut
 from memories.states import Bucket
 from worlds.base_schemas import Share
@@ -122,6 +123,14 @@ class EpisodeSearchIn(AgentRequest):
     semantic_weight: Share = 0.4
     fuzzy_weight: Share = 0.3
     keyword_weight: Share = 0.3
+
+
+class EpisodeMatchOut(RowOut):
+    """`parts` are the components of the score by name."""
+
+    episode: TaskEpisode
+    score: float
+    parts: dict[str, float]
 
 
 class BugMatchIn(AgentRequest):

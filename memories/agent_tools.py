@@ -1,8 +1,7 @@
-"""The tools an agent sorts, questions and learns with: events, questions, the task under way, errors, what bears on it.
+"""Tools of an agent: events, questions, working memory, errors, knowledge. Scope agent:write, the
+key's namespace."""
 
-Scope agent:write, the key's namespace only.
-"""
-
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -13,11 +12,11 @@ from memories.buckets.events import MemoryEvent
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.buckets.write_pipeline import WritePipeline
 from memories.coding_agent import EpisodicMemoryManager, SemanticMemoryManager, WorkingMemoryManager
-from memories.coding_agent.episodic import EpisodeMatch
 from memories.coding_agent.semantic import BugPattern
 from memories.coding_agent.stores import PostgresMemoryStore
+from memories.coding_agent.working import WorkingTask
 from memories.namespaces import require_own_namespace
-from memories.presenters import present_bucket_hit
+from memories.presenters import present_bucket_hit, present_query
 from memories.schemas import BucketHit
 from memories.states import Bucket
 from memories.tools import Limit, MemoryAsk
@@ -26,26 +25,28 @@ from worlds.callers import Caller
 
 BucketName = Literal["profile", "preference", "episodic", "semantic", "fact"]
 MIN_EARLIER_SCORE = 0.7
-"""Likeness of errors from which earlier work is shown; the names KeyError and TimeoutError alone are alike by 0.6."""
+"""Least similarity of the errors of earlier work; two unrelated error names, KeyError and
+TimeoutError, have 0.6."""
+MAX_KNOWN_ERRORS = 5
 MAX_SHOWN = 400
-"""Characters of an episode's outcome and solution that are shown."""
+"""Characters of an episode's task and solution in an answer."""
 
 
 class EventAsk(MemoryAsk):
     content: str = Field(
-        min_length=1, max_length=20_000, description="What happened, or what became known."
+        min_length=1, max_length=20_000, description="What happened, or a new fact."
     )
-    bucket: BucketName | None = Field(None, description="Which kind it is, if you are sure.")
+    bucket: BucketName | None = Field(None, description="The kind of memory, if you are sure.")
     importance: float | None = Field(
-        None, ge=0, le=1, description="0: forget; 1: never forget. Else it is judged."
+        None, ge=0, le=1, description="From 0 to 1; rated if not given."
     )
     source: str = Field("", max_length=200, description="Where it comes from, if known.")
-    subject: str = Field("", max_length=200, description="Whom or what it is about, if one.")
+    subject: str = Field("", max_length=200, description="The one person or thing it is about.")
     event_at: datetime | None = Field(None, description="When it happened, if not now.")
 
 
 class EventAnswer(BaseModel):
-    """`result`: stored, merged into what said the same already, or dropped; `because` says why."""
+    """`result`: stored, merged into a known memory, or dropped; `because` gives the reason."""
 
     result: str
     reason: str | None = None
@@ -57,13 +58,13 @@ class EventAnswer(BaseModel):
 
 class MemoryQueryAsk(MemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="The question, in full.")
-    intent: IntentName | None = Field(None, description="What is wanted, if the words may mislead.")
+    intent: IntentName | None = Field(None, description="The kind of answer, if the words mislead.")
     limit: Limit = 8
 
 
 class MemoryQueryAnswer(BaseModel):
-    """`abstained`: nothing known answers this well enough, and `because` says so; `decided_by`: signs, model or nobody.
-    `explanation`: a line a step."""
+    """`abstained`: no memory answers the question well enough; `because` gives the reason.
+    `decided_by`: signs, model or nobody. `explanation`: one line per step."""
 
     memories: list[BucketHit]
     intent: str
@@ -75,41 +76,39 @@ class MemoryQueryAnswer(BaseModel):
 
 
 class TaskBeginAsk(MemoryAsk):
-    description: str = Field(min_length=1, max_length=2000, description="What is to be done.")
-    plan: list[str] = Field([], max_length=20, description="The steps you mean to take.")
+    description: str = Field(min_length=1, max_length=2000, description="What has to be done.")
+    plan: list[str] = Field([], max_length=20, description="The planned steps.")
     project: str = Field("", max_length=255, description="The project, if it has a name.")
 
 
 class TaskNoteAsk(MemoryAsk):
-    kind: Literal["step", "hypothesis", "decision"] = Field(
-        description="What you did, suppose or decided."
-    )
+    kind: Literal["step", "hypothesis", "decision"] = Field(description="What you record.")
     text: str = Field(
         min_length=1,
         max_length=2000,
-        description="The step's output; the supposition; the decision.",
+        description="The step's output, the hypothesis or the decision.",
     )
     tool: str = Field(
         "", max_length=120, description="For a step: the tool you used; edit for a change."
     )
-    file: str = Field("", max_length=500, description="For a step: the file it was about.")
+    file: str = Field("", max_length=500, description="For a step: the file.")
     before: str = Field("", max_length=4000, description="For an edit: the lines as they were.")
     after: str = Field("", max_length=4000, description="For an edit: the lines as they are now.")
     error_type: str = Field("", max_length=200, description="For a failed step: the error's name.")
     error_message: str = Field(
-        "", max_length=1000, description="For a failed step: what the error said."
+        "", max_length=1000, description="For a failed step: the error's message."
     )
-    confidence: float = Field(0.5, ge=0, le=1, description="For a hypothesis: how sure you are.")
+    confidence: float = Field(0.5, ge=0, le=1, description="For a hypothesis: your confidence.")
 
 
 class TaskCloseAsk(MemoryAsk):
     success: bool = Field(description="Whether the task was done.")
     outcome: str = Field("", max_length=2000, description="How it ended.")
-    solution: str = Field("", max_length=2000, description="What helped, for the next time.")
+    solution: str = Field("", max_length=2000, description="What helped.")
 
 
 class TaskAnswer(BaseModel):
-    """The task under way."""
+    """The open task."""
 
     description: str
     steps: int
@@ -128,9 +127,9 @@ class TaskCloseAnswer(BaseModel):
 
 class ErrorLookupAsk(MemoryAsk):
     error_type: str = Field(
-        min_length=1, max_length=200, description="The error's name, as KeyError."
+        min_length=1, max_length=200, description="The error's name, such as KeyError."
     )
-    error_message: str = Field("", max_length=2000, description="What it said.")
+    error_message: str = Field("", max_length=2000, description="The error's message.")
 
 
 class EarlierWork(BaseModel):
@@ -142,7 +141,7 @@ class EarlierWork(BaseModel):
 
 
 class ErrorLookupAnswer(BaseModel):
-    """Both lists most alike first; empty when nothing like it was met."""
+    """Both lists are sorted by similarity; an empty list means that nothing similar is known."""
 
     known: list[KnownError]
     earlier: list[EarlierWork]
@@ -151,9 +150,9 @@ class ErrorLookupAnswer(BaseModel):
 class KnowledgeAsk(MemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="The task at hand, in words.")
     project: str = Field(
-        "", max_length=255, description="Rules of this project and the general ones; else all."
+        "", max_length=255, description="Rules of this project and general ones; all if empty."
     )
-    limit: int = Field(5, ge=1, le=20, description="At most so many of each kind.")
+    limit: int = Field(5, ge=1, le=20, description="Maximum per kind.")
 
 
 class RuleHit(BaseModel):
@@ -173,10 +172,11 @@ class KnowledgeAnswer(BaseModel):
 
 
 def memory_event(ask: EventAsk, caller: Caller) -> EventAnswer:
-    """Hand one event to your memory, which sorts it, judges it and keeps it once, or says why it is dropped.
+    """Give one event to your memory. It is sorted into a bucket, rated, and stored or merged, or
+    dropped with a reason.
 
-    Use it for what happens while you work and play, as it comes. Not for a lasting line of your core page
-    (core_memory_append), nor for text that must be kept whatever it says (archival_memory_insert).
+    Use it for what happens while you work and play. Not for a lasting line of your core page
+    (core_memory_append), nor for text that must be stored in any case (archival_memory_insert).
     Example: {"content": "Mira promised Tobin the ledger by midsummer.", "subject": "Mira"}
     """
     event = MemoryEvent(
@@ -187,76 +187,83 @@ def memory_event(ask: EventAsk, caller: Caller) -> EventAnswer:
         importance=ask.importance,
         bucket=Bucket(ask.bucket) if ask.bucket else None,
     )
-    made = WritePipeline(require_own_namespace(caller)).process(event)
+    outcome = WritePipeline(require_own_namespace(caller)).process(event)
     return EventAnswer(
-        result=made.result,
-        reason=made.reason,
-        because=made.because,
-        bucket=made.bucket,
-        importance=made.importance,
-        memory_id=str(made.memory_id) if made.memory_id else None,
+        result=outcome.result,
+        reason=outcome.reason,
+        because=outcome.because,
+        bucket=outcome.bucket,
+        importance=outcome.importance,
+        memory_id=str(outcome.memory_id) if outcome.memory_id else None,
     )
 
 
 def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
-    """Ask your memory a question: it reads the kinds that can answer, newest and weightiest first, or keeps silent.
+    """Ask your memory a question. It reads the buckets that can answer, or abstains when no memory
+    answers well enough.
 
-    Use it for questions about people, preferences, what happened, what holds. When it abstains, say that you do not
-    know. Not for the rules and lore of the game, nor for a list of all that mentions a word (archival_memory_search).
+    Use it for questions about people, preferences, events and facts. When it abstains, say that you
+    do not know. Not for the rules and lore of the game, nor to list all memories that mention a
+    word (archival_memory_search).
     Example: {"query": "When did Mira promise the ledger?"}
     """
-    found = ReadPipeline(require_own_namespace(caller)).query(
-        ask.query, limit=ask.limit, intent=ask.intent
-    )
-    return MemoryQueryAnswer(
-        memories=[present_bucket_hit(hit) for hit in found.memories],
-        intent=found.intent,
-        abstained=found.abstained,
-        because=found.because,
-        decided_by=found.decided_by,
-        explanation=found.explanation(),
-        degraded=list(found.degraded),
-    )
+    pipeline = ReadPipeline(require_own_namespace(caller))
+    result = pipeline.query(ask.query, limit=ask.limit, intent=ask.intent)
+    hits = [present_bucket_hit(hit) for hit in result.memories]
+    return MemoryQueryAnswer(memories=hits, **present_query(result))
 
 
 def task_begin(ask: TaskBeginAsk, caller: Caller) -> TaskAnswer:
-    """Begin a task of several steps in your working memory; it survives a crash.
+    """Open a task of several steps in your working memory. It survives a crash.
 
-    Use it before work that may fail on the way, such as finding a bug. Not while another task is under way: close that
-    one first. Example: {"description": "The ledger crashes on empty rows", "plan": ["reproduce", "mend", "test"]}
+    Use it before work that may fail, such as finding a bug. Not while another task is open: close
+    that one first.
+    Example: {"description": "The ledger crashes on empty rows", "plan": ["reproduce", "mend",
+    "test"]}
     """
-    working = _working(caller)
+    working = working_memory_of(caller)
     working.init_task(ask.description, ask.plan, project_id=ask.project)
-    return _task_answer(working)
+    return present_task(working.task)
 
 
 def task_note(ask: TaskNoteAsk, caller: Caller) -> TaskAnswer:
-    """Note a step, a hypothesis or a decision of the task under way.
+    """Record a step, a hypothesis or a decision of the open task.
 
-    Use it after each tool call that mattered, with the error if it failed: errors and turns are what is learned from.
-    Not for events of the game (memory_event).
-    Example: {"kind": "step", "tool": "run", "text": "2 failed", "error_type": "KeyError", "error_message": "'fare'"}
+    Use it after each important tool call, with the error if it failed: you learn from errors and
+    decisions. Not for events of the game (memory_event).
+    Example: {"kind": "step", "tool": "run", "text": "2 failed", "error_type": "KeyError",
+    "error_message": "'fare'"}
     """
-    working = _working(caller)
+    working = working_memory_of(caller)
     if ask.kind == "hypothesis":
         working.add_hypothesis(ask.text, ask.confidence)
     elif ask.kind == "decision":
         working.record_decision(ask.text)
+    elif not ask.tool:
+        raise Invalid("A step names the tool that was used.")
     else:
-        _note_step(working, ask)
-    return _task_answer(working)
+        # Edits, from which rules are learned, are recognized by these argument names.
+        tool_input = {"file_path": ask.file, "old_string": ask.before, "new_string": ask.after}
+        working.record_step(
+            ask.tool,
+            {name: value for name, value in tool_input.items() if value},
+            output=ask.text,
+            error_type=ask.error_type,
+            error_message=ask.error_message,
+        )
+    return present_task(working.task)
 
 
 def task_close(ask: TaskCloseAsk, caller: Caller) -> TaskCloseAnswer:
-    """End the task under way: it becomes an episode, and its errors, rules and preferences are learned.
+    """Close the open task: it becomes an episode, and its errors, rules and preferences are
+    learned.
 
-    Use it when the work is done or given up, with what helped. Not for a pause: an open task waits for you.
+    Use it when the work is done or given up, with what helped. Not for a pause: the task stays
+    open.
     Example: {"success": true, "solution": "Read the fare with get() and a default of 0."}
     """
     store = PostgresMemoryStore(require_own_namespace(caller))
-    episode = WorkingMemoryManager(store).consolidate(
-        outcome=ask.outcome, success=ask.success, solution=ask.solution
-    )
+    episode = WorkingMemoryManager(store).consolidate(**ask.model_dump())
     learned = SemanticMemoryManager(store).learn_from_episode(episode)
     return TaskCloseAnswer(
         episode_id=str(episode.id),
@@ -268,37 +275,46 @@ def task_close(ask: TaskCloseAsk, caller: Caller) -> TaskCloseAnswer:
 
 
 def error_lookup(ask: ErrorLookupAsk, caller: Caller) -> ErrorLookupAnswer:
-    """Look an error up: whether you have met it, why it came and what helped.
+    """Look up an error: whether you met it before, its cause and what helped.
 
-    Use it before you start guessing. Not for questions in words (memory_ask, knowledge_for_task).
+    Use it before you guess. Not for questions in words (memory_ask, knowledge_for_task).
     Example: {"error_type": "KeyError", "error_message": "'fare'"}
     """
     store = PostgresMemoryStore(require_own_namespace(caller))
-    known = SemanticMemoryManager(store).match_bug_pattern(ask.error_type, ask.error_message)
-    earlier = EpisodicMemoryManager(store).find_by_error_pattern(
-        ask.error_type, ask.error_message, top_k=3
-    )
+    bugs = SemanticMemoryManager(store).match_bug_pattern(ask.error_type, ask.error_message)
+    episodes = EpisodicMemoryManager(store)
+    matches = episodes.find_by_error_pattern(ask.error_type, ask.error_message, top_k=3)
     return ErrorLookupAnswer(
-        known=[_known(bug) for bug in known[:5]],
-        earlier=[_earlier(match) for match in earlier if match.score >= MIN_EARLIER_SCORE],
+        known=[present_error(bug) for bug in bugs[:MAX_KNOWN_ERRORS]],
+        earlier=[
+            EarlierWork(
+                episode_id=str(match.episode.id),
+                task=match.episode.task[:MAX_SHOWN],
+                success=match.episode.success,
+                solution=match.episode.solution[:MAX_SHOWN],
+                score=round(match.score, 3),
+            )
+            for match in matches
+            if match.score >= MIN_EARLIER_SCORE
+        ],
     )
 
 
 def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
-    """Return what you have learned that bears on a task: errors, patterns, insights, code rules, preferences.
+    """Return what you have learned for a task: errors, code patterns, insights, code rules,
+    preferences.
 
-    Use it once, when you begin. Not for one certain error (error_lookup), nor for what happened (memory_ask).
+    Use it once, when you begin. Not for one certain error (error_lookup), nor for what happened
+    (memory_ask).
     Example: {"query": "parsing the toll ledger", "project": "ferry"}
     """
     manager = SemanticMemoryManager(PostgresMemoryStore(require_own_namespace(caller)))
-    found = manager.get_relevant_knowledge(
-        ask.query, project_id=ask.project or None, limit=ask.limit
-    )
+    project_id = ask.project or None
+    found = manager.get_relevant_knowledge(ask.query, project_id=project_id, limit=ask.limit)
+    patterns = ((pattern.name, pattern.description) for pattern in found.code_patterns)
     return KnowledgeAnswer(
-        errors=[_known(bug) for bug in found.bug_patterns],
-        code_patterns=[
-            f"{pattern.name}: {pattern.description}".rstrip(": ") for pattern in found.code_patterns
-        ],
+        errors=[present_error(bug) for bug in found.bug_patterns],
+        code_patterns=[f"{name}: {description}".rstrip(": ") for name, description in patterns],
         insights=[insight.text for insight in found.insights],
         rules=[
             RuleHit(
@@ -314,51 +330,19 @@ def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
     )
 
 
-def _working(caller: Caller) -> WorkingMemoryManager:
+def working_memory_of(caller: Caller) -> WorkingMemoryManager:
     return WorkingMemoryManager(PostgresMemoryStore(require_own_namespace(caller)))
 
 
-def _note_step(working: WorkingMemoryManager, ask: TaskNoteAsk) -> None:
-    if not ask.tool:
-        raise Invalid("A step names the tool that was used.")
-    given = {"file_path": ask.file, "old_string": ask.before, "new_string": ask.after}
-    working.record_step(
-        ask.tool,
-        {name: value for name, value in given.items() if value},
-        output=ask.text,
-        error_type=ask.error_type,
-        error_message=ask.error_message,
-    )
-
-
-def _task_answer(working: WorkingMemoryManager) -> TaskAnswer:
-    task = working.task
+def present_task(task: WorkingTask) -> TaskAnswer:
     return TaskAnswer(
         description=task.description,
         steps=len(task.steps_completed),
         files=task.active_files,
-        hypotheses=[supposed.text for supposed in task.hypotheses],
+        hypotheses=[hypothesis.text for hypothesis in task.hypotheses],
         decisions=[decision.description for decision in task.decisions],
     )
 
 
-def _known(bug: BugPattern) -> KnownError:
-    return KnownError(
-        error_type=bug.error_type,
-        error_message=bug.error_message,
-        cause=bug.cause,
-        solution=bug.solution,
-        occurrences=bug.occurrences,
-        score=round(bug.score, 3),
-    )
-
-
-def _earlier(match: EpisodeMatch) -> EarlierWork:
-    episode = match.episode
-    return EarlierWork(
-        episode_id=str(episode.id),
-        task=episode.task[:MAX_SHOWN],
-        success=episode.success,
-        solution=episode.solution[:MAX_SHOWN],
-        score=round(match.score, 3),
-    )
+def present_error(bug: BugPattern) -> KnownError:
+    return KnownError.model_validate(replace(bug, score=round(bug.score, 3)))

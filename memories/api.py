@@ -14,7 +14,7 @@ from memories.ingest import add
 from memories.ledger.plan import Particulars
 from memories.models import CoreProposal, CoreVersion, ErasureReceipt, MemoryItem, Namespace
 from memories.namespaces import require_own_namespace
-from memories.presenters import present_history, present_hit
+from memories.presenters import present_history, present_search
 from memories.schemas import (
     AddIn,
     AddOut,
@@ -92,8 +92,7 @@ def search_memories(request: HttpRequest, entry: Body[SearchIn]) -> SearchOut:
     result = recall.search(
         own_namespace(request), entry.query, **entry.model_dump(exclude={"query"})
     )
-    hits = [present_hit(memory) for memory in result.memories]
-    return SearchOut(hits=hits, degraded=list(result.degraded))
+    return present_search(result)
 
 
 @router.get("", operation_id="memory_list", summary="List by state", response=MemoryPage)
@@ -167,8 +166,8 @@ def export_memory(request: HttpRequest) -> HttpResponse:
 
 @router.get("/health", operation_id="memory_health", summary="Store health", response=HealthOut)
 def get_health(request: HttpRequest) -> HealthOut:
-    """Counts of duplicates, stale, unsourced, never recalled and pending memories, with the readings
-    of the last 30 days."""
+    """Counts of duplicates, stale, unsourced, never recalled and pending memories, with the
+    readings of the last 30 days."""
     result = health.examine(own_namespace(request))
     trend = [{"day": reading.day, "counts": reading.counts} for reading in result.trend]
     return HealthOut(counts=result.counts, trend=trend)
@@ -202,7 +201,8 @@ def get_pending(request: HttpRequest, memory_id: UUID) -> dict[str, Any]:
     response=ReviewResultOut,
 )
 def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.Decided:
-    """Each decision is independent: `failed` names the memories that could not be decided and why."""
+    """Each decision is independent: `failed` names the memories that could not be decided and
+    why."""
     is_approval, by = entry.decision == "approve", key_id(request)
     return inbox.decide_all(own_namespace(request), entry.ids, approved=is_approval, by=by)
 
@@ -235,7 +235,8 @@ def approve_split(request: HttpRequest, memory_id: UUID, entry: Body[SplitIn]) -
 
 @router.post("/merge", operation_id="memory_merge", summary="Merge", response=MemoryOut)
 def merge(request: HttpRequest, entry: Body[MergeIn]) -> MemoryItem:
-    """Replace several memories by one. Pending ones are approved first; undo restores all of them."""
+    """Replace several memories by one. Pending ones are approved first; undo restores all of
+    them."""
     memory = inbox.merge(own_namespace(request), entry.ids, entry.text, by=key_id(request))
     embed_soon("memory")
     return memory
@@ -265,7 +266,8 @@ def get_core(request: HttpRequest, response: HttpResponse) -> CoreOut:
 
 @router.put("/core", operation_id="core_put", summary="Replace the core memory", response=CoreOut)
 def put_core(request: HttpRequest, response: HttpResponse, entry: Body[CoreWriteIn]) -> CoreOut:
-    """All four sections are required. Send `If-Match` with the last ETag to detect other writers."""
+    """All four sections are required. Send `If-Match` with the last ETag to detect other
+    writers."""
     namespace, author = own_namespace(request), key_id(request)
     check_match(request, core.current(namespace).number)
     version = core.write(namespace, entry.markdown, reason=entry.reason, author=author)

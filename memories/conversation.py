@@ -1,11 +1,8 @@
-"""The conversation log of an agent: what was said, found by words, by meaning and by date."""
+"""The conversation log of an agent, searched by words, vectors, dates and conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-
-from django.db.models import QuerySet
 
 from memories.models import Message, Namespace
 from memories.storable import flaw
@@ -13,12 +10,12 @@ from retrieval.errors import Invalid
 from retrieval.search import Mode, SearchRequest
 from retrieval.search import search as search_passages
 
-HIDDEN = ("embedding", "search_vector")
+INDEX_FIELDS = ("embedding", "search_vector")
 
 
 @dataclass(frozen=True)
 class MessageHits:
-    """Messages with their scores (0 when listed by date), and the legs that could not take part."""
+    """Messages with their scores (0 when listed by date), and the search legs that failed."""
 
     messages: Sequence[Message]
     scores: Sequence[float]
@@ -35,12 +32,11 @@ def log_message(
     said_at: datetime | None = None,
     source: str = "",
 ) -> Message:
-    """Write one message down."""
-    if wrong := flaw(text):
-        raise Invalid(f"The message {wrong}.")
+    """Store one message; raise `Invalid` for an empty text or one that a database cannot hold."""
+    if problem := flaw(text):
+        raise Invalid(f"The message {problem}.")
     if not text.strip():
-        raise Invalid("An empty message is not kept.")
-    when = {"said_at": said_at} if said_at else {}
+        raise Invalid("The message is empty.")
     message = Message(
         namespace=namespace,
         text=text.strip(),
@@ -49,11 +45,10 @@ def log_message(
         conversation=conversation,
         source=source,
         language=namespace.language,
-        **when,
+        **({"said_at": said_at} if said_at else {}),
     )
-    message.context = " ".join(
-        part for part in (speaker or role, f"({message.said_at:%d %B %Y})") if part
-    )
+    # Speaker and date are indexed with the text, so that a search can name them.
+    message.context = f"{speaker or role} ({message.said_at:%d %B %Y})".strip()
     message.save()
     return message
 
@@ -68,28 +63,26 @@ def search_messages(
     conversation: str = "",
     limit: int = 10,
 ) -> MessageHits:
-    """Return messages that fit `query`, or without one the latest; within the dates and the conversation if given."""
-    rows = _within(namespace, after=after, before=before, conversation=conversation)
-    if not query.strip():
-        latest = list(rows.order_by("-said_at", "-pk").defer(*HIDDEN)[:limit])
-        return MessageHits(latest, [0.0] * len(latest))
-    found = search_passages(
-        rows,
-        SearchRequest(
-            query=query, scopes=[namespace.pk], limit=limit, mode=mode, language=namespace.language
-        ),
-    )
-    messages = rows.defer(*HIDDEN).in_bulk([hit.id for hit in found.hits])
-    hits = [hit for hit in found.hits if hit.id in messages]
-    return MessageHits(
-        [messages[hit.id] for hit in hits], [hit.score for hit in hits], found.degraded
-    )
+    """Return the messages that match `query`, or the latest ones without a query.
 
-
-def _within(namespace: Namespace, **limits: Any) -> QuerySet[Message]:
+    `after` (inclusive), `before` (exclusive) and `conversation` narrow the search.
+    """
     rows = Message.objects.filter(namespace=namespace)
-    if limits["after"]:
-        rows = rows.filter(said_at__gte=limits["after"])
-    if limits["before"]:
-        rows = rows.filter(said_at__lt=limits["before"])
-    return rows.filter(conversation=limits["conversation"]) if limits["conversation"] else rows
+    if after:
+        rows = rows.filter(said_at__gte=after)
+    if before:
+        rows = rows.filter(said_at__lt=before)
+    if conversation:
+        rows = rows.filter(conversation=conversation)
+    if not query.strip():
+        latest = list(rows.order_by("-said_at", "-pk").defer(*INDEX_FIELDS)[:limit])
+        return MessageHits(latest, [0.0] * len(latest))
+    request = SearchRequest(
+        query=query, scopes=[namespace.pk], limit=limit, mode=mode, language=namespace.language
+    )
+    result = search_passages(rows, request)
+    messages = rows.defer(*INDEX_FIELDS).in_bulk([hit.id for hit in result.hits])
+    # A message can be deleted between the two statements.
+    hits = [hit for hit in result.hits if hit.id in messages]
+    scores = [hit.score for hit in hits]
+    return MessageHits([messages[hit.id] for hit in hits], scores, result.degraded)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from memories.agent_schemas import ScoredMemoryOut
-from memories.buckets.read_pipeline import ScoredMemory
+from memories.buckets.read_pipeline import MemoryQueryResult, ScoredMemory
 from memories.models import MemoryItem
 from memories.schemas import (
     BucketHit,
@@ -13,9 +13,10 @@ from memories.schemas import (
     MemoryHit,
     MemoryOut,
     ObservationOut,
+    SearchOut,
 )
 from memories.search.history import links_of
-from memories.search.recall import Recalled
+from memories.search.recall import Recalled, Recollection
 
 
 def present_hit(memory: Recalled) -> MemoryHit:
@@ -35,6 +36,11 @@ def present_hit(memory: Recalled) -> MemoryHit:
     )
 
 
+def present_search(result: Recollection) -> SearchOut:
+    hits = [present_hit(memory) for memory in result.memories]
+    return SearchOut(hits=hits, degraded=list(result.degraded))
+
+
 def present_bucket_hit(hit: ScoredMemory) -> BucketHit:
     """Return the short form for a language model, its score rounded to four decimals."""
     memory = hit.memory
@@ -47,6 +53,18 @@ def present_scored(hit: ScoredMemory) -> ScoredMemoryOut:
     """Return the full form with the three axes of the score."""
     short = present_bucket_hit(hit).model_dump() | {"score": hit.score}
     return ScoredMemoryOut(**short, **vars(hit.axes), tokens=hit.tokens)
+
+
+def present_query(result: MemoryQueryResult) -> dict[str, Any]:
+    """Return the fields, besides the memories, that the REST answer and the tool answer share."""
+    return {
+        "intent": result.intent,
+        "abstained": result.abstained,
+        "because": result.because,
+        "decided_by": result.decided_by,
+        "explanation": result.explanation(),
+        "degraded": list(result.degraded),
+    }
 
 
 def present_history(memory: MemoryItem) -> HistoryOut:

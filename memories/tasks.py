@@ -1,4 +1,4 @@
-"""Agent memory's periodic work."""
+"""Periodic tasks of agent memory."""
 
 from celery import shared_task
 
@@ -12,16 +12,18 @@ from memories.states import Bucket
 
 @shared_task
 def expire_memories() -> int:
-    """Take out of use what has expired."""
+    """Move expired memories to the state `expired`; return their number."""
     return lifecycle.expire()
 
 
 @shared_task
 def reflect() -> int:
-    """Flag insights that lost their ground, note what is due, and carry out what no worker holds. Returns how many."""
+    """Flag insights without evidence, start due reflections, and run those that no worker holds.
+
+    Return the number of reflections that were run.
+    """
     flag_retracted()
-    for namespace in (
-        Namespace.objects.filter(memories__bucket=Bucket.EPISODIC).distinct().iterator()
-    ):
+    with_episodes = Namespace.objects.filter(memories__bucket=Bucket.EPISODIC).distinct()
+    for namespace in with_episodes.iterator():
         start_reflection(namespace)
     return sum(run_reflection(reflection) is not None for reflection in open_reflections())

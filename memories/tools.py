@@ -1,4 +1,4 @@
-"""The tools an agent keeps its own memory with (as MemGPT has them). Scope agent:write, the key's namespace only."""
+"""Tools of an agent for its own memory, with MemGPT's names: scope agent:write, the key's namespace."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -9,15 +9,16 @@ from memories import conversation, core
 from memories.ingest import add
 from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import Particulars
-from memories.models import CoreVersion
+from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.namespaces import require_own_namespace
-from memories.presenters import present_hit
-from memories.schemas import AgentRequest, MemoryHit
+from memories.presenters import present_search
+from memories.schemas import AgentRequest, SearchOut
 from memories.search import recall
+from memories.states import State
 from worlds.callers import Caller
 
 Section = Literal["SOUL", "TOOLS", "RULE", "USER"]
-Limit = Annotated[int, Field(ge=1, le=50, description="At most so many; 1 to 50.")]
+Limit = Annotated[int, Field(ge=1, le=50, description="Maximum; 1 to 50.")]
 
 
 class MemoryAsk(AgentRequest):
@@ -36,17 +37,13 @@ class CoreAppendAsk(MemoryAsk):
 
 
 class CoreReplaceAsk(MemoryAsk):
-    section: Section = Field(description="The section that holds the text.")
-    old: str = Field(
-        min_length=1, max_length=600, description="Text of exactly one line, quoted as it stands."
-    )
-    new: str = Field(
-        max_length=600, description="What stands there instead; empty takes the line away."
-    )
+    section: Section = Field(description="The section of the text.")
+    old: str = Field(min_length=1, max_length=600, description="Text that is in exactly one line.")
+    new: str = Field(max_length=600, description="The new text; empty removes the line.")
 
 
 class CoreAnswer(BaseModel):
-    """`changed` is false when the change waits for a person; `problems` then say what stands against it."""
+    """`changed` is false when the change waits for a person; `problems` then gives the reasons."""
 
     changed: bool
     version: int
@@ -59,27 +56,22 @@ class ArchivalInsertAsk(MemoryAsk):
         min_length=1, max_length=20_000, description="The statement or statements to remember."
     )
     source: str = Field("", max_length=200, description="Where it comes from, if known.")
-    subject: str = Field("", max_length=200, description="Whom or what it is about, if one.")
+    subject: str = Field("", max_length=200, description="The one person or thing it is about.")
     event_at: datetime | None = Field(None, description="When it happened, if not now.")
 
 
 class InsertAnswer(BaseModel):
     ids: list[str]
-    confirmed: list[str] = Field(description="Known memories that said the same already.")
+    confirmed: list[str] = Field(description="Known memories that say the same.")
     replaced: list[str]
-    formerly: list[str] = Field(description="Known memories that say otherwise; both stay.")
-    waiting: bool = Field(description="True when a person has to approve it first.")
+    formerly: list[str] = Field(description="Known memories that it contradicts; both are kept.")
+    waiting: bool = Field(description="True if a person has to approve it.")
 
 
 class ArchivalSearchAsk(MemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="What to look for, in words.")
     limit: Limit = 8
-    as_of: datetime | None = Field(None, description="Read what was known at that moment.")
-
-
-class ArchivalSearchAnswer(BaseModel):
-    hits: list[MemoryHit]
-    degraded: list[str] = []
+    as_of: datetime | None = Field(None, description="Search what was known at that moment.")
 
 
 class ConversationSearchAsk(MemoryAsk):
@@ -109,71 +101,66 @@ class ConversationSearchAnswer(BaseModel):
 def core_memory_append(ask: CoreAppendAsk, caller: Caller) -> CoreAnswer:
     """Add one line to your core memory, the page you always see.
 
-    Use it for what will matter in many later sessions and is certain: who you are, your tools' limits, rules you must
-    keep, lasting preferences of the user. Not for events, tasks, guesses or details: use archival_memory_insert.
+    Use it for what will matter in many later sessions and is certain: who you are, limits of your
+    tools, rules you must keep, lasting preferences of the user. Not for events, tasks, guesses or
+    details: use archival_memory_insert.
     Example: {"section": "USER", "content": "Prefers short answers."}
     """
-    namespace = require_own_namespace(caller)
-    with namespace_transaction(namespace) as locked:
-        made = core.append(locked, ask.section, ask.content)
-    return _core_answer(caller, made)
+    with namespace_transaction(require_own_namespace(caller)) as locked:
+        return present_core_change(locked, core.append(locked, ask.section, ask.content))
 
 
 def core_memory_replace(ask: CoreReplaceAsk, caller: Caller) -> CoreAnswer:
     """Change or remove one line of your core memory.
 
-    Use it when a line has become wrong or can be said shorter; an empty `new` removes it. Not for adding.
-    Example: {"section": "USER", "old": "Prefers short answers.", "new": "Prefers short answers with one example."}
+    Use it when a line is wrong or can be shorter; an empty `new` removes it. Not for adding a line.
+    Example: {"section": "USER", "old": "Prefers short answers.",
+    "new": "Prefers very short answers."}
     """
-    namespace = require_own_namespace(caller)
-    with namespace_transaction(namespace) as locked:
-        made = core.replace(locked, ask.section, ask.old, ask.new)
-    return _core_answer(caller, made)
+    with namespace_transaction(require_own_namespace(caller)) as locked:
+        return present_core_change(locked, core.replace(locked, ask.section, ask.old, ask.new))
 
 
 def archival_memory_insert(ask: ArchivalInsertAsk, caller: Caller) -> InsertAnswer:
     """Remember something for good: a fact, an event, what somebody said or did.
 
-    Use it for anything worth finding again that does not belong on the core page. What is known already is only
-    confirmed. Not for world knowledge of the game: that is written by people.
+    Use it for anything worth finding again that does not belong on the core page. A statement that
+    is already known is confirmed. Not for world knowledge of the game: people write that.
     Example: {"content": "Mira Voss owes the Lanternbearers a crossing.", "subject": "Mira Voss"}
     """
     about = Particulars(source=ask.source, subject=ask.subject, event_at=ask.event_at)
-    written = add.add(
-        require_own_namespace(caller), ask.content, models=add.site_models(), about=about
-    )
+    namespace = require_own_namespace(caller)
+    result = add.add(namespace, ask.content, models=add.site_models(), about=about)
     return InsertAnswer(
-        ids=[str(pk) for pk in written.ids],
-        confirmed=[str(pk) for pk in written.confirmed],
-        replaced=[str(pk) for pk in written.superseded],
-        formerly=[str(pk) for pk in written.formerly],
-        waiting=written.state == "pending",
+        ids=[str(pk) for pk in result.ids],
+        confirmed=[str(pk) for pk in result.confirmed],
+        replaced=[str(pk) for pk in result.superseded],
+        formerly=[str(pk) for pk in result.formerly],
+        waiting=result.state == State.PENDING,
     )
 
 
-def archival_memory_search(ask: ArchivalSearchAsk, caller: Caller) -> ArchivalSearchAnswer:
+def archival_memory_search(ask: ArchivalSearchAsk, caller: Caller) -> SearchOut:
     """Search your long-term memory by words and meaning.
 
-    Use it before answering from memory, with names and words that the memory would hold. Not for the rules or lore of
-    the game (rules_lookup, lore_search), nor for what was said word by word (conversation_search).
+    Use it before you answer from memory, with names and words that the memory contains. Not for the
+    rules or lore of the game (rules_lookup, lore_search), nor for literal conversations
+    (conversation_search).
     Example: {"query": "what does Mira owe the party"}
     """
-    found = recall.search(
-        require_own_namespace(caller), ask.query, limit=ask.limit, as_of=ask.as_of
-    )
-    return ArchivalSearchAnswer(
-        hits=[present_hit(memory) for memory in found.memories], degraded=list(found.degraded)
-    )
+    namespace = require_own_namespace(caller)
+    result = recall.search(namespace, ask.query, limit=ask.limit, as_of=ask.as_of)
+    return present_search(result)
 
 
 def conversation_search(ask: ConversationSearchAsk, caller: Caller) -> ConversationSearchAnswer:
-    """Search the log of your conversations by words, by meaning, by date.
+    """Search the log of your conversations by words, meaning and date.
 
-    Use it to find who said what and when, word by word. Without a query it lists the latest. Not for facts you have
-    remembered: use archival_memory_search.
+    Use it to find who said what and when, word by word. Without a query it lists the latest. Not
+    for facts that you remember: use archival_memory_search.
     Example: {"query": "toll bell", "after": "2026-11-01T00:00:00Z"}
     """
-    found = conversation.search_messages(
+    result = conversation.search_messages(
         require_own_namespace(caller),
         ask.query,
         mode=ask.mode,
@@ -183,23 +170,25 @@ def conversation_search(ask: ConversationSearchAsk, caller: Caller) -> Conversat
     )
     hits = [
         MessageHit(
-            id=str(said.pk),
-            text=said.text,
-            role=said.role,
-            speaker=said.speaker,
-            said_at=said.said_at,
+            id=str(message.pk),
+            text=message.text,
+            role=message.role,
+            speaker=message.speaker,
+            said_at=message.said_at,
             score=score,
         )
-        for said, score in zip(found.messages, found.scores, strict=True)
+        for message, score in zip(result.messages, result.scores, strict=True)
     ]
-    return ConversationSearchAnswer(hits=hits, degraded=list(found.degraded))
+    return ConversationSearchAnswer(hits=hits, degraded=list(result.degraded))
 
 
-def _core_answer(caller: Caller, made: object) -> CoreAnswer:
-    now = core.current(require_own_namespace(caller))
+def present_core_change(
+    namespace: Namespace, change: CoreVersion | CoreProposal | None
+) -> CoreAnswer:
+    current = core.current(namespace)
     return CoreAnswer(
-        changed=isinstance(made, CoreVersion),
-        version=now.number,
-        core=now.markdown,
-        problems=list(getattr(made, "problems", [])),
+        changed=isinstance(change, CoreVersion),
+        version=current.number,
+        core=current.markdown,
+        problems=change.problems if isinstance(change, CoreProposal) else [],
     )

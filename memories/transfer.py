@@ -1,7 +1,8 @@
-"""A memory as JSONL: every row with its history, written and read without loss.
+"""Export a namespace to JSON Lines and import it, without loss: every row with its history.
 
-One object a line, the namespace first. Vectors of the site are derived and left out; those of a client cannot be made
-again and go along. Reading is repeatable: rows that are there stay, and what was erased does not come back.
+One JSON object per line, the namespace first. Vectors of the site's embedder are derived data and
+left out; a client's vectors cannot be computed again and are included. An import can be repeated:
+rows that exist are kept, and erased rows are not restored.
 """
 
 from collections import Counter
@@ -30,47 +31,54 @@ from memories.models import (
 from retrieval.errors import Conflict, Invalid
 from worlds.models import World
 
-DERIVED_FIELDS = {
-    "embedding",
-    "embedding_model",
-    "search_vector",
-    "word_count",
-    "rev",
-    "embedded_rev",
-    "embed_tries",
-    "embed_after",
-    "embed_error",
-    "observations",
-    "words_counted",
-    "words_uncounted",
+DERIVED_FIELDS = set(
+    "embedding embedding_model search_vector word_count rev embedded_rev embed_tries embed_after "
+    "embed_error observations words_counted words_uncounted".split()
+)
+# In the order of their foreign keys: an import inserts what a row refers to before the row.
+MODELS: dict[type[models.Model], str] = {
+    Observation: "namespace",
+    MemoryItem: "namespace",
+    ClientVector: "namespace",
+    Evidence: "memory__namespace",
+    Succession: "newer__namespace",
+    StateChange: "memory__namespace",
+    CoreVersion: "namespace",
+    CoreProposal: "namespace",
+    Message: "namespace",
 }
-MODELS: list[type[models.Model]] = [
-    Observation,
-    MemoryItem,
-    ClientVector,
-    Evidence,
-    Succession,
-    StateChange,
-    CoreVersion,
-    CoreProposal,
-    Message,
-]
+"""The exported models, with the path of each to its namespace."""
+
 
 
 def export_namespace(namespace: Namespace) -> Iterator[str]:
-    """Yield the lines of the file."""
-    yield format_line([Namespace.objects.get(pk=namespace.pk)])
-    for model in MODELS:
-        for row in rows_of(model, namespace).order_by("pk").iterator(chunk_size=500):
-            yield format_line([row])
+    """Yield the lines of the file, without line breaks."""
+    yield format_line(Namespace.objects.get(pk=namespace.pk))
+    for model, path in MODELS.items():
+        rows = model._default_manager.filter(**{path: namespace}).order_by("pk")
+        yield from map(format_line, rows.iterator(chunk_size=500))
+
+
+def format_line(row: models.Model) -> str:
+    fields = [
+        field.name
+        for field in row._meta.get_fields()
+        if field.concrete and field.name not in DERIVED_FIELDS
+    ]
+    (record,) = serializers.serialize("python", [row], fields=fields)
+    if type(row) in RENUMBERED:
+        del record["pk"]
+    # Not Django's JSON serializer: that one truncates times to milliseconds.
+    return orjson.dumps(record, default=str).decode()
 
 
 def import_namespace(
     lines: Iterable[str], world: World, *, name: str = ""
 ) -> tuple[Namespace, Counter[str]]:
-    """Read a file into `world`, under another `name` if given. Return the namespace and how many rows are new.
+    """Import a file into `world`, under `name` if given; return the namespace and the new rows by
+    kind.
 
-    Raise `Invalid` for a line that cannot be read and `Conflict` when rows of the file live in another namespace;
+    Raise `Invalid` for a line that cannot be read and `Conflict` for rows of another namespace;
     nothing is written then.
     """
     counts: Counter[str] = Counter()
@@ -79,7 +87,7 @@ def import_namespace(
         for number, line in enumerate(filter(str.strip, lines), start=1):
             row = parse_line(line, number)
             if namespace is None:
-                namespace = insert_namespace(row, world, name, number)
+                namespace = get_or_insert_namespace(row, world, name, number)
             elif restore_row(row, namespace, number):
                 counts[row._meta.model_name or ""] += 1
     if namespace is None:
@@ -88,43 +96,18 @@ def import_namespace(
     return namespace, counts
 
 
-def format_line(rows: list[models.Model]) -> str:
-    """One JSON object. Not Django's own JSON, which cuts times to milliseconds."""
-    fields = [
-        field.name
-        for field in rows[0]._meta.get_fields()
-        if field.concrete and field.name not in DERIVED_FIELDS
-    ]
-    (written,) = serializers.serialize("python", rows, fields=fields)
-    if type(rows[0]) in RENUMBERED:
-        del written["pk"]
-    return orjson.dumps(written, default=str).decode()
-
-
-def rows_of(model: type[models.Model], namespace: Namespace) -> "models.QuerySet[Any]":
-    direct = any(field.name == "namespace" for field in model._meta.get_fields())
-    through = {
-        Evidence: "memory__namespace",
-        Succession: "newer__namespace",
-        StateChange: "memory__namespace",
-    }
-    return model._default_manager.filter(**{"namespace" if direct else through[model]: namespace})
-
-
 def parse_line(line: str, number: int) -> models.Model:
     try:
-        (read,) = serializers.deserialize("python", [orjson.loads(line)])
+        (record,) = serializers.deserialize("python", [orjson.loads(line)])
     except (DeserializationError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise Invalid(f"Line {number} cannot be read: {error}") from error
-    row: models.Model = read.object
+    row: models.Model = record.object
     if type(row) not in {Namespace, *MODELS}:
-        raise Invalid(
-            f"Line {number} holds a {row._meta.model_name}, which is no part of a memory."
-        )
+        raise Invalid(f"Line {number} holds a {row._meta.model_name}, not a row of a memory.")
     return row
 
 
-def insert_namespace(row: models.Model, world: World, name: str, number: int) -> Namespace:
+def get_or_insert_namespace(row: models.Model, world: World, name: str, number: int) -> Namespace:
     if not isinstance(row, Namespace):
         raise Invalid(f"Line {number} must be the namespace.")
     known = Namespace.objects.select_for_update().filter(pk=row.pk).first()
@@ -133,7 +116,7 @@ def insert_namespace(row: models.Model, world: World, name: str, number: int) ->
     row.world, row.name = world, name or row.name
     if Namespace.objects.filter(world=world, name=row.name).exists():
         raise Conflict(
-            f"There is another memory called {row.name!r} here: import it under another name."
+            f"This world has another memory called {row.name!r}: import it under another name."
         )
     row.path = ""
     row.save_base(raw=True, force_insert=True)

@@ -81,7 +81,7 @@ class LLMClassifier:
     model: StructuredModel
 
     def classify(self, event: MemoryEvent) -> Classification:
-        answer = ask(self.model, prompts.prompt("sort", [event.content]), BucketAnswer)
+        answer = ask(self.model, prompts.single_block_prompt("sort", [event.content]), BucketAnswer)
         if answer is None:
             raise ClassifierFailed("the language model gave no usable answer")
         return Classification(answer.bucket, answer.confidence, "model", answer.importance)

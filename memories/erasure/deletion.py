@@ -1,7 +1,8 @@
 """Deletion for good, with a receipt: rows, history, vectors, words, graph, audit, answers, caches.
 
-Everything is deleted in one transaction. Afterwards `verify` searches all tables for what is left and writes it on the
-receipt. The ids of erased rows are kept as tombstones, so that no import restores them.
+Everything is deleted in one transaction. Afterwards `verify` searches all tables for what is left
+and writes it on the receipt. The ids of erased rows are kept as tombstones, so that no import
+restores them.
 """
 
 from collections import Counter
@@ -55,9 +56,9 @@ def erase(
 ) -> ErasureReceipt:
     """Erase the part of `namespace` that `scope` and `target` select, and verify that it is gone.
 
-    `target` is the id of a memory, a source, a subject, or nothing for the whole namespace. Everything that was derived
-    from the selected rows or repeats their text is erased with them. Raise `NotFound` for an unknown memory, `Invalid`
-    for an empty target.
+    `target` is the id of a memory, a source, a subject, or nothing for the whole namespace. What was
+    derived from the selected rows or repeats their texts is erased with them. Raise `NotFound` for
+    an unknown memory, `Invalid` for an empty target.
     """
     is_whole = scope == Scope.NAMESPACE
     with transaction.atomic(), connection.cursor() as cursor:
@@ -130,7 +131,8 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
 
 
 def count_by_model(deleted: dict[str, int]) -> Counter[str]:
-    """Return the counts of `QuerySet.delete` with `memoryitem` in place of `memories.MemoryItem`."""
+    """Return the counts of `QuerySet.delete` with `memoryitem` in place of
+    `memories.MemoryItem`."""
     return Counter({label.split(".")[-1].lower(): count for label, count in deleted.items()})
 
 

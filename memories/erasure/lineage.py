@@ -1,4 +1,5 @@
-"""Select what has to be erased together: a memory, what it was derived from, what was derived from it."""
+"""Select what has to be erased together: a memory, what it was derived from, what was derived from
+it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ from retrieval.errors import Invalid
 
 Scope = ErasureReceipt.Scope
 MIN_QUOTE_LENGTH = 20
-"""Characters from which a text inside another one counts as a quotation and not as a coincidence."""
+"""Characters from which a text inside another one counts as a quotation and not as a
+coincidence."""
 
 CLOSURE = """
 WITH RECURSIVE reached (id) AS (

@@ -1,4 +1,5 @@
-"""Remove erased ids and texts from copies outside the memories: audit, stored answers, working memory, patterns."""
+"""Remove erased ids and texts from copies outside the memories: audit, stored answers, working
+memory, patterns."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +18,8 @@ MIN_ANSWER_TEXT = 8
 
 
 def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
-    """Remove ids from the results of audited calls and texts from their arguments; count the calls."""
+    """Remove ids from the results of audited calls and texts from their arguments; count the
+    calls."""
     erased, changed = {str(pk) for pk in ids}, []
 
     def blank(value: Any) -> Any:
@@ -26,7 +28,7 @@ def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
         is_part = len(value) >= MIN_QUOTE_LENGTH and any(value in text for text in texts)
         return "" if is_part or value in erased or quotes(value, texts) else value
 
-    # Rows that are still in this process's write-behind buffer would be inserted with the texts afterwards.
+    # Calls in the write-behind buffer would be inserted with the erased texts afterwards.
     audit.settle()
     # Keys without a namespace may read every memory of the world; the key of a call may be deleted.
     calls = AuditedCall.objects.filter(world=namespace.world)
@@ -58,7 +60,8 @@ def scrub_answers(namespace: Namespace, ids: list[UUID], texts: list[str]) -> in
 
 
 def scrub_agent(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
-    """Remove ids and texts from working memory and patterns, and delete code rules that quote a text.
+    """Remove ids and texts from working memory and patterns, and delete code rules that quote a
+    text.
 
     Return the number of rows changed or deleted.
     """
@@ -87,7 +90,8 @@ def scrub_agent(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
 
 
 def clean_json(value: Any, ids: set[str], texts: list[str]) -> Any:
-    """Return the same JSON without list items that are ids, and with strings that hold an id or a text emptied."""
+    """Return the same JSON without list items that are ids, and with strings that hold an id or a
+    text emptied."""
     if isinstance(value, dict):
         return {name: clean_json(item, ids, texts) for name, item in value.items()}
     if isinstance(value, list):

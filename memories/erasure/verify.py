@@ -1,5 +1,5 @@
-"""Search every table of the database for erased ids and texts. It reads the catalog and not the models, so that it
-cannot miss a table."""
+"""Search every table of the database for erased ids and texts. It reads the catalog and not the
+models, so that it cannot miss a table."""
 
 from typing import Any
 from uuid import UUID
@@ -14,12 +14,14 @@ COLUMNS = """
 SELECT c.table_name, c.column_name, c.udt_name FROM information_schema.columns c
 JOIN information_schema.tables t USING (table_schema, table_name)
 WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE'
-  AND c.udt_name IN ('text', 'varchar', 'json', 'jsonb', 'uuid', '_uuid', '_text', '_varchar', 'bytea')
+  AND c.udt_name IN
+    ('text', 'varchar', 'json', 'jsonb', 'uuid', '_uuid', '_text', '_varchar', 'bytea')
 ORDER BY 1, 2
 """
 TABLES_WITH_NAMESPACE = """
 SELECT table_name FROM information_schema.columns
-WHERE table_schema = current_schema() AND column_name = 'namespace_id' AND table_name LIKE 'memories\\_%%'
+WHERE table_schema = current_schema() AND column_name = 'namespace_id'
+  AND table_name LIKE 'memories\\_%%'
 """
 TYPES_WITHOUT_TEXT = {"uuid", "_uuid", "bytea"}
 KEEPS_IDS = {"memories_tombstone", "memories_erasurereceipt"}
@@ -29,7 +31,8 @@ IS_ID = "SELECT count(*) FROM {table} WHERE {column} = ANY(%(ids)s::uuid[])"
 CONTAINS_ID = "SELECT count(*) FROM {table} WHERE {column}::text LIKE ANY(%(patterns)s)"
 BYTES_CONTAIN_ID = """
 SELECT count(*) FROM {table} WHERE EXISTS (
-    SELECT 1 FROM unnest(%(names)s::text[]) id WHERE position(convert_to(id, 'UTF8') IN {column}) > 0)
+    SELECT 1 FROM unnest(%(names)s::text[]) id
+    WHERE position(convert_to(id, 'UTF8') IN {column}) > 0)
 """
 CONTAINS_TEXT = """
 SELECT count(*) FROM {table} WHERE namespace_id = %(namespace)s AND (
@@ -42,7 +45,8 @@ CACHED_TEXTS = "SELECT count(*) FROM retrieval_cachedvector WHERE text_hash = AN
 
 
 def leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> list[str]:
-    """Name each column that still holds one of `ids` or, in the namespace and the vector cache, one of `texts`."""
+    """Name each column that still holds one of `ids` or, in the namespace and the vector cache, one
+    of `texts`."""
     values: dict[str, Any] = {
         "ids": ids,
         "patterns": [f"%{pk}%" for pk in ids],

@@ -1,4 +1,4 @@
-"""HAEMA's `Memory` on a store that loses nothing: one `add`, three layers (core, latest, long-term).
+"""HAEMA's `Memory` class on the memory ledger: core, latest and long-term memory.
 
     from memories.haema import EmbeddingClient, LLMClient, Memory
 
@@ -6,19 +6,19 @@
     memory.add(["Mira prefers short answers."])
     memory.search("How should I answer?", 3)
 
-Works in a plain script: importing this module sets Django up when nobody has, and the embedded database starts by
-itself. Without clients, those of the settings are used.
+It works in a plain script: importing this module sets up Django, and the embedded database starts
+by itself. Without clients, those of the settings are used.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
+from django.db import connection
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
@@ -52,7 +52,8 @@ R = TypeVar("R")
 
 
 class EmbeddingClient(ABC):
-    """Both methods return float32 of shape `(len(texts), output_dimensionality)`; their errors reach the caller."""
+    """Both methods return float32 of shape `(len(texts), output_dimensionality)`; their errors
+    are raised to the caller."""
 
     @abstractmethod
     def embed_query(
@@ -66,7 +67,10 @@ class EmbeddingClient(ABC):
 
 
 class LLMClient(ABC):
-    """Returns a dict that `response_model` accepts. ValueError, TypeError and OSError are tried again, no others."""
+    """Returns a dict that `response_model` accepts.
+
+    ValueError, TypeError and OSError are retried; other errors are raised to the caller.
+    """
 
     @abstractmethod
     def generate_structured(
@@ -74,41 +78,42 @@ class LLMClient(ABC):
     ) -> dict[str, Any]: ...
 
 
-def _releasing(method: Callable[P, R]) -> Callable[P, R]:
-    """A script has threads of its own and no requests: give the connection back after every call."""
+def releases_connection(method: Callable[P, R]) -> Callable[P, R]:
+    """Return the thread's connection to the pool after each call.
+
+    The threads of a script serve no requests, so Django would never do it.
+    """
 
     @wraps(method)
-    def released(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(*args, **kwargs)
         finally:
-            standalone.release_connection()
+            # Inside the caller's own transaction the connection must stay open.
+            if not connection.in_atomic_block:
+                connection.close()
 
-    return released
+    return wrapper
 
 
-@dataclass(frozen=True)
-class Stamp:
-    """When a memory was recorded, as HAEMA's metadata says it."""
-
-    timestamp_ms: int
-
-    def as_metadata(self) -> dict[str, Any]:
-        moment = datetime.fromtimestamp(self.timestamp_ms / 1000, tz=UTC).replace(microsecond=0)
-        return {
-            "timestamp": moment.isoformat().replace("+00:00", "Z"),
-            "timestamp_ms": self.timestamp_ms,
-        }
+def timestamp_metadata(timestamp_ms: int) -> dict[str, Any]:
+    """Return the time of a memory in the form of HAEMA's metadata."""
+    moment = datetime.fromtimestamp(timestamp_ms / 1000, tz=UTC).replace(microsecond=0)
+    return {
+        "timestamp": moment.isoformat().replace("+00:00", "Z"),
+        "timestamp_ms": timestamp_ms,
+    }
 
 
 class Memory:
-    """The memory behind one folder. Two folders never share a row; one folder may be open many times at once.
+    """The memory behind one folder. Two folders never share a row; several objects and processes may
+    open one folder at the same time.
 
-    `events` lists what this object changed: `("upsert", ids)` and `("delete", ids)`, where a superseded memory counts
-    as deleted (it stays readable as history).
+    `events` lists the changes by this object: `("upsert", ids)` and `("delete", ids)`. A superseded
+    memory counts as deleted; it stays readable as history.
     """
 
-    @_releasing
+    @releases_connection
     def __init__(
         self,
         path: str | Path,
@@ -118,7 +123,12 @@ class Memory:
         merge_top_k: int = 3,
         merge_distance_cutoff: float = 0.25,
     ) -> None:
-        _check(output_dimensionality, merge_top_k, merge_distance_cutoff)
+        if output_dimensionality is not None and output_dimensionality <= 0:
+            raise ValueError("output_dimensionality must be > 0")
+        if merge_top_k <= 0:
+            raise ValueError("merge_top_k must be > 0")
+        if merge_distance_cutoff < 0:
+            raise ValueError("merge_distance_cutoff must be >= 0")
         if embedding_client is not None and output_dimensionality is None:
             raise ValueError("output_dimensionality is required with an embedding_client")
         self.path = Path(path)
@@ -127,27 +137,27 @@ class Memory:
         self.merge_top_k, self.merge_distance_cutoff = merge_top_k, merge_distance_cutoff
         self.events: list[tuple[Literal["upsert", "delete"], list[str]]] = []
         standalone.ensure_tables()
-        self._open()
+        self.open_namespace()
 
-    def _open(self) -> None:
-        stored = (
-            folder_import.read_rows(self.path) if not (self.path / folders.MARKER).exists() else []
-        )
+    def open_namespace(self) -> None:
+        """Find or create the folder's namespace; a new one imports what HAEMA stored there."""
+        is_haema_store = not (self.path / folders.MARKER).exists()
+        haema_rows = folder_import.read_rows(self.path) if is_haema_store else []
         self.namespace, is_new = folders.open_folder(self.path)
         if self.embedding_client is not None and self.output_dimensionality is not None:
             folders.set_width(self.namespace, self.output_dimensionality)
         self.namespace.merge_top_k = self.merge_top_k
         self.namespace.merge_distance_cutoff = self.merge_distance_cutoff
-        if is_new and stored:
-            folder_import.import_rows(self.namespace, stored)
-            embed_missing(self.namespace, self._vectors)
+        if is_new and haema_rows:
+            folder_import.import_rows(self.namespace, haema_rows)
+            embed_missing(self.namespace, self.vector_source)
         folders.synchronise_core(self.namespace, self.path)
 
-    # --- HAEMA's surface
+    # --- HAEMA's interface
 
-    @_releasing
+    @releases_connection
     def get_core(self) -> str:
-        """Return the whole core memory; `core.md` in the folder says the same, and may be edited."""
+        """Return the core memory, after taking over edits of `core.md` in the folder."""
         return folders.synchronise_core(self.namespace, self.path)
 
     @overload
@@ -155,17 +165,20 @@ class Memory:
     @overload
     def get_latest(self, begin: int, count: int, *, details: Literal[True]) -> list[Recalled]: ...
 
-    @_releasing
+    @releases_connection
     def get_latest(
         self, begin: int, count: int, *, details: bool = False
     ) -> list[str] | list[Recalled]:
-        """Return texts, latest first, from the `begin`-th (1 is the latest); with `details`, ids and sources too."""
+        """Return `count` texts, latest first, from the `begin`-th (1 is the latest).
+
+        With `details`, return `Recalled` objects with ids and timestamps.
+        """
         if begin < 1:
             raise ValueError("begin must be >= 1")
         if count <= 0:
             return []
-        found = recall.latest(self.namespace, begin=int(begin), count=count)
-        return found if details else [memory.text for memory in found]
+        memories = recall.latest(self.namespace, begin=int(begin), count=count)
+        return memories if details else [memory.text for memory in memories]
 
     @overload
     def search(self, content: str, n: int) -> list[str]: ...
@@ -174,24 +187,25 @@ class Memory:
         self, content: str, n: int, *, mode: str | None = None, details: Literal[True]
     ) -> list[Recalled]: ...
 
-    @_releasing
+    @releases_connection
     def search(
         self, content: str, n: int, *, mode: str | None = None, details: bool = False
     ) -> list[str] | list[Recalled]:
-        """Return the `n` memories that fit `content` best; with `details`, ids, scores and sources too.
+        """Return the `n` memories that match `content` best.
 
-        `mode` is vector, hybrid or keyword. By default a small memory is read by vectors, as HAEMA does; from
-        `recall.WORDS_COUNT_FROM` memories on, words take part, because only then is it known which are rare.
+        With `details`, return `Recalled` objects with ids, scores and sources. `mode` is vector,
+        hybrid or keyword. The default is vector for a small memory, as in HAEMA, and hybrid from
+        `recall.WORDS_COUNT_FROM` memories on, which are enough to tell rare words from common ones.
         """
         if n <= 0:
             return []
         if not isinstance(n, int):
             raise ValueError(f"n must be an int, got {n!r}")
-        embed_missing(self.namespace, self._vectors)
-        found = recall.search(
-            self.namespace, content, limit=n, mode=mode, vectors=self._vectors
-        ).memories
-        return list(found) if details else [memory.text for memory in found]
+        source = self.vector_source
+        embed_missing(self.namespace, source)
+        result = recall.search(self.namespace, content, limit=n, mode=mode, vectors=source)
+        memories = list(result.memories)
+        return memories if details else [memory.text for memory in memories]
 
     @overload
     def add(self, contents: str | Iterable[str]) -> None: ...
@@ -200,92 +214,72 @@ class Memory:
         self, contents: str | Iterable[str], *, details: Literal[True], **about: Any
     ) -> AddResult: ...
 
-    @_releasing
+    @releases_connection
     def add(
         self, contents: str | Iterable[str], *, details: bool = False, **about: Any
     ) -> AddResult | None:
-        """Remember `contents`; all of it or, when anything raises, nothing.
+        """Remember all of `contents`, or nothing if an error is raised.
 
-        `about` may give `source`, `subject`, `speaker`, `context`, `event_at` and the other `Particulars`; with
-        `details`, what was written is returned.
+        `about` are fields of `Particulars`, such as `source`, `subject`, `speaker` and `event_at`.
+        With `details`, return what was written.
         """
-        written = add.add(self.namespace, contents, models=self._models, about=Particulars(**about))
-        self._note(written)
-        if written.core is not None:
+        model = self.llm_client or site_model()
+        models = Models(self.vector_source, model)
+        result = add.add(self.namespace, contents, models=models, about=Particulars(**about))
+        if result.ids:
+            self.events.append(("upsert", [str(pk) for pk in result.ids]))
+        if result.superseded:
+            self.events.append(("delete", [str(pk) for pk in result.superseded]))
+        if result.core is not None:
             folders.synchronise_core(self.namespace, self.path)
-        return written if details else None
+        return result if details else None
 
-    # --- more than HAEMA has
+    # --- additions to HAEMA's interface
 
-    @_releasing
+    @releases_connection
     def records(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """Return id, text and timestamps of every memory in use, oldest first."""
-        rows = (
-            self.namespace.memories.active()
-            .order_by("timestamp_ms", "pk")
-            .values_list("pk", "text", "timestamp_ms")
-        )
-        return [(str(pk), text, Stamp(stamp).as_metadata()) for pk, text, stamp in rows]
+        """Return id, text and timestamps of every active memory, oldest first."""
+        memories = self.namespace.memories.active().order_by("timestamp_ms", "pk")
+        rows = memories.values_list("pk", "text", "timestamp_ms")
+        return [(str(pk), text, timestamp_metadata(stamp)) for pk, text, stamp in rows]
 
-    @_releasing
+    @releases_connection
     def history(self) -> list[Recalled]:
-        """Return what is no longer in use and still kept, latest first."""
-        return [
-            recall.as_recalled(item) for item in self.namespace.memories.history().latest_first()
-        ]
+        """Return the superseded, archived, expired and rejected memories, latest first."""
+        rows = self.namespace.memories.history().latest_first()
+        return [recall.as_recalled(item) for item in rows]
 
-    @_releasing
+    @releases_connection
     def restore(self, memory_id: str) -> None:
-        """Put a superseded memory back into use."""
+        """Make a superseded memory active again."""
         lifecycle.restore(self.namespace, memory_id, by="script")
 
-    @_releasing
+    @releases_connection
     def export_core(self, file: str | Path | None = None) -> Path:
         """Write the core memory to `file`, or to `core.md` in the folder."""
         target = Path(file) if file else self.path / folders.CORE_FILE
         folders.export_core(folders.synchronise_core(self.namespace, self.path), target)
         return target
 
-    @_releasing
+    @releases_connection
     def import_core(self, file: str | Path | None = None) -> None:
-        """Take the core memory of `file`, or of `core.md` in the folder, as a new version."""
+        """Store the text of `file`, or of `core.md` in the folder, as a new core version."""
         folders.import_core(self.namespace, Path(file) if file else self.path / folders.CORE_FILE)
         folders.synchronise_core(self.namespace, self.path)
 
-    @_releasing
+    @releases_connection
     def import_folder(self, folder: str | Path) -> int:
-        """Bring in what HAEMA stored in another folder; return how many memories came."""
+        """Import the HAEMA store in another folder; return the number of memories."""
         source = Path(folder)
         count = folder_import.import_rows(self.namespace, folder_import.read_rows(source))
-        embed_missing(self.namespace, self._vectors)
+        embed_missing(self.namespace, self.vector_source)
         if (source / folders.CORE_FILE).exists():
             folders.import_core(self.namespace, source / folders.CORE_FILE)
             folders.synchronise_core(self.namespace, self.path)
         return count
 
-    def _note(self, written: AddResult) -> None:
-        if written.ids:
-            self.events.append(("upsert", [str(pk) for pk in written.ids]))
-        if written.superseded:
-            self.events.append(("delete", [str(pk) for pk in written.superseded]))
-
     @property
-    def _vectors(self) -> VectorSource:
+    def vector_source(self) -> VectorSource:
         if self.embedding_client is not None and self.output_dimensionality is not None:
             return ClientSource(self.embedding_client, self.output_dimensionality)
         return SiteSource()
-
-    @property
-    def _models(self) -> Models:
-        return Models(self._vectors, self.llm_client or site_model())
-
-
-def _check(
-    output_dimensionality: int | None, merge_top_k: int, merge_distance_cutoff: float
-) -> None:
-    if output_dimensionality is not None and output_dimensionality <= 0:
-        raise ValueError("output_dimensionality must be > 0")
-    if merge_top_k <= 0:
-        raise ValueError("merge_top_k must be > 0")
-    if merge_distance_cutoff < 0:
-        raise ValueError("merge_distance_cutoff must be >= 0")

@@ -1,6 +1,7 @@
-"""Django for a plain script: importing this module sets it up when nobody has.
+"""Set up Django for a plain script; importing this module is enough.
 
-No server has to be started and no settings module named: the embedded database starts with the first connection.
+The script needs no server and names no settings module: the embedded database starts with the
+first connection.
 """
 
 import fcntl
@@ -14,40 +15,36 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-WE_SET_UP = False
+IS_SCRIPT = False
+"""Whether this module set Django up: then it also has to keep the tables up to date."""
 
 if not apps.ready:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
-    os.environ.setdefault(
-        "DJANGO_ALLOW_ASYNC_UNSAFE", "true"
-    )  # a script that calls blocking code means it
+    # A notebook has a running event loop, and Django would refuse the blocking calls of a script.
+    os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     django.setup()
-    WE_SET_UP = True
+    IS_SCRIPT = True
 
 
 @cache
 def ensure_tables() -> None:
-    """Create or update the tables where a script is the first to want them; two scripts at once take turns."""
-    if connection.in_atomic_block or (_has_tables() and not (WE_SET_UP and _is_behind())):
+    """Migrate the database if it has no tables or a script finds pending migrations."""
+    is_ready = has_tables() and not (IS_SCRIPT and has_pending_migrations())
+    if connection.in_atomic_block or is_ready:
         return
+    # Two scripts that start at once take turns; the second finds the work done.
     with (settings.VAR_DIR / "migrate.lock").open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        if not _has_tables() or _is_behind():
+        if not has_tables() or has_pending_migrations():
             call_command("migrate", verbosity=0, interactive=False)
 
 
-def release_connection() -> None:
-    """Give this thread's connection back to the pool, unless a transaction of the caller's is open."""
-    if not connection.in_atomic_block:
-        connection.close()
-
-
-def _has_tables() -> bool:
+def has_tables() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('memories_namespace') IS NOT NULL")
         return bool(cursor.fetchone()[0])
 
 
-def _is_behind() -> bool:
+def has_pending_migrations() -> bool:
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -1,7 +1,8 @@
-"""The prompts: files for the words, this module for the boundaries.
+"""Prompts for language models: the texts are Markdown files in this folder, this module inserts the
+input.
 
-Every piece of input is one `- ` line between tags. Line breaks inside it become spaces, and a tag inside it is made
-harmless, so that no content can end its block or pose as an instruction.
+Every input is one `- ` line between tags. Line breaks inside it become spaces and its tags are
+escaped, so that no input can close its block or pose as an instruction.
 """
 
 import re
@@ -21,7 +22,7 @@ TAGS = (
 )
 TAG = re.compile(rf"<(/?\s*(?:{'|'.join(TAGS)})\s*)>", re.IGNORECASE)
 ESCAPED_TAG = re.compile(rf"‹(/?\s*(?:{'|'.join(TAGS)})\s*)›", re.IGNORECASE)
-NONE = "- (none)"
+NO_LINES = "- (none)"
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,23 @@ def load_text(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
+def fill_template(name: str, **blocks: str) -> str:
+    # One pass: a `{name}` inside an inserted block is not replaced again.
+    return re.sub(r"\{(\w+)\}", lambda match: blocks[match[1]], load_text(name))
+
+
+def single_block_prompt(name: str, texts: list[str]) -> Prompt:
+    """Return the prompt `name` with `texts` as the lines of its only block."""
+    return Prompt(load_text(name), fill_template(f"{name}_task", raw_input=list_lines(texts)))
+
+
 def split_prompt(raw: str) -> Prompt:
-    return Prompt(load_text("split"), fill_template("split_task", raw_input=_lines([raw])))
+    return single_block_prompt("split", [raw])
 
 
 def reconstruction_prompt(*, related: list[str], contents: list[str]) -> Prompt:
-    user = fill_template(
-        "reconstruct_task", related_memories=_lines(related), new_contents=_lines(contents)
-    )
-    return Prompt(load_text("reconstruct"), user)
+    blocks = {"related_memories": list_lines(related), "new_contents": list_lines(contents)}
+    return Prompt(load_text("reconstruct"), fill_template("reconstruct_task", **blocks))
 
 
 def refinement_prompt(first: Prompt) -> Prompt:
@@ -51,30 +60,29 @@ def refinement_prompt(first: Prompt) -> Prompt:
 
 
 def core_prompt(*, core: str, memories: list[str]) -> Prompt:
-    user = fill_template(
-        "core_task",
-        current_core_markdown=escape_tags(core),
-        candidate_new_memories=_lines(memories),
-    )
-    return Prompt(load_text("core"), user)
+    blocks = {
+        "current_core_markdown": escape_tags(core),
+        "candidate_new_memories": list_lines(memories),
+    }
+    return Prompt(load_text("core"), fill_template("core_task", **blocks))
 
 
 def check_prompt(question: str, memories: list[str]) -> Prompt:
-    """`memories` are numbered from 1."""
-    numbered = "\n".join(
-        f"{number}. {_line(text)}" for number, text in enumerate(memories, start=1)
-    )
-    return Prompt(
-        load_text("check"),
-        fill_template(
-            "check_task", asked_question=_line(question), found_memories=numbered or NONE
-        ),
-    )
+    """Return the prompt that asks which of `memories`, numbered from 1, answers `question`."""
+    lines = (f"{number}. {one_line(text)}" for number, text in enumerate(memories, start=1))
+    blocks = {
+        "asked_question": one_line(question),
+        "found_memories": "\n".join(lines) or NO_LINES,
+    }
+    return Prompt(load_text("check"), fill_template("check_task", **blocks))
 
 
-def prompt(name: str, texts: list[str]) -> Prompt:
-    """A prompt of one block of input: the words of `name`, with `texts` as its lines."""
-    return Prompt(load_text(name), fill_template(f"{name}_task", raw_input=_lines(texts)))
+def list_lines(texts: list[str]) -> str:
+    return "\n".join(f"- {one_line(text)}" for text in texts) or NO_LINES
+
+
+def one_line(text: str) -> str:
+    return escape_tags(" ".join(text.split()))
 
 
 def escape_tags(text: str) -> str:
@@ -82,18 +90,5 @@ def escape_tags(text: str) -> str:
 
 
 def unescape_tags(text: str) -> str:
-    """Undo `escape_tags` in a model's answer, so that what is stored is what was said."""
+    """Undo `escape_tags` in a model's answer, so that the stored text has the original tags."""
     return ESCAPED_TAG.sub(r"<\1>", text)
-
-
-def _lines(texts: list[str]) -> str:
-    return "\n".join(f"- {_line(text)}" for text in texts) or NONE
-
-
-def _line(text: str) -> str:
-    return escape_tags(" ".join(text.split()))
-
-
-def fill_template(name: str, **blocks: str) -> str:
-    filled = load_text(name)
-    return re.sub(r"\{(\w+)\}", lambda match: blocks[match[1]], filled)

@@ -62,7 +62,7 @@ class ReflectionGenerator:
         if self.model is None:
             return None
         texts = [episode.text[:1000] for episode in episodes[:MOST_EPISODES]]
-        return ask(self.model, prompts.prompt("reflect", texts), InsightAnswer)
+        return ask(self.model, prompts.single_block_prompt("reflect", texts), InsightAnswer)
 
     def _extracted(self, episodes: Sequence[MemoryItem]) -> str:
         counted = Counter(word for episode in episodes for word in meaning(episode.text).words)

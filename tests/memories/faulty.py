@@ -35,7 +35,7 @@ def prepare(folder: Path) -> None:
     assert memory.Memory
     assert fakes.Echo
     assert in_fork(lambda: add(folder, ["the very first"])) == 0
-    standalone.WE_SET_UP = False
+    standalone.IS_SCRIPT = False
 
 
 def under_faults(folder: Path, fault: Callable[..., Any]) -> dict[str, Any]:

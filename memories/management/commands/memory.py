@@ -1,10 +1,11 @@
-"""`manage.py memory ACTION NAMESPACE`: export and import, HAEMA folders, rebuild, duplicates, health."""
+"""`manage.py memory ACTION NAMESPACE`: export, import, rebuild, deduplicate, health."""
 
 import sys
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import models
 
 from memories import core, folders, namespaces, transfer
 from memories.curation import duplicates, health, rebuild
@@ -15,109 +16,99 @@ from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from worlds.models import World
 
+ACTIONS = ("export", "import", "import-haema", "rebuild", "deduplicate", "health")
+
 
 class Command(BaseCommand):
     help = "Export, import, rebuild or examine the memory of an agent."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "action",
-            choices=["export", "import", "import-haema", "rebuild", "deduplicate", "health"],
-        )
+        file_help = "JSONL file, or the folder of a HAEMA store."
+        world_help = "Slug of the world; needed when there is more than one."
+        parser.add_argument("action", choices=ACTIONS)
         parser.add_argument("namespace", help="The agent's namespace.")
-        parser.add_argument(
-            "file", nargs="?", type=Path, help="JSONL file, or the folder of a HAEMA store."
-        )
-        parser.add_argument(
-            "--world", default="", help="Slug of the world; needed when there is more than one."
-        )
-        parser.add_argument(
-            "--everything", action="store_true", help="rebuild: derive all memories again."
-        )
+        parser.add_argument("file", nargs="?", type=Path, help=file_help)
+        parser.add_argument("--world", default="", help=world_help)
+        parser.add_argument("--everything", action="store_true", help="rebuild: all memories.")
 
     def handle(self, *_arguments: Any, **options: Any) -> None:
-        world = self._world(options["world"])
+        world = find_world(options["world"])
+        run = getattr(self, options["action"].replace("-", "_") + "_namespace")
         try:
-            getattr(self, f"_{options['action'].replace('-', '_')}")(world, options)
+            run(world, options["namespace"], options)
         except (Problem, OSError, ValueError) as error:
             raise CommandError(str(error)) from error
 
-    def _export(self, world: World, options: dict[str, Any]) -> None:
-        lines = transfer.export_namespace(self._namespace(world, options))
+    def export_namespace(self, world: World, name: str, options: dict[str, Any]) -> None:
+        lines = (f"{line}\n" for line in transfer.export_namespace(find_namespace(world, name)))
         if options["file"] is None:
-            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.writelines(lines)
             return
-        options["file"].write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        options["file"].write_text("".join(lines), encoding="utf-8")
         self.stdout.write(f"Written to {options['file']}.")
 
-    def _import(self, world: World, options: dict[str, Any]) -> None:
-        with self._file(options).open(encoding="utf-8") as lines:
-            namespace, counts = transfer.import_namespace(lines, world, name=options["namespace"])
+    def import_namespace(self, world: World, name: str, options: dict[str, Any]) -> None:
+        with require_file(options).open(encoding="utf-8") as lines:
+            namespace, counts = transfer.import_namespace(lines, world, name=name)
         embed_soon("memory")
-        told = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing new"
-        self.stdout.write(f"{namespace}: {told}.")
+        summary = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing new"
+        self.stdout.write(f"{namespace}: {summary}.")
 
-    def _import_haema(self, world: World, options: dict[str, Any]) -> None:
-        folder, namespace = (
-            self._file(options),
-            namespaces.get_or_create_namespace(world, options["namespace"]),
-        )
+    def import_haema_namespace(self, world: World, name: str, options: dict[str, Any]) -> None:
+        folder = require_file(options)
+        namespace = namespaces.get_or_create_namespace(world, name)
         count = folder_import.import_rows(namespace, folder_import.read_rows(folder))
         if (folder / folders.CORE_FILE).exists():
             folders.import_core(namespace, folder / folders.CORE_FILE)
         embed_soon("memory")
-        self.stdout.write(
-            f"{namespace}: {count} memories, core version {core.current(namespace).number}."
-        )
+        version = core.current(namespace).number
+        self.stdout.write(f"{namespace}: {count} memories, core version {version}.")
 
-    def _rebuild(self, world: World, options: dict[str, Any]) -> None:
-        rebuilt = rebuild.rebuild(
-            self._namespace(world, options),
-            everything=options["everything"],
-            by="command",
-            model=site_model(),
+    def rebuild_namespace(self, world: World, name: str, options: dict[str, Any]) -> None:
+        namespace = find_namespace(world, name)
+        result = rebuild.rebuild(
+            namespace, everything=options["everything"], by="command", model=site_model()
         )
         embed_soon("memory")
-        left = (
-            f", {rebuilt.left} observations left as they were: no usable answer"
-            if rebuilt.left
-            else ""
-        )
-        self.stdout.write(f"{rebuilt.derived} derived, {rebuilt.replaced} superseded{left}.")
+        self.stdout.write(f"{result.derived} derived, {result.replaced} superseded.")
+        if result.left:
+            self.stdout.write(f"{result.left} observations unchanged: the model gave no answer.")
 
-    def _deduplicate(self, world: World, options: dict[str, Any]) -> None:
-        namespace = self._namespace(world, options)
-        merged = duplicates.merge_duplicates(namespace, by="command")
-        linked = duplicates.link_contradictions(namespace)
+    def deduplicate_namespace(self, world: World, name: str, _options: dict[str, Any]) -> None:
+        namespace = find_namespace(world, name)
+        merges = duplicates.merge_duplicates(namespace, by="command")
+        links = duplicates.link_contradictions(namespace)
         self.stdout.write(
-            f"{len(merged)} merged (each can be restored), {linked} contradictions linked."
+            f"{len(merges)} merged (each can be restored), {links} contradictions linked."
         )
 
-    def _health(self, world: World, options: dict[str, Any]) -> None:
-        for name, count in health.examine(self._namespace(world, options)).counts.items():
-            self.stdout.write(f"{name:16}{count}")
+    def health_namespace(self, world: World, name: str, _options: dict[str, Any]) -> None:
+        for label, count in health.examine(find_namespace(world, name)).counts.items():
+            self.stdout.write(f"{label:16}{count}")
 
-    def _world(self, slug: str) -> World:
-        worlds = World.objects.filter(slug=slug) if slug else World.objects.all()
-        if worlds.count() != 1:
-            known = ", ".join(World.objects.values_list("slug", flat=True)) or "none yet"
-            raise CommandError(f"Name the world with --world ({known}).")
-        return worlds.get()
 
-    def _namespace(self, world: World, options: dict[str, Any]) -> Namespace:
-        found = Namespace.objects.filter(world=world, name=options["namespace"]).first()
-        if found is None:
-            known = (
-                ", ".join(Namespace.objects.filter(world=world).values_list("name", flat=True)[:20])
-                or "none yet"
-            )
-            raise CommandError(
-                f"There is no namespace {options['namespace']!r} in {world.slug} ({known})."
-            )
-        return found
+def find_world(slug: str) -> World:
+    worlds = World.objects.filter(slug=slug) if slug else World.objects.all()
+    if worlds.count() != 1:
+        raise CommandError(f"Name the world with --world ({names_of(World.objects, 'slug')}).")
+    return worlds.get()
 
-    def _file(self, options: dict[str, Any]) -> Path:
-        if options["file"] is None:
-            raise CommandError("Name the file or folder to read.")
-        path: Path = options["file"]
-        return path
+
+def find_namespace(world: World, name: str) -> Namespace:
+    namespaces_of_world = Namespace.objects.filter(world=world)
+    namespace = namespaces_of_world.filter(name=name).first()
+    if namespace is None:
+        known = names_of(namespaces_of_world, "name")
+        raise CommandError(f"There is no namespace {name!r} in {world.slug} ({known}).")
+    return namespace
+
+
+def names_of(rows: "models.Manager[Any] | models.QuerySet[Any]", field: str) -> str:
+    return ", ".join(rows.values_list(field, flat=True)[:20]) or "none yet"
+
+
+def require_file(options: dict[str, Any]) -> Path:
+    path: Path | None = options["file"]
+    if path is None:
+        raise CommandError("Name the file or folder to read.")
+    return path
