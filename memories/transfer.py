@@ -7,7 +7,6 @@ rows that exist are kept, and erased rows are not restored.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import orjson
 from django.core import serializers
@@ -48,7 +47,6 @@ MODELS: dict[type[models.Model], str] = {
     Message: "namespace",
 }
 """The exported models, with the path of each to its namespace."""
-
 
 
 def export_namespace(namespace: Namespace) -> Iterator[str]:
