@@ -1,4 +1,5 @@
-"""The third leg of a search of lore: entries one step along the graph from what the question names."""
+"""The third leg of a search of lore: entries one step along the graph from what the question
+names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,21 +16,22 @@ from retrieval.search import HIT_COLUMNS, Hit, Leg, SearchResult
 
 MOST_NEIGHBOURS = 10
 WEIGHT, RANK_K = 0.05, 10
-"""The first neighbour gains a twentieth of what both other legs together can give, the others less, by rank. More than
-that cost nDCG (`bench.graph_leg`)."""
+"""The first neighbour gains a twentieth of what both other legs together can give, the others
+less, by rank. More than that cost nDCG (`bench.graph_leg`)."""
 
 
 def add_graph_leg(
     result: SearchResult, question: str, passages: "QuerySet[LorePassage]", view: View
 ) -> SearchResult:
-    """Return `result` with the graph leg fused in. `passages` is what the search looked through: a neighbour whose
-    entry it does not hold takes no rank, so a hidden entry changes nothing."""
+    """Return `result` with the graph leg fused in. `passages` is what the search looked through:
+    a neighbour whose entry it does not hold takes no rank, so a hidden entry changes nothing."""
     near = _first_passages(passages, neighbor_lore_ids(question, view))
     return replace(result, hits=fuse_graph_leg(result.hits, near)) if near else result
 
 
 def fuse_graph_leg(hits: Sequence[Hit], near: Sequence[Hit]) -> list[Hit]:
-    """Return `hits` and, where no hit is of the same entry, `near`, best first. `near` is in the order of its ranks."""
+    """Return `hits` and, where no hit is of the same entry, `near`, best first. `near` is in the
+    order of its ranks."""
     legs = {hit.fields["lore__id"]: Leg(rank, gain(rank)) for rank, hit in enumerate(near, 1)}
     known = {hit.fields["lore__id"] for hit in hits}
     both = [*hits, *(hit for hit in near if hit.fields["lore__id"] not in known)]

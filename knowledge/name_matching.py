@@ -1,4 +1,5 @@
-"""Which rules and lore entries a question names: whole, by an alias, in an inflected form, or with a slip."""
+"""Which rules and lore entries a question names: whole, by an alias, in an inflected form, or
+with a slip."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +41,8 @@ class NamedRow:
 
 @dataclass(frozen=True)
 class SharedNames:
-    """The names of a game system's shared, public rules: the same for every caller, so they are kept."""
+    """The names of a game system's shared, public rules: the same for every caller, so they are
+    kept."""
 
     index: NameIndex
     stamp: tuple[Any, ...]
@@ -53,8 +55,8 @@ _shared: dict[UUID, SharedNames] = {}
 def match_rules(
     rules: CompiledRows, own: CompiledRows, world: World, question: str, *, within: float
 ) -> list[NamedRow]:
-    """Return the rules of `rules` that `question` is the name of, or that it mentions (scored `within`). `own` are
-    those among them that are not shared by all worlds."""
+    """Return the rules of `rules` that `question` is the name of, or that it mentions (scored
+    `within`). `own` are those among them that are not shared by all worlds."""
     shared = [shared_names(world.system_id)] if world.system_id else []
     indexes = [*shared, name_index(own, question)]
     return _named(indexes, lambda: name_index(rules, question), question, within)

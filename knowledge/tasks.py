@@ -8,7 +8,7 @@ from knowledge.graph.neo4j_driver import NEO4J_DOWN, site_neo4j
 
 @shared_task
 def mirror_graph() -> int:
-    """Copy pending changes to Neo4j and return their number. While Neo4j is down they stay pending."""
+    """Copy pending changes to Neo4j and return their number: 0 while Neo4j is down."""
     neo = site_neo4j()
     if neo is None or not mirror_lag().pending:
         return 0

@@ -1,4 +1,4 @@
-"""Is this true here? A sentence or a triple is read as a claim about two entities (`reading`, by the lexicons in
-`data/`), judged by the facts of the graph (`judging`), and answered with its sources. No evidence is `unknown`: nothing
-is guessed.
+"""Check a statement against the graph: parse it into a claim (`claims`, `lexicon`), judge the claim
+by the facts (`checker`) and present the deciding facts (`evidence`). Without evidence the result is
+`unknown`.
 """

@@ -1,11 +1,15 @@
-"""Judge a claim by the facts that an audience may know. Support makes it true; a fact that excludes it (an opposite,
-the only one there can be, an end) makes it false; both, undecided by people, or neither: unknown."""
+"""Judge a claim by the facts that an audience may know.
 
-from collections.abc import Iterable, Iterator
+A supporting fact makes it true. A fact that excludes it (an opposite, the only one there can be, an
+end) makes it false. An undecided contradiction between the two, or no evidence, leaves it unknown.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from knowledge.fact_check.claims import Claim
@@ -17,8 +21,10 @@ from knowledge.graph.relations import Relations
 
 TRUE, FALSE, UNKNOWN = "true", "false", "unknown"
 OPPOSITE = {TRUE: FALSE, FALSE: TRUE, UNKNOWN: UNKNOWN}
-SURE_ENOUGH = 0.5
-DEEPEST_PLACE = 12
+MIN_CONFIDENCE = 0.5
+"""Facts below this confidence decide nothing."""
+MAX_NESTING = 12
+"""How many levels of places within places are followed."""
 
 
 @dataclass(frozen=True)
@@ -27,213 +33,201 @@ class Verdict:
     reason: str
     supporting: tuple[GraphEdge, ...] = ()
     opposing: tuple[GraphEdge, ...] = ()
-    contested: bool = False
-    ended: GraphNode | None = None
+    is_contested: bool = False
 
 
 @dataclass
 class FactChecker:
-    """The facts as `view` shows them."""
+    """Judges claims by the facts that `view` shows."""
 
     view: View
     relations: Relations = field(default_factory=Relations.load)
 
     def judge(self, claim: Claim) -> Verdict:
-        verdict = self._judge(claim)
-        return replace(verdict, result=OPPOSITE[verdict.result]) if claim.negated else verdict
+        verdict = self._judge_affirmative(claim)
+        return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
 
-    def _judge(self, claim: Claim) -> Verdict:
+    def _judge_affirmative(self, claim: Claim) -> Verdict:
         if claim.b is None:
-            return self._life(claim.a, claim.kinds[0])
+            return self.judge_end(claim.a, claim.kinds[0])
         if claim.a == claim.b:
             return Verdict(UNKNOWN, _("Both names mean the same."))
         if claim.label:
-            return self._labelled(claim)
-        readings = list(self._readings(claim))
-        verdicts = [self._weigh(reading, *ends, past=claim.past) for reading, ends in readings]
-        decided = [
-            verdict for verdict in verdicts if verdict.result != UNKNOWN or verdict.contested
-        ]
-        return next(
-            iter(sorted(decided, key=lambda v: (v.result != TRUE, not v.contested))), no_evidence()
+            return self.judge_label(claim.a, claim.b, claim)
+        verdicts = []
+        for reading in (reading for kind in claim.kinds for reading in kind.readings):
+            src, dst = (claim.b, claim.a) if reading.inverse else (claim.a, claim.b)
+            # A reading whose relation cannot join these kinds is not what was meant.
+            if (src.kind, dst.kind) in self.relations[reading.relation].joins:
+                verdicts.append(self.judge_reading(reading, src, dst, is_past=claim.is_past))
+        conclusive = (each for each in verdicts if each.result != UNKNOWN or each.is_contested)
+        # One true reading is enough; a contested one outweighs a false one. min() keeps the order
+        # of the lexicon.
+        return min(
+            conclusive,
+            key=lambda verdict: (verdict.result != TRUE, not verdict.is_contested),
+            default=no_evidence(),
         )
 
-    def _readings(self, claim: Claim) -> Iterator[tuple[Reading, tuple[GraphNode, GraphNode]]]:
-        """Yield what the claim can mean for things of these kinds, each with its ends as the facts have them."""
-        assert claim.b is not None
-        for reading in (reading for kind in claim.kinds for reading in kind.readings):
-            src, dst = (claim.b, claim.a) if reading.turned else (claim.a, claim.b)
-            if (src.kind, dst.kind) in self.relations[reading.relation].joins:
-                yield reading, (src, dst)
-
-    def _weigh(self, reading: Reading, src: GraphNode, dst: GraphNode, *, past: bool) -> Verdict:
-        ever = self._support(reading, src, dst)
-        now = [edge for edge in ever if self._holds(edge)]
-        against = self._against(reading, src, dst)
-        if past and not reading.lasting:
+    def judge_reading(
+        self, reading: Reading, src: GraphNode, dst: GraphNode, *, is_past: bool
+    ) -> Verdict:
+        ever = self.supporting_facts(reading, src, dst)
+        if is_past and not reading.permanent:
             return Verdict(TRUE, _("It was so."), tuple(ever)) if ever else no_evidence()
-        if now and (rivals := self._contested(now, against)):
+        now = [fact for fact in ever if self.is_valid(fact)]
+        against = [
+            fact
+            for fact in self.excluding_facts(reading, src, dst)
+            if fact.confidence >= MIN_CONFIDENCE and self.is_valid(fact)
+        ]
+        if now and (rivals := self.contradicting_facts(now, against)):
             return Verdict(
                 UNKNOWN,
                 _("Two facts contradict each other here, and nobody has decided yet."),
                 tuple(now),
                 tuple(rivals),
-                contested=True,
+                is_contested=True,
             )
         if now:
             return Verdict(TRUE, _("A fact says so."), tuple(now))
         if against:
             return Verdict(FALSE, _("A fact excludes it."), opposing=tuple(against))
-        if over := [edge for edge in ever if self._is_over(edge)]:
+        if over := [fact for fact in ever if self.is_over(fact)]:
             return Verdict(FALSE, _("It was so, and is so no longer."), opposing=tuple(over))
         return no_evidence()
 
-    def _support(self, reading: Reading, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
-        """Return the facts, of any time, that say it; for places, the steps that lead there today."""
-        ways = Q(src=src, dst=dst)
-        if reading.mutual or self.relations[reading.relation].symmetric:
-            ways |= Q(src=dst, dst=src)
-        said = [edge for edge in self._edges(ways, reading) if edge.confidence >= SURE_ENOUGH]
-        return said or (
-            self._way_up(src, dst) if reading.relation in ("LOCATED_IN", "PART_OF") else []
-        )
-
-    def _against(self, reading: Reading, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
-        """Return the facts of the time in question that leave no room for it."""
-        against = [*self._opposites(reading, src, dst), *self._others(reading, src, dst)]
-        return [edge for edge in against if edge.confidence >= SURE_ENOUGH and self._holds(edge)]
-
-    def _opposites(self, reading: Reading, src: GraphNode, dst: GraphNode) -> Iterable[GraphEdge]:
-        rules = self._rules(ConflictRule.Form.EXCLUSIVE)
-        codes = {rule.other_id for rule in rules if rule.relation_id == reading.relation}
-        codes |= {rule.relation_id for rule in rules if rule.other_id == reading.relation}
-        return (
-            self._shown.filter(Q(src=src, dst=dst) | Q(src=dst, dst=src), relation__in=codes)
-            if codes
-            else ()
-        )
-
-    def _others(self, reading: Reading, src: GraphNode, dst: GraphNode) -> Iterable[GraphEdge]:
-        """Return what takes the only place there is: another owner, another whereabouts, another leader."""
-        if any(
-            rule.relation_id == reading.relation for rule in self._rules(ConflictRule.Form.SINGLE)
-        ):
-            for edge in self._shown.filter(src=src, relation=reading.relation).exclude(dst=dst):
-                if not self._nested(edge.dst, dst):
-                    yield edge
-        if reading.one:
-            yield from self._edges(Q(dst=dst) & ~Q(src=src), reading)
-
-    def _nested(self, place: GraphNode, other: GraphNode) -> bool:
-        if place.kind != NodeKind.LOCATION or other.kind != NodeKind.LOCATION:
-            return False
-        return bool(self._way_up(place, other) or self._way_up(other, place))
-
-    def _way_up(self, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
-        """Return the facts by which `src` is, today, somewhere within `dst`; none if it is not."""
-        if dst.kind not in (NodeKind.LOCATION, NodeKind.FACTION, NodeKind.QUEST):
-            return []
-        came: dict[object, GraphEdge] = {}
-        frontier, inward = {src.pk}, _inward(src, dst)
-        for _step in range(DEEPEST_PLACE):
-            steps = self._shown.filter(inward, src__in=frontier, confidence__gte=SURE_ENOUGH)
-            fresh = [
-                edge
-                for edge in steps
-                if self._holds(edge) and edge.dst_id not in came and edge.dst_id != src.pk
-            ]
-            came |= {edge.dst_id: edge for edge in fresh}
-            frontier = {edge.dst_id for edge in fresh}
-            if dst.pk in came or not frontier:
-                break
-        return _trail(came, src, dst)
-
-    def _contested(self, now: list[GraphEdge], against: list[GraphEdge]) -> list[GraphEdge]:
-        """Return the other sides of open contradictions about these facts."""
-        mine, rivals = {edge.pk for edge in now}, {edge.pk: edge for edge in against}
-        found = open_contradictions(self.view.world, self.view.audience).filter(
-            Q(first__in=mine) | Q(second__in=mine)
-        )
-        sides = [
-            side
-            for clash in found
-            for side in (clash.first, clash.second)
-            if side and side.pk not in mine
-        ]
-        return [rivals.get(side.pk, side) for side in sides]
-
-    def _labelled(self, claim: Claim) -> Verdict:
-        said = self._shown.filter(src=claim.a, dst=claim.b, label__iexact=claim.label)
-        ever = [edge for edge in said if edge.confidence >= SURE_ENOUGH]
-        if any(map(self._holds, ever)) or (ever and claim.past):
+    def judge_label(self, src: GraphNode, dst: GraphNode, claim: Claim) -> Verdict:
+        """Judge a claim in free words by the facts that carry these words as their label."""
+        facts = self.visible_facts.filter(src=src, dst=dst, label__iexact=claim.label)
+        ever = [fact for fact in facts if fact.confidence >= MIN_CONFIDENCE]
+        if not ever:
+            return no_evidence()
+        if claim.is_past or any(map(self.is_valid, ever)):
             return Verdict(TRUE, _("A fact says so."), tuple(ever))
-        return (
-            Verdict(FALSE, _("It was so, and is so no longer."), opposing=tuple(ever))
-            if ever
-            else no_evidence()
-        )
+        return Verdict(FALSE, _("It was so, and is so no longer."), opposing=tuple(ever))
 
-    def _life(self, node: GraphNode, kind: ClaimKind) -> Verdict:
+    def judge_end(self, node: GraphNode, kind: ClaimKind) -> Verdict:
+        """Judge "is dead" and "is alive" by the recorded end of the entity."""
         if node.until is None or (self.view.at is not None and self.view.at < node.until):
             return no_evidence()
-        return Verdict(TRUE if kind.ended else FALSE, _("Its end is recorded."), ended=node)
+        return Verdict(TRUE if kind.asserts_end else FALSE, _("Its end is recorded."))
 
-    def _edges(self, ways: Q, reading: Reading) -> list[GraphEdge]:
-        found = self._shown.filter(ways, relation=reading.relation)
-        return list(found.filter(label__in=reading.labels) if reading.labels else found)
+    def supporting_facts(self, reading: Reading, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
+        """Return the facts, of any time, that say it; for places also the steps that lead there
+        today."""
+        ends = Q(src=src, dst=dst)
+        if reading.mutual or self.relations[reading.relation].symmetric:
+            ends |= Q(src=dst, dst=src)
+        facts = self.facts_of(reading, ends).filter(confidence__gte=MIN_CONFIDENCE)
+        is_place = reading.relation in ("LOCATED_IN", "PART_OF")
+        return list(facts) or (self.containment_path(src, dst) if is_place else [])
 
-    def _holds(self, edge: GraphEdge) -> bool:
-        if self.view.at is None:
-            return edge.until is None
-        return (edge.since is None or edge.since <= self.view.at) and (
-            edge.until is None or edge.until > self.view.at
+    def excluding_facts(
+        self, reading: Reading, src: GraphNode, dst: GraphNode
+    ) -> Iterator[GraphEdge]:
+        """Yield the facts, of any time, that cannot be true together with it."""
+        relation = reading.relation
+        exclusive = [
+            {rule.relation_id, rule.other_id} - {relation}
+            for rule in self.rules
+            if rule.form == ConflictRule.Form.EXCLUSIVE
+            and relation in (rule.relation_id, rule.other_id)
+        ]
+        if opposites := set().union(*exclusive):
+            ends = Q(src=src, dst=dst) | Q(src=dst, dst=src)
+            yield from self.visible_facts.filter(ends, relation__in=opposites)
+        if any(
+            rule.form == ConflictRule.Form.SINGLE and rule.relation_id == relation
+            for rule in self.rules
+        ):
+            # Another owner or whereabouts; being in a part of the place, or in what contains it,
+            # excludes nothing.
+            for fact in self.visible_facts.filter(src=src, relation=relation).exclude(dst=dst):
+                places = {fact.dst.kind, dst.kind} == {NodeKind.LOCATION}
+                if not places or not (
+                    self.containment_path(fact.dst, dst) or self.containment_path(dst, fact.dst)
+                ):
+                    yield fact
+        if reading.unique:
+            yield from self.facts_of(reading, Q(dst=dst) & ~Q(src=src))
+
+    def containment_path(self, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
+        """Return the facts by which `src` is, today, somewhere within `dst`; none if it is not.
+        Breadth-first search."""
+        if dst.kind not in (NodeKind.LOCATION, NodeKind.FACTION, NodeKind.QUEST):
+            return []
+        steps = Q(relation="PART_OF", dst_kind=dst.kind)
+        if dst.kind == NodeKind.LOCATION:
+            # Where a group is says nothing about where its members are: parts of places only.
+            steps = (steps & Q(src_kind=NodeKind.LOCATION)) | Q(src=src, relation="LOCATED_IN")
+        reached_by: dict[UUID, GraphEdge] = {}
+        frontier = {src.pk}
+        for _level in range(MAX_NESTING):
+            facts = self.visible_facts.filter(
+                steps, src__in=frontier, confidence__gte=MIN_CONFIDENCE
+            )
+            new = {
+                fact.dst_id: fact
+                for fact in facts
+                if self.is_valid(fact) and fact.dst_id not in reached_by and fact.dst_id != src.pk
+            }
+            reached_by |= new
+            frontier = set(new)
+            if dst.pk in new or not new:
+                break
+        path: list[GraphEdge] = []
+        node = dst.pk
+        while node != src.pk:
+            if node not in reached_by:
+                return []
+            path.insert(0, reached_by[node])
+            node = reached_by[node].src_id
+        return path
+
+    def contradicting_facts(
+        self, facts: list[GraphEdge], against: list[GraphEdge]
+    ) -> list[GraphEdge]:
+        """Return the other sides of the open contradictions about `facts`."""
+        ids, rivals = {fact.pk for fact in facts}, {fact.pk: fact for fact in against}
+        contradictions = open_contradictions(self.view.world, self.view.audience).filter(
+            Q(first__in=ids) | Q(second__in=ids)
+        )
+        sides = [side for row in contradictions for side in (row.first, row.second) if side]
+        return [rivals.get(side.pk, side) for side in sides if side.pk not in ids]
+
+    def facts_of(self, reading: Reading, ends: Q) -> "QuerySet[GraphEdge]":
+        facts = self.visible_facts.filter(ends, relation=reading.relation)
+        return facts.filter(label__in=reading.labels) if reading.labels else facts
+
+    def is_valid(self, fact: GraphEdge) -> bool:
+        day = self.view.at
+        if day is None:
+            return fact.until is None
+        return (fact.since is None or fact.since <= day) and (
+            fact.until is None or fact.until > day
         )
 
-    def _is_over(self, edge: GraphEdge) -> bool:
-        return edge.until is not None and (self.view.at is None or edge.until <= self.view.at)
-
-    def _rules(self, form: ConflictRule.Form) -> list[ConflictRule]:
-        return [rule for rule in self._active if rule.form == form]
+    def is_over(self, fact: GraphEdge) -> bool:
+        return fact.until is not None and (self.view.at is None or fact.until <= self.view.at)
 
     @cached_property
-    def _active(self) -> list[ConflictRule]:
+    def rules(self) -> list[ConflictRule]:
         return list(ConflictRule.objects.filter(active=True))
 
     @cached_property
-    def _shown(self):  # type: ignore[no-untyped-def]
-        """Facts between entities, all of which the view shows."""
+    def visible_facts(self) -> "QuerySet[GraphEdge]":
+        """Believed facts that the view's audience may know, between entities that it may know."""
         view, moment = self.view, self.view.believed_at
-        believed = (
-            Q(believed_until=None)
-            if moment is None
-            else (
-                Q(believed_from__lte=moment)
-                & (Q(believed_until=None) | Q(believed_until__gt=moment))
-            )
-        )
+        believed = Q(believed_until=None)
+        if moment is not None:
+            believed |= Q(believed_until__gt=moment)
+            believed &= Q(believed_from__lte=moment)
         nodes = GraphNode.objects.in_world(view.world).visible_to(view.audience).filter(believed)
         edges = GraphEdge.objects.in_world(view.world).visible_to(view.audience).filter(believed)
-        return edges.filter(src__in=nodes, dst__in=nodes).select_related("src", "dst")
+        visible: QuerySet[GraphEdge] = edges.filter(src__in=nodes, dst__in=nodes)
+        return visible.select_related("src", "dst")
 
 
 def no_evidence() -> Verdict:
     return Verdict(UNKNOWN, _("No fact speaks for or against it."))
-
-
-def _inward(src: GraphNode, dst: GraphNode) -> Q:
-    """Return the steps that lead further in. Where a group sits says nothing about where its members are."""
-    parts = Q(relation="PART_OF", dst_kind=dst.kind)
-    if dst.kind != NodeKind.LOCATION:
-        return parts
-    return (parts & Q(src_kind=NodeKind.LOCATION)) | Q(src=src, relation="LOCATED_IN")
-
-
-def _trail(came: dict[object, GraphEdge], src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
-    trail: list[GraphEdge] = []
-    node = dst.pk
-    while node != src.pk:
-        if node not in came:
-            return []
-        trail.append(came[node])
-        node = came[node].src_id
-    return trail[::-1]

@@ -1,8 +1,10 @@
-"""Read a plain sentence as a claim about entities: `Mira is allied with the Ferrymen's Guild`. Only a sentence that is
-understood to its last word is read; everything else is `Unread`, with the reason."""
+"""Parse a plain sentence into a claim about entities: `Mira is allied with the Ferrymen's Guild`.
+
+A sentence has to match a pattern as a whole. Everything else becomes an `UnparsedClaim` with the
+reason.
+"""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -18,14 +20,15 @@ SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Claim:
-    """`a` stands to `b` as `kind` says. `label` instead of a kind: some free relation in the words of the sentence."""
+    """`a` has to `b` the relation of one of `kinds`, or one that the sentence's own words
+    (`label`) describe."""
 
     a: GraphNode
     b: GraphNode | None
     kinds: tuple[ClaimKind, ...] = ()
     label: str = ""
-    negated: bool = False
-    past: bool = False
+    is_negated: bool = False
+    is_past: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,108 +39,100 @@ class UnparsedClaim:
     candidates: tuple[str, ...] = ()
 
 
-def parse_claim(sentence: str, names: EntityLinker) -> Claim | UnparsedClaim:
-    mentions = names.mentions(sentence)[:MAX_NAMES]
+def parse_claim(sentence: str, linker: EntityLinker) -> Claim | UnparsedClaim:
+    mentions = linker.mentions(sentence)[:MAX_NAMES]
     if unclear := next((mention for mention in mentions if mention.ambiguous), None):
-        fits = tuple(match.name for match in unclear.matches[:5])
-        return UnparsedClaim(
-            _("%(name)s may be any of several.") % {"name": f"“{unclear.text}”"}, fits
-        )
+        candidates = tuple(match.name for match in unclear.matches[:5])
+        reason = _("%(name)s may be any of several.") % {"name": f"“{unclear.text}”"}
+        return UnparsedClaim(reason, candidates)
     if not mentions:
-        return UnparsedClaim(
-            _("No name in this statement is known here."), tuple(names.index.suggest(sentence))
-        )
-    text, nodes = _with_slots(sentence, mentions, names)
-    return _matched(text, nodes, lexicon(language_of(sentence))) or UnparsedClaim(
-        _("This says something that the relations do not tell, or names something unknown.")
+        reason = _("No name in this statement is known here.")
+        return UnparsedClaim(reason, tuple(linker.index.suggest(sentence)))
+    nodes = [linker.node_of(mention) for mention in mentions]
+    text = with_slots(sentence, mentions, nodes)
+    return match_patterns(text, nodes, lexicon(language_of(sentence))) or UnparsedClaim(
+        _("No relation says this, or it names something unknown.")
     )
 
 
-def _with_slots(
-    sentence: str, mentions: list[Mention], names: EntityLinker
-) -> tuple[str, list[GraphNode]]:
-    """Return the sentence in folded words, with `M0`, `M1` for its names: `M0 is allied with M1`."""
-    nodes = [names.by_id[mention.matches[0].key] for mention in mentions]  # type: ignore[index]
+def with_slots(sentence: str, mentions: list[Mention], nodes: list[GraphNode]) -> str:
+    """Return the sentence in folded words with slots for its names: `M0 is allied with M1_s`."""
     parts: list[str] = []
     for word in name_words(sentence):
         inside = next((n for n, m in enumerate(mentions) if m.start <= word.start < m.end), None)
         if inside is None:
             parts.append(word.folded)
         elif word.start == mentions[inside].start:
-            ending = _ending(mentions[inside].text, nodes[inside])
+            ending = ending_of(mentions[inside].text, nodes[inside])
             parts.append(f"M{inside}_{ending}" if ending else f"M{inside}")
-    return " ".join(parts), nodes
+    return " ".join(parts)
 
 
-def _ending(text: str, node: GraphNode) -> str:
-    """Return what the sentence did to the name: a Korean particle, `s` of a possessive, `x` of another case."""
-    said = fold_name(text)
-    written = [fold_name(name) for name in (node.name, *node.aliases)]
-    if any(f" {said} " in f" {name} " for name in written):
+def ending_of(text: str, node: GraphNode) -> str:
+    """Return the inflection of a name: a Korean particle, `s` for a possessive, `x` for a
+    Russian oblique case."""
+    mention = fold_name(text)
+    names = [fold_name(name) for name in (node.name, *node.aliases)]
+    if any(f" {mention} " in f" {name} " for name in names):
         return ""
-    last = said.split()[-1]
+    last = mention.split()[-1]
     if has_hangul(last[-1]):
-        joined = [name.replace(" ", "") for name in written]
-        bare = next(
-            (form for form in text_forms(last)[1:] if any(form in name for name in joined)), last
-        )
-        return last[len(bare) :]
+        unspaced = [name.replace(" ", "") for name in names]
+        stems = (form for form in text_forms(last)[1:] if any(form in name for name in unspaced))
+        return last[len(next(stems, last)) :]
     if is_cyrillic(last):
         return "x"
     return "s" if text.endswith(("'s", "’s")) else ""
 
 
-def _matched(text: str, nodes: list[GraphNode], known: Lexicon) -> Claim | None:
-    text, negated = _plain(text, known)
-    past = bool(known.past.search(text))
-    text = _without(text, known.ignored)
-    found = {(claim, m["a"], m.groupdict().get("b")): None for claim, m in _matches(text, known)}
-    fitting = [(claim, a, b) for claim, a, b in found if _fits(claim_kinds()[claim], a, b, nodes)]
-    pairs = {(a, b) for _claim, a, b in fitting}
-    if len(pairs) != 1:
-        return None if pairs else _labelled(text, nodes, negated=negated, past=past)
-    ((a, b),) = pairs
-    kinds = tuple(claim_kinds()[claim] for claim, _a, _b in fitting)
-    return Claim(_node(nodes, a), _node(nodes, b) if b else None, kinds, negated=negated, past=past)
+def match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
+    text, is_negated = strip_negation(text, language)
+    is_past = bool(language.past.search(text))
+    text = without(text, language.ignored)
+    matches = {}  # a dict keeps the order of the patterns and drops repetitions
+    for claim, pattern in language.patterns:
+        if match := pattern.fullmatch(text):
+            slots = {key: int(slot[1:]) for key, slot in match.groupdict().items() if slot}
+            a, b = slots["a"], slots.get("b")
+            if fits_kinds(claim_kinds()[claim], nodes[a], nodes[b] if b is not None else None):
+                matches[claim, a, b] = claim_kinds()[claim]
+    pairs = {(a, b) for _claim, a, b in matches}
+    if len(pairs) == 1:
+        ((a, b),) = pairs
+        second = nodes[b] if b is not None else None
+        kinds = tuple(matches.values())
+        return Claim(nodes[a], second, kinds, is_negated=is_negated, is_past=is_past)
+    # `Heron Abbey is two hours on foot from Saltgate`: the words between two names may be the label
+    # of a fact.
+    label = re.fullmatch(r"M0\S* (?:is |was |are |were )?(.+?) M1\S*", text)
+    if pairs or label is None or len(nodes) != 2:
+        return None
+    return Claim(nodes[0], nodes[1], label=label[1], is_negated=is_negated, is_past=is_past)
 
 
-def _plain(text: str, known: Lexicon) -> tuple[str, bool]:
-    """Return the statement without question form, fillers and negation; and whether it was negated."""
-    text = _without(text, known.fillers)
-    for what, by in known.rewrites:
-        text = what.sub(by, text)
-    denials = 0
-    for opposite, by in known.antonyms:
-        text, count = opposite.subn(by, text)
-        denials += count
-    for negation in known.negations:
-        text, count = negation.subn(lambda m: "지" if m.group().startswith("지") else "", text)
-        denials += count
-    return SPACES.sub(" ", text).strip(), denials % 2 == 1
+def strip_negation(text: str, language: Lexicon) -> tuple[str, bool]:
+    """Return the statement without question form, fillers and negation, and whether it was
+    negated."""
+    text = without(text, language.fillers)
+    for pattern, replacement in language.rewrites:
+        text = pattern.sub(replacement, text)
+    negations = 0
+    for pattern, replacement in language.antonyms:
+        text, count = pattern.subn(replacement, text)
+        negations += count
+    for pattern in language.negations:
+        # Korean negates with "-지 않다": its "지" joins the verb to the negation and stays.
+        text, count = pattern.subn(lambda m: "지" if m.group().startswith("지") else "", text)
+        negations += count
+    return SPACES.sub(" ", text).strip(), negations % 2 == 1
 
 
-def _without(text: str, phrases: re.Pattern[str] | None) -> str:
+def without(text: str, phrases: re.Pattern[str] | None) -> str:
     return SPACES.sub(" ", phrases.sub("", text)).strip() if phrases else text
 
 
-def _matches(text: str, known: Lexicon) -> Iterator[tuple[str, re.Match[str]]]:
-    for claim, pattern in known.patterns:
-        if match := pattern.fullmatch(text):
-            yield claim, match
-
-
-def _fits(kind: ClaimKind, a: str, b: str | None, nodes: list[GraphNode]) -> bool:
-    src, dst = _node(nodes, a).kind, _node(nodes, b).kind if b else ""
-    return (not kind.src or src in kind.src) and (not b or not kind.dst or dst in kind.dst)
-
-
-def _node(nodes: list[GraphNode], slot: str) -> GraphNode:
-    return nodes[int(slot[1:])]
-
-
-def _labelled(text: str, nodes: list[GraphNode], *, negated: bool, past: bool) -> Claim | None:
-    """`Heron Abbey is two hours on foot from Saltgate`: the words between two names may be a fact's own label."""
-    match = re.fullmatch(r"M0\S* (?:is |was |are |were )?(?P<label>.+?) M1\S*", text)
-    if match is None or len(nodes) != 2:
-        return None
-    return Claim(nodes[0], nodes[1], label=match["label"], negated=negated, past=past)
+def fits_kinds(kind: ClaimKind, a: GraphNode, b: GraphNode | None) -> bool:
+    """Whether the claim makes sense for entities of these kinds."""
+    return (not kind.src or a.kind in kind.src) and (
+        b is None or not kind.dst or b.kind in kind.dst
+    )

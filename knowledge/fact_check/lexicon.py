@@ -1,4 +1,5 @@
-"""How each language says what the graph knows. Compiled once from `data/*.yaml`."""
+"""The lexicons: which sentence patterns of each language express which claims. Compiled once
+from `data/*.yaml`."""
 
 import re
 from dataclasses import dataclass
@@ -16,14 +17,15 @@ SLOT = re.compile(r"\{([ab])(?::(\w))?\}")
 
 @dataclass(frozen=True)
 class Reading:
-    """One relation that a claim may mean."""
+    """One interpretation of a claim as facts of a relation. The flags are explained in
+    `data/claims.yaml`."""
 
     relation: str
     labels: tuple[str, ...] = ()
-    turned: bool = False
+    inverse: bool = False
     mutual: bool = False
-    one: bool = False
-    lasting: bool = False
+    unique: bool = False
+    permanent: bool = False
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,15 @@ class ClaimKind:
     readings: tuple[Reading, ...] = ()
     src: frozenset[str] = frozenset()
     dst: frozenset[str] = frozenset()
-    ended: bool | None = None
+    asserts_end: bool | None = None  # "is dead": True, "is alive": False, other claims: None
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+    """The patterns of one language. A pattern matches a whole sentence with its names replaced
+    by slots."""
+
+    patterns: tuple[tuple[str, re.Pattern[str]], ...]  # (name of the claim, pattern)
     fillers: re.Pattern[str]
     ignored: re.Pattern[str] | None
     rewrites: tuple[tuple[re.Pattern[str], str], ...]
@@ -48,21 +53,15 @@ class Lexicon:
 
 @cache
 def claim_kinds() -> dict[str, ClaimKind]:
-    return {name: _claim_kind(name, row) for name, row in _yaml("claims").items()}
-
-
-def _claim_kind(name: str, row: dict[str, Any]) -> ClaimKind:
-    readings = tuple(
-        Reading(**{**one, "labels": tuple(one.get("labels", ()))})
-        for one in row.get("readings", ())
-    )
-    return ClaimKind(
-        name,
-        readings,
-        frozenset(row.get("from", ())),
-        frozenset(row.get("to", ())),
-        row.get("ended"),
-    )
+    kinds = {}
+    for name, row in load_yaml("claims").items():
+        readings = tuple(
+            Reading(**{**reading, "labels": tuple(reading.get("labels", ()))})
+            for reading in row.get("readings", ())
+        )
+        src, dst = frozenset(row.get("from", ())), frozenset(row.get("to", ()))
+        kinds[name] = ClaimKind(name, readings, src, dst, row.get("ended"))
+    return kinds
 
 
 def language_of(text: str) -> str:
@@ -71,11 +70,17 @@ def language_of(text: str) -> str:
 
 @cache
 def lexicon(language: str) -> Lexicon:
-    data = _yaml(language)
+    data = load_yaml(language)
+    texts = [(claim, text) for claim, phrases in data["phrases"].items() for text in phrases]
+    texts += [
+        (claim, pattern.replace("{N}", f"(?:{nouns})"))
+        for claim, nouns in data["nouns"].items()
+        for pattern in data["noun_patterns"]
+    ]
     return Lexicon(
-        patterns=tuple(_patterns(data)),
-        fillers=_any_of(data["fillers"]),
-        ignored=_any_of(data["ignored"]) if data["ignored"] else None,
+        patterns=tuple((claim, compile_pattern(text, data)) for claim, text in texts),
+        fillers=any_of(data["fillers"]),
+        ignored=any_of(data["ignored"]) if data["ignored"] else None,
         rewrites=tuple((re.compile(what), by) for what, by in data["rewrites"]),
         negations=tuple(map(re.compile, data["negations"])),
         antonyms=tuple(
@@ -85,34 +90,31 @@ def lexicon(language: str) -> Lexicon:
     )
 
 
-def _patterns(data: dict[str, Any]) -> list[tuple[str, re.Pattern[str]]]:
-    texts = [(claim, text) for claim, phrases in data["phrases"].items() for text in phrases]
-    for claim, nouns in data["nouns"].items():
-        texts += [
-            (claim, pattern.replace("{N}", f"(?:{nouns})")) for pattern in data["noun_patterns"]
-        ]
-    return [(claim, re.compile(_expanded(text, data))) for claim, text in texts]
+def compile_pattern(text: str, data: dict[str, Any]) -> re.Pattern[str]:
+    """Compile a pattern of the YAML file: expand its macros, and its slots such as `{a}` and
+    `{b:P}`.
 
-
-def _expanded(text: str, data: dict[str, Any]) -> str:
+    A slot matches `M0`, or `M0_ending`; `{a:P}` only with an ending of class P, `{a:n}` only
+    without an ending.
+    """
     for name, macro in data["macros"].items():
         text = text.replace(f"{{{name}}}", macro)
 
     def slot(match: re.Match[str]) -> str:
-        letter, kind = match.groups()
+        letter, ending = match.groups()
         name = rf"(?P<{letter}>M\d)"
-        if kind == "n":
+        if ending == "n":
             return name + r"(?!_)"
-        return name + (rf"_(?:{data['slots'][kind]})" if kind else r"(?:_\S+)?")
+        return name + (rf"_(?:{data['slots'][ending]})" if ending else r"(?:_\S+)?")
 
-    return SLOT.sub(slot, text)
-
-
-def _any_of(phrases: list[str]) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<!\S)(?:{'|'.join(sorted(map(re.escape, phrases), key=len, reverse=True))})(?!\S)"
-    )
+    return re.compile(SLOT.sub(slot, text))
 
 
-def _yaml(name: str) -> Any:
+def any_of(phrases: list[str]) -> re.Pattern[str]:
+    # Longest first: the alternation takes the first phrase that fits.
+    options = "|".join(sorted(map(re.escape, phrases), key=len, reverse=True))
+    return re.compile(rf"(?<!\S)(?:{options})(?!\S)")
+
+
+def load_yaml(name: str) -> Any:
     return yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))

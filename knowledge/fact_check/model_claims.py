@@ -1,4 +1,5 @@
-"""Let the configured language model read what the lexicons cannot. It only reads: the facts still decide."""
+"""Parse a statement with the configured language model when the lexicons cannot. The facts still
+decide the result."""
 
 from pathlib import Path
 from typing import Literal
@@ -8,10 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.lexicon import claim_kinds
 from knowledge.graph.entity_linking import EntityLinker
-from knowledge.graph.models import GraphNode
 from retrieval.llm import LanguageModel
 
-PROMPT = (Path(__file__).parent / "data" / "reading.md").read_text(encoding="utf-8")
+PROMPT = (Path(__file__).parent / "data" / "claim_prompt.md").read_text(encoding="utf-8")
 KINDS = sorted(name for name, kind in claim_kinds().items() if kind.readings)
 
 
@@ -26,26 +26,20 @@ class ModelClaim(BaseModel):
 
 
 def parse_claim_with_model(
-    sentence: str, names: EntityLinker, model: LanguageModel
+    sentence: str, linker: EntityLinker, model: LanguageModel
 ) -> Claim | None:
-    """Return what the model read, if it stays within the sentence: both names must be mentioned there, unambiguously.
-    Else None. Raises `LanguageModelDown`."""
-    mentioned = _mentioned(sentence, names)
+    """Return the model's claim; None unless both of its names are mentioned, unambiguously, in
+    the sentence. Raises `LanguageModelDown`."""
+    mentioned = {node.name: node for node in linker.mentioned_nodes(sentence)}
     if len(mentioned) < 2:
         return None
-    said = model.generate_structured(PROMPT, _asked(sentence, list(mentioned)), ModelClaim)
-    read = ModelClaim.model_validate(said)
-    a, b = mentioned.get(read.subject), mentioned.get(read.object)
-    if read.kind == "none" or a is None or b is None or a.pk == b.pk:
+    prompt = (
+        f"Relations: {', '.join(KINDS)}\nNames: {', '.join(mentioned)}\n"
+        f"<statement>{sentence}</statement>"
+    )
+    answer = ModelClaim.model_validate(model.generate_structured(PROMPT, prompt, ModelClaim))
+    a, b = mentioned.get(answer.subject), mentioned.get(answer.object)
+    if answer.kind == "none" or a is None or b is None or a.pk == b.pk:
         return None
-    return Claim(a, b, (claim_kinds()[read.kind],), negated=read.negated, past=read.past)
-
-
-def _mentioned(sentence: str, names: EntityLinker) -> dict[str, GraphNode]:
-    mentions = [mention for mention in names.mentions(sentence) if not mention.ambiguous]
-    nodes = [names.by_id[mention.matches[0].key] for mention in mentions]  # type: ignore[index]
-    return {node.name: node for node in nodes}
-
-
-def _asked(sentence: str, known: list[str]) -> str:
-    return f"Relations: {', '.join(KINDS)}\nNames: {', '.join(known)}\n<statement>{sentence}</statement>"
+    kinds = (claim_kinds()[answer.kind],)
+    return Claim(a, b, kinds, is_negated=answer.negated, is_past=answer.past)

@@ -12,7 +12,8 @@ Text = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class Triple(StrictModel):
-    """`relation` is one of the graph's (ALLY_WITH, OWNS, …) or the label of a fact (leads, sister of)."""
+    """`relation` is one of the graph's (ALLY_WITH, OWNS, …) or the label of a fact (leads,
+    sister of)."""
 
     subject: Annotated[str, Field(min_length=1, max_length=200)]
     relation: Annotated[str, Field(min_length=1, max_length=80)]
@@ -27,7 +28,8 @@ class Assertion(Ask):
 
 
 class FactSource(ResponseModel):
-    """One fact that decided, in words, and who says it. `ref`, `note` and `confidence` are for game masters."""
+    """One fact that decided, in words, and who says it. `ref`, `note` and `confidence` are for
+    game masters."""
 
     id: UUID
     statement: str

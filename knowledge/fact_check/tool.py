@@ -1,4 +1,4 @@
-"""`lore_assert`: is this true here?"""
+"""The tool `lore_assert`: check a statement against the facts of a world."""
 
 from opentelemetry import metrics, trace
 
@@ -17,78 +17,79 @@ from retrieval.text import fold_name
 from worlds.callers import Caller
 
 _tracer = trace.get_tracer("memory37.graph")
-_requests = metrics.get_meter("memory37").create_counter("memory37.graph.requests")
+_request_counter = metrics.get_meter("memory37").create_counter("memory37.graph.requests")
 
 
 def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
-    """Check one statement about who is allied, hostile, related, where, owner or leader against the world's facts:
-    true, false or unknown, with sources. Use before stating a relation as fact; not for open questions (lore_search).
-    Example: {"fact": "Mira is allied with the Ferrymen's Guild"}"""
+    """Check one statement about who is allied, hostile, related, where, owner or leader against
+    the world's facts: true, false or unknown, with sources. Use before stating a relation as
+    fact; not for open questions (lore_search). Example: {"fact": "Mira is allied with the
+    Ferrymen's Guild"}"""
     with _tracer.start_as_current_span("graph.assert") as span:
         view = View(caller.world, caller.audience, ask.at)
-        answer = _answer(ask, view)
-        span.set_attributes({"op": "assert", "result": answer.result})
-    _requests.add(1, {"op": "assert"})
-    return answer
+        if isinstance(ask.fact, Triple):
+            claim, degraded = claim_of_triple(ask.fact, view), list[str]()
+        else:
+            claim, degraded = claim_of_sentence(ask.fact, view)
+        result = check_claim(claim, view, degraded)
+        span.set_attributes({"op": "assert", "result": result.result})
+    _request_counter.add(1, {"op": "assert"})
+    return result
 
 
-def _answer(ask: Assertion, view: View) -> LoreAssertResult:
-    claim, degraded = (
-        (_triple(ask.fact, view), []) if isinstance(ask.fact, Triple) else _sentence(ask.fact, view)
-    )
+def check_claim(claim: Claim | UnparsedClaim, view: View, degraded: list[str]) -> LoreAssertResult:
     if isinstance(claim, UnparsedClaim):
         candidates = list(claim.candidates)
         return LoreAssertResult(
             result=UNKNOWN, reason=claim.reason, candidates=candidates, degraded=degraded
         )
     verdict = FactChecker(view).judge(claim)
+    # `sources` are the facts that decided: those in favor, or those against it if there are none.
+    deciding = verdict.supporting or (() if verdict.is_contested else verdict.opposing)
     return LoreAssertResult(
         result=verdict.result,
         reason=verdict.reason,
-        sources=to_fact_sources(
-            verdict.supporting or ((), verdict.opposing)[not verdict.contested], view
-        ),
-        opposing=to_fact_sources(verdict.opposing, view) if verdict.contested else [],
-        contested=verdict.contested,
+        sources=to_fact_sources(deciding, view),
+        opposing=to_fact_sources(verdict.opposing if verdict.is_contested else (), view),
+        contested=verdict.is_contested,
         degraded=degraded,
     )
 
 
-def _sentence(text: str, view: View) -> tuple[Claim | UnparsedClaim, list[str]]:
-    """Read by the lexicons, else by the language model if there is one; and name what was down."""
-    names = EntityLinker.for_texts(view.world, [text], view.audience)
-    claim = parse_claim(text, names)
+def claim_of_sentence(text: str, view: View) -> tuple[Claim | UnparsedClaim, list[str]]:
+    """Parse by the lexicons, else by the language model if there is one. Return the claim, and
+    the parts that were down."""
+    linker = EntityLinker.for_texts(view.world, [text], view.audience)
+    claim = parse_claim(text, linker)
+    # Candidates mean that a name was ambiguous; a model could only guess which one was meant.
     model = get_llm() if isinstance(claim, UnparsedClaim) and not claim.candidates else None
     if model is None:
         return claim, []
     try:
-        return parse_claim_with_model(text, names, model) or claim, []
+        return parse_claim_with_model(text, linker, model) or claim, []
     except LanguageModelDown:
         return claim, ["llm"]
 
 
-def _triple(fact: Triple, view: View) -> Claim | UnparsedClaim:
-    names = EntityLinker.for_texts(view.world, [fact.subject, fact.object], view.audience)
+def claim_of_triple(fact: Triple, view: View) -> Claim | UnparsedClaim:
+    linker = EntityLinker.for_texts(view.world, [fact.subject, fact.object], view.audience)
     try:
-        a, b = names.resolve(fact.subject), names.resolve(fact.object)
+        a, b = linker.resolve(fact.subject), linker.resolve(fact.object)
     except Problem as problem:
         return UnparsedClaim(problem.detail, tuple(problem.candidates))
-    if kind := _kind(fact.relation):
-        return Claim(a, b, (kind,))
-    return Claim(a, b, label=fact.relation)
+    kind = claim_kind_of(fact.relation)
+    return Claim(a, b, (kind,)) if kind else Claim(a, b, label=fact.relation)
 
 
-def _kind(relation: str) -> ClaimKind | None:
-    """Return what a relation's code, the name of a claim, or a known label asks."""
-    known = Relations.load().get(relation.strip().upper().replace(" ", "_"))
-    if known:
-        return ClaimKind(
-            known.code, (Reading(known.stored_as or known.code, turned=bool(known.stored_as)),)
-        )
-    said = fold_name(relation)
+def claim_kind_of(relation: str) -> ClaimKind | None:
+    """Return the claim that a relation code, the name of a claim or a known label stands for."""
+    stored = Relations.load().get(relation.strip().upper().replace(" ", "_"))
+    if stored:
+        reading = Reading(stored.stored_as or stored.code, inverse=bool(stored.stored_as))
+        return ClaimKind(stored.code, (reading,))
+    name = fold_name(relation)
     for kind in claim_kinds().values():
-        if said == kind.name or any(
-            said in map(fold_name, reading.labels) for reading in kind.readings
-        ):
+        labels = {fold_name(label) for reading in kind.readings for label in reading.labels}
+        if name == kind.name or name in labels:
             return kind
     return None

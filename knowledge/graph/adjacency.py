@@ -1,4 +1,5 @@
-"""What is one edge away from some entities now: for profiles, pictures and the graph leg of a lore search."""
+"""What is one edge away from some entities now: for profiles, pictures and the graph leg of a
+lore search."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ class Neighbor:
 
 
 def direct_neighbors(nodes: set[UUID], view: View) -> list[Neighbor]:
-    """Return the entities adjacent to any of `nodes`, without these, those with most facts first. Only what `view`'s
-    audience may know counts."""
+    """Return the entities adjacent to any of `nodes`, without these, those with most facts
+    first. Only what `view`'s audience may know counts."""
     if not nodes:
         return []
     visible = GraphNode.objects.believed().in_world(view.world).visible_to(view.audience)
@@ -40,11 +41,11 @@ def direct_neighbors(nodes: set[UUID], view: View) -> list[Neighbor]:
 
 
 def neighbor_lore_ids(question: str, view: View) -> list[UUID]:
-    """Return the lore entries of the neighbors of the entities that `question` names, in the order of
-    `direct_neighbors`, without the entries of the named entities.
+    """Return the lore entries of the neighbors of the entities that `question` names, in the order
+    of `direct_neighbors`, without the entries of the named entities.
 
-    Whether the audience may read an entry is not checked here. The caller checks it before it cuts the list, else a
-    hidden entry would displace a visible one.
+    Whether the audience may read an entry is not checked here. The caller checks it before it cuts
+    the list, else a hidden entry would displace a visible one.
     """
     linker = EntityLinker.for_texts(view.world, [question], view.audience)
     named = linker.mentioned_nodes(question)

@@ -1,4 +1,5 @@
-"""Admin of the graph: entities with their facts, contradictions to decide, relations and conflict rules."""
+"""Admin of the graph: entities with their facts, contradictions to decide, relations and
+conflict rules."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,8 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
     inlines = [FactsFrom, FactsTo]
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
-        """Save each changed fact as a new row and retract the removed ones: no row is overwritten or deleted."""
+        """Save each changed fact as a new row and retract the removed ones: no row is
+        overwritten or deleted."""
         formset.save(commit=False)
         for fact in formset.saved_forms:
             because = fact.cleaned_data["reason"]
@@ -153,7 +155,8 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
         warn_of_contradictions(request, obj.src, [obj.pk])
 
     def response_change(self, request: HttpRequest, obj: GraphEdge) -> HttpResponse:
-        # Django redirects to request.path, but the new version has an id, and so a page, of its own.
+        # Django redirects to request.path, but the new version has an id, and so a page, of its
+        # own.
         request.path = reverse("admin:knowledge_graphedge_change", args=[obj.pk])
         return super().response_change(request, obj)
 

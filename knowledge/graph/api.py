@@ -1,4 +1,5 @@
-"""REST endpoints of the relation graph: write and retract facts, query the graph, decide contradictions."""
+"""REST endpoints of the relation graph: write and retract facts, query the graph, decide
+contradictions."""
 
 from typing import Annotated
 from uuid import UUID
@@ -81,8 +82,8 @@ class PathQuery(StrictModel):
     auth=WRITE,
 )
 def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
-    """Write all facts or none. Sending the same facts again changes nothing. A fact that contradicts another is stored
-    beside it, and the answer lists the contradiction."""
+    """Write all facts or none. Sending the same facts again changes nothing. A fact that
+    contradicts another is stored beside it, and the answer lists the contradiction."""
     return upsert_facts(require_gm(request).world, batch.facts)
 
 
@@ -164,7 +165,8 @@ def decide(
 
 
 def view_and_nodes(request: HttpRequest, at: float | None, *refs: str) -> tuple[View, list[UUID]]:
-    """Return the caller's view and the ids of the named entities. Raises `NotFound`, `Ambiguous`."""
+    """Return the caller's view and the ids of the named entities. Raises `NotFound`,
+    `Ambiguous`."""
     caller = caller_of(request)
     linker = EntityLinker.for_texts(caller.world, refs, caller.audience)
     view = View(caller.world, caller.audience, at)

@@ -1,4 +1,5 @@
-"""Facts that cannot both be true: detected when facts are written, kept side by side until a person decides."""
+"""Facts that cannot both be true: detected when facts are written, kept side by side until a
+person decides."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,8 +33,8 @@ class Clash:
 def record_contradictions(
     world: World, *, edges: Sequence[UUID] = (), nodes: Sequence[UUID] = ()
 ) -> list[ContradictionOut]:
-    """Check these edges, and the edges of those of these nodes that have ended, against the active rules. Create a
-    `Contradiction` for each new clash, and return all that are open."""
+    """Check these edges, and the edges of those of these nodes that have ended, against the
+    active rules. Create a `Contradiction` for each new clash, and return all that are open."""
     concerned = (
         Q(pk__in=edges)
         | Q(src__in=nodes, src__until__isnull=False)
@@ -137,7 +138,8 @@ def last_day(fact: GraphEdge) -> float:
 
 
 def clash_of(rule: ConflictRule, a: GraphEdge, b: GraphEdge) -> Clash:
-    """The fact that began earlier in the world is the first one, else the one that was believed earlier."""
+    """The fact that began earlier in the world is the first one, else the one that was believed
+    earlier."""
     first, second = sorted((a, b), key=lambda fact: (first_day(fact), fact.believed_from, fact.pk))
     return Clash(rule, first, second)
 
@@ -168,7 +170,8 @@ def world_days_of(
 def open_contradictions(
     world: World, audience: Audience | None = None
 ) -> models.QuerySet[Contradiction]:
-    """Return the open contradictions of `world`; for an audience, those of which it may know both sides."""
+    """Return the open contradictions of `world`; for an audience, those of which it may know
+    both sides."""
     rows = Contradiction.objects.filter(world=world, state=Contradiction.State.OPEN).select_related(
         "rule", "first__src", "first__dst", "second__src", "second__dst", "ended"
     )

@@ -1,6 +1,7 @@
 """Cypher statements of the Neo4j projection.
 
-Values are parameters. Only relation codes and depths become part of a statement's text; both are checked first.
+Values are parameters. Only relation codes and depths become part of a statement's text; both are
+checked first.
 """
 
 from functools import cache
@@ -99,7 +100,8 @@ def index_edges(relation: str) -> str:
 
 
 def relation_type(code: str) -> str:
-    """Return the code as a relationship type. The database has the same check (`relation_code_is_a_plain_word`)."""
+    """Return the code as a relationship type. The database has the same check
+    (`relation_code_is_a_plain_word`)."""
     if not code.replace("_", "").isalpha() or not code.isascii() or not code.isupper():
         raise ValueError(f"{code!r} is not a relation code")
     return code

@@ -17,7 +17,8 @@ How = Contradiction.How
 
 @dataclass(frozen=True)
 class Resolution:
-    """A decided contradiction, and the facts that were flagged because they rested on a retracted one."""
+    """A decided contradiction, and the facts that were flagged because they rested on a
+    retracted one."""
 
     contradiction: Contradiction
     flagged: list[GraphEdge]
@@ -26,10 +27,12 @@ class Resolution:
 def resolve_contradiction(
     contradiction: Contradiction, *, how: str, reason: str, by: str, at: float | None = None
 ) -> Resolution:
-    """Apply the decision `how` to this contradiction and to all open ones between the same statements.
+    """Apply the decision `how` to this contradiction and to all open ones between the same
+    statements.
 
-    `at` is the world day from which the kept fact is valid alone (keep_first, keep_second); without it, the day on
-    which the kept fact begins. Raises `Invalid`, and `Conflict` if it was decided before.
+    `at` is the world day from which the kept fact is valid alone (keep_first, keep_second); without
+    it, the day on which the kept fact begins. Raises `Invalid`, and `Conflict` if it was decided
+    before.
     """
     if not reason.strip():
         raise Invalid("Give a reason: it is stored with the decision.")
@@ -81,7 +84,7 @@ def end_loser(loser: GraphEdge, at: float | None, reason: str) -> list[GraphEdge
     """End `loser` on day `at`; retract it if it began later, for then it was never valid."""
     if at is None:
         raise Invalid(
-            "Give `at`, the world day from which the kept fact is valid alone, or retract the other."
+            "Give `at`, the day from which the kept fact is valid alone, or retract the other."
         )
     # An earlier decision of the same batch may have replaced it.
     if GraphEdge.objects.filter(pk=loser.pk, believed_until__isnull=False).exists():

@@ -45,7 +45,8 @@ class EntityLinker:
         return NameIndex([KnownName(node.pk, node.name, node.aliases) for node in self.nodes])
 
     def resolve(self, ref: str | UUID) -> GraphNode:
-        """Return the one entity with this id, slug or name. Raises `NotFound`, or `Ambiguous` with candidates."""
+        """Return the one entity with this id, slug or name. Raises `NotFound`, or `Ambiguous`
+        with candidates."""
         if uuid := parse_uuid(str(ref)):
             if uuid not in self.by_id:
                 raise NotFound(f"There is no entity {uuid} here.")

@@ -1,4 +1,5 @@
-"""Save, replace, end and retract single facts. No row is overwritten: what was believed before stays as history."""
+"""Save, replace, end and retract single facts. No row is overwritten: what was believed before
+stays as history."""
 
 from collections.abc import Sequence
 
@@ -19,7 +20,8 @@ CLAIM_FIELDS = ("src_id", "dst_id", "relation_id", "label", "since", "source_kin
 
 
 def save_fact(fact: GraphEdge) -> FactOutcome:
-    """Insert `fact`, unless its source has said exactly this before. It replaces what the source said differently."""
+    """Insert `fact`, unless its source has said exactly this before. It replaces what the source
+    said differently."""
     same_claim = {name: getattr(fact, name) for name in CLAIM_FIELDS}
     known = GraphEdge.objects.believed().filter(**same_claim).first()
     if known is None:
@@ -33,7 +35,8 @@ def save_fact(fact: GraphEdge) -> FactOutcome:
 
 
 def keep_revelations(known: Guarded, new: Guarded) -> None:
-    """Widen `new` to the audiences that the reveal log has opened `known` to: writing a fact again hides nothing."""
+    """Widen `new` to the audiences that the reveal log has opened `known` to: writing a fact
+    again hides nothing."""
     new.known_to = sorted({*known.known_to, *new.known_to})
     if known.visibility == Visibility.REVEALED and new.visibility == Visibility.GM:
         new.visibility = known.visibility

@@ -1,4 +1,5 @@
-"""Queries of the graph page: few enough entities to draw, the facts among them, and the range of the day slider."""
+"""Queries of the graph page: few enough entities to draw, the facts among them, and the range of
+the day slider."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,13 +20,15 @@ Subgraph = tuple[Sequence[NodeOut], Sequence[EdgeOut]]
 
 
 def surroundings(view: View, center: UUID, depth: int) -> Subgraph:
-    """Return what is within `depth` edges of `center`. Raises `NotFound` for a hidden center, and `TooBroad`."""
+    """Return what is within `depth` edges of `center`. Raises `NotFound` for a hidden center,
+    and `TooBroad`."""
     near = neighbors(view, center, depth, limit=MOST_DRAWN)
     return near.nodes, near.edges
 
 
 def best_connected(view: View) -> Subgraph:
-    """Return the entities with the most facts on the day of `view`, and the facts among them. Raises `TooBroad`."""
+    """Return the entities with the most facts on the day of `view`, and the facts among them.
+    Raises `TooBroad`."""
     visible = visible_nodes(view)
     edges = GraphEdge.objects.believed().in_world(view.world).visible_to(view.audience)
     edges = edges.filter(valid_on(view.at), src__in=visible, dst__in=visible)
@@ -53,7 +56,8 @@ def valid_on(day: float | None) -> Q:
 
 
 def day_range(view: View) -> dict[str, Any] | None:
-    """Return the first and the last world day on which a fact begins or ends; None if there are no two such days."""
+    """Return the first and the last world day on which a fact begins or ends; None if there are
+    no two such days."""
     edges = GraphEdge.objects.in_world(view.world).visible_to(view.audience)
     limits = edges.aggregate(first=Min("since"), last_since=Max("since"), last_until=Max("until"))
     days = [day for day in limits.values() if day is not None]

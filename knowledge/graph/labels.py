@@ -18,7 +18,8 @@ RELATION_LABELS = {
 
 
 def relation_label(code: str, label: str = "") -> str:
-    """Return the edge's own label, else the relation's translated name, else its code in lower case."""
+    """Return the edge's own label, else the relation's translated name, else its code in lower
+    case."""
     return label or (
         str(RELATION_LABELS[code]) if code in RELATION_LABELS else code.replace("_", " ").lower()
     )

@@ -1,4 +1,5 @@
-"""A person writes or corrects a fact by hand. A correction is a new row that records who wrote it and why."""
+"""A person writes or corrects a fact by hand. A correction is a new row that records who wrote
+it and why."""
 
 from typing import Any
 
@@ -16,9 +17,9 @@ STATEMENT_FIELDS = ("src_id", "relation_id", "dst_id", "label", *FACT_FIELDS)
 
 @transaction.atomic
 def save_manual_fact(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdge:
-    """Save `edge` and return it. An edge that exists already becomes a new row, with a new id, that replaces the old
-    one; if only the flag differs, the flag alone is saved. Raises `Conflict` if somebody replaced or retracted the edge
-    in the meantime."""
+    """Save `edge` and return it. An edge that exists already becomes a new row, with a new id,
+    that replaces the old one; if only the flag differs, the flag alone is saved. Raises
+    `Conflict` if somebody replaced or retracted the edge in the meantime."""
     lock_graph(edge.world)
     relation, edge.src, edge.dst = stored_form(
         Relations.load(), edge.relation_id, edge.src, edge.dst

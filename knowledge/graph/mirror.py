@@ -56,7 +56,8 @@ def is_up_to_date(world: World) -> bool:
 
 
 def copy_pending(neo: Neo4j) -> int:
-    """Copy all pending changes and return their number; 0 while another process copies. Raises NEO4J_DOWN."""
+    """Copy all pending changes and return their number; 0 while another process copies. Raises
+    NEO4J_DOWN."""
     total = 0
     try:
         while count := copy_batch(neo):
@@ -90,8 +91,8 @@ def copy_batch(neo: Neo4j) -> int:
 
 
 def rebuild_mirror(neo: Neo4j) -> tuple[int, int]:
-    """Empty Neo4j, copy everything, and return the numbers of nodes and edges. Writers are not blocked: their changes
-    are in the outbox, and `copy_pending` copies them afterwards."""
+    """Empty Neo4j, copy everything, and return the numbers of nodes and edges. Writers are not
+    blocked: their changes are in the outbox, and `copy_pending` copies them afterwards."""
     start_mirroring()
     node_count = edge_count = 0
     with transaction.atomic():
@@ -112,7 +113,8 @@ def rebuild_mirror(neo: Neo4j) -> tuple[int, int]:
 def start_mirroring() -> None:
     """From now on the triggers fill the outbox."""
     with transaction.atomic(), connection.cursor() as cursor:
-        # Waits for transactions whose writes were not recorded; without it a rebuild could miss them.
+        # Waits for transactions whose writes were not recorded; without it a rebuild could miss
+        # them.
         cursor.execute(BLOCK_WRITERS)
         GraphMirror.objects.get_or_create()
 

@@ -1,7 +1,7 @@
 """Models of the relation graph.
 
-Facts are bitemporal: `since`/`until` are world days, `believed_from`/`believed_until` are real time. A changed fact is a
-new row; the old one gets `believed_until`.
+Facts are bitemporal: `since`/`until` are world days, `believed_from`/`believed_until` are real
+time. A changed fact is a new row; the old one gets `believed_until`.
 """
 
 from typing import Any
@@ -40,7 +40,8 @@ class SourceKind(models.TextChoices):
 
 
 class GraphRelation(models.Model):
-    """A kind of edge. `stored_as` names the inverse in whose form it is stored (OWNS is stored as OWNED_BY, reversed)."""
+    """A kind of edge. `stored_as` names the inverse in whose form it is stored (OWNS is stored
+    as OWNED_BY, reversed)."""
 
     code = models.CharField(
         _("code"), max_length=40, primary_key=True, validators=[RegexValidator(r"^[A-Z][A-Z_]*$")]
@@ -72,7 +73,8 @@ class GraphRelation(models.Model):
 
 
 class GraphJoin(models.Model):
-    """Which kinds a relation may join. A foreign key refuses any other edge (`edge_kinds_allowed`)."""
+    """Which kinds a relation may join. A foreign key refuses any other edge
+    (`edge_kinds_allowed`)."""
 
     relation = models.ForeignKey(
         GraphRelation, models.CASCADE, related_name="joins", verbose_name=_("relation")
@@ -98,7 +100,8 @@ class FactQuerySet(GuardedQuerySet):
 
 
 class GraphFactBase(Guarded):
-    """Source, confidence, validity in world days, and the real time for which the row was believed."""
+    """Source, confidence, validity in world days, and the real time for which the row was
+    believed."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     source_kind = models.CharField(
@@ -131,7 +134,8 @@ class GraphFactBase(Guarded):
 
 
 class NameKeysField(ArrayField):  # type: ignore[type-arg]
-    """Recomputed from `name` and `aliases` on every save. A query by these keys finds candidates for a name."""
+    """Recomputed from `name` and `aliases` on every save. A query by these keys finds candidates
+    for a name."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:  # noqa: ARG002
         keys = name_keys(model_instance.name, *model_instance.aliases)  # type: ignore[attr-defined]
@@ -179,8 +183,8 @@ class GraphNode(GraphFactBase):
 
 
 class GraphEdge(GraphFactBase):
-    """What one source says about two nodes, in the form of `upsert.stored_form`. Two sources that say the same are two
-    rows, so that either can be retracted."""
+    """What one source says about two nodes, in the form of `upsert.stored_form`. Two sources
+    that say the same are two rows, so that either can be retracted."""
 
     src = models.ForeignKey(
         GraphNode, models.CASCADE, related_name="facts_from", verbose_name=_("from"), db_index=False
@@ -224,7 +228,8 @@ class GraphEdge(GraphFactBase):
     objects = FactQuerySet.as_manager()
 
     def visibility_changed(self) -> None:
-        """Hide the rows that this fact replaced from everybody to whom the fact itself is hidden."""
+        """Hide the rows that this fact replaced from everybody to whom the fact itself is
+        hidden."""
         older = self.replaces
         while older:
             older.narrow_to(self.visibility, self.known_to)
@@ -274,7 +279,8 @@ class GraphEdge(GraphFactBase):
 
 
 class ConflictRule(models.Model):
-    """A rule by which two facts cannot both be true. Designers may add rules and switch them off."""
+    """A rule by which two facts cannot both be true. Designers may add rules and switch them
+    off."""
 
     class Form(models.TextChoices):
         SINGLE = "single", _("One at a time from each entity")
@@ -314,8 +320,8 @@ class ConflictRule(models.Model):
 
 
 class Contradiction(models.Model):
-    """Two facts that violate a rule: two edges, or an edge and the end of one of its nodes. Both stay until a person
-    decides."""
+    """Two facts that violate a rule: two edges, or an edge and the end of one of its nodes. Both
+    stay until a person decides."""
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")

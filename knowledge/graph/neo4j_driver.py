@@ -1,5 +1,5 @@
-"""One Neo4j connection per process. The async driver is bound to one event loop, so it runs in a thread with a loop of
-its own; sync and async callers of any loop share it."""
+"""One Neo4j connection per process. The async driver is bound to one event loop, so it runs in a
+thread with a loop of its own; sync and async callers of any loop share it."""
 
 import asyncio
 import os
@@ -23,12 +23,14 @@ TIMED_OUT = "Neo.ClientError.Transaction.TransactionTimedOut"
 
 
 def is_timeout(error: BaseException) -> bool:
-    """Whether the server cancelled this one query. The server itself is up: no reason to back off."""
+    """Whether the server cancelled this one query. The server itself is up: no reason to back
+    off."""
     return isinstance(error, Neo4jError) and (error.code or "").startswith(TIMED_OUT)
 
 
 class Neo4j:
-    """Runs units of work; the driver retries transient errors. After a failure, `is_backing_off` is true for a while."""
+    """Runs units of work; the driver retries transient errors. After a failure, `is_backing_off`
+    is true for a while."""
 
     def __init__(self, url: str, user: str, password: str, database: str) -> None:
         self.url, self.auth, self.database = url, (user, password), database
@@ -110,5 +112,6 @@ def site_neo4j() -> Neo4j | None:
 
 @cache
 def connect(url: str, user: str, password: str, database: str, *, process: int) -> Neo4j:  # noqa: ARG001
-    # `process` is part of the cache key: a forked worker must not use the parent's thread and sockets.
+    # `process` is part of the cache key: a forked worker must not use the parent's thread and
+    # sockets.
     return Neo4j(url, user, password, database)

@@ -1,4 +1,5 @@
-"""The graph store on Neo4j, a projection: reads come from Neo4j, writes go to PostgreSQL and are copied."""
+"""The graph store on Neo4j, a projection: reads come from Neo4j, writes go to PostgreSQL and are
+copied."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -30,7 +31,8 @@ Row = dict[str, Any]
 
 
 class Neo4jGraph:
-    """Raises the driver's errors while Neo4j is down; `MirroredGraph` answers from PostgreSQL then."""
+    """Raises the driver's errors while Neo4j is down; `MirroredGraph` answers from PostgreSQL
+    then."""
 
     def __init__(self, view: View, neo: Neo4j) -> None:
         self.view = view
@@ -74,7 +76,8 @@ class Neo4jGraph:
         async def read(tx: neo4j.AsyncManagedTransaction) -> tuple[dict[str, Row], list[Row]]:
             rows = await self._fetch(tx, cypher.VISIBLE_NODES, ids=[src, dst])
             ends = {row["node"]["id"]: row["node"] for row in rows}
-            # shortestPath() of a node to itself is an error; fewer than two ends need no path either.
+            # shortestPath() of a node to itself is an error; fewer than two ends need no path
+            # either.
             paths = await self._fetch(tx, statement, src=src, dst=dst) if len(ends) == 2 else []
             return ends, paths
 

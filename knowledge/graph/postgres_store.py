@@ -27,7 +27,8 @@ from knowledge.graph.upsert import upsert_facts
 from retrieval.errors import NotFound
 
 STEPS_PER_NODE = 20
-"""How many rows per wanted node the recursive query may produce before it stops: dense graphs repeat nodes."""
+"""How many rows per wanted node the recursive query may produce before it stops: dense graphs
+repeat nodes."""
 SET_TIMEOUT = "SELECT set_config('statement_timeout', %s, true)"
 
 
@@ -131,7 +132,8 @@ def fetch(statement: str, view: View, **values: Any) -> list[dict[str, Any]]:
 
 @contextmanager
 def statement_timeout() -> Iterator[None]:
-    """Let PostgreSQL cancel a statement of this block after `GRAPH_TIMEOUT` seconds; then raise `TooBroad`."""
+    """Let PostgreSQL cancel a statement of this block after `GRAPH_TIMEOUT` seconds; then raise
+    `TooBroad`."""
     nested = connection.in_atomic_block
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -141,7 +143,8 @@ def statement_timeout() -> Iterator[None]:
                 before = cursor.fetchone()[0]
             cursor.execute(SET_TIMEOUT, [f"{max(1, int(settings.GRAPH_TIMEOUT * 1000))}ms"])
             yield
-            # The setting lasts until the end of the transaction, not of a savepoint: an outer one gets its own back.
+            # The setting lasts until the end of the transaction, not of a savepoint: an outer one
+            # gets its own back.
             if nested:
                 cursor.execute(SET_TIMEOUT, [before])
     except OperationalError as error:

@@ -10,7 +10,8 @@ Row = Mapping[str, Any]
 
 
 def to_node_out(row: Row, depth: int = 0) -> NodeOut:
-    # model_construct skips validation: the rows are our own, and a neighborhood has hundreds of them.
+    # model_construct skips validation: the rows are our own, and a neighborhood has hundreds of
+    # them.
     return NodeOut.model_construct(
         **{name: row[name] for name in ("id", "kind", "slug", "name")},
         since=row.get("since"),

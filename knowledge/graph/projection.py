@@ -55,9 +55,11 @@ def relation_codes() -> list[str]:
 
 
 def copy_rows(neo: Neo4j, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
-    """Create or update these rows in Neo4j in one transaction. Raises RuntimeError if an edge's node is missing there."""
+    """Create or update these rows in Neo4j in one transaction. Raises RuntimeError if an edge's
+    node is missing there."""
     node_rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    # A statement names its label or relationship type, so there is one per kind and relation; nodes come first.
+    # A statement names its label or relationship type, so there is one per kind and relation; nodes
+    # come first.
     for node in nodes:
         node_rows[cypher.merge_nodes(node.kind)].append(to_node_row(node))
     edge_rows: dict[str, list[dict[str, Any]]] = defaultdict(list)

@@ -8,7 +8,8 @@ from worlds.models import World
 
 
 class GraphOutbox(models.Model):
-    """A change that the projection has not copied yet. Triggers write these rows, so bulk and raw SQL writes count."""
+    """A change that the projection has not copied yet. Triggers write these rows, so bulk and
+    raw SQL writes count."""
 
     id = models.BigAutoField(primary_key=True)
     world = models.ForeignKey(World, models.CASCADE, related_name="+", db_constraint=False)
@@ -23,7 +24,8 @@ class GraphOutbox(models.Model):
 
 
 class GraphMirror(models.Model):
-    """One row while a projection exists. Without it the triggers write no outbox rows: nobody would delete them."""
+    """One row while a projection exists. Without it the triggers write no outbox rows: nobody
+    would delete them."""
 
     name = models.CharField(max_length=40, primary_key=True, default="neo4j")
     since = models.DateTimeField(auto_now_add=True)

@@ -17,8 +17,8 @@ MAX_NODES = 500
 
 @dataclass(frozen=True)
 class View:
-    """Whose knowledge of which world is read. `at` is a world day (None: facts without a known end); `believed_at` is a
-    real time, for what was believed then (None: now)."""
+    """Whose knowledge of which world is read. `at` is a world day (None: facts without a known
+    end); `believed_at` is a real time, for what was believed then (None: now)."""
 
     world: World
     audience: Audience = PUBLIC
@@ -27,8 +27,8 @@ class View:
 
 
 class GraphStore(Protocol):
-    """Reads through one `View`. Raises `NotFound` for nodes that the view hides, `Invalid` for a depth out of range and
-    `TooBroad` when the query times out."""
+    """Reads through one `View`. Raises `NotFound` for nodes that the view hides, `Invalid` for a
+    depth out of range and `TooBroad` when the query times out."""
 
     view: View
 

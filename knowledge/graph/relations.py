@@ -1,4 +1,5 @@
-"""The relations and which kinds they may join: read from the database, seeded from `data/relations.yaml`."""
+"""The relations and which kinds they may join: read from the database, seeded from
+`data/relations.yaml`."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -59,7 +60,8 @@ class Relations(dict[str, Relation]):
 
 
 def seed_relations(**_signal: Any) -> None:
-    """Create the missing relations and conflict rules after a migration. Existing rows are the designer's to change."""
+    """Create the missing relations and conflict rules after a migration. Existing rows are the
+    designer's to change."""
     seed = yaml.safe_load(SEED.read_text())
     for code, row in seed["relations"].items():
         flags = {flag: row.get(flag, False) for flag in ("symmetric", "transitive", "acyclic")}

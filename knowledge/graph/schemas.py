@@ -14,7 +14,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Provenance(StrictModel):
-    """Source, confidence, audience and validity of a fact. It is valid on the world days `since` ≤ day < `until`."""
+    """Source, confidence, audience and validity of a fact. It is valid on the world days `since`
+    ≤ day < `until`."""
 
     source_kind: SourceKind = SourceKind.ENGINE
     source_ref: Annotated[str, Field(max_length=200)] = ""
@@ -42,8 +43,8 @@ class NodeFact(Provenance):
 
 
 class EdgeFact(Provenance):
-    """`src` and `dst` are ids, slugs or names. With `succeeds` the fact ends, on the day `since`, the earlier facts of
-    the same relation from the same entity."""
+    """`src` and `dst` are ids, slugs or names. With `succeeds` the fact ends, on the day
+    `since`, the earlier facts of the same relation from the same entity."""
 
     src: Annotated[str | UUID, Field(union_mode="left_to_right")]
     relation: Annotated[str, Field(max_length=40)]
@@ -73,7 +74,8 @@ class GraphFact(StrictModel):
 
 
 class EdgeSource(ResponseModel):
-    """Only game masters get `ref` and `note`: these texts may mention what other audiences must not know."""
+    """Only game masters get `ref` and `note`: these texts may mention what other audiences must
+    not know."""
 
     kind: str
     ref: str = ""
@@ -116,7 +118,8 @@ class GraphNeighborhood(ResponseModel):
 
 
 class GraphPath(ResponseModel):
-    """`nodes` in order from one end to the other, and the `edges` between them. Both are empty if there is no path."""
+    """`nodes` in order from one end to the other, and the `edges` between them. Both are empty
+    if there is no path."""
 
     nodes: list[NodeOut] = []
     edges: list[EdgeOut] = []
@@ -142,7 +145,8 @@ class FactOutcome(ResponseModel):
 
 
 class UpsertResult(ResponseModel):
-    """One outcome per node and per edge given, in their order, and the open contradictions of these facts."""
+    """One outcome per node and per edge given, in their order, and the open contradictions of
+    these facts."""
 
     nodes: list[FactOutcome] = []
     edges: list[FactOutcome] = []

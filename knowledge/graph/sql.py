@@ -1,4 +1,5 @@
-"""SQL statements of the graph. Every value is a named parameter; the fragments are joined once, at import.
+"""SQL statements of the graph. Every value is a named parameter; the fragments are joined once, at
+import.
 
 For the present, `believed_at` and `at` are 'infinity': then only rows without an end pass.
 """
@@ -74,7 +75,8 @@ SELECT {EDGE_COLUMNS} FROM knowledge_graphedge e
 WHERE e.id = ANY (%(ids)s::uuid[]) AND {EDGE_VISIBLE}
 """
 
-# All ancestors along one relation, by what is believed now. Visibility plays no part: these are checks of consistency.
+# All ancestors along one relation, by what is believed now. Visibility plays no part: these are
+# checks of consistency.
 ANCESTORS = """
 WITH RECURSIVE above (start, id) AS (
     SELECT e.src_id, e.dst_id FROM knowledge_graphedge e

@@ -18,8 +18,8 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class MirroredGraph:
-    """Reads from Neo4j. PostgreSQL answers while Neo4j is behind (a fact hidden a moment ago must not be shown) and
-    while it is down; then the answer says `degraded: ["graph"]`."""
+    """Reads from Neo4j. PostgreSQL answers while Neo4j is behind (a fact hidden a moment ago
+    must not be shown) and while it is down; then the answer says `degraded: ["graph"]`."""
 
     def __init__(self, view: View, neo: Neo4j) -> None:
         self.view = view

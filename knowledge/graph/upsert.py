@@ -36,8 +36,8 @@ LOCK_WORLD = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 37))"
 
 
 def upsert_facts(world: World, facts: Sequence[GraphFact]) -> UpsertResult:
-    """Write `facts` into `world`, all or none. Raises `Invalid` (kinds, loops, cycles), `NotFound`, `Ambiguous` (names)
-    and `Conflict` (a database constraint)."""
+    """Write `facts` into `world`, all or none. Raises `Invalid` (kinds, loops, cycles),
+    `NotFound`, `Ambiguous` (names) and `Conflict` (a database constraint)."""
     if len(facts) > MAX_BATCH:
         raise Invalid(f"{len(facts)} facts at once are too many: send at most {MAX_BATCH}.")
     try:
@@ -50,7 +50,8 @@ def upsert_facts(world: World, facts: Sequence[GraphFact]) -> UpsertResult:
 
 
 def lock_graph(world: World) -> None:
-    """Admit one writer at a time to the world's graph: two at once could miss each other's contradictions."""
+    """Admit one writer at a time to the world's graph: two at once could miss each other's
+    contradictions."""
     with connection.cursor() as cursor:
         cursor.execute(LOCK_WORLD, [str(world.pk)])
 
@@ -142,7 +143,8 @@ class Batch:
 def stored_form(
     relations: Relations, code: str, src: GraphNode, dst: GraphNode
 ) -> tuple[Relation, GraphNode, GraphNode]:
-    """Return the one form in which this edge is stored: inverses turned round, symmetric ones from the lesser id."""
+    """Return the one form in which this edge is stored: inverses turned round, symmetric ones
+    from the lesser id."""
     relation = relations.require(code)
     if relation.stored_as:
         return relations.require(relation.stored_as), dst, src

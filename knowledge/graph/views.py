@@ -1,4 +1,5 @@
-"""Pages of the relation graph: a drawing with the same facts as a list, and forms that decide contradictions."""
+"""Pages of the relation graph: a drawing with the same facts as a list, and forms that decide
+contradictions."""
 
 from dataclasses import dataclass
 from typing import Any
