@@ -1,4 +1,4 @@
-"""Admin of NPCs and of the ledger. Entries are added and ruled on, never changed."""
+"""Admin of NPCs and of the disposition ledger. Entries are added and ruled on, never changed."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from worlds.admin_scoping import WorldScoped
 from worlds.erasure import deletion_for_good
 
 SCORE_FIELDS = {"base", "half_life"}
-"""A change of one of these changes every disposition of the NPC."""
+"""Fields from which every disposition of the NPC is computed."""
 
 
 class SecretInline(TabularInline):
@@ -62,7 +62,7 @@ class NPCAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
 
 
 class RulingForm(ActionForm):
-    """Every ruling has a reason."""
+    """The action form with the reason of a ruling."""
 
     reason = forms.CharField(label=_("reason"), required=False, max_length=2000)
 
@@ -106,53 +106,52 @@ class DispositionChangeAdmin(WorldScoped, ModelAdmin):
         return obj is None and super().has_change_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Not by itself, but along with the NPC."""
+        """Allowed only as part of deleting the NPC, on whose page this check also runs."""
         return obj is not None and f"/{self.opts.model_name}/" not in request.path
 
     def save_model(
         self, request: HttpRequest, obj: DispositionChange, form: Any, change: bool
     ) -> None:
-        said = {"reason": obj.reason, "made_by": request.user.get_username()}
-        made = dispositions.correct(obj.npc, obj.party, by=obj.delta, axis=obj.axis, **said)
-        obj.pk = made.pk
+        author = request.user.get_username()
+        entry = dispositions.correct(
+            obj.npc, obj.party, by=obj.delta, axis=obj.axis, reason=obj.reason, made_by=author
+        )
+        obj.pk = entry.pk
 
     @admin.action(description=_("Approve: let it count"), permissions=["change"])
-    def approve(self, request: HttpRequest, chosen: QuerySet[DispositionChange]) -> None:
-        self._rule(request, chosen, dispositions.approve)
+    def approve(self, request: HttpRequest, queryset: QuerySet[DispositionChange]) -> None:
+        self.write_rulings(request, queryset, "approve")
 
     @admin.action(description=_("Reject: never let it count"), permissions=["change"])
-    def reject(self, request: HttpRequest, chosen: QuerySet[DispositionChange]) -> None:
-        self._rule(request, chosen, dispositions.reject)
+    def reject(self, request: HttpRequest, queryset: QuerySet[DispositionChange]) -> None:
+        self.write_rulings(request, queryset, "reject")
 
     @admin.action(description=_("Reverse: as if it had not been"), permissions=["change"])
-    def reverse(self, request: HttpRequest, chosen: QuerySet[DispositionChange]) -> None:
-        self._rule(request, chosen, dispositions.reverse)
+    def reverse(self, request: HttpRequest, queryset: QuerySet[DispositionChange]) -> None:
+        self.write_rulings(request, queryset, "reverse")
 
     @admin.action(description=_("Restore what was reversed or rejected"), permissions=["change"])
-    def restore(self, request: HttpRequest, chosen: QuerySet[DispositionChange]) -> None:
-        self._rule(request, chosen, dispositions.restore)
+    def restore(self, request: HttpRequest, queryset: QuerySet[DispositionChange]) -> None:
+        self.write_rulings(request, queryset, "restore")
 
-    def _rule(self, request: HttpRequest, chosen: QuerySet[DispositionChange], rule: Any) -> None:
-        done = 0
-        for entry in chosen.select_related("party"):
+    def write_rulings(
+        self, request: HttpRequest, queryset: QuerySet[DispositionChange], verdict: str
+    ) -> None:
+        reason, author = request.POST.get("reason", ""), request.user.get_username()
+        count = 0
+        for entry in queryset.select_related("party"):
             try:
-                rule(
-                    entry,
-                    reason=request.POST.get("reason", ""),
-                    made_by=request.user.get_username(),
-                )
-                done += 1
+                dispositions.VERDICTS[verdict](entry, reason=reason, made_by=author)
+                count += 1
             except Problem as problem:
                 messages.error(request, f"{entry.pk}: {problem.detail}")
-        if done:
-            messages.success(
-                request, gettext("Written into the ledger: %(count)s.") % {"count": done}
-            )
+        if count:
+            messages.success(request, gettext("Rulings written: %(count)s.") % {"count": count})
 
 
 @admin.register(Disposition)
 class DispositionAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
-    """Folded from the ledger: to look at."""
+    """Computed from the ledger, so read-only."""
 
     world_path = "npc__world"
     list_display = ["npc", "party", "score", "label", "trend", "changes", "pending", "updated_at"]

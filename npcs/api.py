@@ -1,4 +1,4 @@
-"""REST for engines: NPCs, and the ledger of what they think."""
+"""REST endpoints for NPCs and the disposition ledger."""
 
 from typing import Annotated, Any
 
@@ -34,26 +34,27 @@ Reference = Annotated[str, Path(max_length=200)]
 PAGE = 100
 
 
-@router.put("/npcs", operation_id="npc_upsert", summary="Tell of an NPC", response=NPCUpsertOut)
+@router.put(
+    "/npcs", operation_id="npc_upsert", summary="Create or update an NPC", response=NPCUpsertOut
+)
 def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCIn]) -> NPCUpsertOut:
-    """Create or change it by its id. What the reveal log has opened stays open."""
+    """Audiences to which the NPC was revealed keep knowing it."""
     caller = require_gm(request)
-    stored = (
-        NPC.objects.filter(world=caller.world, slug=entry.npc_id)
-        .values_list("version", flat=True)
-        .first()
-    )
-    check_match(request, stored)
+    rows = NPC.objects.filter(world=caller.world, slug=entry.npc_id)
+    check_match(request, rows.values_list("version", flat=True).first())
     npc, outcome = upsert_npc(caller.world, entry)
     tag(response, npc.version)
     return NPCUpsertOut(id=str(npc.pk), npc_id=npc.slug, outcome=outcome, version=npc.version)
 
 
 @router.post(
-    "/npcs/bulk", operation_id="npc_upsert_bulk", summary="Tell of many NPCs", response=BulkReport
+    "/npcs/bulk",
+    operation_id="npc_upsert_bulk",
+    summary="Create or update many NPCs",
+    response=BulkReport,
 )
 def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
-    """Up to 500 with a report on each; `atomic` writes all or none."""
+    """Up to 500 NPCs, with a report on each; `atomic` writes all or none."""
     caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
@@ -63,7 +64,7 @@ def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
     return write_all(batch.npcs, write, atomic=batch.atomic)
 
 
-@router.get("/npcs/{ref}", operation_id="npc_get", summary="One NPC", response=NPCProfile)
+@router.get("/npcs/{ref}", operation_id="npc_get", summary="Get an NPC", response=NPCProfile)
 def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPCProfile:
     """The whole profile, as a game master reads it."""
     caller = require_gm(request)
@@ -77,7 +78,7 @@ def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPC
 @router.get(
     "/npcs/{ref}/changes",
     operation_id="disposition_list",
-    summary="Its ledger",
+    summary="List disposition changes of an NPC",
     response=InfluenceList,
 )
 def list_changes(
@@ -85,7 +86,7 @@ def list_changes(
     ref: Reference,
     party_id: Annotated[str | None, Query(max_length=200)] = None,
 ) -> dict[str, Any]:
-    """The hundred latest changes of what it thinks, latest first, with what became of each."""
+    """The hundred latest changes, latest first, each with its state."""
     caller = require_gm(request)
     party = find_party(caller.world, party_id, caller.campaign) if party_id else None
     return {"changes": influences_on(find_npc(caller.world, ref), party, most=PAGE)}
@@ -94,71 +95,60 @@ def list_changes(
 @router.post(
     "/npcs/{ref}/changes",
     operation_id="disposition_correct",
-    summary="Correct it",
+    summary="Correct a disposition",
     response=Influence,
 )
 def correct(request: HttpRequest, ref: Reference, entry: Body[CorrectionIn]) -> Influence:
     """A game master's change, with a reason. It counts at once."""
     caller = require_gm(request)
-    party = find_party(caller.world, entry.party_id, caller.campaign)
-    made = dispositions.correct(
+    correction = dispositions.correct(
         find_npc(caller.world, ref),
-        party,
+        find_party(caller.world, entry.party_id, caller.campaign),
         by=entry.delta,
         axis=entry.axis,
         reason=entry.reason,
         made_by=name_of(caller),
     )
-    return _told(made)
+    return present_entry(correction.pk)
 
 
 @router.get(
     "/changes/pending",
     operation_id="disposition_pending",
-    summary="Changes that wait",
+    summary="List pending changes",
     response=InfluenceList,
 )
 def pending(request: HttpRequest) -> dict[str, Any]:
-    """Large swings that nobody has decided about, latest first."""
-    rows: Any = (
-        _ledger(require_gm(request))
-        .pending()
-        .select_related("party")
-        .annotate_episode()
-        .order_by("-id")
-    )
-    return {"changes": [present_influence(entry) for entry in rows[:PAGE]]}
+    """Large changes that nobody has ruled on, latest first."""
+    rows = ledger_of(require_gm(request)).pending().select_related("party").annotate_episode()
+    return {"changes": [present_influence(entry) for entry in rows.order_by("-id")[:PAGE]]}
 
 
 @router.post(
     "/changes/{int:entry_id}/rulings",
     operation_id="disposition_rule",
-    summary="Rule on it",
+    summary="Rule on a change",
     response=Influence,
 )
 def rule(request: HttpRequest, entry_id: int, ruling: Body[RulingIn]) -> Influence:
-    """Approve or reject a change that waits; reverse one that counts, or restore it. Rulings are
-    entries too.
+    """Approve or reject a pending change; reverse one that counts, or restore it. Rulings are
+    ledger entries too.
     """
     caller = require_gm(request)
-    entry = _ledger(caller).filter(pk=entry_id).select_related("party").first()
+    entry = ledger_of(caller).filter(pk=entry_id).select_related("party").first()
     if entry is None:
         raise NotFound(f"There is no change {entry_id} in this world.")
-    verdicts: dict[str, Any] = {
-        "approve": dispositions.approve,
-        "reject": dispositions.reject,
-        "reverse": dispositions.reverse,
-        "restore": dispositions.restore,
-    }
-    verdicts[ruling.verdict](entry, reason=ruling.reason, made_by=name_of(caller))
-    return _told(entry)
+    write_verdict = dispositions.VERDICTS[ruling.verdict]
+    write_verdict(entry, reason=ruling.reason, made_by=name_of(caller))
+    return present_entry(entry.pk)
 
 
-def _ledger(caller: Caller) -> Any:
+def ledger_of(caller: Caller) -> Any:
+    """The entries of the caller's campaign, or of its world when it has none."""
     entries = DispositionChange.objects.in_world(caller.world)
     return entries.filter(party__campaign=caller.campaign) if caller.campaign else entries
 
 
-def _told(entry: DispositionChange) -> Influence:
-    rows: Any = DispositionChange.objects.filter(pk=entry.pk).with_ruling().annotate_episode()
+def present_entry(entry_id: int) -> Influence:
+    rows: Any = DispositionChange.objects.filter(pk=entry_id).with_ruling().annotate_episode()
     return present_influence(rows.select_related("party").get())

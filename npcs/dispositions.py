@@ -1,15 +1,15 @@
-"""What NPCs think of parties. Every change is an entry of the ledger; what stands is folded from
+"""The ledger of what NPCs think of parties. Every change is an entry; dispositions are folded from
 it.
 
     shift(mira, by=-20, because=episode)
     correct(mira, party, by=5, reason="They apologised off screen.", made_by="anna")
     reverse(entry, reason="That was a mix-up of names.", made_by="anna")
 
-Each locks the party, writes entries and folds the pairs they touch anew, in one transaction
-(docs/dispositions.md).
+Each function locks the party, writes entries and recomputes the dispositions they concern, in one
+transaction (docs/dispositions.md).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from django.utils import timezone
 from episodes.ingest import lock_party
 from episodes.models import Episode
 from npcs.models import NPC, Axis, Disposition, DispositionChange
-from npcs.score import FoldedScore, ScoreChange, decay, fold
+from npcs.score import FoldedScore, ScoreChange, fold
 from retrieval.errors import Conflict, Invalid
 from worlds.models import Party
 
@@ -37,7 +37,8 @@ class NotInForce(Conflict):
 def shift(
     npc: NPC, *, by: int, because: Episode, axis: str = Axis.AFFECTION, reason: str = ""
 ) -> DispositionChange:
-    """Move what `npc` thinks of the episode's party. A large swing is held for the game master."""
+    """Change what `npc` thinks of the episode's party. A large change is held for the game
+    master."""
     check_delta(by, LARGEST_SHIFT)
     lock_party(because.party)
     entry = build_change(npc, because, by=by, axis=axis, reason=reason)
@@ -49,14 +50,16 @@ def shift(
 def build_change(
     npc: NPC, episode: Episode, *, by: int, axis: str, reason: str
 ) -> DispositionChange:
+    """Return the unsaved entry; without a reason, the first line of the episode is the reason."""
+    first_line = episode.text.strip().split("\n", 1)[0][:300]
     return DispositionChange(
         npc=npc,
         party_id=episode.party_id,
         kind=Kind.EPISODE,
         axis=axis,
         delta=by,
-        reason=reason or first_sentence(episode.text) or episode.external_id,
-        held=is_large(by),
+        reason=reason or first_line or episode.external_id,
+        held=bool(0 < settings.DISPOSITION_HOLD_AT <= abs(by)),
         episode=episode,
         episode_version=episode.version,
         in_world_at=episode.in_world_at,
@@ -69,7 +72,7 @@ def build_change(
 def correct(
     npc: NPC, party: Party, *, by: int, reason: str, made_by: str, axis: str = Axis.AFFECTION
 ) -> DispositionChange:
-    """A game master's own change, with a reason."""
+    """Write a game master's own change, with a reason. It counts at once."""
     check_delta(by, LARGEST_CORRECTION)
     if npc.world_id != party.world_id:
         raise Invalid("The NPC and the party are of different worlds.")
@@ -104,23 +107,30 @@ def approve(entry: DispositionChange, *, reason: str = "", made_by: str) -> Disp
 
 
 def reject(entry: DispositionChange, *, reason: str, made_by: str) -> DispositionChange:
-    """Let a held change never count."""
+    """Keep a held change from counting."""
     return write_ruling(entry, Kind.REJECTION, reason=reason, made_by=made_by)
 
 
-STATES = {
+VERDICTS: dict[str, Callable[..., DispositionChange]] = {
+    "approve": approve,
+    "reject": reject,
+    "reverse": reverse,
+    "restore": restore,
+}
+"""The rulings by the word that the API and the pages use."""
+
+RULED_STATES = {
     Kind.REVERSAL: ("counts",),
     Kind.RESTORATION: ("reversal", "rejection"),
     Kind.APPROVAL: ("pending",),
     Kind.REJECTION: ("pending",),
 }
-"""In which state a change can be ruled on."""
+"""The states in which a change can get each ruling."""
 
 
 def state_of(entry: Any) -> str:
-    """`counts`, `pending`, `reversal`, `rejection` or `replaced`, for an entry read
-    `with_ruling()`.
-    """
+    """Return `counts`, `pending`, `reversal`, `rejection` or `replaced` for a row
+    `with_ruling()`."""
     if not entry.is_current:
         return "replaced"
     if entry.ruling in (Kind.REVERSAL, Kind.REJECTION):
@@ -132,14 +142,15 @@ def state_of(entry: Any) -> str:
 def write_ruling(
     entry: DispositionChange, kind: Kind, *, reason: str, made_by: str
 ) -> DispositionChange:
+    """Write a ruling about `entry`; raises NotInForce when its state does not allow this kind."""
     party = lock_party(entry.party)
     current: Any = DispositionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
     if current is None:
         raise Invalid("Rulings are about changes, not about other rulings.")
-    if (state := state_of(current)) not in STATES[kind]:
-        wanted = " or ".join(STATES[kind])
+    if (state := state_of(current)) not in RULED_STATES[kind]:
+        needs = " or ".join(RULED_STATES[kind])
         raise NotInForce(
-            f"Change {entry.pk} is in the state “{state}”: a {kind.value} needs {wanted}."
+            f"Change {entry.pk} is in the state “{state}”: a {kind.value} needs {needs}."
         )
     ruling = DispositionChange.objects.create(
         npc_id=entry.npc_id,
@@ -156,93 +167,65 @@ def write_ruling(
 
 
 def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
-    """Fold the ledger of these pairs anew. The party must be locked."""
-    wanted = sorted(set(npcs))
-    by_pair = {npc_id: list[Any]() for npc_id in wanted}
-    entries = (
-        DispositionChange.objects.filter(npc__in=wanted, party=party)
-        .changes()
-        .with_ruling()
-        .in_order()
-    )
-    for entry in entries:
-        by_pair[entry.npc_id].append(entry)
-    rows = [
-        _row(npc, party, by_pair[npc.pk])
-        for npc in NPC.objects.filter(pk__in=wanted).order_by("pk")
-    ]
+    """Fold the ledger anew for each of `npcs` and `party`. The party must be locked."""
+    npc_ids = sorted(set(npcs))
+    entries: dict[UUID, list[Any]] = {npc_id: [] for npc_id in npc_ids}
+    ledger = DispositionChange.objects.filter(npc__in=npc_ids, party=party).changes()
+    for entry in ledger.with_ruling().in_order():
+        entries[entry.npc_id].append(entry)
+    rows = []
+    for npc in NPC.objects.filter(pk__in=npc_ids).order_by("pk"):
+        by_state = [(state_of(entry), entry) for entry in entries[npc.pk]]
+        effective = [entry for state, entry in by_state if state == "counts"]
+        folded = fold_ledger(npc, effective)
+        rows.append(
+            Disposition(
+                npc=npc,
+                party=party,
+                score=folded.score,
+                axes=folded.axes,
+                trend=folded.trend,
+                in_world_at=folded.in_world_at,
+                changes=len(effective),
+                pending=sum(state == "pending" for state, _entry in by_state),
+                last_change=effective[-1] if effective else None,
+                updated_at=timezone.now(),
+            )
+        )
+    derived = ["score", "axes", "trend", "changes", "pending", "in_world_at", "last_change"]
     return Disposition.objects.bulk_create(
         rows,
         update_conflicts=True,
         unique_fields=["npc", "party"],
-        update_fields=[
-            "score",
-            "axes",
-            "trend",
-            "changes",
-            "pending",
-            "in_world_at",
-            "last_change",
-            "updated_at",
-        ],
+        update_fields=[*derived, "updated_at"],
     )
 
 
-def _row(npc: NPC, party: Party, entries: Sequence[Any]) -> Disposition:
-    states = [(state_of(entry), entry) for entry in entries]
-    counted = [entry for state, entry in states if state == "counts"]
-    standing = fold_ledger(npc, counted)
-    return Disposition(
-        npc=npc,
-        party=party,
-        score=standing.score,
-        axes=standing.axes,
-        trend=standing.trend,
-        in_world_at=standing.in_world_at,
-        changes=len(counted),
-        pending=sum(state == "pending" for state, _entry in states),
-        last_change=counted[-1] if counted else None,
-        updated_at=timezone.now(),
-    )
-
-
-def fold_ledger(npc: NPC, counted: Sequence[Any]) -> FoldedScore:
-    changes = [ScoreChange(each.delta, each.axis, each.in_world_at, each.pk) for each in counted]
+def fold_ledger(npc: NPC, entries: Sequence[Any]) -> FoldedScore:
+    """Fold the entries that count, in their order."""
+    changes = [ScoreChange(each.delta, each.axis, each.in_world_at, each.pk) for each in entries]
     return fold(changes, base=npc.base, half_life=half_life_of(npc))
 
 
 def half_life_of(npc: NPC) -> float | None:
+    """The NPC's own half-life in in-world days, else the site's; None: nothing is forgotten."""
     return npc.half_life or settings.DISPOSITION_HALF_LIFE or None
 
 
-def decayed_score(score: float, npc: NPC, *, as_of: float | None, today: float | None) -> float:
-    """What is left of `score`, folded `as_of` a day, on the world's day `today`."""
-    days = 0.0 if as_of is None or today is None else today - as_of
-    return decay(score, base=npc.base, days=days, half_life=half_life_of(npc))
-
-
 def recompute_all_parties(npc: NPC) -> None:
-    """After a change of the NPC's base or half-life: every party's disposition anew."""
+    """Recompute every disposition of `npc`, after a change of its base or half-life."""
+    # One transaction for each party: locking all of them at once would block the world.
     for party in Party.objects.filter(dispositions__npc=npc).order_by("pk"):
         with transaction.atomic():
             recompute_dispositions(lock_party(party), [npc.pk])
 
 
 def latest_in_world_time(party: Party) -> dict[str, Any]:
-    """The day the party has reached."""
-    latest = party.episodes.filter(retracted_at=None, in_world_at__isnull=False).order_by(
-        "-in_world_at"
-    )
-    day, label = latest.values_list("in_world_at", "in_world_label").first() or (None, "")
+    """The latest in-world day that the party has reached, as the fields of `InWorldTime`."""
+    episodes = party.episodes.filter(retracted_at=None, in_world_at__isnull=False)
+    latest = episodes.order_by("-in_world_at").values_list("in_world_at", "in_world_label").first()
+    day, label = latest or (None, "")
     return {"in_world_at": day, "in_world_label": label}
-
-
-def is_large(delta: int) -> bool:
-    return bool(0 < settings.DISPOSITION_HOLD_AT <= abs(delta))
-
-
-def first_sentence(text: str) -> str:
-    return text.strip().split("\n", 1)[0][:300]
 
 
 def check_delta(by: int, largest: int) -> None:
@@ -252,5 +235,5 @@ def check_delta(by: int, largest: int) -> None:
 
 def require_reason(reason: str) -> str:
     if not reason.strip():
-        raise Invalid("Say why: a change of the record needs a reason.")
+        raise Invalid("A change of the ledger needs a reason.")
     return reason.strip()

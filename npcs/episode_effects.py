@@ -1,16 +1,16 @@
-"""What an episode does to NPCs: who was there, what they think now, which of their secrets came
-out.
-"""
+"""The effects of an episode on NPCs: appearances, disposition changes, reveals of NPCs and
+secrets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from episodes.lore_effects import PlannedReveal, parse_audiences, write_reveals
 from episodes.models import Episode
 from episodes.schemas import EpisodeIn, IngestReport, RelationDelta, RevealIn
 from npcs.dispositions import build_change, recompute_dispositions
 from npcs.lookup import UnknownNPC, find_npcs
-from npcs.models import NPC, Appearance, DispositionChange
+from npcs.models import NPC, Appearance, Disposition, DispositionChange
 from npcs.score import label_of
 from retrieval.errors import Invalid
 from worlds.audiences import Guarded
@@ -19,7 +19,7 @@ from worlds.models import Party
 
 @dataclass(frozen=True)
 class Cast:
-    """Who was there, and the names that nobody here goes by."""
+    """The NPCs who were there, and the names that match no NPC."""
 
     present: list[NPC]
     unknown: list[str] = field(default_factory=list)
@@ -27,8 +27,8 @@ class Cast:
 
 class Appearances:
     def plan(self, party: Party, summary: EpisodeIn) -> Cast:
-        found, missing = find_npcs(party.world, [*summary.who.npcs])
-        return Cast(list({npc.pk: npc for npc in found.values()}.values()), list(missing))
+        by_name, missing = find_npcs(party.world, [*summary.who.npcs])
+        return Cast(list({npc.pk: npc for npc in by_name.values()}.values()), list(missing))
 
     def write(self, episode: Episode, plan: Cast, report: IngestReport) -> None:
         rows = [Appearance(npc=npc, episode=episode) for npc in plan.present]
@@ -40,39 +40,27 @@ class Appearances:
 
 
 class DispositionChanges:
-    """Entries of the ledger carry the episode's version: those of other versions do not count
-    (decision 0021).
+    """Ledger entries carry the version of their episode and count while it is current.
+
+    So nothing is deleted on a withdrawal (docs/decisions/0021).
     """
 
     def plan(self, party: Party, summary: EpisodeIn) -> list[tuple[NPC, RelationDelta]]:
-        found, missing = find_npcs(party.world, [delta.npc for delta in summary.relations_delta])
+        by_name, missing = find_npcs(party.world, [each.npc for each in summary.relations_delta])
         if missing:
-            refuse(missing, where="relations_delta")
-        return [(found[delta.npc], delta) for delta in summary.relations_delta]
+            refuse_unknown(missing, where="relations_delta")
+        return [(by_name[delta.npc], delta) for delta in summary.relations_delta]
 
     def write(
         self, episode: Episode, plan: list[tuple[NPC, RelationDelta]], report: IngestReport
     ) -> None:
-        written = DispositionChange.objects.filter(episode=episode, episode_version=episode.version)
-        if not written.exists():
+        entries = DispositionChange.objects.filter(episode=episode)
+        # A restored episode already has the entries of its version.
+        if not entries.filter(episode_version=episode.version).exists():
             DispositionChange.objects.bulk_create(
                 build_change(npc, episode, by=delta.delta, axis=delta.axis, reason=delta.reason)
                 for npc, delta in plan
             )
-        self._settle(episode, report)
-
-    def withdraw(self, episode: Episode) -> None:
-        self._settle(episode)
-
-    def _settle(self, episode: Episode, report: IngestReport | None = None) -> None:
-        touched = (
-            DispositionChange.objects.filter(episode=episode)
-            .values_list("npc_id", flat=True)
-            .distinct()
-        )
-        rows = recompute_dispositions(episode.party, touched)
-        if report is None:
-            return
         report.dispositions = [
             {
                 "npc": row.npc.slug,
@@ -80,22 +68,31 @@ class DispositionChanges:
                 "label": str(label_of(row.score)),
                 "pending": row.pending,
             }
-            for row in rows
+            for row in self.recompute(episode)
         ]
         report.pending = DispositionChange.objects.pending().filter(episode=episode).count()
+
+    def withdraw(self, episode: Episode) -> None:
+        self.recompute(episode)
+
+    def recompute(self, episode: Episode) -> list[Disposition]:
+        """Recompute the dispositions that any version of `episode` changed."""
+        npcs = DispositionChange.objects.filter(episode=episode).values_list("npc_id", flat=True)
+        ids: set[UUID] = set(npcs)
+        return recompute_dispositions(episode.party, ids)
 
 
 class NPCReveals:
     """Who learned of an NPC, or of one of its secrets."""
 
     def plan(self, party: Party, summary: EpisodeIn) -> list[PlannedReveal]:
-        entries = [entry for entry in summary.reveals if entry.npc]
-        found, missing = find_npcs(party.world, [entry.npc or "" for entry in entries])
+        entries = [(entry.npc, entry) for entry in summary.reveals if entry.npc]
+        by_name, missing = find_npcs(party.world, [name for name, _entry in entries])
         if missing:
-            refuse(missing, where="reveals")
+            refuse_unknown(missing, where="reveals")
         return [
-            PlannedReveal(_subject(found[entry.npc or ""], entry), audience, entry.note)
-            for entry in entries
+            PlannedReveal(find_reveal_subject(by_name[name], entry), audience, entry.note)
+            for name, entry in entries
             for audience in parse_audiences(party, entry)
         ]
 
@@ -103,21 +100,23 @@ class NPCReveals:
         write_reveals(episode, plan)
 
     def withdraw(self, episode: Episode) -> None:
-        """`LoreReveals` takes back every reveal of the episode."""
+        """Nothing to do: `LoreReveals` withdraws every reveal of the episode."""
 
 
-def refuse(missing: Mapping[str, Sequence[str]], *, where: str) -> None:
+def refuse_unknown(missing: Mapping[str, Sequence[str]], *, where: str) -> None:
+    """Raise UnknownNPC with the nearest names of the `missing` ones."""
     names = ", ".join(repr(name) for name in missing)
     near = list(dict.fromkeys(name for candidates in missing.values() for name in candidates))[:5]
-    hint = f" Did you mean {', '.join(near)}?" if near else " Create them first."
+    hint = f"Did you mean {', '.join(near)}?" if near else "Create them first."
     raise UnknownNPC(
-        f"{where} names {names}, and no one NPC of this world is called so. Nothing was recorded.{hint}",
+        f"{where}: {names} matches no NPC of this world, or several. Nothing was recorded. {hint}",
         candidates=near,
         errors=[{"loc": [where, name], "msg": "unknown or ambiguous NPC"} for name in missing],
     )
 
 
-def _subject(npc: NPC, entry: RevealIn) -> Guarded:
+def find_reveal_subject(npc: NPC, entry: RevealIn) -> Guarded:
+    """Return the NPC, or its secret with the number of `entry`; raises Invalid without such one."""
     if entry.secret is None:
         return npc
     secret: Guarded | None = npc.secrets.filter(position=entry.secret).first()

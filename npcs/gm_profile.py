@@ -1,6 +1,5 @@
-"""The whole profile of an NPC in one statement, for game masters: the read that comes before every
-line an NPC says.
-"""
+"""The game master's profile of an NPC in one statement: it is read before every line that an NPC
+says."""
 
 import json
 from pathlib import Path
@@ -10,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 
 from episodes.sql import fetch_rows
-from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, direction_of, titles_of
+from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, build_disposition, titles_of
 from npcs.schemas import (
     DispositionOut,
     Influence,
@@ -20,34 +19,29 @@ from npcs.schemas import (
     NPCProfile,
     NPCStatic,
 )
-from npcs.score import decay, label_of
+from npcs.score import decay
 from worlds.callers import Caller
 
 PROFILE = Path(__file__).parent / "sql" / "profile.sql"
 
 
 def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile | None:
-    """Return the profile of the NPC with this slug; None when there is no such NPC, or no such
-    party.
-    """
-    found = fetch_rows(
-        PROFILE,
-        {
-            "world": caller.world.pk,
-            "npc": npc,
-            "party": party,
-            "campaign": caller.campaign.pk if caller.campaign else None,
-            "most_influences": MOST_INFLUENCES + 1,
-            "most_known": MOST_KNOWN,
-        },
-    )
-    if not found or (party and not found[0]["party"]):
+    """Return the profile of the NPC with this slug; None when there is no such NPC or no such
+    party."""
+    values = {
+        "world": caller.world.pk,
+        "npc": npc,
+        "party": party,
+        "campaign": caller.campaign.pk if caller.campaign else None,
+        "most_influences": MOST_INFLUENCES + 1,  # one more shows that the list is truncated
+        "most_known": MOST_KNOWN,
+    }
+    rows = fetch_rows(PROFILE, values)
+    if not rows or (party and not rows[0]["party"]):
         return None
-    return _profile(found[0])
-
-
-def _profile(row: dict[str, Any]) -> NPCProfile:
-    influences = json.loads(row["influences"])
+    row = rows[0]
+    influences, reveals = json.loads(row["influences"]), json.loads(row["knows"])
+    titles = titles_of([(each["kind"], UUID(each["id"])) for each in reveals])
     return NPCProfile(
         id=str(row["id"]),
         npc_id=row["slug"],
@@ -62,9 +56,12 @@ def _profile(row: dict[str, Any]) -> NPCProfile:
             secrets=json.loads(row["secrets"]),
         ),
         dynamic=NPCDynamic(
-            disposition={each.party_id: each for each in _dispositions(row)},
+            disposition={each.party_id: each for each in present_dispositions(row)},
             influences=[Influence.model_validate(each) for each in influences[:MOST_INFLUENCES]],
-            knows=_known(json.loads(row["knows"])),
+            knows=[
+                KnownSubject(title=titles.get((each["kind"], UUID(each["id"])), ""), **each)
+                for each in reveals
+            ],
         ),
         private=NPCPrivate(
             voice=row["voice"],
@@ -80,35 +77,20 @@ def _profile(row: dict[str, Any]) -> NPCProfile:
     )
 
 
-def _dispositions(row: dict[str, Any]) -> list[DispositionOut]:
+def present_dispositions(row: dict[str, Any]) -> list[DispositionOut]:
+    """Return the dispositions of a row of `profile.sql`, decayed to the day each party has reached.
+
+    A party that was asked for and that the NPC has not met gets the NPC's base.
+    """
     stored = json.loads(row["dispositions"])
     if not stored and row["party"]:
         stored = [{"party_id": row["party"], "party": row["party_name"], "score": row["base"]}]
     half_life = row["half_life"] or settings.DISPOSITION_HALF_LIFE or None
-    return [_disposition(each, base=row["base"], half_life=half_life) for each in stored]
-
-
-def _disposition(told: dict[str, Any], *, base: float, half_life: float | None) -> DispositionOut:
-    since, today, trend = told.get("in_world_at"), told.get("today"), told.get("trend", 0.0)
-    days = 0.0 if since is None or today is None else today - since
-    score = decay(told["score"], base=base, days=days, half_life=half_life)
-    return DispositionOut(
-        party_id=told["party_id"],
-        party=told["party"],
-        score=round(score, 1),
-        label=label_of(score),
-        trend=round(trend, 1),
-        direction=direction_of(trend),
-        axes=told.get("axes", {}),
-        changes=told.get("changes", 0),
-        pending=told.get("pending", 0),
-        last_reason=told.get("last_reason") or "",
-    )
-
-
-def _known(told: list[dict[str, Any]]) -> list[KnownSubject]:
-    titles = titles_of([(each["kind"], UUID(each["id"])) for each in told])
-    return [
-        KnownSubject(title=titles.get((each["kind"], UUID(each["id"])), ""), **each)
-        for each in told
-    ]
+    dispositions = []
+    for each in stored:
+        since, today = each.pop("in_world_at", None), each.pop("today", None)
+        days = 0.0 if since is None or today is None else today - since
+        score = decay(each.pop("score"), base=row["base"], days=days, half_life=half_life)
+        last_reason = each.pop("last_reason", None) or ""
+        dispositions.append(build_disposition(score=score, last_reason=last_reason, **each))
+    return dispositions

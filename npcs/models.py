@@ -8,7 +8,7 @@ from simple_history.models import HistoricalRecords
 
 from episodes.models import Episode, InWorldTime, TimestampedModel
 from knowledge.models import Lore
-from npcs.querysets import LedgerQuerySet, NPCQuerySet
+from npcs.querysets import LedgerQuerySet
 from retrieval.models import uuid7
 from worlds.audiences import Guarded, GuardedQuerySet, Visibility
 from worlds.models import Party
@@ -98,7 +98,7 @@ class NPC(TimestampedModel, Guarded):
     )
     version = models.PositiveIntegerField(_("version"), default=1, editable=False)
 
-    objects = NPCQuerySet.as_manager()
+    objects = GuardedQuerySet.as_manager()
     history = HistoricalRecords(excluded_fields=["known_to"])
 
     class Meta:
@@ -254,7 +254,8 @@ class DispositionChange(InWorldTime):
 
 
 class Disposition(models.Model):
-    """What an NPC thinks of a party: the ledger folded, rebuilt in the transaction of each entry."""
+    """What an NPC thinks of a party: the ledger folded, rebuilt in the transaction of each
+    entry."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     npc = models.ForeignKey(NPC, models.CASCADE, related_name="dispositions", verbose_name=_("NPC"))

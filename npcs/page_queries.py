@@ -1,4 +1,4 @@
-"""What the pages about NPCs and parties show, read in a fixed number of statements."""
+"""Queries of the pages about NPCs and parties, each a fixed number of statements."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from knowledge.graph.labels import relation_label
 from knowledge.graph.models import GraphNode
 from knowledge.graph.postgres_store import neighbors
 from knowledge.graph.protocol import View
-from knowledge.graph.schemas import EdgeOut, NodeOut
+from knowledge.graph.schemas import NodeOut
 from npcs.chart import Curve, curve
 from npcs.dispositions import fold_ledger
 from npcs.models import NPC, Disposition, DispositionChange
@@ -28,58 +28,60 @@ MOST_APPEARANCES = 12
 MOST_EPISODES = 8
 MOST_CHANGES = 200
 MOST_PICTURES = 4
-MOST_UNTOUCHED = 6
+MOST_UNMET_PARTIES = 6
 
-Row = tuple[NPC, list[DispositionOut | Apparent]]
+AnyDisposition = DispositionOut | Apparent
 
 
 def disposition_table(
     npcs: Sequence[NPC], parties: Sequence[Party], audience: Audience
-) -> list[Row]:
-    """Each NPC with what it thinks of each party, in the order of `parties`; for players, what the
-    party can tell.
+) -> list[tuple[NPC, list[AnyDisposition]]]:
+    """Return each NPC with its disposition towards each of `parties`, in their order.
+
+    Players get the disposition as their party can judge it.
     """
     if not audience.is_gm:
         return [
             (npc, [apparent_disposition(npc, party, audience) for party in parties]) for npc in npcs
         ]
-    rows = Disposition.objects.filter(npc__in=npcs, party__in=parties).select_related(
-        "npc", "party", "last_change"
-    )
-    told = {(row.npc_id, row.party_id): present_disposition(row) for row in rows}
+    rows = Disposition.objects.filter(npc__in=npcs, party__in=parties)
+    by_pair = {(row.npc_id, row.party_id): present_disposition(row) for row in with_source(rows)}
     return [
         (
             npc,
-            [told.get((npc.pk, party.pk)) or initial_disposition(npc, party) for party in parties],
+            [
+                by_pair.get((npc.pk, party.pk)) or initial_disposition(npc, party)
+                for party in parties
+            ],
         )
         for npc in npcs
     ]
 
 
+def with_source(rows: Any) -> Any:
+    """Read with the dispositions in `rows` what `present_disposition` shows of them."""
+    return rows.select_related("npc", "party", "last_change")
+
+
 def dispositions_to_show(
-    npc: NPC, told: Mapping[str, DispositionOut], parties: Sequence[Party]
+    npc: NPC, by_party: Mapping[str, DispositionOut], parties: Sequence[Party]
 ) -> list[DispositionOut]:
-    """What `npc` thinks of the parties that it has dealt with; when it has with none, of the first
-    few.
-    """
-    met = [each for each in told.values() if each.changes or each.pending]
-    return met or [initial_disposition(npc, party) for party in parties[:MOST_UNTOUCHED]]
+    """Return the dispositions towards the parties that `npc` has met; without any, a few others."""
+    met = [each for each in by_party.values() if each.changes or each.pending]
+    return met or [initial_disposition(npc, party) for party in parties[:MOST_UNMET_PARTIES]]
 
 
 def party_to_show(npc: NPC, parties: Sequence[Party]) -> Party | None:
-    """The party that last changed the NPC's mind, else the first."""
-    latest = (
-        Disposition.objects.filter(npc=npc, party__in=parties).order_by("-last_change_id").first()
-    )
-    chosen = latest.party_id if latest else None
-    return next((party for party in parties if party.pk == chosen), parties[0] if parties else None)
+    """The party that last changed the NPC's disposition, else the first."""
+    rows = Disposition.objects.filter(npc=npc, party__in=parties).order_by("-last_change_id")
+    latest = rows.first()
+    by_id = {party.pk: party for party in parties}
+    return by_id[latest.party_id] if latest else next(iter(parties), None)
 
 
 @dataclass(frozen=True)
 class DispositionHistory:
-    """How a disposition came to be: the curve, and each change with the score after it, latest
-    first.
-    """
+    """A disposition, its curve, and each change with the score after it, latest first."""
 
     now: DispositionOut
     curve: Curve
@@ -87,60 +89,53 @@ class DispositionHistory:
 
 
 def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
-    entries: list[Any] = list(
-        DispositionChange.objects.of(npc, party)
-        .changes()
-        .with_ruling()
-        .filter(is_current=True)
-        .select_related("party")
-        .annotate_episode()
-        .in_order()[:MOST_CHANGES]
-    )
-    told = [present_influence(entry) for entry in entries]
-    counted = [
-        entry for entry, change in zip(entries, told, strict=True) if change.state == "counts"
+    ledger: Any = DispositionChange.objects.of(npc, party).changes().with_ruling()
+    ledger = ledger.filter(is_current=True).select_related("party").annotate_episode()
+    entries = list(ledger.in_order()[:MOST_CHANGES])
+    changes = [present_influence(entry) for entry in entries]
+    effective = [
+        entry for entry, change in zip(entries, changes, strict=True) if change.state == "counts"
     ]
-    after = {point.entry: point.score for point in fold_ledger(npc, counted).points}
+    score_after = {point.entry: point.score for point in fold_ledger(npc, effective).points}
     scores, score = [], float(npc.base)
-    for change in told:
-        score = after.get(change.change, score)
-        scores.append((change.change, score, change.state == "counts"))
-    row = (
-        Disposition.objects.filter(npc=npc, party=party)
-        .select_related("npc", "party", "last_change")
-        .first()
+    for change in changes:
+        score = score_after.get(change.change, score)  # a change that does not count moves nothing
+        scores.append(score)
+    row = with_source(Disposition.objects.filter(npc=npc, party=party)).first()
+    return DispositionHistory(
+        now=present_disposition(row) if row else initial_disposition(npc, party),
+        curve=curve(
+            [
+                (change.change, score, change.state == "counts")
+                for change, score in zip(changes, scores, strict=True)
+            ],
+            base=npc.base,
+        ),
+        changes=list(zip(changes, scores, strict=True))[::-1],
     )
-    now = present_disposition(row) if row else initial_disposition(npc, party)
-    changes = [(change, point[1]) for change, point in zip(told, scores, strict=True)]
-    return DispositionHistory(now, curve(scores, base=npc.base), changes[::-1])
 
 
 def secrets_of(npc: NPC, party: Party | None) -> list[tuple[Any, bool]]:
-    """The NPC's secrets, each with whether the party has learned it."""
-    known = (
-        set(npc.secrets.visible_to(Audience("party", party.slug)).values_list("pk", flat=True))
-        if party
-        else set()
-    )
-    return [(secret, secret.pk in known) for secret in npc.secrets.all()]
+    """Return the NPC's secrets, each with whether the party has learned it."""
+    learned_ids = set()
+    if party:
+        learned = npc.secrets.visible_to(Audience("party", party.slug))
+        learned_ids = set(learned.values_list("pk", flat=True))
+    return [(secret, secret.pk in learned_ids) for secret in npc.secrets.all()]
 
 
 def appearances_of(npc: NPC) -> Any:
-    """The episodes that the NPC was in, latest first."""
+    """The latest episodes in which the NPC was present."""
     rows = Episode.objects.filter(appearances__npc=npc).not_retracted().with_source()
     return rows.latest_first()[:MOST_APPEARANCES]
 
 
 @dataclass(frozen=True)
 class RelationLine:
-    """An edge as words about the NPC: `words` says how, `other` is who or what; `to` is false when
-    it points here.
-    """
+    """An edge of the graph as a line about the NPC; `to` is false when it points at the NPC."""
 
     words: str
     other: NodeOut
-    since: float | None
-    until: float | None
     to: bool
 
 
@@ -148,47 +143,35 @@ def relations_of(npc: NPC, audience: Audience) -> list[RelationLine]:
     node = GraphNode.objects.filter(world=npc.world_id, slug=npc.slug).visible_to(audience).first()
     if node is None:
         return []
-    found = neighbors(View(npc.world, audience), node.pk)
-    by_id = {each.id: each for each in found.nodes}
-    own = (edge for edge in found.edges if node.pk in (edge.src, edge.dst))
-    return sorted(
-        (
-            _relation(
-                edge, by_id[edge.dst if edge.src == node.pk else edge.src], edge.src == node.pk
-            )
-            for edge in own
-        ),
-        key=lambda each: (each.words, each.other.name),
-    )
-
-
-def _relation(edge: EdgeOut, other: NodeOut, to: bool) -> RelationLine:
-    return RelationLine(
-        relation_label(edge.relation, edge.label), other, edge.since, edge.until, to
-    )
+    graph = neighbors(View(npc.world, audience), node.pk)
+    by_id = {each.id: each for each in graph.nodes}
+    lines = []
+    for edge in graph.edges:
+        if node.pk in (edge.src, edge.dst):
+            to = edge.src == node.pk
+            other = by_id[edge.dst if to else edge.src]
+            lines.append(RelationLine(relation_label(edge.relation, edge.label), other, to))
+    return sorted(lines, key=lambda line: (line.words, line.other.name))
 
 
 def pictures_of(npc: NPC, audience: Audience) -> Any:
-    """The art cards that show the NPC (`art` stands above this app and names them `npc.art`)."""
+    """Art cards that show the NPC. The relation `npc.art` comes from the app above."""
     return npc.art.visible_to(audience).with_source()[:MOST_PICTURES]
 
 
-def opinions_of_party(
-    party: Party, audience: Audience
-) -> list[tuple[NPC, DispositionOut | Apparent]]:
-    """Who has an opinion of the party, the most devoted first; for players, who showed one in
-    episodes they know.
+def opinions_of_party(party: Party, audience: Audience) -> list[tuple[NPC, AnyDisposition]]:
+    """Return who has an opinion of the party, the most devoted first.
+
+    Players see the NPCs who showed one in episodes that they know.
     """
-    visible = NPC.objects.filter(world=party.world_id).visible_to(audience)
+    npcs = NPC.objects.filter(world=party.world_id).visible_to(audience)
     if audience.is_gm:
-        rows = Disposition.objects.filter(party=party, npc__in=visible).select_related(
-            "npc", "party", "last_change"
-        )
+        rows = with_source(Disposition.objects.filter(party=party, npc__in=npcs))
         return [(row.npc, present_disposition(row)) for row in rows.order_by("-score", "npc__name")]
-    known = Episode.objects.of_party(party).visible_to(audience)
-    shown = DispositionChange.objects.filter(party=party, episode__in=known).in_force()
-    npcs = visible.filter(pk__in=shown.values("npc")).order_by("name")
-    return [(npc, apparent_disposition(npc, party, audience)) for npc in npcs]
+    episodes = Episode.objects.of_party(party).visible_to(audience)
+    changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
+    with_opinion = npcs.filter(pk__in=changes.values("npc")).order_by("name")
+    return [(npc, apparent_disposition(npc, party, audience)) for npc in with_opinion]
 
 
 def reveals_to_party(party: Party) -> list[KnownSubject]:

@@ -1,24 +1,18 @@
-"""Reads named after their questions."""
+"""Querysets of the disposition ledger."""
 
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import F, OuterRef, Prefetch, Q
+from django.db.models import F, OuterRef, Q
 
-from worlds.audiences import GuardedQuerySet
 from worlds.models import Party, World
 
-
-class NPCQuerySet(GuardedQuerySet):
-    def with_dispositions(self) -> Self:
-        """Each NPC with what it thinks of every party, in `npc.standing`."""
-        model = self.model._meta.get_field("dispositions").related_model
-        query = model.objects.select_related("party", "last_change").order_by("party__name")
-        return self.prefetch_related(Prefetch("dispositions", queryset=query, to_attr="standing"))
+ALLOWED = Q(held=False, ruling=None) | Q(ruling__in=["approval", "restoration"])
+"""A change counts unless it is held or the last ruling is against it."""
 
 
 class LedgerQuerySet(models.QuerySet[Any]):
-    """The ledger. What counts is decided by the rows alone: see `docs/dispositions.md`."""
+    """The rules of what counts are in docs/dispositions.md."""
 
     def in_world(self, world: World) -> Self:
         return self.filter(npc__world=world)
@@ -28,8 +22,9 @@ class LedgerQuerySet(models.QuerySet[Any]):
         return self.filter(about=None)
 
     def with_ruling(self) -> Self:
-        """Annotate `ruling` (kind of the last ruling about it, or null) and `is_current` (its
-        episode's version holds).
+        """Annotate `ruling` (kind of the last ruling about the change, or null) and `is_current`.
+
+        A change is current while its episode is not retracted and still has the entry's version.
         """
         rulings = self.model.objects.filter(about=OuterRef("pk")).order_by("-id")
         return self.annotate(
@@ -45,14 +40,15 @@ class LedgerQuerySet(models.QuerySet[Any]):
         )
 
     def annotate_episode(self) -> Self:
-        """Annotate `summary_id`, the engine's id of the episode behind it."""
+        """Annotate `summary_id`, the engine's id of the episode that caused the change."""
         return self.annotate(summary_id=F("episode__external_id"))
 
     def in_force(self) -> Self:
+        """Changes that count."""
         return self.changes().with_ruling().filter(ALLOWED, is_current=True)
 
     def pending(self) -> Self:
-        """Large swings that nobody has decided about."""
+        """Held changes that nobody has ruled on."""
         return self.changes().with_ruling().filter(held=True, ruling=None, is_current=True)
 
     def of(self, npc: Any, party: Party) -> Self:
@@ -60,6 +56,3 @@ class LedgerQuerySet(models.QuerySet[Any]):
 
     def in_order(self) -> Self:
         return self.order_by("happened_at", "id")
-
-
-ALLOWED = Q(held=False, ruling=None) | Q(ruling__in=["approval", "restoration"])

@@ -1,17 +1,14 @@
-"""From changes to a disposition. Pure: it sees values only. The formulas are in
-docs/dispositions.md.
-"""
+"""Fold disposition changes to a score. Pure. The formulas are explained in docs/dispositions.md."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
 LOWEST, HIGHEST = -100.0, 100.0
 WEIGHTS = {"affection": 1.0, "trust": 1.0, "respect": 1.0, "fear": 0.0}
-"""What a point on each axis does to the score. Fear is kept beside it: one may love or hate whom
-one fears.
-"""
+"""What a point on each axis adds to the score. Fear adds nothing: one may love or hate whom one
+fears."""
 TREND_CHANGES = 3
 
 
@@ -33,14 +30,13 @@ BANDS = (
     (25.0, Label.WARM),
     (60.0, Label.FRIENDLY),
 )
-"""Below the bound, in order; what is above all of them is devoted. A bound belongs to the side of
-zero.
-"""
+"""Upper bounds of the labels, ascending; above the last one is devoted. A bound itself belongs to
+the label that is nearer to zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A change that counts."""
+    """A change that counts. `entry` is the id of its ledger entry."""
 
     delta: float
     axis: str = "affection"
@@ -58,6 +54,8 @@ class Point:
 
 @dataclass(frozen=True)
 class FoldedScore:
+    """`in_world_at` is the latest day of any change, from which the score decays further."""
+
     score: float
     axes: dict[str, float] = field(default_factory=dict)
     trend: float = 0.0
@@ -76,7 +74,7 @@ def label_of(score: float) -> Label:
 
 
 def decay(score: float, *, base: float, days: float, half_life: float | None) -> float:
-    """`base + (score − base) · 2^(−days / half_life)`; without a half-life nothing is forgotten."""
+    """Return `base + (score − base) · 2^(−days / half_life)`; without a half-life, `score`."""
     if not half_life or days <= 0:
         return score
     return float(base + (score - base) * 2.0 ** (-days / half_life))
@@ -85,39 +83,30 @@ def decay(score: float, *, base: float, days: float, half_life: float | None) ->
 def fold(
     changes: Sequence[ScoreChange], *, base: float = 0.0, half_life: float | None = None
 ) -> FoldedScore:
-    """Add up `changes` in their order, from `base`, within the scale after each one, so that a
-    betrayal at the top of the scale still shows. Between changes the score fades towards `base`;
-    days that run backwards fade nothing.
+    """Add up `changes` in their order, from `base`, with decay towards `base` between them.
+
+    The score is clamped after each change, so that a betrayal at the top of the scale shows.
     """
     score, day, axes = clamp(base), None, dict.fromkeys(WEIGHTS, 0.0)
     points = []
     for change in changes:
-        days = _days(day, change.in_world_at)
+        days = 0.0
+        if change.in_world_at is not None:
+            # Changes are ordered by real time, so in-world days may run backwards: no decay then.
+            days = 0.0 if day is None else max(0.0, change.in_world_at - day)
+            day = change.in_world_at if day is None else max(day, change.in_world_at)
         score = decay(score, base=base, days=days, half_life=half_life)
         score = clamp(score + change.delta * WEIGHTS[change.axis])
-        axes = {
-            axis: decay(value, base=0.0, days=days, half_life=half_life)
-            for axis, value in axes.items()
-        }
+        for axis, value in axes.items():
+            axes[axis] = decay(value, base=0.0, days=days, half_life=half_life)
         axes[change.axis] = clamp(axes[change.axis] + change.delta)
-        day = _later(day, change.in_world_at)
         points.append(Point(change.entry, round(score, 4)))
-    kept = {axis: round(value, 4) for axis, value in axes.items() if value}
-    return FoldedScore(round(score, 4), kept, _trend(clamp(base), points), day, tuple(points))
-
-
-def _trend(base: float, points: Sequence[Point]) -> float:
-    """How far the last few changes have moved the score."""
-    scores = [base, *(point.score for point in points)]
-    return round(
-        sum(after - before for before, after in list(pairwise(scores))[-TREND_CHANGES:]), 4
+    scores = [clamp(base), *(point.score for point in points)]
+    steps = [after - before for before, after in pairwise(scores)]
+    return FoldedScore(
+        score=round(score, 4),
+        axes={axis: round(value, 4) for axis, value in axes.items() if value},
+        trend=round(sum(steps[-TREND_CHANGES:]), 4),
+        in_world_at=day,
+        points=tuple(points),
     )
-
-
-def _days(since: float | None, until: float | None) -> float:
-    return 0.0 if since is None or until is None else max(0.0, until - since)
-
-
-def _later(day: float | None, other: float | None) -> float | None:
-    days: Iterable[float] = [each for each in (day, other) if each is not None]
-    return max(days, default=None)

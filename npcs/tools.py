@@ -1,4 +1,4 @@
-"""The tool that tells who an NPC is and what they think."""
+"""The tool `npc_profile`: who an NPC is and what they think."""
 
 from typing import Annotated
 
@@ -19,42 +19,31 @@ class ProfileAsk(Ask):
     ]
     party_id: Annotated[
         str | None,
-        Field(max_length=200, description="Id or name of the party whose standing is asked for."),
+        Field(max_length=200, description="Id or name of the party they are asked about."),
     ] = None
 
 
 def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
-    """Who an NPC is and, with `party_id`, what they think of that party and which episodes made it
-    so.
+    """Who an NPC is and, with `party_id`, what they think of that party and why.
 
     Use it before an NPC speaks, acts or decides. Not for places, factions or history: that is
-    `lore_search`. Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
+    `lore_search`.
+    Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
     """
-    profile = _whole(ask, caller) if caller.audience.is_gm else _for_players(ask, caller)
+    # A game master's profile takes one statement when NPC and party are named by their slugs.
+    is_gm = caller.audience.is_gm
+    profile = read_gm_profile(caller, ask.npc_id, ask.party_id) if is_gm else None
+    if profile is None:
+        npc = find_npc(caller.world, ask.npc_id, caller.audience)
+        party = None
+        if ask.party_id:
+            party = find_party(
+                caller.world, ask.party_id, caller.campaign, audience=caller.audience
+            )
+        if is_gm:
+            profile = read_gm_profile(caller, npc.slug, party.slug if party else None)
+            assert profile
+        else:
+            profile = profile_for_players(npc, caller.audience, party)
     profile.relations = strongest_relations(caller.world, profile.npc_id, caller.audience)
     return profile
-
-
-def _for_players(ask: ProfileAsk, caller: Caller) -> NPCProfile:
-    npc = find_npc(caller.world, ask.npc_id, caller.audience)
-    party = (
-        find_party(caller.world, ask.party_id, caller.campaign, audience=caller.audience)
-        if ask.party_id
-        else None
-    )
-    return profile_for_players(npc, caller.audience, party)
-
-
-def _whole(ask: ProfileAsk, caller: Caller) -> NPCProfile:
-    """One statement when both are named by their ids; by another name they are looked up first."""
-    found = read_gm_profile(caller, ask.npc_id, ask.party_id)
-    if found is None:
-        npc = find_npc(caller.world, ask.npc_id)
-        party = (
-            find_party(caller.world, ask.party_id, caller.campaign, audience=caller.audience)
-            if ask.party_id
-            else None
-        )
-        found = read_gm_profile(caller, npc.slug, party.slug if party else None)
-    assert found
-    return found

@@ -1,4 +1,4 @@
-"""Write who lives in a world: the static half of profiles, with their secrets."""
+"""Create and update NPCs: the static half of profiles, with their secrets."""
 
 from typing import Any
 
@@ -29,47 +29,58 @@ COPIED = (
     "half_life",
     "visibility",
 )
+"""Fields that are the same in `NPCIn` and in the row."""
+DERIVED = (
+    "faction",
+    "faction_lore_id",
+    "home",
+    "home_lore_id",
+    "biography_id",
+    "milestones",
+    "known_to",
+)
 
 
 def upsert_npc(world: World, entry: NPCIn) -> tuple[NPC, str]:
-    """Create or change an NPC by its id; returns it with `created`, `changed` or `unchanged`. What
-    the reveal log has opened stays open.
+    """Create or update an NPC by its id; returns it with `created`, `changed` or `unchanged`.
+
+    Audiences that the reveal log has added to `known_to` stay.
     """
     with transaction.atomic():
-        npc = NPC.objects.select_for_update().filter(world=world, slug=entry.npc_id).first()
-        known = npc or NPC(world=world, slug=entry.npc_id)
-        before = None if npc is None else _state(known)
-        _fill(known, world, entry)
-        secrets_changed = _secrets_differ(known, entry) if npc else bool(entry.secrets)
-        if before == _state(known) and not secrets_changed:
-            return known, "unchanged"
-        known.version += 0 if npc is None else 1
-        known.save(force_insert=npc is None)
-        _write_secrets(known, entry)
-        upsert_facts(world, [GraphFact(node=_node(known))])
-    if before and (before["base"], before["half_life"]) != (known.base, known.half_life):
-        recompute_all_parties(known)
-    return known, "created" if npc is None else "changed"
+        stored = NPC.objects.select_for_update().filter(world=world, slug=entry.npc_id).first()
+        npc = stored or NPC(slug=entry.npc_id)
+        npc.world = world
+        before = versioned_fields(npc) if stored else None
+        copy_fields(entry, npc)
+        if before == versioned_fields(npc) and not have_secrets_changed(npc, entry):
+            return npc, "unchanged"
+        npc.version += 1 if stored else 0
+        npc.save(force_insert=stored is None)
+        write_secrets(npc, entry)
+        upsert_facts(world, [GraphFact(node=graph_node_of(npc))])
+    # Outside the transaction, because it locks one party after the other.
+    if before and (before["base"], before["half_life"]) != (npc.base, npc.half_life):
+        recompute_all_parties(npc)
+    return npc, "changed" if stored else "created"
 
 
-def _fill(npc: NPC, world: World, entry: NPCIn) -> None:
-    linked = lore_by_name(
-        world, [name for name in (entry.faction, entry.home, entry.biography) if name]
-    )
-    faction, home = linked.get(entry.faction), linked.get(entry.home)
-    npc.faction_lore, npc.home_lore, npc.biography = faction, home, linked.get(entry.biography)
+def copy_fields(entry: NPCIn, npc: NPC) -> None:
+    names = [name for name in (entry.faction, entry.home, entry.biography) if name]
+    lore = lore_by_name(npc.world, names)
+    faction, home = lore.get(entry.faction), lore.get(entry.home)
+    npc.faction_lore, npc.home_lore, npc.biography = faction, home, lore.get(entry.biography)
     npc.faction = faction.title if faction else entry.faction
     npc.home = home.title if home else entry.home
     for name in COPIED:
         setattr(npc, name, getattr(entry, name))
     npc.milestones = [each.model_dump() for each in entry.milestones]
-    npc.known_to = sorted({*npc.known_to, *(str(parse_audience(text)) for text in entry.known_to)})
+    npc.known_to = add_audiences(npc.known_to, entry.known_to)
     if npc.known_to and npc.visibility == Visibility.GM:
         npc.visibility = Visibility.REVEALED
 
 
-def _node(npc: NPC) -> NodeFact:
-    """An NPC is a character of the relation graph, known to whoever knows the NPC."""
+def graph_node_of(npc: NPC) -> NodeFact:
+    """An NPC is a character of the relation graph, visible to whoever may know the NPC."""
     return NodeFact(
         kind=NodeKind.CHARACTER,
         slug=npc.slug,
@@ -83,48 +94,37 @@ def _node(npc: NPC) -> NodeFact:
     )
 
 
-def parse_audience(text: str) -> Audience:
-    audience = Audience.parse(text)
-    if audience.kind not in ("party", "npc"):
-        raise Invalid(f"known_to names party:<id> or npc:<id>, not {text!r}.")
-    return audience
+def add_audiences(known_to: list[str], texts: list[str]) -> list[str]:
+    """Return both lists merged and sorted; raises Invalid for anything but a party or an NPC."""
+    for text in texts:
+        if Audience.parse(text).kind not in ("party", "npc"):
+            raise Invalid(f"known_to names party:<id> or npc:<id>, not {text!r}.")
+    return sorted({*known_to, *(str(Audience.parse(text)) for text in texts)})
 
 
-def _state(npc: NPC) -> dict[str, Any]:
+def versioned_fields(npc: NPC) -> dict[str, Any]:
     """The fields whose change makes a new version."""
-    linked = (
-        "faction",
-        "faction_lore_id",
-        "home",
-        "home_lore_id",
-        "biography_id",
-        "milestones",
-        "known_to",
-    )
-    return {name: getattr(npc, name) for name in (*COPIED, *linked)}
+    return {name: getattr(npc, name) for name in (*COPIED, *DERIVED)}
 
 
-def _secrets_differ(npc: NPC, entry: NPCIn) -> bool:
+def have_secrets_changed(npc: NPC, entry: NPCIn) -> bool:
     stored = list(npc.secrets.order_by("position").values_list("text", "known_to"))
-    wanted = [(each.text, each.known_to) for each in entry.secrets]
-    return len(stored) != len(wanted) or any(
-        text != new or not set(to) <= set(known)
-        for (text, known), (new, to) in zip(stored, wanted, strict=True)
+    sent = [(each.text, each.known_to) for each in entry.secrets]
+    return len(stored) != len(sent) or any(
+        text != new_text or not set(added) <= set(known_to)
+        for (text, known_to), (new_text, added) in zip(stored, sent, strict=True)
     )
 
 
-def _write_secrets(npc: NPC, entry: NPCIn) -> None:
-    """By their number. A secret whose words changed is still the one that was revealed."""
-    kept = {secret.position: secret for secret in npc.secrets.all()}
-    for position, wanted in enumerate(entry.secrets, 1):
-        secret = kept.pop(position, None) or Secret(
-            world_id=npc.world_id, npc=npc, position=position
-        )
-        secret.text = wanted.text
-        secret.known_to = sorted(
-            {*secret.known_to, *(str(parse_audience(text)) for text in wanted.known_to)}
-        )
+def write_secrets(npc: NPC, entry: NPCIn) -> None:
+    """Write secrets by their number, so that a secret with new words stays revealed to the same."""
+    old = {secret.position: secret for secret in npc.secrets.all()}
+    for position, sent in enumerate(entry.secrets, 1):
+        secret = old.pop(position, None)
+        secret = secret or Secret(world_id=npc.world_id, npc=npc, position=position)
+        secret.text = sent.text
+        secret.known_to = add_audiences(secret.known_to, sent.known_to)
         secret.visibility = Visibility.REVEALED if secret.known_to else Visibility.GM
         secret.save()
-    for gone in kept.values():
-        gone.delete()
+    for secret in old.values():
+        secret.delete()

@@ -1,6 +1,7 @@
-"""The game master's pages about NPCs and parties. A page fetches, and shows; the rooms decide."""
+"""Pages about NPCs and parties, for game masters and players."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.contrib import messages
@@ -24,50 +25,42 @@ NPCS_PER_PAGE = 60
 
 
 @page
-def npc_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
-    """Everyone, with what they think of each party at a glance."""
-    rows = NPC.objects.in_world(looker.world).visible_to(looker.audience).order_by("name")
-    found = Paginator(rows, NPCS_PER_PAGE).get_page(request.GET.get("page"))
-    standings = page_queries.disposition_table(list(found), looker.parties, looker.audience)
-    return show(request, looker, "gm/npcs.html", found=found, rows=standings)
+def npc_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
+    """Every NPC with its disposition towards each party."""
+    rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience).order_by("name")
+    npcs = Paginator(rows, NPCS_PER_PAGE).get_page(request.GET.get("page"))
+    table = page_queries.disposition_table(list(npcs), viewer.parties, viewer.audience)
+    return show(request, viewer, "gm/npcs.html", found=npcs, rows=table)
 
 
 @page
-def npc_page(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
-    npc = _npc(looker, slug)
-    party = looker.party(request.GET.get("party")) or page_queries.party_to_show(
-        npc, looker.parties
-    )
-    if not looker.is_gm:
-        profile = profile_for_players(npc, looker.audience, party)
-        return show(
-            request, looker, "gm/npc_for_players.html", npc=npc, profile=profile, party=party
-        )
-    return show(request, looker, "gm/npc.html", **_for_gm(looker, npc, party))
-
-
-def _for_gm(looker: Viewer, npc: NPC, party: Party | None) -> dict[str, Any]:
+def npc_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
+    npc = get_npc(viewer, slug)
+    party = viewer.party(request.GET.get("party"))
+    party = party or page_queries.party_to_show(npc, viewer.parties)
+    context: dict[str, Any] = {"npc": npc, "party": party}
+    if not viewer.is_gm:
+        context["profile"] = profile_for_players(npc, viewer.audience, party)
+        return show(request, viewer, "gm/npc_for_players.html", **context)
     profile = read_gm_profile(Caller.gm(npc.world), npc.slug, None)
     assert profile
     assert profile.dynamic
-    return {
-        "npc": npc,
-        "party": party,
+    dispositions_out = profile.dynamic.disposition
+    context |= {
         "profile": profile,
-        "standings": page_queries.dispositions_to_show(
-            npc, profile.dynamic.disposition, looker.parties
-        ),
+        "standings": page_queries.dispositions_to_show(npc, dispositions_out, viewer.parties),
         "story": page_queries.disposition_history(npc, party) if party else None,
         "secrets": page_queries.secrets_of(npc, party),
         "appearances": page_queries.appearances_of(npc),
-        "relations": page_queries.relations_of(npc, looker.audience),
-        "pictures": page_queries.pictures_of(npc, looker.audience),
+        "relations": page_queries.relations_of(npc, viewer.audience),
+        "pictures": page_queries.pictures_of(npc, viewer.audience),
         "axes": Axis.choices,
     }
+    return show(request, viewer, "gm/npc.html", **context)
 
 
-def _npc(looker: Viewer, slug: str) -> NPC:
-    rows = NPC.objects.in_world(looker.world).visible_to(looker.audience)
+def get_npc(viewer: Viewer, slug: str) -> NPC:
+    rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience)
     npc: NPC = get_object_or_404(
         rows.select_related("home_lore", "faction_lore", "biography"), slug=slug
     )
@@ -76,89 +69,72 @@ def _npc(looker: Viewer, slug: str) -> NPC:
 
 @require_POST
 @gm_page
-def correct(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
-    """A game master's own change of what an NPC thinks of a party."""
-    npc, party = _npc(looker, slug), looker.party(request.POST.get("party"))
+def correct(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
+    """Write a game master's own change of what an NPC thinks of a party."""
+    npc, party = get_npc(viewer, slug), viewer.party(request.POST.get("party"))
     if party is None:
         raise Http404
-
-    def change() -> object:
-        return dispositions.correct(
+    try:
+        delta = int(request.POST.get("delta", ""))
+    except ValueError:
+        delta = 0  # refused below with a message that names the range
+    with problem_as_message(request, success=_("The change is in the ledger.")):
+        dispositions.correct(
             npc,
             party,
-            by=_number(request.POST.get("delta", "")),
+            by=delta,
             reason=request.POST.get("reason", ""),
-            made_by=looker.name,
+            made_by=viewer.name,
             axis=request.POST.get("axis") or Axis.AFFECTION,
         )
-
-    _try(request, change, done=_("The change is in the ledger."))
-    return _to_npc(looker, npc, party)
-
-
-RULINGS: dict[str, Callable[..., DispositionChange]] = {
-    "reverse": dispositions.reverse,
-    "restore": dispositions.restore,
-    "approve": dispositions.approve,
-    "reject": dispositions.reject,
-}
+    return redirect_to_npc(viewer, npc, party)
 
 
 @require_POST
 @gm_page
-def rule(request: HttpRequest, looker: Viewer, change: int) -> HttpResponse:
+def rule(request: HttpRequest, viewer: Viewer, change: int) -> HttpResponse:
     """Approve, reject, reverse or restore a change."""
-    entry = get_object_or_404(
-        DispositionChange.objects.in_world(looker.world).select_related("npc", "party"), pk=change
-    )
-    verdict = RULINGS.get(request.POST.get("verdict", ""))
-    if verdict is None:
+    ledger = DispositionChange.objects.in_world(viewer.world).select_related("npc", "party")
+    entry = get_object_or_404(ledger, pk=change)
+    write_verdict = dispositions.VERDICTS.get(request.POST.get("verdict", ""))
+    if write_verdict is None:
         raise Http404
     reason = request.POST.get("reason", "").strip()
-    _try(
-        request,
-        lambda: verdict(entry, reason=reason, made_by=looker.name),
-        done=_("Noted. What follows from it is counted anew."),
-    )
+    with problem_as_message(request, success=_("Noted. What follows from it is counted anew.")):
+        write_verdict(entry, reason=reason, made_by=viewer.name)
     if request.POST.get("from") == "inbox":
-        return HttpResponseRedirect(address("inbox", args=[looker.world.slug]))
-    return _to_npc(looker, entry.npc, entry.party)
+        return HttpResponseRedirect(address("inbox", args=[viewer.world.slug]))
+    return redirect_to_npc(viewer, entry.npc, entry.party)
 
 
-def _try(request: HttpRequest, act: Callable[[], object], *, done: str) -> None:
+@contextmanager
+def problem_as_message(request: HttpRequest, *, success: str) -> Iterator[None]:
+    """Show a `Problem` of the block to the user, or `success`."""
     try:
-        act()
+        yield
     except Problem as problem:
         messages.error(request, problem.detail, extra_tags="bad")
     else:
-        messages.success(request, done, extra_tags="good")
+        messages.success(request, success, extra_tags="good")
 
 
-def _number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        return 0
-
-
-def _to_npc(looker: Viewer, npc: NPC, party: Party) -> HttpResponse:
-    return HttpResponseRedirect(
-        address("npc", args=[looker.world.slug, npc.slug]) + f"?party={party.slug}"
-    )
+def redirect_to_npc(viewer: Viewer, npc: NPC, party: Party) -> HttpResponse:
+    url = address("npc", args=[viewer.world.slug, npc.slug])
+    return HttpResponseRedirect(f"{url}?party={party.slug}")
 
 
 @page
-def party_page(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
-    """What the party knows, who likes it, what is still open."""
-    party = looker.party(slug)
+def party_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
+    """What the party knows, who has an opinion of it, its open threads and latest episodes."""
+    party = viewer.party(slug)
     assert party is not None
     return show(
         request,
-        looker,
+        viewer,
         "gm/party.html",
         party=party,
-        friends=page_queries.opinions_of_party(party, looker.audience),
+        friends=page_queries.opinions_of_party(party, viewer.audience),
         knows=page_queries.reveals_to_party(party),
-        threads=page_queries.open_threads(party) if looker.is_gm else [],
-        episodes=page_queries.latest_episodes(party, looker.audience),
+        threads=page_queries.open_threads(party) if viewer.is_gm else [],
+        episodes=page_queries.latest_episodes(party, viewer.audience),
     )

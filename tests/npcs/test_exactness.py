@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,12 +13,12 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodes.ingest import ingest_episode, restore_episode, retract_episode
+from episodes.ingest import WrongParty, ingest_episode, restore_episode, retract_episode
 from episodes.models import Episode, EpisodeVersion
 from episodes.schemas import EpisodeIn
 from npcs.dispositions import approve, correct, reject, restore, reverse
 from npcs.models import NPC, Disposition, DispositionChange
-from retrieval.errors import NotFound, Problem
+from retrieval.errors import Conflict, NotFound
 from tests.npcs.replaying import replay
 from worlds.models import Party, World
 
@@ -73,7 +73,7 @@ def obey(
     """Do what `command` says. Refusals are part of the game, also of a summary that another party sent first."""
     verb, *rest = command
     rulings = {"reverse": reverse, "restore_change": restore, "approve": approve, "reject": reject}
-    try:
+    with suppress(NotFound, Conflict, WrongParty):
         if verb == "ingest":
             ingest_episode(world, summary(rest[0], rest[1], texts[rest[0], rest[1]], party.slug))
         elif verb == "retract":
@@ -87,9 +87,6 @@ def obey(
             DispositionChange.objects.filter(party=party).changes().order_by("id")
         ):
             rulings[verb](changes[rest[0] % len(changes)], reason="So it was.", made_by="anna")
-    except Problem as refused:
-        if refused.status not in (404, 409) and refused.code != "wrong_party":
-            raise
 
 
 def scores_of(party: Party) -> dict[str, float]:
