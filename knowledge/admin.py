@@ -1,4 +1,6 @@
-"""Admin of rules, lore, proposals and the glossary. Entries are saved through the room that cuts them into passages."""
+"""Admin of rules, lore, proposals and the glossary. Entries are saved through the room that cuts
+them into passages.
+"""
 
 from typing import Any
 
@@ -71,7 +73,9 @@ class ReasonForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
 
 
 class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
-    """What rules and lore have in common: state of embedding, preview, passages, saving through the room."""
+    """What rules and lore have in common: state of embedding, preview, passages, saving through the
+    room.
+    """
 
     form = ReasonForm
     passages: type[LorePassage] | type[RulePassage]
@@ -202,7 +206,9 @@ class LoreAdmin(EntryAdmin):
     ]
 
     def get_urls(self) -> list[URLPattern]:
-        """The page stands before the routes of single entries, which would take `try-search` for an id."""
+        """The page stands before the routes of single entries, which would take `try-search` for an
+        id.
+        """
         page = self.admin_site.admin_view(try_search)
         return [path("try-search/", page, name=TRY_SEARCH), *super().get_urls()]
 
@@ -271,7 +277,9 @@ class DocumentAdmin(WorldScoped, ModelAdmin):
 
 @admin.register(LoreProposal)
 class LoreProposalAdmin(WorldScoped, ModelAdmin):
-    """Accept as it is, edit the entry and accept, or reject: decided proposals are only looked at."""
+    """Accept as it is, edit the entry and accept, or reject: decided proposals are only looked
+    at.
+    """
 
     list_display = ["title", "world", "proposed_by", "state_shown", "created_at", "decided_by"]
     list_filter = ["state", "world"]

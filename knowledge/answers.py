@@ -15,8 +15,8 @@ WORTH_SHOWING = 120
 """Less than this of a text tells nothing: the hit is left out instead."""
 
 RESPONSE_CONFIG = ConfigDict(extra="forbid")
-"""For what is made by the dozen, plain dataclasses: pydantic describes and writes them, and does not check what we made
-ourselves, which took longer than writing it as JSON."""
+"""For what is made by the dozen, plain dataclasses: pydantic describes and writes them, and does
+not check what we made ourselves, which took longer than writing it as JSON."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -105,7 +105,9 @@ class ExplanationOut(ResponseModel):
 
 
 class SearchAnswer(ResponseModel):
-    """The hits, best first. `degraded` names what did not take part; `truncated` says that the budget cut something."""
+    """The hits, best first. `degraded` names what did not take part; `truncated` says that the
+    budget cut something.
+    """
 
     hits: list[GmHitOut | HitOut] = []
     truncated: bool = False
@@ -114,7 +116,9 @@ class SearchAnswer(ResponseModel):
 
 
 def fit_hits(hits: Sequence[HitOut], max_chars: int | None) -> tuple[list[HitOut], list[str]]:
-    """Return the hits that fit, the last one cut if need be (`truncated`), and the ids of those left out."""
+    """Return the hits that fit, the last one cut if need be (`truncated`), and the ids of those
+    left out.
+    """
     left = max_chars or DEFAULT_CHARS
     kept: list[HitOut] = []
     for hit in hits:

@@ -1,4 +1,4 @@
-"""REST for engines: lore and house rules, one by one or in bulk, and proposals for an editor to decide on."""
+"""REST for engines: lore and house rules, one by one or in bulk, and proposals for an editor."""
 
 from typing import Annotated, Any
 
@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router, Status
 
 from knowledge.models import Lore, Rule
+from knowledge.presenters import lore_to_out, rule_to_out
 from knowledge.proposals import propose
 from knowledge.schemas import (
     EntryBatch,
@@ -18,14 +19,7 @@ from knowledge.schemas import (
     RuleIn,
     RuleOut,
 )
-from knowledge.upsert import (
-    find_lore_entry,
-    find_own_rule,
-    lore_to_out,
-    rule_to_out,
-    upsert_lore,
-    upsert_rule,
-)
+from knowledge.upsert import find_lore_entry, find_own_rule, upsert_lore, upsert_rule
 from retrieval.errors import Invalid
 from retrieval.tasks import embed_soon
 from retrieval.text import slugify
@@ -43,11 +37,14 @@ Reference = Annotated[str, Path(max_length=200)]
     "/lore", operation_id="lore_upsert", summary="Write a lore entry", response=EntryWritten
 )
 def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) -> EntryWritten:
-    """Create an entry, or change the one with its slug by the fields that are sent. `If-Match` guards against a stale
-    copy."""
+    """Create an entry, or change the one with its slug by the fields sent. `If-Match` refuses a
+    stale copy.
+    """
     caller = require_gm(request)
-    entry = _bound(caller, entry)
-    check_match(request, _version(caller, entry))
+    entry = _in_campaign_of_key(caller, entry)
+    slug = entry.slug or slugify(entry.title)
+    rows = Lore.objects.filter(world=caller.world, slug=slug, campaign__slug=entry.campaign)
+    check_match(request, rows.values_list("version", flat=True).first())
     written = _write_lore(caller, entry)
     tag(response, written.version)
     return written
@@ -64,7 +61,8 @@ def put_lore_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
     caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
-        written = _write_lore(caller, _bound(caller, LoreIn.model_validate(item)))
+        entry = _in_campaign_of_key(caller, LoreIn.model_validate(item))
+        written = _write_lore(caller, entry)
         return written.id, written.outcome
 
     return write_all(batch.entries, write, atomic=batch.atomic)
@@ -76,13 +74,14 @@ def put_lore_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
     summary="Propose a lore entry",
     response={201: ProposalOut},
 )
-def propose_lore(request: HttpRequest, proposal: Body[ProposalIn]) -> Status[dict[str, Any]]:
-    """Kept for an editor, who accepts, edits or rejects it in the admin. It is not found before that."""
+def propose_lore(request: HttpRequest, proposal: Body[ProposalIn]) -> Status[ProposalOut]:
+    """Store an entry for an editor, who accepts, edits or rejects it in the admin. It is not found
+    before.
+    """
     caller = caller_of(request)
-    made = propose(caller.world, proposal, campaign=caller.campaign, by=str(caller.key or ""))
-    return Status(
-        201, {"id": made.pk, "state": made.state, "title": str(made), "created_at": made.created_at}
-    )
+    row = propose(caller.world, proposal, campaign=caller.campaign, by=str(caller.key or ""))
+    out = ProposalOut(id=row.pk, state=row.state, title=str(row), created_at=row.created_at)
+    return Status(201, out)
 
 
 @router.get("/lore/{ref}", operation_id="lore_get", summary="One lore entry", response=LoreOut)
@@ -98,12 +97,12 @@ def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> Lo
     "/rules", operation_id="rule_upsert", summary="Write a house rule", response=EntryWritten
 )
 def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) -> EntryWritten:
-    """Create or change a rule of the key's world. Shared rules of the game system stay as they are."""
+    """Create or change a rule of the key's world. Shared rules of the game system cannot be
+    changed.
+    """
     caller = require_gm(request)
-    stored = Rule.objects.filter(world=caller.world, key=entry.rule_id).values_list(
-        "version", flat=True
-    )
-    check_match(request, stored.first())
+    rows = Rule.objects.filter(world=caller.world, key=entry.rule_id)
+    check_match(request, rows.values_list("version", flat=True).first())
     written = _write_rule(caller, entry)
     tag(response, written.version)
     return written
@@ -136,21 +135,14 @@ def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
     return rule_to_out(rule)
 
 
-def _bound(caller: Caller, entry: LoreIn) -> LoreIn:
+def _in_campaign_of_key(caller: Caller, entry: LoreIn) -> LoreIn:
     """A key that is bound to a campaign writes that campaign's overlay and nothing else."""
     if caller.campaign is None:
         return entry
+    slug = caller.campaign.slug
     if entry.campaign and find_campaign(caller.world, entry.campaign) != caller.campaign:
-        raise Invalid(
-            f"This key writes for the campaign {caller.campaign.slug} alone: leave out `campaign`."
-        )
-    return entry.model_copy(update={"campaign": caller.campaign.slug})
-
-
-def _version(caller: Caller, entry: LoreIn) -> int | None:
-    slug = entry.slug or slugify(entry.title)
-    rows = Lore.objects.filter(world=caller.world, slug=slug, campaign__slug=entry.campaign)
-    return rows.values_list("version", flat=True).first()
+        raise Invalid(f"This key writes for the campaign {slug} alone: leave out `campaign`.")
+    return entry.model_copy(update={"campaign": slug})
 
 
 def _write_lore(caller: Caller, entry: LoreIn) -> EntryWritten:

@@ -1,4 +1,6 @@
-"""Export lore so that it can be read, kept in version control, and imported again to the same rows."""
+"""Export lore so that it can be read, kept in version control, and imported again to the same
+rows.
+"""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +40,9 @@ def export_json(world: World) -> str:
 
 
 def export_markdown(world: World, folder: Path) -> None:
-    """Write a file an entry, overlays in a folder a campaign. Raises `Invalid` unless the folder is empty or new."""
+    """Write a file an entry, overlays in a folder a campaign. Raises `Invalid` unless the folder is
+    empty or new.
+    """
     if folder.exists() and any(folder.iterdir()):
         raise Invalid(f"{folder} is not empty: name a new folder.")
     for fields in lore_fields(world):

@@ -1,6 +1,7 @@
-"""The end of the pipeline normalise → chunk → embed → index (requirement 1.4): chunks become entries of a world, once.
+"""The last step of the pipeline normalise → chunk → embed → index (requirement 1.4): chunks become
+entries of a world.
 
-The passages are cut from the entry that the chunks make up; vectors follow after commit.
+The chunks are the passages of the entry; vectors follow after commit.
 """
 
 from collections import defaultdict
@@ -17,46 +18,34 @@ from retrieval.indexing import Chunk, Domain
 from retrieval.text import slugify
 from worlds.models import World
 
-LORE_METADATA = set(LoreIn.model_fields) - {"title", "slug", "body", "aliases", "language", "extra"}
+LORE_METADATA = set(LoreIn.model_fields) - {"title", "slug", "body", "aliases", "extra"}
 
 
 @transaction.atomic
 def ingest_lore(chunks: Sequence[Chunk], *, world: World) -> dict[str, Outcome]:
-    """Write the lore that `normalize_lore` cut; return what became of each entry, by its slug. The same twice changes
-    nothing. What nobody said who may see stays the game master's."""
+    """Write lore that `normalize_lore` cut; return the outcome of each entry by its slug. An entry
+    without a visibility is for the game master. Raises `Invalid` for chunks of another domain."""
     outcomes: dict[str, Outcome] = {}
     for reference, parts in _by_entry(chunks, "lore").items():
-        told = {key: value for key, value in parts[0].metadata.items() if key in LORE_METADATA}
-        entry = LoreIn.model_validate(
-            {
-                **told,
-                "slug": slugify(reference),
-                "title": parts[0].payload["title"],
-                "body": _body(parts),
-                "aliases": parts[0].payload.get("aliases", []),
-                "language": parts[0].metadata.get("language", ""),
-            }
-        )
-        row, outcome = upsert_lore(world, entry, reason="ingest")
+        metadata = parts[0].metadata
+        fields = {key: value for key, value in metadata.items() if key in LORE_METADATA}
+        entry = LoreIn.model_validate(fields | {"slug": slugify(reference)} | _texts(parts))
+        row, outcome = upsert_lore(world, entry, reason="ingest", chunks=_passages(parts))
         outcomes[row.slug] = outcome
     return outcomes
 
 
 @transaction.atomic
 def ingest_srd(chunks: Sequence[Chunk], *, world: World) -> dict[str, Outcome]:
-    """Write rules that `normalize_srd` cut as rules of the world's own; an id without a document gets `house/`."""
+    """Write rules that `normalize_srd` cut as rules of the world's own; an id without a document
+    gets `house/`.
+    """
     outcomes: dict[str, Outcome] = {}
     for reference, parts in _by_entry(chunks, "srd").items():
         key = reference if "/" in reference else f"house/{slugify(reference)}"
-        told: dict[str, Any] = {
-            "rule_id": key,
-            "title": parts[0].payload["title"],
-            "body": _body(parts),
-        }
-        if kind := parts[0].metadata.get("kind"):
-            told["kind"] = kind
-        told["aliases"] = parts[0].payload.get("aliases", [])
-        row, outcome = upsert_rule(world, RuleIn.model_validate(told), reason="ingest")
+        kind = parts[0].metadata.get("kind") or "custom"
+        entry = RuleIn.model_validate({"rule_id": key, "kind": kind} | _texts(parts))
+        row, outcome = upsert_rule(world, entry, reason="ingest", chunks=_passages(parts))
         outcomes[row.key] = outcome
     return outcomes
 
@@ -67,18 +56,26 @@ def _by_entry(chunks: Sequence[Chunk], domain: Domain) -> dict[str, list[Chunk]]
         if chunk.domain != domain:
             raise Invalid(f"The chunk {chunk.id!r} is of the domain {chunk.domain}, not {domain}.")
         entries[str(chunk.payload.get("entry") or chunk.id.partition("#")[0])].append(chunk)
+    for parts in entries.values():
+        parts.sort(key=lambda chunk: chunk.metadata.get("position", 0))
+    return entries
+
+
+def _passages(parts: Sequence[Chunk]) -> Sequence[Chunk] | None:
+    """The chunks as they are, or None for an entry that must be cut again: a fence that was left
+    inside a chunk may open a secret that reaches into the next one."""
+    return None if any(":::" in part.text for part in parts) else parts
+
+
+def _texts(parts: Sequence[Chunk]) -> dict[str, Any]:
+    """Title, aliases and body; the body is what people edit, so secrets get their fences again."""
+    bodies = []
+    for part in parts:
+        fence = f":::secret {' '.join(part.metadata.get('audiences', []))}".rstrip()
+        bodies.append(f"{fence}\n{part.text}\n:::" if part.metadata.get("secret") else part.text)
+    payload = parts[0].payload
     return {
-        entry: sorted(parts, key=lambda each: each.metadata.get("position", 0))
-        for entry, parts in entries.items()
+        "title": payload["title"],
+        "aliases": payload.get("aliases", []),
+        "body": "\n\n".join(bodies),
     }
-
-
-def _body(parts: Sequence[Chunk]) -> str:
-    return "\n\n".join(_fenced(part) for part in parts)
-
-
-def _fenced(part: Chunk) -> str:
-    if not part.metadata.get("secret"):
-        return part.text
-    audiences = " ".join(part.metadata.get("audiences", []))
-    return f":::secret {audiences}".rstrip() + f"\n{part.text}\n:::"

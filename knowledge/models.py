@@ -1,4 +1,6 @@
-"""World knowledge as people write it: documents of rules, rules, lore; and the passages by which they are found."""
+"""World knowledge as people write it: documents of rules, rules, lore; and the passages by which
+they are found.
+"""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -18,7 +20,9 @@ from worlds.models import Campaign, GameSystem, Reveal, World
 
 
 class Versioned(models.Model):
-    """A row that people edit. `version` is its entity tag: it grows with each change that was saved."""
+    """A row that people edit. `version` is its entity tag: it grows with each change that was
+    saved.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     version = models.PositiveIntegerField(_("version"), default=1, editable=False)
@@ -144,8 +148,8 @@ class Rule(Versioned):
 
 
 class Lore(Versioned, Guarded):
-    """What a world is: an entry of its encyclopedia. With a campaign it is an overlay: it adds to the world's canon,
-    or stands in for the entry that it `overrides`, in that campaign alone."""
+    """What a world is: an entry of its encyclopedia. With a campaign it is an overlay: it adds to
+    the world's canon, or stands in for the entry that it `overrides`, in that campaign alone."""
 
     class Kind(models.TextChoices):
         PLACE = "place", _("Place")
@@ -245,12 +249,14 @@ class Lore(Versioned, Guarded):
         passages = list(self.passages.defer("embedding", "search_vector"))
         for passage in passages:
             passage.lore = self
-            passage.guard()
+            passage.set_audience()
         LorePassage.objects.bulk_update(passages, ["visibility", "known_to"])
 
 
 class RulePassage(Passage):
-    """A piece of a rule. World and visibility are copies, so that the search filter needs no join."""
+    """A piece of a rule. World and visibility are copies, so that the search filter needs no
+    join.
+    """
 
     rule = models.ForeignKey(Rule, models.CASCADE, related_name="passages")
     system = models.ForeignKey(GameSystem, models.CASCADE, related_name="+")
@@ -277,8 +283,9 @@ class RulePassage(Passage):
 
 
 class LorePassage(Passage, Guarded):
-    """A piece of a lore entry. Its audience is the entry's, narrowed by the block it stands in; `revealed_to` holds
-    whom the reveal log named for this block (kept when the entry is cut anew)."""
+    """A piece of a lore entry. Its audience is the entry's, narrowed by the block it stands in;
+    `revealed_to` holds whom the reveal log named for this block (kept when the entry is cut
+    anew)."""
 
     lore = models.ForeignKey(Lore, models.CASCADE, related_name="passages")
     campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, related_name="+")
@@ -307,7 +314,9 @@ class LorePassage(Passage, Guarded):
         indexes = [models.Index(fields=["world", "campaign"], name="lore_passage_world_campaign")]
 
     def set_audience(self) -> None:
-        """Set whom the passage is for from its entry, its block and the reveals of the block. Does not save."""
+        """Set whom the passage is for from its entry, its block and the reveals of the block. Does
+        not save.
+        """
         named = self.metadata.get("audiences")
         block = None if named is None else [*named, *self.revealed_to]
         self.visibility, self.known_to = narrow_audience(
@@ -326,8 +335,8 @@ class LorePassage(Passage, Guarded):
 
 
 class LoreProposal(models.Model):
-    """An entry that somebody (a language model, a player, a script) would like to see. An editor accepts, edits or
-    rejects it; nothing of it is found before that."""
+    """An entry that somebody (a language model, a player, a script) would like to see. An editor
+    accepts, edits or rejects it; nothing of it is found before that."""
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")
@@ -359,8 +368,8 @@ class LoreProposal(models.Model):
 
 
 class GlossaryTerm(models.Model):
-    """A game term and what players call it in other languages: names of rules, and help for questions that are asked
-    in another language than the rules are written in."""
+    """A game term and what players call it in other languages: names of rules, and help for
+    questions that are asked in another language than the rules are written in."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     system = models.ForeignKey(

@@ -1,5 +1,4 @@
-"""Which rules and lore entries a question names: whole, by an alias, in an inflected form, or
-with a slip."""
+"""Which rules and lore entries a question names: exactly, by an alias, inflected, or misspelled."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,15 +15,17 @@ from worlds.audiences import Visibility
 from worlds.models import World
 
 MOST_NAMES = 400
-"""Names looked at closely, of those that share the beginning of a word with the question."""
+"""Names compared in full, of those that share the beginning of a word with the question."""
 LONGEST_NAME, MOST_WORDS = 80, 5
-"""Only a question as short as this can be a name with a slip in it."""
+"""Only a question as short as this can be a misspelled name."""
+LONGEST_QUESTION = 2000
 RECHECK_SECONDS = 30
-"""Seconds after which another process's changes to shared rules are noticed."""
+"""How long another process's changes to shared rules may go unnoticed."""
 MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "part": "fuzzy", "fuzzy": "fuzzy"}
-SURE = ("exact", "alias", "ending")
+CERTAIN = ("exact", "alias", "ending")
 NEAR = """
-SELECT id, title, aliases FROM ({rows}) AS row WHERE name_keys && string_to_array(%(keys)s, ' ')::varchar(16)[]
+SELECT id, title, aliases FROM ({rows}) AS row
+WHERE name_keys && string_to_array(%(keys)s, ' ')::varchar(16)[]
 ORDER BY title, id LIMIT %(most)s
 """
 
@@ -42,30 +43,31 @@ class NamedRow:
 @dataclass(frozen=True)
 class SharedNames:
     """The names of a game system's shared, public rules: the same for every caller, so they are
-    kept."""
+    cached.
+    """
 
     index: NameIndex
     stamp: tuple[Any, ...]
-    checked: float
+    checked_at: float
 
 
 _shared: dict[UUID, SharedNames] = {}
 
 
 def match_rules(
-    rules: CompiledRows, own: CompiledRows, world: World, question: str, *, within: float
+    rules: CompiledRows, own: CompiledRows, world: World, question: str, *, mentioned: float
 ) -> list[NamedRow]:
-    """Return the rules of `rules` that `question` is the name of, or that it mentions (scored
-    `within`). `own` are those among them that are not shared by all worlds."""
-    shared = [shared_names(world.system_id)] if world.system_id else []
-    indexes = [*shared, name_index(own, question)]
-    return _named(indexes, lambda: name_index(rules, question), question, within)
+    """Return the rules of `rules` that `question` is the name of, else those that it mentions
+    (scored `mentioned`). `own` are those of `rules` that are not shared by all worlds."""
+    indexes = [_shared_index(world.system_id)] if world.system_id else []
+    indexes.append(name_index(own, question))
+    return _match(indexes, lambda: name_index(rules, question), question, mentioned)
 
 
-def match_rows(rows: CompiledRows, question: str, *, within: float) -> list[NamedRow]:
-    """The same for any rows of rules or lore. Nothing outside them is looked at."""
+def match_rows(rows: CompiledRows, question: str, *, mentioned: float) -> list[NamedRow]:
+    """The same for any rows of rules or lore. Reads no other rows."""
     index = name_index(rows, question)
-    return _named([index], lambda: index, question, within)
+    return _match([index], lambda: index, question, mentioned)
 
 
 def exclude_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
@@ -73,57 +75,59 @@ def exclude_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
 
 
 def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
-    """Return an index of the names of `rows` that may stand in `text`."""
+    """Return an index of the names of `rows` that may occur in `text`."""
     rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
-    columns, keys = ("id", "title", "aliases", "name_keys"), " ".join(query_keys(text[:2000]))
-    return NameIndex(
-        KnownName(*row) for row in rows.read(NEAR, columns, keys=keys, most=MOST_NAMES)
-    )
+    columns = ("id", "title", "aliases", "name_keys")
+    keys = " ".join(query_keys(text[:LONGEST_QUESTION]))
+    names = rows.read(NEAR, columns, keys=keys, most=MOST_NAMES)
+    return NameIndex(KnownName(*row) for row in names)
 
 
-def shared_names(system_id: UUID) -> NameIndex:
-    kept = _shared.get(system_id)
-    if kept and monotonic() - kept.checked < RECHECK_SECONDS:
-        return kept.index
-    rules = Rule.objects.filter(
-        world=None, document__system=system_id, visibility=Visibility.PUBLIC
-    )
+def _shared_index(system_id: UUID) -> NameIndex:
+    cached = _shared.get(system_id)
+    if cached and monotonic() - cached.checked_at < RECHECK_SECONDS:
+        return cached.index
+    shared = Rule.objects.filter(world=None, document__system=system_id)
+    rules = shared.filter(visibility=Visibility.PUBLIC)
     stamp = tuple(rules.aggregate(Count("pk"), Max("updated_at")).values())
-    if kept and kept.stamp == stamp:
-        _shared[system_id] = replace(kept, checked=monotonic())
-        return kept.index
+    if cached and cached.stamp == stamp:
+        _shared[system_id] = replace(cached, checked_at=monotonic())
+        return cached.index
     index = NameIndex(KnownName(*row) for row in rules.values_list("pk", "title", "aliases"))
     _shared[system_id] = SharedNames(index, stamp, monotonic())
     return index
 
 
 def clear_shared_names() -> None:
-    """Called when shared rules were written by this process."""
+    """To be called when this process has written shared rules."""
     _shared.clear()
 
 
-def _named(
-    indexes: Sequence[NameIndex], all_names: Callable[[], NameIndex], question: str, within: float
+def _match(
+    indexes: Sequence[NameIndex],
+    all_names: Callable[[], NameIndex],
+    question: str,
+    mentioned: float,
 ) -> list[NamedRow]:
-    mentions = [mention for index in indexes for mention in index.mentions(question[:2000])]
-    whole = [
-        match for mention in mentions if _covers(mention, question) for match in mention.matches
+    mentions = [
+        mention for index in indexes for mention in index.mentions(question[:LONGEST_QUESTION])
     ]
+    whole = [each for each in mentions if _is_whole_question(each, question)]
     if whole:
-        return list(_rows(whole))
+        return list(_rows(match for mention in whole for match in mention.matches))
     if not mentions and len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS:
         return list(_rows(all_names().find(question)))
+    # A name that several rows have counts less for each of them.
     return [
-        replace(row, score=row.score * within / len(mention.matches), kind="alias")
+        replace(row, score=row.score * mentioned / len(mention.matches), kind="alias")
         for mention in mentions
-        for row in _rows([match for match in mention.matches if match.how in SURE])
+        for row in _rows(match for match in mention.matches if match.how in CERTAIN)
     ]
 
 
-def _covers(mention: Mention, question: str) -> bool:
-    return len(mention.text) >= len(question.strip(" .?!\"'«»")) and all(
-        each.how in SURE for each in mention.matches
-    )
+def _is_whole_question(mention: Mention, question: str) -> bool:
+    covers = len(mention.text) >= len(question.strip(" .?!\"'«»"))
+    return covers and all(match.how in CERTAIN for match in mention.matches)
 
 
 def _rows(matches: Iterable[NameMatch]) -> Iterable[NamedRow]:

@@ -1,4 +1,6 @@
-"""The "Try search" page: a question, what each leg finds, how they are fused, and why each hit is there."""
+"""The "Try search" page: a question, what each leg finds, how they are fused, and why each hit is
+there.
+"""
 
 from dataclasses import dataclass
 from typing import Any

@@ -37,7 +37,9 @@ class OverlayQuerySet(GuardedQuerySet[Row]):
     path_to_lore = "pk"
 
     def known_in(self, campaign: Campaign | None, audience: Audience) -> Self:
-        """Canon and the campaign's overlay, without the canon that the overlay replaces for this audience."""
+        """Canon and the campaign's overlay, without the canon that the overlay replaces for this
+        audience.
+        """
         if campaign is None:
             return self.filter(campaign=None)
         return self.filter(Q(campaign=None) | Q(campaign=campaign)).exclude(

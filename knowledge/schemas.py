@@ -120,8 +120,8 @@ RevealAudience = Annotated[
 
 
 class LoreIn(StrictModel):
-    """A lore entry. Of an entry that exists, only the fields that are sent change. New ones are GM only and drafts
-    unless told otherwise."""
+    """A lore entry. Of an entry that exists, only the fields that are sent change. New ones are GM
+    only and drafts unless told otherwise."""
 
     title: Name
     slug: Slug | None = Field(None, description="Stable id; default: made from the title.")
@@ -210,7 +210,9 @@ class RuleOut(BaseModel):
 
 
 class EntryWritten(BaseModel):
-    """What became of an entry: created, changed or unchanged, and the version that is stored now."""
+    """What became of an entry: created, changed or unchanged, and the version that is stored
+    now.
+    """
 
     id: str
     outcome: Literal["created", "changed", "unchanged"]

@@ -33,7 +33,9 @@ def lore_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
 
 @page
 def lore_entry(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
-    """An entry. A game master reads it as written; anyone else reads its passages that they may know of."""
+    """An entry. A game master reads it as written; anyone else reads its passages that they may
+    know of.
+    """
     entry = get_object_or_404(_entries(looker.world, looker.audience), slug=slug)
     passages = entry.passages.visible_to(looker.audience).order_by("position")
     text = entry.body if looker.is_gm else "\n\n".join(passages.values_list("text", flat=True))
