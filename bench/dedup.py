@@ -66,7 +66,7 @@ def main() -> None:
     import django
 
     django.setup()
-    from memories.similarity.compare import SAME_AT, Verdict, compare
+    from memories.similarity.compare import SAME_FROM, Verdict, compare
 
     def same(pair: Pair) -> bool:
         return compare(pair.a, pair.b, similarity=pair.cosine) in (Verdict.EXACT, Verdict.NEAR)
@@ -79,7 +79,7 @@ def main() -> None:
         (n / 100 for n in range(50, 100)),
         key=lambda t: _f1(rates(tuning, lambda pair: pair.cosine >= t)),
     )
-    print(f"{len(pairs)} pairs, operating point {SAME_AT}")
+    print(f"{len(pairs)} pairs, operating point {SAME_FROM}")
     print(f"tuning     {rates(tuning, same)}")
     print(f"reporting  {rates(reporting, same)}")
     for language in ("en", "ru", "ko"):

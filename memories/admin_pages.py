@@ -136,7 +136,7 @@ def show_core(request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
         "budget": core_policy.SOFT_BUDGET,
         "diff": core.diff(namespace, chosen.number) if chosen else [],
         "proposals": [
-            (row, core.unified(current.markdown, row.markdown, names=DIFF_NAMES))
+            (row, core.unified_diff(current.markdown, row.markdown, names=DIFF_NAMES))
             for row in proposals.order_by("-created_at")[:PAGE_SIZE]
         ],
     }
@@ -170,7 +170,7 @@ def act_on_core(request: HttpRequest, namespace: Namespace) -> None:
 
 
 def show_health(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
-    result = health.examine(namespace)
+    result = health.record_health(namespace)
     rows = [
         {
             "name": name,

@@ -64,7 +64,7 @@ def key_id(request: HttpRequest) -> str:
     return str(caller_of(request).key or "")
 
 
-def present_core(core_text: CoreVersion | core.Current) -> CoreOut:
+def present_core(core_text: CoreVersion | core.CurrentCore) -> CoreOut:
     return CoreOut(version=core_text.number, markdown=core_text.markdown)
 
 
@@ -109,7 +109,7 @@ def list_memories(
 @router.get(MEMORY, operation_id="memory_get", summary="Get with history", response=HistoryOut)
 def get_memory(request: HttpRequest, memory_id: UUID) -> HistoryOut:
     """All state changes, the memories it replaced, and its observations."""
-    return present_history(lifecycle.find(own_namespace(request), memory_id))
+    return present_history(lifecycle.find_memory(own_namespace(request), memory_id))
 
 
 @router.post(f"{MEMORY}/edit", operation_id="memory_edit", summary="Edit", response=MemoryOut)
@@ -168,7 +168,7 @@ def export_memory(request: HttpRequest) -> HttpResponse:
 def get_health(request: HttpRequest) -> HealthOut:
     """Counts of duplicates, stale, unsourced, never recalled and pending memories, with the
     readings of the last 30 days."""
-    result = health.examine(own_namespace(request))
+    result = health.record_health(own_namespace(request))
     trend = [{"day": reading.day, "counts": reading.counts} for reading in result.trend]
     return HealthOut(counts=result.counts, trend=trend)
 
@@ -200,7 +200,7 @@ def get_pending(request: HttpRequest, memory_id: UUID) -> dict[str, Any]:
     summary="Approve or reject many",
     response=ReviewResultOut,
 )
-def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.Decided:
+def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.DecisionResult:
     """Each decision is independent: `failed` names the memories that could not be decided and
     why."""
     is_approval, by = entry.decision == "approve", key_id(request)

@@ -17,25 +17,25 @@ from retrieval.errors import Conflict, Invalid, NotFound
 
 
 @dataclass(frozen=True)
-class Current:
+class CurrentCore:
     number: int
     markdown: str
 
 
-EMPTY = Current(0, core_policy.TEMPLATE)
+EMPTY_CORE = CurrentCore(0, core_policy.TEMPLATE)
 
 
 class CoreRefused(Invalid):
     code, title = "core_refused", "The core memory cannot look like this"
 
 
-def current(namespace: Namespace) -> Current:
+def current(namespace: Namespace) -> CurrentCore:
     """Return the present core: version 0 is the empty template."""
     latest = namespace.core_versions.order_by("-number").values_list("number", "markdown").first()
-    return Current(*latest) if latest else EMPTY
+    return CurrentCore(*latest) if latest else EMPTY_CORE
 
 
-def offer(
+def write_or_propose(
     namespace: Namespace,
     markdown: str,
     *,
@@ -78,7 +78,7 @@ def write(
     base_number: int | None = None,
 ) -> CoreVersion:
     """Write a new version by hand. Sections must be intact; the rest of the policy is the machine's."""
-    _check_text(markdown)
+    require_storable(markdown)
     if broken := core_policy.shape_problems(markdown):
         raise CoreRefused("Keep the four sections, each once: " + " ".join(broken))
     with namespace_transaction(namespace):
@@ -110,10 +110,10 @@ def diff(namespace: Namespace, number: int, *, against: int | None = None) -> li
     """Return the unified diff from version `against` (the one before, if not given) to `number`."""
     older = number - 1 if against is None else against
     texts = [version(namespace, n).markdown if n else core_policy.TEMPLATE for n in (older, number)]
-    return unified(*texts, names=(f"version {older}", f"version {number}"))
+    return unified_diff(*texts, names=(f"version {older}", f"version {number}"))
 
 
-def unified(older: str, newer: str, *, names: tuple[str, str]) -> list[str]:
+def unified_diff(older: str, newer: str, *, names: tuple[str, str]) -> list[str]:
     lines = difflib.unified_diff(older.splitlines(), newer.splitlines(), *names, lineterm="", n=2)
     return list(lines)
 
@@ -125,7 +125,7 @@ def append(
     namespace: Namespace, section: str, content: str, *, reason: str = ""
 ) -> CoreVersion | CoreProposal | None:
     """Add one bullet to a section, within policy and review."""
-    core, name = _section(namespace, section)
+    core, name = require_section(namespace, section)
     core.sections[name].append(f"- {_one_line(content)}")
     return _offer_change(namespace, core, reason or f"Appended to {name}")
 
@@ -134,7 +134,7 @@ def replace(
     namespace: Namespace, section: str, old: str, new: str, *, reason: str = ""
 ) -> CoreVersion | CoreProposal | None:
     """Replace text within a section; an empty `new` takes the bullet away when nothing else is left of it."""
-    core, name = _section(namespace, section)
+    core, name = require_section(namespace, section)
     hits = [index for index, line in enumerate(core.sections[name]) if old and old in line]
     if len(hits) != 1:
         raise Invalid(
@@ -149,24 +149,24 @@ def replace(
 
 
 def _offer_change(
-    namespace: Namespace, core: core_policy.Core, reason: str
+    namespace: Namespace, core: core_policy.ParsedCore, reason: str
 ) -> CoreVersion | CoreProposal | None:
-    return offer(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
+    return write_or_propose(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
 
 
-def _section(namespace: Namespace, section: str) -> tuple[core_policy.Core, str]:
+def require_section(namespace: Namespace, section: str) -> tuple[core_policy.ParsedCore, str]:
     name = section.strip().lstrip("# ").upper()
     if name not in core_policy.SECTIONS:
         raise Invalid(
             f"The core memory has no section {section!r}.", candidates=core_policy.SECTIONS
         )
-    core = core_policy.read(current(namespace).markdown)
+    core = core_policy.parse_core(current(namespace).markdown)
     core.sections.setdefault(name, [])
     return core, name
 
 
 def _one_line(content: str) -> str:
-    _check_text(content)
+    require_storable(content)
     text = " ".join(content.split()).removeprefix("- ")
     if not text:
         raise Invalid("There is nothing to append.")
@@ -226,6 +226,6 @@ def _add_version(
     )
 
 
-def _check_text(text: str) -> None:
+def require_storable(text: str) -> None:
     if wrong := flaw(text):
         raise Invalid(f"The text {wrong}.")

@@ -23,7 +23,7 @@ BULLET = re.compile(r"^\s*[-*+]\s+(.*\S)\s*$")
 
 
 @dataclass(frozen=True)
-class Core:
+class ParsedCore:
     """A core memory read into its sections: each a list of lines that are not headings."""
 
     sections: dict[str, list[str]]
@@ -45,7 +45,7 @@ class Core:
         return "\n".join(parts)
 
 
-def read(markdown: str) -> Core:
+def parse_core(markdown: str) -> ParsedCore:
     """Read Markdown into sections; text outside them, and unknown or repeated headings, are told apart."""
     sections: dict[str, list[str]] = {}
     stray: list[str] = []
@@ -62,12 +62,12 @@ def read(markdown: str) -> Core:
                 sections[here] = []
         elif line.strip():
             (sections[here] if here else stray).append(line.rstrip())
-    return Core(sections, tuple(stray), tuple(repeated))
+    return ParsedCore(sections, tuple(stray), tuple(repeated))
 
 
 def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
     """Say what stands against replacing `before` by `markdown`; nothing when it may be taken over."""
-    core, former = read(markdown), read(before)
+    core, former = parse_core(markdown), parse_core(before)
     return [
         *_shape(core),
         *_ownership(core),
@@ -78,10 +78,10 @@ def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
 
 def shape_problems(markdown: str) -> list[str]:
     """Only what breaks the page: missing, repeated or foreign sections."""
-    return _shape(read(markdown))
+    return _shape(parse_core(markdown))
 
 
-def _shape(core: Core) -> list[str]:
+def _shape(core: ParsedCore) -> list[str]:
     missing = [
         f"The section # {name} is missing." for name in SECTIONS if name not in core.sections
     ]
@@ -89,7 +89,7 @@ def _shape(core: Core) -> list[str]:
     return missing + twice + [f"Outside the four sections: {line[:80]}" for line in core.stray]
 
 
-def _ownership(core: Core) -> list[str]:
+def _ownership(core: ParsedCore) -> list[str]:
     owners: dict[str, list[str]] = {}
     for name, bullets in core.bullets.items():
         for bullet in bullets:
@@ -99,7 +99,7 @@ def _ownership(core: Core) -> list[str]:
     ]
 
 
-def _size(markdown: str, core: Core, former: Core) -> list[str]:
+def _size(markdown: str, core: ParsedCore, former: ParsedCore) -> list[str]:
     count, was = _count(core), _count(former)
     found = []
     if count > MOST_BULLETS and count > was:
@@ -109,7 +109,7 @@ def _size(markdown: str, core: Core, former: Core) -> list[str]:
     return found
 
 
-def _transience(core: Core, former: Core) -> list[str]:
+def _transience(core: ParsedCore, former: ParsedCore) -> list[str]:
     known = {bullet for bullets in former.bullets.values() for bullet in bullets}
     added = [
         bullet for bullets in core.bullets.values() for bullet in bullets if bullet not in known
@@ -117,5 +117,5 @@ def _transience(core: Core, former: Core) -> list[str]:
     return [f"Passing, not lasting: {bullet[:80]}" for bullet in added if TRANSIENT.search(bullet)]
 
 
-def _count(core: Core) -> int:
+def _count(core: ParsedCore) -> int:
     return sum(len(bullets) for bullets in core.bullets.values())

@@ -28,10 +28,10 @@ def open_folder(path: str | Path) -> tuple[Namespace, bool]:
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
     for _ in range(3):
-        if known := _known(folder):
+        if known := namespace_of_marker(folder):
             return known, False
-        made = _make(folder)
-        if _claim(folder, made):
+        made = create_namespace(folder)
+        if write_marker(folder, made):
             return made, True
         made.delete()
     raise OSError(
@@ -43,9 +43,9 @@ def agents_world() -> World:
     return World.objects.get_or_create(slug=WORLD, defaults={"name": "Agents"})[0]
 
 
-def _known(folder: Path) -> Namespace | None:
+def namespace_of_marker(folder: Path) -> Namespace | None:
     """The namespace the marker names, unless the folder is a copy of one that is still in its place."""
-    marker = _read(folder / MARKER)
+    marker = read_marker(folder / MARKER)
     if marker is None:
         return None
     namespace = Namespace.objects.filter(pk=UUID(marker["namespace"])).first()
@@ -54,7 +54,7 @@ def _known(folder: Path) -> Namespace | None:
         return None
     if namespace.path != str(folder):
         Namespace.objects.filter(pk=namespace.pk).update(path=str(folder))
-        _replace_text(
+        replace_file(
             folder / MARKER, json.dumps({"namespace": str(namespace.pk), "path": str(folder)})
         )
     return namespace
@@ -62,11 +62,11 @@ def _known(folder: Path) -> Namespace | None:
 
 def _is_copy(folder: Path, marker: dict[str, str]) -> bool:
     original = Path(marker["path"])
-    twin = _read(original / MARKER) if original != folder else None
+    twin = read_marker(original / MARKER) if original != folder else None
     return twin is not None and twin["namespace"] == marker["namespace"]
 
 
-def _read(marker: Path) -> dict[str, str] | None:
+def read_marker(marker: Path) -> dict[str, str] | None:
     try:
         found = json.loads(marker.read_text(encoding="utf-8"))
         UUID(found["namespace"]), Path(found["path"])
@@ -79,13 +79,13 @@ def _read(marker: Path) -> dict[str, str] | None:
     return dict(found)
 
 
-def _make(folder: Path) -> Namespace:
+def create_namespace(folder: Path) -> Namespace:
     pk = uuid7()
     name = f"{folder.name or 'root'}-{pk.hex[-8:]}"[-120:]
     return Namespace.objects.create(pk=pk, world=agents_world(), name=name, path=str(folder))
 
 
-def _claim(folder: Path, namespace: Namespace) -> bool:
+def write_marker(folder: Path, namespace: Namespace) -> bool:
     """Write the marker unless another process was faster: of two, one wins, and no one reads half a file."""
     text = json.dumps({"namespace": str(namespace.pk), "path": str(folder)})
     with tempfile.NamedTemporaryFile("w", dir=folder, prefix=f".{MARKER}", delete=False) as file:
@@ -102,10 +102,10 @@ def _claim(folder: Path, namespace: Namespace) -> bool:
 # --- core.md
 
 
-def synchronise_core(namespace: Namespace, folder: Path) -> str:
+def synchronize_core(namespace: Namespace, folder: Path) -> str:
     """Take an edit of `core.md` over, then let the file say what the core memory says. Return the core memory."""
     file = folder / CORE_FILE
-    if (edited := _edited(namespace, file)) is not None:
+    if (edited := read_manual_edit(namespace, file)) is not None:
         core.write(namespace, edited, reason=f"{CORE_FILE} was edited")
     text = core.current(namespace).markdown
     export_core(text, file)
@@ -117,7 +117,7 @@ def export_core(text: str, file: Path) -> None:
         if file.read_text(encoding="utf-8") == text:
             return
     if file.parent.is_dir():
-        _replace_text(file, text)
+        replace_file(file, text)
 
 
 def import_core(namespace: Namespace, file: Path, *, reason: str = "") -> None:
@@ -127,7 +127,7 @@ def import_core(namespace: Namespace, file: Path, *, reason: str = "") -> None:
     )
 
 
-def _edited(namespace: Namespace, file: Path) -> str | None:
+def read_manual_edit(namespace: Namespace, file: Path) -> str | None:
     """The text of the file if a hand wrote it: one that no version had. A stale export is not an edit."""
     try:
         text = file.read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ def _edited(namespace: Namespace, file: Path) -> str | None:
     return None if namespace.core_versions.filter(markdown=text.strip() + "\n").exists() else text
 
 
-def _replace_text(file: Path, text: str) -> None:
+def replace_file(file: Path, text: str) -> None:
     with tempfile.NamedTemporaryFile(
         "wb", dir=file.parent, prefix=f".{file.name}", delete=False
     ) as new:

@@ -16,10 +16,10 @@ from memories.schemas import (
     SearchOut,
 )
 from memories.search.history import links_of
-from memories.search.recall import Recalled, Recollection
+from memories.search.recall import FoundMemory, SearchResult
 
 
-def present_hit(memory: Recalled) -> MemoryHit:
+def present_hit(memory: FoundMemory) -> MemoryHit:
     """Return a search hit, its score rounded to six decimals."""
     return MemoryHit(
         id=str(memory.id),
@@ -36,7 +36,7 @@ def present_hit(memory: Recalled) -> MemoryHit:
     )
 
 
-def present_search(result: Recollection) -> SearchOut:
+def present_search(result: SearchResult) -> SearchOut:
     hits = [present_hit(memory) for memory in result.memories]
     return SearchOut(hits=hits, degraded=list(result.degraded))
 

@@ -39,7 +39,3 @@ class MemoryQuerySet(models.QuerySet[Any]):
             .values("state")[:1]
         )
         return self.annotate(state_then=Subquery(then)).filter(state_then=State.ACTIVE)
-
-    def happened(self, *, after: datetime | None = None, before: datetime | None = None) -> Self:
-        found = self if after is None else self.filter(event_at__gte=after)
-        return found if before is None else found.filter(event_at__lt=before)

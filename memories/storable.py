@@ -15,7 +15,7 @@ class Storable(RequestModel):
     def _can_be_stored(cls, value: Any, info: ValidationInfo) -> Any:
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):
-                required(text, info.field_name or "text")
+                require_storable_text(text, info.field_name or "text")
         return value
 
 
@@ -28,7 +28,7 @@ def flaw(text: str) -> str:
     return ""
 
 
-def required(text: str, where: str) -> str:
+def require_storable_text(text: str, where: str) -> str:
     """Return `text`, or raise ValueError naming the place and the flaw."""
     if wrong := flaw(text):
         raise ValueError(f"{where} {wrong}: remove it and send the text again")

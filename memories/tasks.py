@@ -13,7 +13,7 @@ from memories.states import Bucket
 @shared_task
 def expire_memories() -> int:
     """Move expired memories to the state `expired`; return their number."""
-    return lifecycle.expire()
+    return lifecycle.expire_due()
 
 
 @shared_task

@@ -42,10 +42,12 @@ class ClientSource:
     dims: int
 
     def of_queries(self, texts: list[str]) -> Vectors:
-        return checked(self.client.embed_query(texts, self.dims), count=len(texts), dims=self.dims)
+        return require_shape(
+            self.client.embed_query(texts, self.dims), count=len(texts), dims=self.dims
+        )
 
     def of_documents(self, texts: list[str]) -> Vectors:
-        return checked(
+        return require_shape(
             self.client.embed_document(texts, self.dims), count=len(texts), dims=self.dims
         )
 
@@ -64,14 +66,14 @@ class SiteSource:
         return self.of_documents(texts)
 
     def of_documents(self, texts: list[str]) -> Vectors | None:
-        return _unless_down(get_embedder("memory").embed_document, texts)
+        return embed_unless_down(get_embedder("memory").embed_document, texts)
 
     def of_both(self, texts: list[str]) -> tuple[Vectors | None, Vectors | None]:
         made = self.of_documents(texts)
         return made, made
 
 
-def _unless_down(embed: Callable[[list[str]], Vectors], texts: list[str]) -> Vectors | None:
+def embed_unless_down(embed: Callable[[list[str]], Vectors], texts: list[str]) -> Vectors | None:
     try:
         return embed(texts)
     except EmbedderDown as problem:
@@ -79,7 +81,7 @@ def _unless_down(embed: Callable[[list[str]], Vectors], texts: list[str]) -> Vec
         return None
 
 
-def checked(batch: Any, *, count: int, dims: int) -> Vectors:
+def require_shape(batch: Any, *, count: int, dims: int) -> Vectors:
     """Return the batch as float32 `(count, dims)`, or raise ValueError saying what is wrong with it."""
     vectors = np.asarray(batch, dtype=np.float32)
     if vectors.ndim != 2:

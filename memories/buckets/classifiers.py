@@ -11,7 +11,7 @@ from memories import prompts
 from memories.buckets.cues import Cues, load_cues, lowercase_pattern
 from memories.buckets.events import Classification, MemoryEvent, check_importance
 from memories.ingest.reconstruction import StructuredModel, ask
-from memories.similarity.compare import WORD, meaning
+from memories.similarity.compare import WORD, parse_text
 from memories.states import Bucket
 
 logger = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ def rule_importance(text: str, bucket: Bucket) -> float:
     """Estimate an importance (0–1): the bucket's base, raised and lowered by the text's content."""
     if is_nonsense(text):
         return 0.0
-    content = meaning(text)
+    content = parse_text(text)
     value = BASE_IMPORTANCE[bucket]
     value += WEIGHTY_BONUS * bool(WEIGHTY.search(text.lower()))
     value += NAME_OR_NUMBER_BONUS * bool(content.names or content.numbers)

@@ -10,7 +10,7 @@ from typing import Any
 import Stemmer
 import yaml
 
-from memories.similarity.compare import WORD, plain
+from memories.similarity.compare import WORD, normalize_spelling
 from memories.similarity.lexicon import FUNCTION_WORDS
 from memories.text_caches import text_cache
 from retrieval.text.scripts import has_hangul, is_cyrillic
@@ -53,7 +53,7 @@ def content_words(text: str) -> list[str]:
     """Return the words of `text` as written, each once, without stop words and question words."""
     return [
         word
-        for word in dict.fromkeys(WORD.findall(plain(text)))
+        for word in dict.fromkeys(WORD.findall(normalize_spelling(text)))
         if (lower := word.casefold()) not in stop_words() and not lower.startswith(QUESTION_WORDS)
     ]
 
@@ -61,7 +61,7 @@ def content_words(text: str) -> list[str]:
 @text_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """Return the word without its ending, lowercase: a Snowball stem, or cut by a list in Korean."""
-    lower = plain(word).casefold()
+    lower = normalize_spelling(word).casefold()
     if has_hangul(lower):
         # At least two syllables stay: shorter stems would join unrelated words.
         endings = (end for end in korean_endings() if len(lower) > len(end) + 1)

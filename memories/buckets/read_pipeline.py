@@ -16,7 +16,7 @@ from memories.buckets.scoring import Axes, ScoreFusion, WeightedFusion, clamp, r
 from memories.models import MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall, recall_counts
-from memories.search.recall import Recalled
+from memories.search.recall import FoundMemory
 from memories.states import Bucket
 from memories.vectors import VectorSource
 from retrieval.text.tokens import count_tokens
@@ -28,7 +28,7 @@ MAX_CANDIDATES = 100
 class ScoredMemory:
     """A memory with its score, the axes of the score, and its size in tokens (an estimate)."""
 
-    memory: Recalled
+    memory: FoundMemory
     axes: Axes
     score: float
     tokens: int
@@ -126,14 +126,14 @@ class ReadPipeline:
             within=rows.filter(bucket__in=buckets),
             mode="hybrid",
             # Only the memories that are returned count as recalled (below).
-            counted=False,
+            count_recalls=False,
         )
         decision = self.decide(text, found.memories)
         ranked = []
         if not decision.why_not:
             ranked = self.rank(found.memories, first=decision.answering_position)
         memories, cut = fit_budget(ranked[:limit], max_tokens)
-        recall_counts.note(memory.id for memory in memories)
+        recall_counts.count_recalls(memory.id for memory in memories)
         return MemoryQueryResult(
             query=text,
             intent=intent or scores.label,
@@ -153,7 +153,7 @@ class ReadPipeline:
             degraded=[*found.degraded, *decision.degraded],
         )
 
-    def decide(self, text: str, memories: Sequence[Recalled]) -> AnswerDecision:
+    def decide(self, text: str, memories: Sequence[FoundMemory]) -> AnswerDecision:
         if not memories:
             return AnswerDecision(0.0, why_not="Nothing is remembered in these buckets.")
         candidates = [Candidate(memory.text, leg_score(memory, "vector")) for memory in memories]
@@ -161,7 +161,9 @@ class ReadPipeline:
             text, candidates, abstains=self.abstains, least=self.least, checker=self.checker
         )
 
-    def rank(self, memories: Sequence[Recalled], *, first: int | None = None) -> list[ScoredMemory]:
+    def rank(
+        self, memories: Sequence[FoundMemory], *, first: int | None = None
+    ) -> list[ScoredMemory]:
         """Return the memories best first; before all the one at position `first`, which the model
         named as the answer."""
         now = self.clock()
@@ -200,5 +202,5 @@ def fit_budget(
     return fitting, cut
 
 
-def leg_score(memory: Recalled, leg: str) -> float | None:
+def leg_score(memory: FoundMemory, leg: str) -> float | None:
     return memory.legs[leg].score if leg in memory.legs else None

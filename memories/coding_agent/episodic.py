@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 
 from memories.coding_agent.episodes import KIND, TaskEpisode
 from memories.coding_agent.stores.protocol import MemoryStore, StoreHit
-from memories.similarity.compare import meaning
+from memories.similarity.compare import parse_text
 from memories.states import Bucket
 from retrieval.errors import Invalid
 
@@ -262,8 +262,8 @@ def _spelling(episode: TaskEpisode, query: str, error_type: str) -> float:
 
 
 def _shared_words(query: str, text: str) -> float:
-    wanted = meaning(query).words
-    return len(wanted & meaning(text).words) / len(wanted) if wanted else 0.0
+    wanted = parse_text(query).words
+    return len(wanted & parse_text(text).words) / len(wanted) if wanted else 0.0
 
 
 def _best(found: Iterable[EpisodeMatch], top_k: int) -> list[EpisodeMatch]:

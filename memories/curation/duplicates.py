@@ -12,17 +12,17 @@ from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import Plan
 from memories.models import ClientVector, MemoryItem, Namespace, Succession
 from memories.similarity.compare import Verdict, compare, difference
-from memories.similarity.nearest import nearest
+from memories.similarity.nearest import nearest_memories
 from memories.similarity.resolve import MemoryLink
 from memories.states import Link
 from memories.vectors import Vectors
 from retrieval.embedders import get_embedder
 
-LOOKED_AT, AT_ONCE = 5, 200
+COMPARED, AT_ONCE = 5, 200
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class ComparedMemory:
     memory: MemoryItem
     similarity: float
     verdict: Verdict
@@ -30,7 +30,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Pair:
+class MemoryPair:
     """Two memories in use, the older first."""
 
     older: UUID
@@ -39,21 +39,21 @@ class Pair:
     similarity: float
 
 
-def neighbours_of(memory: MemoryItem, *, k: int = LOOKED_AT) -> list[Neighbour]:
+def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[ComparedMemory]:
     """The memories in use nearest to `memory`, with how each compares."""
     vector = _vectors([memory.pk]).get(memory.pk)
     if vector is None:
         return []
     found = [
         near
-        for near in nearest(memory.namespace, vector[np.newaxis], k=k + 1)
+        for near in nearest_memories(memory.namespace, vector[np.newaxis], k=k + 1)
         if near.id != memory.pk
     ][:k]
     items = MemoryItem.objects.defer("embedding", "search_vector").in_bulk(
         [near.id for near in found]
     )
     return [
-        Neighbour(
+        ComparedMemory(
             items[near.id],
             1 - near.distance,
             compare(memory.text, near.text, similarity=1 - near.distance),
@@ -63,23 +63,25 @@ def neighbours_of(memory: MemoryItem, *, k: int = LOOKED_AT) -> list[Neighbour]:
     ]
 
 
-def pairs(namespace: Namespace, *, most: int = 2000) -> Iterator[Pair]:
+def find_pairs(namespace: Namespace, *, most: int = 2000) -> Iterator[MemoryPair]:
     """Yield pairs among the `most` newest memories that are the same or contradict."""
     ids = list(
         MemoryItem.objects.of(namespace).active().latest_first().values_list("pk", flat=True)[:most]
     )
     seen: set[frozenset[UUID]] = set()
     for start in range(0, len(ids), AT_ONCE):
-        for pair in _pairs_of(namespace, ids[start : start + AT_ONCE]):
+        for pair in pairs_among(namespace, ids[start : start + AT_ONCE]):
             if (both := frozenset((pair.older, pair.newer))) not in seen:
                 seen.add(both)
                 yield pair
 
 
-def merge_duplicates(namespace: Namespace, *, by: str = "rules", most: int = 2000) -> list[Pair]:
+def merge_duplicates(
+    namespace: Namespace, *, by: str = "rules", most: int = 2000
+) -> list[MemoryPair]:
     """Supersede the older of each pair that says the same. Each merge can be undone by restoring the older."""
-    merged: list[Pair] = []
-    for pair in list(pairs(namespace, most=most)):
+    merged: list[MemoryPair] = []
+    for pair in list(find_pairs(namespace, most=most)):
         if pair.verdict not in (Verdict.EXACT, Verdict.NEAR):
             continue
         reason = f"says the same ({pair.verdict})"
@@ -97,7 +99,9 @@ def merge_duplicates(namespace: Namespace, *, by: str = "rules", most: int = 200
 
 def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
     """Link pairs that contradict as "formerly"; both stay in use. Return how many links are new."""
-    found = [pair for pair in pairs(namespace, most=most) if pair.verdict is Verdict.CONTRADICTS]
+    found = [
+        pair for pair in find_pairs(namespace, most=most) if pair.verdict is Verdict.CONTRADICTS
+    ]
     with namespace_transaction(namespace):
         ids = {pk for pair in found for pk in (pair.older, pair.newer)}
         active = set(MemoryItem.objects.filter(pk__in=ids).active().values_list("pk", flat=True))
@@ -113,14 +117,16 @@ def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
     return len(links)
 
 
-def _pairs_of(namespace: Namespace, ids: list[UUID]) -> Iterator[Pair]:
+def pairs_among(namespace: Namespace, ids: list[UUID]) -> Iterator[MemoryPair]:
     vectors = _vectors(ids)
     known = [pk for pk in ids if pk in vectors]
     if not known:
         return
     rows = MemoryItem.objects.filter(pk__in=known).values_list("pk", "text", "timestamp_ms")
     texts = {pk: text for pk, text, _stamp in rows}
-    for near in nearest(namespace, np.stack([vectors[pk] for pk in known]), k=LOOKED_AT + 1):
+    for near in nearest_memories(
+        namespace, np.stack([vectors[pk] for pk in known]), k=COMPARED + 1
+    ):
         mine = known[near.position]
         verdict = (
             compare(texts[mine], near.text, similarity=1 - near.distance)
@@ -129,7 +135,7 @@ def _pairs_of(namespace: Namespace, ids: list[UUID]) -> Iterator[Pair]:
         )
         if verdict is not Verdict.DIFFERENT:
             older, newer = _by_age(mine, near.id)
-            yield Pair(older, newer, verdict, 1 - near.distance)
+            yield MemoryPair(older, newer, verdict, 1 - near.distance)
 
 
 def _by_age(one: UUID, other: UUID) -> tuple[UUID, UUID]:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from memories.curation.lifecycle import find
+from memories.curation.lifecycle import find_memory
 from memories.ledger.commit import commit
 from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import NewMemory, Particulars, Plan
@@ -65,7 +65,7 @@ def split(
 def undo(namespace: Namespace, memory_id: UUID | str, *, by: str) -> list[MemoryItem]:
     """Take back what made this memory: those it replaced come back into use, and it leaves it."""
     with namespace_transaction(namespace):
-        memory = find(namespace, memory_id)
+        memory = find_memory(namespace, memory_id)
         links = Succession.objects.filter(newer=memory, in_effect=True).exclude(kind=Link.FORMERLY)
         older = list(links.values_list("older_id", flat=True))
         if not older or memory.state != State.ACTIVE:
@@ -92,7 +92,7 @@ def replace_memories(
     """Let memories with `texts` take the place of the old ones. They keep the particulars of the first of these."""
     texts = [checked_text(text) for text in texts]
     with namespace_transaction(namespace) as locked:
-        old = [find(locked, memory_id) for memory_id in old_ids]
+        old = [find_memory(locked, memory_id) for memory_id in old_ids]
         if gone := [memory for memory in old if memory.state not in REPLACEABLE]:
             raise Conflict(f"{gone[0].pk} is {gone[0].state} already: restore it first.")
         about = Particulars(**{name: getattr(old[0], name) for name in KEPT})

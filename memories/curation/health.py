@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.curation.duplicates import pairs
+from memories.curation.duplicates import find_pairs
 from memories.models import HealthReading, MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall_counts
@@ -36,10 +36,12 @@ class Health:
         )
 
 
-def examine(namespace: Namespace, *, days: int = 30) -> Health:
+def record_health(namespace: Namespace, *, days: int = 30) -> Health:
     """Count now, keep it as today's reading, and return it with the readings of the last `days`."""
     recall_counts.flush()
-    counts = {name: rows(namespace, name).count() for name in QUESTIONS} | _doubles(namespace)
+    counts = {name: rows(namespace, name).count() for name in QUESTIONS} | count_duplicates(
+        namespace
+    )
     today = timezone.now().date()
     HealthReading.objects.update_or_create(
         namespace=namespace, day=today, defaults={"counts": counts}
@@ -76,8 +78,8 @@ QUESTIONS: dict[str, Any] = {
 }
 
 
-def _doubles(namespace: Namespace) -> dict[str, int]:
-    found = [pair.verdict for pair in pairs(namespace, most=COMPARED)]
+def count_duplicates(namespace: Namespace) -> dict[str, int]:
+    found = [pair.verdict for pair in find_pairs(namespace, most=COMPARED)]
     return {
         "duplicates": sum(verdict in (Verdict.EXACT, Verdict.NEAR) for verdict in found),
         "contradictions": found.count(Verdict.CONTRADICTS),

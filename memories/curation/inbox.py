@@ -7,8 +7,8 @@ from uuid import UUID
 from django.db import transaction
 
 from memories.curation import edits
-from memories.curation.duplicates import neighbours_of
-from memories.curation.lifecycle import find
+from memories.curation.duplicates import compare_with_nearest
+from memories.curation.lifecycle import find_memory
 from memories.ledger.lock import namespace_transaction
 from memories.ledger.state_changes import change_state
 from memories.models import MemoryItem, Namespace, Observation, Succession
@@ -30,7 +30,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Pending:
+class PendingMemory:
     """One thing to decide, with what speaks for and against it."""
 
     memory: MemoryItem
@@ -40,7 +40,7 @@ class Pending:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionResult:
     """What became of each of several decisions: a failure of one does not undo the others."""
 
     done: Sequence[UUID]
@@ -58,11 +58,11 @@ def inbox(namespace: Namespace, *, limit: int = 50, after: UUID | None = None) -
     return list((rows.filter(pk__gt=after) if after else rows)[:limit])
 
 
-def pending(namespace: Namespace, memory_id: UUID | str) -> Pending:
+def pending(namespace: Namespace, memory_id: UUID | str) -> PendingMemory:
     """One pending memory with its evidence and the nearest existing memories."""
-    memory = find(namespace, memory_id)
+    memory = find_memory(namespace, memory_id)
     replaced = Succession.objects.filter(newer=memory).exclude(kind=Link.FORMERLY).values("older")
-    return Pending(
+    return PendingMemory(
         memory=memory,
         evidence=list(memory.observations.order_by("recorded_at")),
         replaces=list(
@@ -70,7 +70,7 @@ def pending(namespace: Namespace, memory_id: UUID | str) -> Pending:
         ),
         beside=[
             Beside(near.memory, near.similarity, near.verdict, near.differs_in)
-            for near in neighbours_of(memory)
+            for near in compare_with_nearest(memory)
             if near.similarity >= WORTH_SHOWING
         ],
     )
@@ -79,7 +79,7 @@ def pending(namespace: Namespace, memory_id: UUID | str) -> Pending:
 def approve(namespace: Namespace, memory_id: UUID | str, *, by: str) -> MemoryItem:
     """Bring a pending memory into use; what it was to replace is superseded now."""
     with namespace_transaction(namespace):
-        memory = _pending(namespace, memory_id)
+        memory = find_pending(namespace, memory_id)
         change_state([memory.pk], to=State.ACTIVE, by=by, reason="approved")
         links = Succession.objects.filter(newer=memory, in_effect=False, undone_at=None)
         replaced = (
@@ -98,7 +98,7 @@ def approve(namespace: Namespace, memory_id: UUID | str, *, by: str) -> MemoryIt
 def reject(namespace: Namespace, memory_id: UUID | str, *, by: str, reason: str = "") -> MemoryItem:
     """Keep a pending memory out of use; nothing is superseded by it."""
     with namespace_transaction(namespace):
-        memory = _pending(namespace, memory_id)
+        memory = find_pending(namespace, memory_id)
         change_state([memory.pk], to=State.REJECTED, by=by, reason=reason or "rejected")
     memory.state = State.REJECTED
     return memory
@@ -126,14 +126,14 @@ def merge(
     """Make one memory in use of several, pending or in use already."""
     with transaction.atomic():
         for memory_id in memory_ids:
-            if find(namespace, memory_id).state == State.PENDING:
+            if find_memory(namespace, memory_id).state == State.PENDING:
                 approve(namespace, memory_id, by=by)
         return edits.merge(namespace, memory_ids, text, by=by, reason="merged in review")
 
 
 def decide_all(
     namespace: Namespace, memory_ids: Sequence[UUID | str], *, approved: bool, by: str
-) -> Decided:
+) -> DecisionResult:
     """Approve or reject many, each for itself."""
     done: list[UUID] = []
     failed: dict[str, str] = {}
@@ -147,11 +147,11 @@ def decide_all(
             done.append(memory.pk)
         except Problem as problem:
             failed[str(memory_id)] = problem.detail
-    return Decided(done, failed)
+    return DecisionResult(done, failed)
 
 
-def _pending(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
-    memory = find(namespace, memory_id)
+def find_pending(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
+    memory = find_memory(namespace, memory_id)
     if memory.state != State.PENDING:
         raise Conflict(f"This memory is not waiting for approval: it is {memory.state}.")
     return memory

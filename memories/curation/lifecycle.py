@@ -15,7 +15,7 @@ from retrieval.errors import Conflict, NotFound
 MOST_AT_ONCE = 10_000
 
 
-def find(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
+def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
     """Return the memory; what was deleted for good, never was, or is another's is `NotFound` alike."""
     try:
         pk = UUID(str(memory_id))
@@ -35,7 +35,7 @@ def archive(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
     """Take a memory out of use, and keep it."""
-    return _move(
+    return change_one_state(
         namespace,
         memory_id,
         State.ARCHIVED,
@@ -51,7 +51,7 @@ def restore(
     """Put a memory back into use. What replaced it stays; a merge into it is undone by `duplicates.undo`."""
     gone = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
     with transaction.atomic():
-        memory = _move(
+        memory = change_one_state(
             namespace, memory_id, State.ACTIVE, allowed=gone, by=by, reason=reason or "restored"
         )
         if memory.expires_at and memory.expires_at <= timezone.now():
@@ -62,7 +62,7 @@ def restore(
     return memory
 
 
-def expire(*, now: datetime | None = None) -> int:
+def expire_due(*, now: datetime | None = None) -> int:
     """Take out of use what has expired; return how many."""
     moment = now or timezone.now()
     with transaction.atomic():
@@ -73,7 +73,7 @@ def expire(*, now: datetime | None = None) -> int:
         return change_state(ids, to=State.EXPIRED, reason="expired", at=moment)
 
 
-def _move(
+def change_one_state(
     namespace: Namespace,
     memory_id: UUID | str,
     to: State,
@@ -83,7 +83,7 @@ def _move(
     reason: str,
 ) -> MemoryItem:
     with namespace_transaction(namespace):
-        memory = find(namespace, memory_id)
+        memory = find_memory(namespace, memory_id)
         if memory.state not in allowed:
             raise Conflict(f"This memory is {memory.state} already.")
         change_state([memory.pk], to=to, by=by, reason=reason)

@@ -15,7 +15,7 @@ AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class Rebuilt:
+class RebuildResult:
     derived: int
     replaced: int
     left: int = 0
@@ -27,7 +27,7 @@ def observations_without_memory(namespace: Namespace) -> list[Observation]:
     return list(namespace.observations.filter(evidence=None).order_by("recorded_at", "pk"))
 
 
-def derive_again(namespace: Namespace, observations: list[Observation]) -> int:
+def derive_from_observations(namespace: Namespace, observations: list[Observation]) -> int:
     """Make a memory of each observation as it came; return how many. Call it with the namespace locked."""
     for start in range(0, len(observations), AT_ONCE):
         chunk = observations[start : start + AT_ONCE]
@@ -38,13 +38,13 @@ def derive_again(namespace: Namespace, observations: list[Observation]) -> int:
     return len(observations)
 
 
-def rebuild(
+def rebuild_memories(
     namespace: Namespace,
     *,
     everything: bool = False,
     by: str = "",
     model: StructuredModel | None = None,
-) -> Rebuilt:
+) -> RebuildResult:
     """Derive memories from observations that have none; with `everything`, from all, superseding what was derived.
 
     With a `model` it says anew what the observations teach; without one each is taken as it came. What a person wrote
@@ -58,19 +58,27 @@ def rebuild(
         if everything
         else observations_without_memory(namespace)
     )
-    made = rederive.rederive(namespace, model, rederive.groups(namespace, observations))
+    made = rederive.rederive_groups(
+        namespace, model, rederive.group_observations(namespace, observations)
+    )
     late = _as_they_came(
         namespace, everything=False, by=by
     )  # what the model said nothing about is not lost either
-    return Rebuilt(made.derived + late.derived, made.replaced, max(0, made.left - late.derived))
+    return RebuildResult(
+        made.derived + late.derived, made.replaced, max(0, made.left - late.derived)
+    )
 
 
-def _as_they_came(namespace: Namespace, *, everything: bool, by: str) -> Rebuilt:
+def _as_they_came(namespace: Namespace, *, everything: bool, by: str) -> RebuildResult:
     with namespace_transaction(namespace) as locked:
         if not everything:
-            return Rebuilt(derive_again(locked, observations_without_memory(locked)), 0)
+            return RebuildResult(
+                derive_from_observations(locked, observations_without_memory(locked)), 0
+            )
         derived = list(rederive.derived_memories(locked).values_list("pk", flat=True))
         replaced = change_state(
             derived, to=State.SUPERSEDED, by=by, reason="rebuilt from observations"
         )
-        return Rebuilt(derive_again(locked, list(locked.observations.order_by("pk"))), replaced)
+        return RebuildResult(
+            derive_from_observations(locked, list(locked.observations.order_by("pk"))), replaced
+        )

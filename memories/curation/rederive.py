@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from memories.ingest import reconstruction
-from memories.ingest.plans import Contents, plan_from_model
+from memories.ingest.plans import IncomingContents, plan_from_model
 from memories.ingest.reconstruction import StructuredModel
 from memories.ledger.commit import CommitResult, LedgerConflict, commit
 from memories.ledger.lock import namespace_transaction
@@ -25,7 +25,7 @@ AT_ONCE = 20
 
 
 @dataclass(frozen=True)
-class Group:
+class ObservationGroup:
     """Observations that memories have in common, oldest first, and those memories."""
 
     observations: Sequence[Observation]
@@ -48,7 +48,9 @@ def derived_memories(namespace: Namespace) -> "QuerySet[MemoryItem]":
     )
 
 
-def groups(namespace: Namespace, observations: Iterable[Observation]) -> list[Group]:
+def group_observations(
+    namespace: Namespace, observations: Iterable[Observation]
+) -> list[ObservationGroup]:
     """`observations` by what rests on them now; one that nothing rests on is a group of its own."""
     seen = {one.pk: one for one in observations}
     memories = {one.pk: one for one in derived_memories(namespace).only("pk", "text")}
@@ -57,18 +59,18 @@ def groups(namespace: Namespace, observations: Iterable[Observation]) -> list[Gr
             "memory_id", "observation_id"
         )
     )
-    root = _united([*((pk, pk) for pk in seen), *pairs])
+    root = connected_ids([*((pk, pk) for pk in seen), *pairs])
     found: dict[UUID, tuple[list[UUID], list[UUID]]] = {}
     for pk in sorted(root):
         found.setdefault(root[pk], ([], []))[pk in memories].append(pk)
     return [
-        Group([seen[pk] for pk in mine], [memories[pk] for pk in made])
+        ObservationGroup([seen[pk] for pk in mine], [memories[pk] for pk in made])
         for mine, made in found.values()
         if mine and all(pk in seen for pk in mine)
     ]
 
 
-def _united(pairs: Sequence[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
+def connected_ids(pairs: Sequence[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
     """Of each id the one that stands for all it is joined with."""
     parent: dict[UUID, UUID] = {}
 
@@ -83,7 +85,9 @@ def _united(pairs: Sequence[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
     return {pk: top(pk) for pk in parent}
 
 
-def rederive(namespace: Namespace, model: StructuredModel, found: Sequence[Group]) -> Rederived:
+def rederive_groups(
+    namespace: Namespace, model: StructuredModel, found: Sequence[ObservationGroup]
+) -> Rederived:
     """Ask the model about each group with nothing locked, and commit what comes of it."""
     derived = replaced = left = 0
     for group in found:
@@ -99,21 +103,23 @@ def rederive(namespace: Namespace, model: StructuredModel, found: Sequence[Group
     return Rederived(derived, replaced, left)
 
 
-def contents_of(texts: Iterable[tuple[Observation, str]]) -> Contents:
+def contents_of(texts: Iterable[tuple[Observation, str]]) -> IncomingContents:
     """Texts taken from stored observations, with the particulars of these."""
     pairs = list(texts)
     abouts = [Particulars.of_observation(seen) for seen, _text in pairs]
-    return Contents([text for _seen, text in pairs], abouts, [seen.pk for seen, _text in pairs])
+    return IncomingContents(
+        [text for _seen, text in pairs], abouts, [seen.pk for seen, _text in pairs]
+    )
 
 
-def plan_group(model: StructuredModel, group: Group) -> Plan | None:
+def plan_group(model: StructuredModel, group: ObservationGroup) -> Plan | None:
     """None when the group is too large or the model gives no usable answer."""
     if len(group.observations) > AT_ONCE:
         return None
     contents = contents_of(
         (seen, fact)
         for seen in group.observations
-        for fact in reconstruction.split(model, seen.text)
+        for fact in reconstruction.split_text(model, seen.text)
     )
     answer = reconstruction.reconstruct(model, related=[], contents=list(contents.texts))
     if not answer.succeeded:
@@ -122,7 +128,7 @@ def plan_group(model: StructuredModel, group: Group) -> Plan | None:
     return replace(plan, reason="derived again from its observations")
 
 
-def commit_group(namespace: Namespace, group: Group, plan: Plan) -> CommitResult:
+def commit_group(namespace: Namespace, group: ObservationGroup, plan: Plan) -> CommitResult:
     """Raise `LedgerConflict` if observations were erased meanwhile or other memories rest on them now."""
     ids = [seen.pk for seen in group.observations]
     with namespace_transaction(namespace) as locked:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from knowledge.graph.models import GraphEdge, GraphNode
 from memories import core, folders
-from memories.curation.rebuild import derive_again, observations_without_memory
+from memories.curation.rebuild import derive_from_observations, observations_without_memory
 from memories.erasure import lineage
 from memories.erasure.lineage import MIN_QUOTE_LENGTH, ErasureSet
 from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit
@@ -126,7 +126,9 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
     else:
         change_state(restorable, to=State.ACTIVE, reason="what replaced it was erased")
         counts["back in use"] = len(restorable)
-        counts["derived again"] = derive_again(namespace, observations_without_memory(namespace))
+        counts["derived again"] = derive_from_observations(
+            namespace, observations_without_memory(namespace)
+        )
     return +counts
 
 

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Model, Q
 from psycopg import sql
 
-from memories.curation.lifecycle import find
+from memories.curation.lifecycle import find_memory
 from memories.models import (
     ErasureReceipt,
     Evidence,
@@ -90,7 +90,7 @@ def collect(namespace: Namespace, scope: str, target: UUID | str) -> ErasureSet:
         whole.read_texts()
         return whole
     if scope == Scope.MEMORY:
-        memories = ancestors([find(namespace, target).pk])
+        memories = ancestors([find_memory(namespace, target).pk])
         return expand(
             namespace, ErasureSet(memories=memories, observations=observations_of(memories))
         )

@@ -35,7 +35,7 @@ from memories.ingest.answers import (
 from memories.ledger.client_vectors import embed_missing
 from memories.ledger.plan import Particulars
 from memories.search import recall
-from memories.search.recall import Recalled
+from memories.search.recall import FoundMemory
 from memories.vectors import ClientSource, SiteSource, VectorSource
 
 __all__ = [
@@ -151,24 +151,26 @@ class Memory:
         if is_new and haema_rows:
             folder_import.import_rows(self.namespace, haema_rows)
             embed_missing(self.namespace, self.vector_source)
-        folders.synchronise_core(self.namespace, self.path)
+        folders.synchronize_core(self.namespace, self.path)
 
     # --- HAEMA's interface
 
     @releases_connection
     def get_core(self) -> str:
         """Return the core memory, after taking over edits of `core.md` in the folder."""
-        return folders.synchronise_core(self.namespace, self.path)
+        return folders.synchronize_core(self.namespace, self.path)
 
     @overload
     def get_latest(self, begin: int, count: int) -> list[str]: ...
     @overload
-    def get_latest(self, begin: int, count: int, *, details: Literal[True]) -> list[Recalled]: ...
+    def get_latest(
+        self, begin: int, count: int, *, details: Literal[True]
+    ) -> list[FoundMemory]: ...
 
     @releases_connection
     def get_latest(
         self, begin: int, count: int, *, details: bool = False
-    ) -> list[str] | list[Recalled]:
+    ) -> list[str] | list[FoundMemory]:
         """Return `count` texts, latest first, from the `begin`-th (1 is the latest).
 
         With `details`, return `Recalled` objects with ids and timestamps.
@@ -185,12 +187,12 @@ class Memory:
     @overload
     def search(
         self, content: str, n: int, *, mode: str | None = None, details: Literal[True]
-    ) -> list[Recalled]: ...
+    ) -> list[FoundMemory]: ...
 
     @releases_connection
     def search(
         self, content: str, n: int, *, mode: str | None = None, details: bool = False
-    ) -> list[str] | list[Recalled]:
+    ) -> list[str] | list[FoundMemory]:
         """Return the `n` memories that match `content` best.
 
         With `details`, return `Recalled` objects with ids, scores and sources. `mode` is vector,
@@ -231,7 +233,7 @@ class Memory:
         if result.superseded:
             self.events.append(("delete", [str(pk) for pk in result.superseded]))
         if result.core is not None:
-            folders.synchronise_core(self.namespace, self.path)
+            folders.synchronize_core(self.namespace, self.path)
         return result if details else None
 
     # --- additions to HAEMA's interface
@@ -244,10 +246,10 @@ class Memory:
         return [(str(pk), text, timestamp_metadata(stamp)) for pk, text, stamp in rows]
 
     @releases_connection
-    def history(self) -> list[Recalled]:
+    def history(self) -> list[FoundMemory]:
         """Return the superseded, archived, expired and rejected memories, latest first."""
         rows = self.namespace.memories.history().latest_first()
-        return [recall.as_recalled(item) for item in rows]
+        return [recall.as_found_memory(item) for item in rows]
 
     @releases_connection
     def restore(self, memory_id: str) -> None:
@@ -258,14 +260,14 @@ class Memory:
     def export_core(self, file: str | Path | None = None) -> Path:
         """Write the core memory to `file`, or to `core.md` in the folder."""
         target = Path(file) if file else self.path / folders.CORE_FILE
-        folders.export_core(folders.synchronise_core(self.namespace, self.path), target)
+        folders.export_core(folders.synchronize_core(self.namespace, self.path), target)
         return target
 
     @releases_connection
     def import_core(self, file: str | Path | None = None) -> None:
         """Store the text of `file`, or of `core.md` in the folder, as a new core version."""
         folders.import_core(self.namespace, Path(file) if file else self.path / folders.CORE_FILE)
-        folders.synchronise_core(self.namespace, self.path)
+        folders.synchronize_core(self.namespace, self.path)
 
     @releases_connection
     def import_folder(self, folder: str | Path) -> int:
@@ -275,7 +277,7 @@ class Memory:
         embed_missing(self.namespace, self.vector_source)
         if (source / folders.CORE_FILE).exists():
             folders.import_core(self.namespace, source / folders.CORE_FILE)
-            folders.synchronise_core(self.namespace, self.path)
+            folders.synchronize_core(self.namespace, self.path)
         return count
 
     @property

@@ -11,7 +11,7 @@ from uuid import UUID
 from memories import core
 from memories.ingest import reconstruction, rule_split
 from memories.ingest.plans import (
-    Contents,
+    IncomingContents,
     indexed_texts,
     plan_from_model,
     plan_from_resolution,
@@ -23,10 +23,10 @@ from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import NewObservation, Particulars, Plan
 from memories.models import CoreProposal, CoreVersion, MemoryItem, Namespace
 from memories.similarity import nearest
-from memories.similarity.nearest import Near
+from memories.similarity.nearest import NearMemory
 from memories.similarity.resolve import BatchResolver, IncomingBatch, Resolution, TooShallow
 from memories.states import Maker, State
-from memories.storable import required
+from memories.storable import require_storable_text
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.llm import get_llm
 from retrieval.models import uuid7
@@ -82,14 +82,14 @@ def add(
     whatever a model raises beyond retryable errors; then nothing was written.
     """
     if isinstance(contents, str):
-        raw = [required(contents, "contents").strip()]
+        raw = [require_storable_text(contents, "contents").strip()]
     else:
         raw = [checked_text(text, number).strip() for number, text in enumerate(contents)]
     raw = [text for text in raw if text]
     texts = raw
     if raw and isinstance(contents, str):
-        split = rule_split.split
-        texts = reconstruction.split(models.model, raw[0]) if models.model else split(raw[0])
+        split = rule_split.split_by_rules
+        texts = reconstruction.split_text(models.model, raw[0]) if models.model else split(raw[0])
     if not texts:
         return AddResult()
     if each and len(each) != len(texts):
@@ -98,7 +98,7 @@ def add(
     observations = [
         NewObservation(text, each[number] if each else shared) for number, text in enumerate(raw)
     ]
-    prepared = Contents(
+    prepared = IncomingContents(
         texts,
         each or [shared] * len(texts),
         # Contents that were split out of one raw text all rest on it.
@@ -112,7 +112,11 @@ def add(
 
 
 def checked_text(content: object, position: int) -> str:
-    text = required(content, f"contents[{position}]") if isinstance(content, str) else None
+    text = (
+        require_storable_text(content, f"contents[{position}]")
+        if isinstance(content, str)
+        else None
+    )
     if text is None:
         raise TypeError("contents must be str or list[str]")
     return text
@@ -129,13 +133,13 @@ def add_batch(
     if not texts:
         return []
     observations = [NewObservation(*pair) for pair in zip(texts, abouts, strict=True)]
-    contents = Contents(texts, abouts, [seen.id for seen in observations], observations)
+    contents = IncomingContents(texts, abouts, [seen.id for seen in observations], observations)
     _result, outcomes = add_by_rules(namespace, contents, vectors)
     return outcomes
 
 
 def add_by_rules(
-    namespace: Namespace, contents: Contents, vectors: VectorSource
+    namespace: Namespace, contents: IncomingContents, vectors: VectorSource
 ) -> tuple[CommitResult, list[BatchOutcome]]:
     """One call of the embedder, one statement for the nearest memories, one commit."""
     ids = [uuid7() for _ in contents.texts]
@@ -163,9 +167,9 @@ def add_by_rules(
 def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -> Resolution:
     depth = COMPARED + min(SPARE, len(batch.texts) - 1)
     while True:
-        known: dict[int, list[Near]] = {}
+        known: dict[int, list[NearMemory]] = {}
         if MemoryItem.objects.of(namespace).active().exists():
-            for near in nearest.nearest(namespace, batch.queries, k=depth):
+            for near in nearest.nearest_memories(namespace, batch.queries, k=depth):
                 known.setdefault(near.position, []).append(near)
         try:
             return BatchResolver(batch, known, COMPARED, depth, in_use).resolve()
@@ -178,13 +182,13 @@ class ModelAdd:
     """One add with a language model. Its answers are kept between attempts while what it was shown is unchanged."""
 
     namespace: Namespace
-    contents: Contents
+    contents: IncomingContents
     vectors: VectorSource
     model: StructuredModel
     queries: Vectors | None
     related: dict[UUID, str] | None = None
     plan: Plan = Plan()
-    core_seen: core.Current | None = None
+    core_seen: core.CurrentCore | None = None
     core_text: str | None = None
 
     def run(self) -> AddResult:
@@ -199,13 +203,13 @@ class ModelAdd:
 
     def consult_model(self) -> None:
         """Ask what has not been asked yet, or was asked about memories or a core that have changed since."""
-        near = nearest.nearest(
+        near = nearest.nearest_memories(
             self.namespace,
             self.queries,
             k=self.namespace.merge_top_k,
             within=self.namespace.merge_distance_cutoff,
         )
-        related = nearest.united(near)
+        related = nearest.texts_by_id(near)
         if related != self.related:
             self.related, self.core_seen = related, None
             answer = reconstruction.reconstruct(
@@ -232,7 +236,7 @@ class ModelAdd:
                 raise LedgerConflict("the core memory changed")
             result = commit(locked, self.plan)
             if self.core_text is not None:
-                offered = core.offer(
+                offered = core.write_or_propose(
                     locked, self.core_text, reason="After new memories", made_by=Maker.MODEL
                 )
         return AddResult(**vars(result), core=offered)

@@ -15,7 +15,7 @@ SUPPORTS_FROM = 0.3
 
 
 @dataclass(frozen=True)
-class Contents:
+class IncomingContents:
     """Texts to remember; for each what is known about it and the observation it was taken from.
 
     `observations` are those that are to be stored with them; observations that exist already are not listed.
@@ -33,7 +33,7 @@ def indexed_texts(texts: Sequence[str], abouts: Sequence[Particulars]) -> list[s
     return [f"{about.heading}\n{text}" if about.heading else text for text, about in pairs]
 
 
-def plan_unmerged(contents: Contents, made_by: Maker = Maker.CONTENTS) -> Plan:
+def plan_unmerged(contents: IncomingContents, made_by: Maker = Maker.CONTENTS) -> Plan:
     """A new memory of each content; nothing is confirmed or replaced."""
     rows = zip(contents.texts, contents.abouts, contents.observed, strict=True)
     memories = [NewMemory(text, made_by, about, [observed]) for text, about, observed in rows]
@@ -41,7 +41,7 @@ def plan_unmerged(contents: Contents, made_by: Maker = Maker.CONTENTS) -> Plan:
 
 
 def plan_from_model(
-    answer: Reconstruction, contents: Contents, related: Mapping[UUID, str]
+    answer: Reconstruction, contents: IncomingContents, related: Mapping[UUID, str]
 ) -> Plan:
     """All related memories are replaced by all new ones; a failed reconstruction replaces nothing.
 
@@ -63,7 +63,7 @@ def plan_from_model(
 
 
 def plan_from_resolution(
-    contents: Contents, batch: IncomingBatch, resolution: Resolution, *, state: State
+    contents: IncomingContents, batch: IncomingBatch, resolution: Resolution, *, state: State
 ) -> Plan:
     """`state` is that in which new memories were expected to begin."""
     observed: dict[UUID, list[UUID]] = {}

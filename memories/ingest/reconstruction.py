@@ -17,7 +17,7 @@ from memories.ingest.answers import (
     PreMemorySplitResponse,
 )
 from memories.prompts import Prompt, unescape_tags
-from memories.storable import required
+from memories.storable import require_storable_text
 from retrieval.errors import LanguageModelDown
 
 logger = logging.getLogger(__name__)
@@ -68,10 +68,10 @@ def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer 
     return None
 
 
-def split(model: StructuredModel, raw: str) -> list[str]:
+def split_text(model: StructuredModel, raw: str) -> list[str]:
     """Take one raw text apart into facts; the text itself when the model cannot."""
     answer = ask(model, prompts.split_prompt(raw), PreMemorySplitResponse)
-    return (_tidy(answer.contents) if answer else []) or [raw]
+    return (unique_texts(answer.contents) if answer else []) or [raw]
 
 
 def reconstruct(
@@ -81,7 +81,7 @@ def reconstruct(
     first = prompts.reconstruction_prompt(related=related, contents=contents)
     for prompt in (first, prompts.refinement_prompt(first)):
         answer = ask(model, prompt, MemoryReconstructionResponse)
-        if answer and answer.coverage == "complete" and (memories := _tidy(answer.memories)):
+        if answer and answer.coverage == "complete" and (memories := unique_texts(answer.memories)):
             return Reconstruction(memories, succeeded=True)
     return Reconstruction(contents, succeeded=False)
 
@@ -94,7 +94,7 @@ def updated_core(model: StructuredModel, *, core: str, memories: list[str]) -> s
     return unescape_tags(answer.core_markdown).strip() + "\n"
 
 
-def _tidy(texts: list[str]) -> list[str]:
+def unique_texts(texts: list[str]) -> list[str]:
     """Trim, drop the empty and the repeated, keep the order."""
     trimmed = (unescape_tags(text).strip() for text in texts)
     return list(dict.fromkeys(text for text in trimmed if text))
@@ -105,5 +105,5 @@ def _well_formed(answer: Answer) -> Answer:
     for name, value in answer:
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):
-                required(text, name)
+                require_storable_text(text, name)
     return answer

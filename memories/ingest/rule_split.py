@@ -6,7 +6,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'»”)]*\s+(?=[\"'«“(]*
 LEAST, MOST_FACTS = 4, 200
 
 
-def split(raw: str) -> list[str]:
+def split_by_rules(raw: str) -> list[str]:
     """Take a text apart at sentence ends and line breaks. Nothing is left out: a scrap joins the piece before it."""
     facts: list[str] = []
     for piece in filter(None, (piece.strip(" \t-•*") for piece in SENTENCE_END.split(raw))):

@@ -12,7 +12,7 @@ from memories import prompts
 from memories.ingest.reconstruction import StructuredModel, ask
 from memories.models import MemoryItem
 from memories.prompts import unescape_tags
-from memories.similarity.compare import meaning
+from memories.similarity.compare import parse_text
 from memories.states import Maker
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class ReflectionGenerator:
         return ask(self.model, prompts.single_block_prompt("reflect", texts), InsightAnswer)
 
     def _extracted(self, episodes: Sequence[MemoryItem]) -> str:
-        counted = Counter(word for episode in episodes for word in meaning(episode.text).words)
+        counted = Counter(word for episode in episodes for word in parse_text(episode.text).words)
         shared = [word for word, times in counted.most_common() if times > len(episodes) / 2][
             :MOST_WORDS
         ]

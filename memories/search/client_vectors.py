@@ -30,23 +30,23 @@ def search_by_client_vectors(
 ) -> tuple[list[Hit], Sequence[str]]:
     """Return hits among `rows` by the client's vectors, by words, or by both."""
     way = Mode(mode)
-    words = _by_words(namespace, rows, query, limit) if way != Mode.VECTOR else {}
+    words = hits_by_words(namespace, rows, query, limit) if way != Mode.VECTOR else {}
     if way == Mode.KEYWORD:
         return list(words.values())[:limit], ()
     wanted = vectors.of_queries([query])
     if wanted is None:
         return list(words.values())[:limit], ("vector",)
-    near = _by_vector(rows, wanted, limit)
+    near = hits_by_vector(rows, wanted, limit)
     if not words:
         return near, ()
     known = {hit.id for hit in near}
-    also = _by_vector(
+    also = hits_by_vector(
         rows.filter(pk__in=[pk for pk in words if pk not in known]), wanted, len(words)
     )
-    return _fused(words, near, also)[:limit], ()
+    return fuse_hits(words, near, also)[:limit], ()
 
 
-def _by_words(
+def hits_by_words(
     namespace: Namespace, rows: MemoryQuerySet, query: str, limit: int
 ) -> dict[UUID, Hit]:
     if flaw(query) or not query.strip():
@@ -64,7 +64,7 @@ def _by_words(
     return {hit.id: hit for hit in found.hits}
 
 
-def _by_vector(rows: MemoryQuerySet, wanted: Vectors, limit: int) -> list[Hit]:
+def hits_by_vector(rows: MemoryQuerySet, wanted: Vectors, limit: int) -> list[Hit]:
     """Exact distances; a vector of length nought is as far away as an unrelated one."""
     distance = Coalesce(
         NullIf(CosineDistance("client_vector__vector", wanted[0]), NOT_A_NUMBER), Value(1.0)
@@ -91,7 +91,7 @@ def _by_vector(rows: MemoryQuerySet, wanted: Vectors, limit: int) -> list[Hit]:
     ]
 
 
-def _fused(words: dict[UUID, Hit], near: list[Hit], also: list[Hit]) -> list[Hit]:
+def fuse_hits(words: dict[UUID, Hit], near: list[Hit], also: list[Hit]) -> list[Hit]:
     """Score fusion as in the site's statement: words by their best, vectors between worst and best."""
     weight = get_preset("memory").vector_weight
     likeness = {hit.id: hit.score for hit in (*near, *also)}

@@ -26,10 +26,10 @@ WHERE memory.id = ANY(%(ids)s)
 """
 
 
-def lifted_by_neighbours(namespace: Namespace, hits: Sequence[Hit], *, share: float) -> list[Hit]:
+def add_neighbor_scores(namespace: Namespace, hits: Sequence[Hit], *, share: float) -> list[Hit]:
     """Return `hits` anew ordered: each gains `share` of its neighbours' scores."""
     scores = {hit.id: hit.score for hit in hits}
-    beside = _beside(namespace, list(scores))
+    beside = neighbor_ids(namespace, list(scores))
     lifted = [
         replace(
             hit, score=hit.score + share * sum(scores.get(pk, 0.0) for pk in beside.get(hit.id, ()))
@@ -39,7 +39,7 @@ def lifted_by_neighbours(namespace: Namespace, hits: Sequence[Hit], *, share: fl
     return sorted(lifted, key=lambda hit: (-hit.score, str(hit.id)))
 
 
-def _beside(namespace: Namespace, ids: list[UUID]) -> dict[UUID, list[UUID]]:
+def neighbor_ids(namespace: Namespace, ids: list[UUID]) -> dict[UUID, list[UUID]]:
     with connection.cursor() as cursor:
         cursor.execute(BESIDE, {"namespace": namespace.pk, "ids": ids})
         return {row[0]: [pk for pk in row[1:] if pk] for row in cursor.fetchall()}

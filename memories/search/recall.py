@@ -9,7 +9,7 @@ from memories.models import Evidence, MemoryItem, Namespace, Succession
 from memories.querysets import MemoryQuerySet
 from memories.search import recall_counts
 from memories.search.client_vectors import search_by_client_vectors
-from memories.search.neighbors import lifted_by_neighbours
+from memories.search.neighbors import add_neighbor_scores
 from memories.states import Link
 from memories.vectors import VectorSource
 from retrieval.search import Hit, Leg, Mode, SearchRequest
@@ -22,7 +22,7 @@ CANDIDATES = 50
 
 
 @dataclass(frozen=True)
-class Source:
+class MemorySource:
     """An observation a memory rests on."""
 
     id: UUID
@@ -32,7 +32,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class FoundMemory:
     """A memory as it was found. `formerly` says that `now` speaks against it and is newer."""
 
     id: UUID
@@ -47,7 +47,7 @@ class Recalled:
     state: str = ""
     timestamp_ms: int = 0
     event_at: datetime | None = None
-    sources: Sequence[Source] = ()
+    sources: Sequence[MemorySource] = ()
     now: UUID | None = None
 
     @property
@@ -56,8 +56,8 @@ class Recalled:
 
 
 @dataclass(frozen=True)
-class Recollection:
-    memories: Sequence[Recalled]
+class SearchResult:
+    memories: Sequence[FoundMemory]
     degraded: Sequence[str] = ()
 
 
@@ -72,24 +72,24 @@ def search(
     as_of: datetime | None = None,
     neighbours: float = 0.0,
     sources: bool = True,
-    counted: bool = True,
-) -> Recollection:
+    count_recalls: bool = True,
+) -> SearchResult:
     """Return the memories of `namespace` that fit `query` best.
 
     `within` narrows them (a bucket, a source, a span of event time); `as_of` reads what was known then. `neighbours`
     lifts a memory by that share of the score of the ones written just before and after it: a question about a
     conversation often matches the turn beside the answer.
     """
-    rows = _readable(namespace, within, as_of)
-    wanted = max(limit, CANDIDATES) if neighbours else limit
+    rows = rows_to_search(namespace, within, as_of)
+    candidates = max(limit, CANDIDATES) if neighbours else limit
     if namespace.has_own_vectors and vectors is not None:
         hits, degraded = search_by_client_vectors(
             namespace,
             rows,
             query,
             vectors=vectors,
-            limit=wanted,
-            mode=mode or _usual_mode(namespace),
+            limit=candidates,
+            mode=mode or default_mode(namespace),
         )
     else:
         found = search_passages(
@@ -97,30 +97,30 @@ def search(
             SearchRequest(
                 query=query,
                 scopes=[namespace.pk],
-                limit=wanted,
+                limit=candidates,
                 mode=mode,
                 language=namespace.language,
             ),
         )
         hits, degraded = list(found.hits), found.degraded
     if neighbours:
-        hits = lifted_by_neighbours(namespace, hits, share=neighbours)
-    memories = _described(hits[:limit], sources=sources)
-    if counted:
-        recall_counts.note(memory.id for memory in memories)
-    return Recollection(memories, degraded)
+        hits = add_neighbor_scores(namespace, hits, share=neighbours)
+    memories = describe_hits(hits[:limit], sources=sources)
+    if count_recalls:
+        recall_counts.count_recalls(memory.id for memory in memories)
+    return SearchResult(memories, degraded)
 
 
 def latest(
     namespace: Namespace, *, begin: int = 1, count: int = 10, as_of: datetime | None = None
-) -> list[Recalled]:
+) -> list[FoundMemory]:
     """Return memories, latest first, from the `begin`-th on."""
-    rows = _readable(namespace, None, as_of).latest_first()[begin - 1 : begin - 1 + count]
-    return [as_recalled(item) for item in rows.defer("embedding", "search_vector")]
+    rows = rows_to_search(namespace, None, as_of).latest_first()[begin - 1 : begin - 1 + count]
+    return [as_found_memory(item) for item in rows.defer("embedding", "search_vector")]
 
 
-def as_recalled(item: MemoryItem, hit: Hit | None = None) -> Recalled:
-    return Recalled(
+def as_found_memory(item: MemoryItem, hit: Hit | None = None) -> FoundMemory:
+    return FoundMemory(
         id=item.pk,
         text=item.text,
         context=item.context,
@@ -136,54 +136,54 @@ def as_recalled(item: MemoryItem, hit: Hit | None = None) -> Recalled:
     )
 
 
-def _readable(
+def rows_to_search(
     namespace: Namespace, within: "MemoryQuerySet | None", as_of: datetime | None
 ) -> MemoryQuerySet:
     rows = (MemoryItem.objects.all() if within is None else within).of(namespace)
     return rows.active() if as_of is None else rows.as_of(as_of)
 
 
-def _usual_mode(namespace: Namespace) -> Mode:
+def default_mode(namespace: Namespace) -> Mode:
     few = len(namespace.memories.active().values_list("pk")[:WORDS_COUNT_FROM]) < WORDS_COUNT_FROM
     return Mode.VECTOR if few else Mode.HYBRID
 
 
-def _described(hits: Sequence[Hit], *, sources: bool) -> list[Recalled]:
+def describe_hits(hits: Sequence[Hit], *, sources: bool) -> list[FoundMemory]:
     """Add what the rows say; a memory that another one speaks against comes after it."""
     items = MemoryItem.objects.defer("embedding", "search_vector").in_bulk([hit.id for hit in hits])
-    memories = [as_recalled(items[hit.id], hit) for hit in hits if hit.id in items]
+    memories = [as_found_memory(items[hit.id], hit) for hit in hits if hit.id in items]
     if not sources:
         return memories
-    resting_on, now = _sources(items), _spoken_against(items)
+    resting_on, now = sources_of(items), contradictions_of(items)
     memories = [
         replace(memory, sources=resting_on.get(memory.id, ()), now=now.get(memory.id))
         for memory in memories
     ]
-    return _newer_first(memories)
+    return order_newer_first(memories)
 
 
-def _sources(ids: Iterable[UUID]) -> dict[UUID, list[Source]]:
-    found: dict[UUID, list[Source]] = {}
+def sources_of(ids: Iterable[UUID]) -> dict[UUID, list[MemorySource]]:
+    found: dict[UUID, list[MemorySource]] = {}
     rows = Evidence.objects.filter(memory__in=list(ids)).select_related("observation")
     for row in rows.order_by("observation__recorded_at", "pk"):
         seen = row.observation
         found.setdefault(row.memory_id, []).append(
-            Source(seen.pk, seen.text, seen.source, seen.recorded_at)
+            MemorySource(seen.pk, seen.text, seen.source, seen.recorded_at)
         )
     return found
 
 
-def _spoken_against(ids: Iterable[UUID]) -> dict[UUID, UUID]:
+def contradictions_of(ids: Iterable[UUID]) -> dict[UUID, UUID]:
     rows = Succession.objects.filter(
         older__in=list(ids), kind=Link.FORMERLY, in_effect=True, newer__state="active"
     )
     return dict(rows.order_by("newer__timestamp_ms").values_list("older_id", "newer_id"))
 
 
-def _newer_first(memories: list[Recalled]) -> list[Recalled]:
+def order_newer_first(memories: list[FoundMemory]) -> list[FoundMemory]:
     """Move each outdated memory behind the one that speaks against it, if that was found too."""
-    ordered: list[Recalled] = []
-    waiting: dict[UUID, list[Recalled]] = {}
+    ordered: list[FoundMemory] = []
+    waiting: dict[UUID, list[FoundMemory]] = {}
     present = {memory.id for memory in memories}
     placed: set[UUID] = set()
     for memory in memories:
@@ -195,10 +195,10 @@ def _newer_first(memories: list[Recalled]) -> list[Recalled]:
 
 
 def _place(
-    memory: Recalled,
-    ordered: list[Recalled],
+    memory: FoundMemory,
+    ordered: list[FoundMemory],
     placed: set[UUID],
-    waiting: dict[UUID, list[Recalled]],
+    waiting: dict[UUID, list[FoundMemory]],
 ) -> None:
     ordered.append(memory)
     placed.add(memory.id)

@@ -27,7 +27,7 @@ _lock = threading.Lock()
 _written_at = time.monotonic()
 
 
-def note(ids: Iterable[UUID]) -> None:
+def count_recalls(ids: Iterable[UUID]) -> None:
     """Count one recall of each."""
     with _lock:
         _waiting.update(ids)

@@ -25,13 +25,13 @@ from memories.similarity.lexicon import (
 from memories.text_caches import text_cache
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:/]\d+)*")
-UNITED = {word: min(group) for group in SYNONYMS for word in group}
+SYNONYM_KEY = {word: min(group) for group in SYNONYMS for word in group}
 OPPOSITE_OF: dict[str, set[str]] = {}
 for _one, _other in OPPOSITES:
     OPPOSITE_OF.setdefault(_one, set()).add(_other)
     OPPOSITE_OF.setdefault(_other, set()).add(_one)
 
-THE_ONE = re.compile(r"\b(?:is|are|was) the ones? (?:who|that|which)\b", re.IGNORECASE)
+CLEFT = re.compile(r"\b(?:is|are|was) the ones? (?:who|that|which)\b", re.IGNORECASE)
 USED_TO = re.compile(r"\bused to\b", re.IGNORECASE)
 KOREAN_NEGATION = re.compile(r"^못|않|없|아니")
 FIRST_WORDS = re.compile(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)")
@@ -42,15 +42,15 @@ KOREAN_ENDING = re.compile(
 )
 NO_NAMES = FUNCTION_WORDS | TIME_WORDS | NUMBER_WORDS.keys()
 
-SAME_AT = 0.8
+SAME_FROM = 0.8
 """Likeness from which a pair that passes the guard is the same. Fitted on the tuning half of the labelled pairs."""
-ALIKE_AT = 0.72
+SIMILAR_FROM = 0.72
 """Likeness from which a pair that fails the guard contradicts."""
 VECTOR_SHARE = 0.8
-SOFTLY = 0.8
+SPELLING_WEIGHT = 0.8
 """What a word counts that the other text has in another spelling."""
 ROUNDING = 1e-9
-HOPELESS_BELOW = (ALIKE_AT - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
+MIN_COSINE = (SIMILAR_FROM - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
 """Cosine below which not even the same words make two texts alike."""
 
 
@@ -62,7 +62,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Meaning:
+class ComparableText:
     """What must not differ, and the words that may."""
 
     numbers: frozenset[str]
@@ -79,78 +79,78 @@ def compare(one: str, other: str, *, similarity: float) -> Verdict:
     """Judge two texts whose vectors have the cosine `similarity`."""
     if fingerprint(one) == fingerprint(other):
         return Verdict.EXACT
-    if similarity < HOPELESS_BELOW:
+    if similarity < MIN_COSINE:
         return Verdict.DIFFERENT
-    if _at_most(one, other, similarity=similarity) < ALIKE_AT:
+    if upper_bound(one, other, similarity=similarity) < SIMILAR_FROM:
         return Verdict.DIFFERENT
-    alike, differing = likeness(one, other, similarity=similarity), difference(one, other)
-    if not differing and alike >= SAME_AT:
+    alike, differing = similarity_of(one, other, similarity=similarity), difference(one, other)
+    if not differing and alike >= SAME_FROM:
         return Verdict.NEAR
-    return Verdict.CONTRADICTS if differing and alike >= ALIKE_AT else Verdict.DIFFERENT
+    return Verdict.CONTRADICTS if differing and alike >= SIMILAR_FROM else Verdict.DIFFERENT
 
 
 @text_cache(maxsize=16_384)
 def fingerprint(text: str) -> str:
     """The text without case, punctuation and spacing: equal for exact duplicates."""
-    return " ".join(WORD.findall(plain(text).casefold()))
+    return " ".join(WORD.findall(normalize_spelling(text).casefold()))
 
 
-def likeness(one: str, other: str, *, similarity: float) -> float:
+def similarity_of(one: str, other: str, *, similarity: float) -> float:
     """How alike, from 0 to 1: mostly the vectors' cosine, the rest the words' overlap."""
     return VECTOR_SHARE * max(0.0, similarity) + (1 - VECTOR_SHARE) * overlap(one, other)
 
 
-def _at_most(one: str, other: str, *, similarity: float) -> float:
+def upper_bound(one: str, other: str, *, similarity: float) -> float:
     """What their likeness cannot exceed, however their words are spelt: quick, and rules most pairs out."""
-    mine, yours = meaning(one).words, meaning(other).words
+    mine, yours = parse_text(one).words, parse_text(other).words
     both, all_words = 2 * len(mine & yours), len(mine) + len(yours)
-    most = (both + SOFTLY * (all_words - both)) / all_words if mine and yours else 0.0
+    most = (both + SPELLING_WEIGHT * (all_words - both)) / all_words if mine and yours else 0.0
     return VECTOR_SHARE * similarity + (1 - VECTOR_SHARE) * most + ROUNDING
 
 
 def overlap(one: str, other: str) -> float:
     """The share of words both have (synonyms count as one), softened by spelling."""
-    mine, yours = meaning(one).words, meaning(other).words
+    mine, yours = parse_text(one).words, parse_text(other).words
     if not mine or not yours:
         return 0.0
     both = mine & yours
-    soft = sum(_softly_in(word, yours) for word in mine - both) + sum(
-        _softly_in(word, mine) for word in yours - both
+    soft = sum(spelling_match(word, yours) for word in mine - both) + sum(
+        spelling_match(word, mine) for word in yours - both
     )
     return (2 * len(both) + soft) / (len(mine) + len(yours))
 
 
 def difference(one: str, other: str) -> str:
     """Name what differs in meaning (number, name, negation, time, opposite, order, one word), or nothing."""
-    mine, yours = meaning(one), meaning(other)
+    mine, yours = parse_text(one), parse_text(other)
     return next((name for name, differs in DIFFERENCES.items() if differs(mine, yours)), "")
 
 
 @text_cache(maxsize=16_384)
-def meaning(text: str) -> Meaning:
-    tokens = WORD.findall(plain(text))
+def parse_text(text: str) -> ComparableText:
+    tokens = WORD.findall(normalize_spelling(text))
     lower = [token.casefold() for token in tokens]
     negates = _negates if HANGUL.search(text) else _negates_in_letters
     numbers = frozenset(
         _number(word) for word in lower if word[0].isdigit() or word in NUMBER_WORDS
     )
     content = [word for word in lower if word not in FUNCTION_WORDS and word not in NEGATIONS]
-    return Meaning(
+    return ComparableText(
         numbers=numbers,
         names=_names(text, tokens),
         negated=sum(map(negates, lower)) % 2 == 1,
         times=frozenset(word for word in lower if word in TIME_WORDS),
-        words=frozenset(stem(UNITED.get(word, word)) for word in content),
+        words=frozenset(stem(SYNONYM_KEY.get(word, word)) for word in content),
         raw=frozenset(lower),
         stems=frozenset(stem(word.removesuffix("'s")) for word in lower),
         passive=bool(PASSIVE & set(lower)),
     )
 
 
-def plain(text: str) -> str:
+def normalize_spelling(text: str) -> str:
     """One way of writing what is written in two."""
     text = text.replace("’", "'").replace("ё", "е").replace("Ё", "Е")
-    return USED_TO.sub("formerly", THE_ONE.sub("", text))
+    return USED_TO.sub("formerly", CLEFT.sub("", text))
 
 
 def _negates(word: str) -> bool:
@@ -188,7 +188,7 @@ def _names(text: str, tokens: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(token.casefold().removesuffix("'s")) for token in found))
 
 
-def _same_names(mine: Meaning, yours: Meaning) -> bool:
+def _same_names(mine: ComparableText, yours: ComparableText) -> bool:
     """Every name of one is a word of the other: so a name that starts one sentence and not the other still matches."""
     return _all_in(mine.names, yours.stems) and _all_in(yours.names, mine.stems)
 
@@ -209,33 +209,33 @@ def _one_name(name: str, word: str) -> bool:
     )
 
 
-def _are_opposed(mine: frozenset[str], yours: frozenset[str]) -> bool:
+def has_opposites(mine: frozenset[str], yours: frozenset[str]) -> bool:
     return any(OPPOSITE_OF[word] & (yours - mine) for word in mine - yours if word in OPPOSITE_OF)
 
 
-def _swapped(mine: Meaning, yours: Meaning) -> bool:
+def has_swapped_names(mine: ComparableText, yours: ComparableText) -> bool:
     """The same names the other way round: who did it to whom. A passive turns them rightly."""
     same_set = len(mine.names) >= 2 and Counter(mine.names) == Counter(yours.names)
     return same_set and mine.names != yours.names and mine.passive == yours.passive
 
 
-def _one_word_apart(mine: frozenset[str], yours: frozenset[str]) -> bool:
+def differs_in_one_word(mine: frozenset[str], yours: frozenset[str]) -> bool:
     """The same sentence about another thing: all words shared but one on each side."""
     apart = [
-        [word for word in side if not _softly_in(word, other)]
+        [word for word in side if not spelling_match(word, other)]
         for side, other in ((mine, yours), (yours, mine))
     ]
     return len(apart[0]) == len(apart[1]) == 1 and len(mine) > 2
 
 
-DIFFERENCES: dict[str, Callable[[Meaning, Meaning], bool]] = {
+DIFFERENCES: dict[str, Callable[[ComparableText, ComparableText], bool]] = {
     "number": lambda mine, yours: mine.numbers != yours.numbers,
     "negation": lambda mine, yours: mine.negated != yours.negated,
     "time": lambda mine, yours: mine.times != yours.times,
     "name": lambda mine, yours: not _same_names(mine, yours),
-    "opposite": lambda mine, yours: _are_opposed(mine.raw, yours.raw),
-    "order": lambda mine, yours: _swapped(mine, yours),
-    "word": lambda mine, yours: _one_word_apart(mine.words, yours.words),
+    "opposite": lambda mine, yours: has_opposites(mine.raw, yours.raw),
+    "order": lambda mine, yours: has_swapped_names(mine, yours),
+    "word": lambda mine, yours: differs_in_one_word(mine.words, yours.words),
 }
 """What may differ in meaning, the quickest to see first."""
 
@@ -244,10 +244,12 @@ def _number(word: str) -> str:
     return NUMBER_WORDS.get(word) or word.replace(",", "").rstrip(".:/")
 
 
-def _softly_in(word: str, words: frozenset[str]) -> float:
+def spelling_match(word: str, words: frozenset[str]) -> float:
     if word in words:
         return 1.0
     if len(word) < 4:
         return 0.0
     near = (other for other in words if abs(len(other) - len(word)) <= 3)
-    return SOFTLY if any(fuzz.ratio(word, other, score_cutoff=80) for other in near) else 0.0
+    return (
+        SPELLING_WEIGHT if any(fuzz.ratio(word, other, score_cutoff=80) for other in near) else 0.0
+    )

@@ -48,7 +48,7 @@ or of another namespace stand in front, the index is asked for more."""
 
 
 @dataclass(frozen=True)
-class Near:
+class NearMemory:
     """Memory `id` lies `distance` (1 − cosine) from the vector at `position` of the question."""
 
     position: int
@@ -57,14 +57,15 @@ class Near:
     distance: float
 
 
-def nearest(
+def nearest_memories(
     namespace: Namespace, vectors: Vectors | None, *, k: int, within: float | None = None
-) -> list[Near]:
+) -> list[NearMemory]:
     """Up to `k` per vector, nearest first; those further than `within` left out."""
     if vectors is None:
         return []
     found = [
-        Near(int(row[0]), row[1], row[2], float(row[3])) for row in _rows(namespace, vectors, k)
+        NearMemory(int(row[0]), row[1], row[2], float(row[3]))
+        for row in _rows(namespace, vectors, k)
     ]
     return found if within is None else [near for near in found if near.distance <= within]
 
@@ -74,14 +75,15 @@ def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
     if namespace.has_own_vectors:
         with connection.cursor() as cursor:
             cursor.execute(
-                BY_CLIENT_VECTOR, values | {"vectors": [as_literal(vector) for vector in vectors]}
+                BY_CLIENT_VECTOR,
+                values | {"vectors": [vector_literal(vector) for vector in vectors]},
             )
             return list(cursor.fetchall())
     values["vectors"] = [halfvec_text(vector) for vector in vectors]
     return list(execute_together(DEFAULT_DB_ALIAS, (LIMITS, {}), (_by_site_vector(), values)))
 
 
-def united(found: list[Near]) -> dict[UUID, str]:
+def texts_by_id(found: list[NearMemory]) -> dict[UUID, str]:
     """The texts by id, each once, in the order they were found."""
     texts: dict[UUID, str] = {}
     for near in found:
@@ -89,7 +91,7 @@ def united(found: list[Near]) -> dict[UUID, str]:
     return texts
 
 
-def as_literal(vector: Vectors) -> str:
+def vector_literal(vector: Vectors) -> str:
     return "[" + ",".join(map(repr, vector.tolist())) + "]"
 
 

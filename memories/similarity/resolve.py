@@ -10,8 +10,8 @@ from uuid import UUID
 
 import numpy as np
 
-from memories.similarity.compare import HOPELESS_BELOW, Verdict, compare, difference, fingerprint
-from memories.similarity.nearest import Near
+from memories.similarity.compare import MIN_COSINE, Verdict, compare, difference, fingerprint
+from memories.similarity.nearest import NearMemory
 from memories.states import Link
 from memories.vectors import Vectors
 
@@ -60,7 +60,7 @@ class BatchResolver:
     """
 
     batch: IncomingBatch
-    known: Mapping[int, Sequence[Near]]
+    known: Mapping[int, Sequence[NearMemory]]
     k: int
     depth: int
     in_use: bool = True
@@ -83,9 +83,9 @@ class BatchResolver:
                 self._resolve_content(position, self._nearest(position, row))
         return self.resolution
 
-    def _resolve_content(self, position: int, nearest: Sequence[Near]) -> None:
+    def _resolve_content(self, position: int, nearest: Sequence[NearMemory]) -> None:
         text, pk = self.batch.texts[position], self.batch.ids[position]
-        by_verdict: dict[Verdict, list[Near]] = {verdict: [] for verdict in Verdict}
+        by_verdict: dict[Verdict, list[NearMemory]] = {verdict: [] for verdict in Verdict}
         for near in nearest:
             by_verdict[compare(text, near.text, similarity=1 - near.distance)].append(near)
         if by_verdict[Verdict.EXACT]:
@@ -110,7 +110,7 @@ class BatchResolver:
             self._is_live[position] = True
             self._position_of_text[fingerprint(text) or text] = position
 
-    def _nearest(self, position: int, cosines: Vectors | None) -> list[Near]:
+    def _nearest(self, position: int, cosines: Vectors | None) -> list[NearMemory]:
         """The `k` memories nearest to a content, stored ones and those of earlier contents together."""
         known = self.known.get(position, ())
         in_use = [near for near in known if near.id not in self._replaced]
@@ -119,7 +119,7 @@ class BatchResolver:
         for earlier in self._similar_positions(position, cosines):
             distance = 0.0 if cosines is None else 1 - float(cosines[earlier])
             pk, text = self.batch.ids[earlier], self.batch.texts[earlier]
-            in_use.append(Near(position, pk, text, distance))
+            in_use.append(NearMemory(position, pk, text, distance))
         return sorted(in_use, key=lambda near: near.distance)[: self.k]
 
     def _similar_positions(self, position: int, cosines: Vectors | None) -> list[int]:
@@ -129,7 +129,7 @@ class BatchResolver:
         same_text = [] if same is None or not self._is_live[same] else [same]
         if cosines is None:
             return same_text
-        near = np.flatnonzero((cosines >= HOPELESS_BELOW) & self._is_live[:position])
+        near = np.flatnonzero((cosines >= MIN_COSINE) & self._is_live[:position])
         if len(near) > self.k:
             near = near[np.argsort(-cosines[near], kind="stable")[: self.k]]
         return list(dict.fromkeys([*near.tolist(), *same_text]))

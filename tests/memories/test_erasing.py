@@ -126,7 +126,7 @@ def test_rebuilding_and_importing_do_not_bring_it_back(mira: Namespace, world: W
     _kept, secret = remember(mira, "The tide turns at noon.", SECRET).ids
     lines = list(transfer.export_namespace(mira))
     deletion.erase(mira, "memory", secret)
-    rebuild.rebuild(mira, everything=True)
+    rebuild.rebuild_memories(mira, everything=True)
     transfer.import_namespace(lines, world)
     assert SECRET not in {memory.text for memory in mira.memories.all()}
     assert SECRET not in {seen.text for seen in mira.observations.all()}

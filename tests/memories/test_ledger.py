@@ -90,7 +90,7 @@ def test_edits_and_a_rebuild_reach_the_word_statistics(mira: Namespace) -> None:
         edits.edit(mira, pk, f"A lantern hangs over berth {number}.", by="gm")
     assert memories_with("lantern") >= 48, "the statistics may lag by a fifth, not by all"
     before = Namespace.objects.get(pk=mira.pk)
-    rebuild.rebuild(mira, everything=True)
+    rebuild.rebuild_memories(mira, everything=True)
     after = Namespace.objects.get(pk=mira.pk)
     waiting = after.words_uncounted - before.words_uncounted
     assert waiting == 60 or after.words_counted > before.words_counted

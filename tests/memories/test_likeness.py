@@ -3,7 +3,7 @@
 import pytest
 
 from bench.labelled import DATA, rows
-from memories.similarity.compare import _at_most, likeness
+from memories.similarity.compare import similarity_of, upper_bound
 
 
 @pytest.mark.parametrize("similarity", [0.65, 0.8, 1.0])
@@ -14,7 +14,7 @@ def test_no_pair_is_more_alike_than_the_quick_look_allows(similarity: float) -> 
         *texts,
         *zip((a for a, _ in texts), (b for _, b in texts[1:]), strict=False),
     ]:
-        most = _at_most(one, other, similarity=similarity)
-        assert likeness(one, other, similarity=similarity) <= most
+        most = upper_bound(one, other, similarity=similarity)
+        assert similarity_of(one, other, similarity=similarity) <= most
         ruled_out += most < 0.72
     assert ruled_out or similarity > 0.65

@@ -43,8 +43,8 @@ def in_use(namespace: Namespace) -> dict[str, str]:
     return dict(MemoryItem.objects.of(namespace).active().values_list("text", "made_by"))
 
 
-def rebuild_by_site_model(namespace: Namespace, **options: Any) -> rebuild.Rebuilt:
-    return rebuild.rebuild(namespace, model=add.site_model(), **options)
+def rebuild_by_site_model(namespace: Namespace, **options: Any) -> rebuild.RebuildResult:
+    return rebuild.rebuild_memories(namespace, model=add.site_model(), **options)
 
 
 def test_the_model_is_asked_again_and_what_it_says_takes_the_place(
@@ -130,7 +130,7 @@ def test_what_is_erased_while_the_model_thinks_does_not_come_back(
             deletion.erase(mira, "memory", pk, by="Ingrid")  # type: ignore[arg-type]
             return {"memories": [f"Known: {FERRIES}"], "coverage": "complete"}
 
-    assert rebuild.rebuild(mira, everything=True, model=Meanwhile()).derived == 0
+    assert rebuild.rebuild_memories(mira, everything=True, model=Meanwhile()).derived == 0
     assert not MemoryItem.objects.of(mira).exists()
 
 

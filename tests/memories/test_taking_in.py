@@ -189,10 +189,10 @@ def test_known_memories_beyond_the_first_are_asked_for_when_many_are_replaced(
         "Salted eel soup is what Mira likes.",
     ]
     asked: list[int] = []
-    read: Callable[..., object] = nearest.nearest
+    read: Callable[..., object] = nearest.nearest_memories
     monkeypatch.setattr(
         nearest,
-        "nearest",
+        "nearest_memories",
         lambda *all, k, **more: asked.append(k) or read(*all, k=k, **more),
     )
     monkeypatch.setattr(add, "SPARE", 0)

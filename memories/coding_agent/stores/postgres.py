@@ -245,6 +245,6 @@ def _as_record(item: MemoryItem) -> MemoryRecord:
     )
 
 
-def _similarity(hit: recall.Recalled) -> float:
+def _similarity(hit: recall.FoundMemory) -> float:
     cosine = hit.legs["vector"].score if "vector" in hit.legs else None
     return min(1.0, max(0.0, cosine if cosine is not None else hit.score))

@@ -9,7 +9,7 @@ from uuid import UUID
 from memories.buckets.events import check_importance
 from memories.code_rules.rule import CodeRule
 from memories.states import Bucket
-from memories.storable import required
+from memories.storable import require_storable_text
 from retrieval.errors import Problem
 from retrieval.models import uuid7
 
@@ -34,7 +34,7 @@ class MemoryRecord:
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def __post_init__(self) -> None:
-        required(self.text, "text")
+        require_storable_text(self.text, "text")
         check_importance(self.importance)
 
     @property

@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
     def rebuild_namespace(self, world: World, name: str, options: dict[str, Any]) -> None:
         namespace = find_namespace(world, name)
-        result = rebuild.rebuild(
+        result = rebuild.rebuild_memories(
             namespace, everything=options["everything"], by="command", model=site_model()
         )
         embed_soon("memory")
@@ -83,7 +83,7 @@ class Command(BaseCommand):
         )
 
     def health_namespace(self, world: World, name: str, _options: dict[str, Any]) -> None:
-        for label, count in health.examine(find_namespace(world, name)).counts.items():
+        for label, count in health.record_health(find_namespace(world, name)).counts.items():
             self.stdout.write(f"{label:16}{count}")
 
 
