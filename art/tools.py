@@ -8,10 +8,10 @@ from art.schemas import ArtSuggestion
 from art.suggestions import suggest_cards
 from episodes.lookup import find_scene
 from worlds.callers import Caller
-from worlds.tool_args import Ask
+from worlds.tool_args import ToolRequest
 
 
-class ArtAsk(Ask):
+class ArtAsk(ToolRequest):
     scene_id: Annotated[
         str, Field(min_length=1, max_length=200, description="Id or title of the scene.")
     ]

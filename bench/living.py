@@ -68,12 +68,12 @@ def fill(size: int) -> None:
     from episodes.models import Episode
     from npcs.dispositions import recompute_dispositions
     from npcs.models import NPC
-    from worlds.erasure import deletion_for_good
+    from worlds.erasure import permanent_deletion
     from worlds.models import Campaign, Party, World
 
     if Episode.objects.count() >= size:
         return
-    with deletion_for_good():
+    with permanent_deletion():
         World.objects.all().delete()
     started = time.perf_counter()
     world = World.objects.create(slug="made", name="Made up")

@@ -52,17 +52,19 @@ def measure(calls: int) -> tuple[list[float], list[float]]:
         )
     )
     _key, text = keys.create_key(world, name="bench", audience="gm", calls_per_minute=1_000_000)
-    tool = toolbox.find("lore_search")
-    caller = Caller.holding(keys.verify(text)).asking_as("public")
+    tool = toolbox.find_tool("lore_search")
+    caller = Caller.with_key(keys.verify(text)).as_audience("public")
 
     def bare() -> Any:
-        return tool.function(tool.ask.model_validate(ASK), caller).model_dump(
+        return tool.function(tool.request_model.model_validate(ASK), caller).model_dump(
             mode="json", by_alias=True
         )
 
     def through() -> Any:
-        asking = Caller.holding(keys.verify(text), request_id="bench")
-        return toolbox.call("lore_search", {**ASK, "as": "public"}, asking, door="bench").as_json()
+        asking = Caller.with_key(keys.verify(text), request_id="bench")
+        return toolbox.call_tool(
+            "lore_search", {**ASK, "as": "public"}, asking, via="bench"
+        ).as_json()
 
     try:
         for _ in range(20):

@@ -280,7 +280,7 @@ def get_recap(
     """Of a scene, session, arc or campaign, for the game master or, with `as=party:<id>`, what its
     players know.
     """
-    caller = require_gm(request).asking_as(as_)
+    caller = require_gm(request).as_audience(as_)
     return recaps.get_recap(_subject(caller, level, ref), caller.audience)
 
 
@@ -294,7 +294,7 @@ def build_recap(
     """Make and keep it: by the language model when one is configured, else from the episodes' own
     sentences.
     """
-    caller = require_gm(request).asking_as(as_)
+    caller = require_gm(request).as_audience(as_)
     return recaps.build_recap(_subject(caller, level, ref), caller.audience)
 
 

@@ -10,7 +10,7 @@ from episodes.ingest import retract_episode
 from episodes.lookup import find_episode
 from episodes.models import Episode, Recap
 from knowledge.graph.models import GraphEdge, SourceKind
-from worlds.erasure import deletion_for_good
+from worlds.erasure import permanent_deletion
 from worlds.models import Reveal, World
 
 
@@ -32,7 +32,7 @@ def erase_episode(world: World, reference: str) -> dict[str, int]:
         Episode.objects.filter(pk=episode.pk),
     ]
     counts: Counter[str] = Counter()
-    with deletion_for_good():
+    with permanent_deletion():
         for queryset in rows:
             counts.update(queryset.delete()[1])
     return {model: count for model, count in sorted(counts.items()) if count}

@@ -80,7 +80,7 @@ class LoreReveals:
         )
         for entry in log.order_by("subject_id", "audience"):
             try:
-                reveals.undo(entry)
+                reveals.undo_reveal(entry)
             except NotFound:  # what it revealed was deleted for good
                 entry.delete()
 

@@ -9,20 +9,20 @@ from episodes.models import Episode
 from episodes.queries import fit_to_budget, latest_episodes, search_episodes
 from episodes.schemas import EpisodeOut
 from retrieval.errors import NotFound
-from worlds.base_schemas import DEFAULT_CHARS, LARGEST_K, MaxChars
+from worlds.base_schemas import DEFAULT_CHARS, MAX_K, MaxChars
 from worlds.callers import Caller
 from worlds.lookup import find_party
 from worlds.models import Party
-from worlds.tool_args import Ask
+from worlds.tool_args import ToolRequest
 
 Reference = Annotated[str | None, Field(max_length=200)]
 
 
-class SessionFetch(Ask):
+class SessionFetch(ToolRequest):
     party_id: Annotated[
         str, Field(min_length=1, max_length=200, description="Id or name of the party.")
     ]
-    k: Annotated[int, Field(ge=1, le=LARGEST_K, description="How many summaries.")] = 8
+    k: Annotated[int, Field(ge=1, le=MAX_K, description="How many summaries.")] = 8
     campaign_id: Reference = None
     scene_id: Reference = None
     query: Annotated[

@@ -10,47 +10,47 @@ from episodes.recaps import get_recap
 from episodes.schemas import RecapOut
 from worlds.audiences import Audience
 from worlds.models import Party
-from worlds.pages import Viewer, page, show
+from worlds.pages import Viewer, page, render_page
 
 SESSIONS_PER_PAGE = 40
 
 
 @page
-def session_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
+def session_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     rows = (
-        Session.objects.in_world(looker.world)
-        .visible_to(looker.audience)
+        Session.objects.in_world(viewer.world)
+        .visible_to(viewer.audience)
         .select_related("party", "campaign")
     )
     found = Paginator(rows.latest_first(), SESSIONS_PER_PAGE).get_page(request.GET.get("page"))
-    return show(request, looker, "gm/sessions.html", found=found)
+    return render_page(request, viewer, "gm/sessions.html", found=found)
 
 
 @page
-def session_page(request: HttpRequest, looker: Viewer, ref: str) -> HttpResponse:
+def session_page(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
     """A session: its recap in two cuts for a game master, in one for players, and its episodes in
     order.
     """
     rows = (
-        Session.objects.in_world(looker.world)
-        .visible_to(looker.audience)
+        Session.objects.in_world(viewer.world)
+        .visible_to(viewer.audience)
         .select_related("party", "campaign")
     )
     session = get_object_or_404(rows, external_id=ref)
     episodes = (
         Episode.objects.filter(session=session)
-        .visible_to(looker.audience)
+        .visible_to(viewer.audience)
         .not_retracted()
         .with_source()
         .in_order()
     )
-    return show(
+    return render_page(
         request,
-        looker,
+        viewer,
         "gm/session.html",
         session=session,
-        recap=get_recap(session, looker.audience),
-        cuts=_players_cuts(session) if looker.is_gm else [],
+        recap=get_recap(session, viewer.audience),
+        cuts=_players_cuts(session) if viewer.is_gm else [],
         episodes=episodes,
     )
 
@@ -66,20 +66,20 @@ def _players_cuts(session: Session) -> list[tuple[Party, RecapOut]]:
 
 
 @page
-def episode_page(request: HttpRequest, looker: Viewer, ref: str) -> HttpResponse:
+def episode_page(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
     """One episode, and for a game master what followed from it."""
-    rows = Episode.objects.in_world(looker.world).visible_to(looker.audience)
+    rows = Episode.objects.in_world(viewer.world).visible_to(viewer.audience)
     episode = get_object_or_404(rows.with_source(), external_id=ref)
     changes = (
         episode.disposition_changes.select_related("npc", "party").order_by("id")
-        if looker.is_gm
+        if viewer.is_gm
         else []
     )
-    return show(
+    return render_page(
         request,
-        looker,
+        viewer,
         "gm/episode.html",
         episode=episode,
-        told=present_episode(episode, looker.audience),
+        told=present_episode(episode, viewer.audience),
         changes=changes,
     )

@@ -18,10 +18,10 @@ from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore, find_rules
 from retrieval.errors import Problem
 from retrieval.search import Mode
-from worlds.admin_scoping import worlds_of
+from worlds.admin_scoping import administered_worlds
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.callers import Caller
-from worlds.markdown import plain
+from worlds.markdown import plain_text
 from worlds.models import Party, World
 
 SHOWN = 8
@@ -82,7 +82,7 @@ class Column:
 def try_search(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perm("knowledge.view_lore"):
         raise PermissionDenied
-    worlds = worlds_of(request.user).order_by("created_at")
+    worlds = administered_worlds(request.user).order_by("created_at")
     first = worlds.first()
     initial = {"domain": "rules", "audience": "gm", "world": first.slug if first else ""}
     form = TryForm({**initial, **request.GET.dict()}, worlds=worlds)
@@ -145,7 +145,7 @@ def _asked(form: TryForm, caller: Caller, mode: Mode) -> SearchAnswer:
         question = LoreQuestion(query=told["q"], k=SHOWN, explain=explain, expand=expand)
         answer = find_lore(question, caller, mode=mode)
     for hit in answer.hits:
-        hit.text = plain(hit.text)
+        hit.text = plain_text(hit.text)
     return answer
 
 

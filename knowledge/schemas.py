@@ -15,8 +15,8 @@ from pydantic import (
 
 from retrieval.text import clean_text
 from worlds.audiences import Audience, Visibility
-from worlds.base_schemas import LARGEST_K, Day, MaxChars, StrictModel
-from worlds.tool_args import Ask
+from worlds.base_schemas import MAX_K, Day, MaxChars, StrictModel
+from worlds.tool_args import ToolRequest
 
 RuleKind = Literal[
     "section",
@@ -36,10 +36,10 @@ RuleKind = Literal[
 ]
 LoreKind = Literal["place", "faction", "biography", "timeline", "event", "item", "custom"]
 Status = Literal["draft", "published"]
-HowMany = Annotated[int, Field(ge=1, le=LARGEST_K)]
+HowMany = Annotated[int, Field(ge=1, le=MAX_K)]
 
 
-class RulesQuestion(Ask):
+class RulesQuestion(ToolRequest):
     """Argument of `rules_lookup`: a rule's id, or a term or question in words."""
 
     term: str | None = Field(
@@ -74,7 +74,7 @@ class LoreFilters(StrictModel):
     )
 
 
-class LoreQuestion(Ask):
+class LoreQuestion(ToolRequest):
     """Argument of `lore_search`."""
 
     query: str = Field(

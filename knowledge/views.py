@@ -1,4 +1,4 @@
-"""Lore for reading, with only the blocks that the looker may know of."""
+"""Lore for reading, with only the blocks that the viewer may know of."""
 
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from knowledge.models import Lore
 from worlds.audiences import Audience
 from worlds.models import World
-from worlds.pages import Viewer, page, show
+from worlds.pages import Viewer, page, render_page
 
 ENTRIES_PER_PAGE = 60
 
@@ -19,24 +19,24 @@ def _entries(world: World, audience: Audience) -> QuerySet[Lore]:
 
 
 @page
-def lore_list(request: HttpRequest, looker: Viewer) -> HttpResponse:
-    rows = _entries(looker.world, looker.audience)
+def lore_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
+    rows = _entries(viewer.world, viewer.audience)
     if kind := request.GET.get("kind", ""):
         rows = rows.filter(kind=kind)
     if name := request.GET.get("name", "").strip():
         rows = rows.filter(Q(title__icontains=name) | Q(aliases__icontains=name))
     found = Paginator(rows.order_by("title"), ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
-    return show(
-        request, looker, "gm/lore.html", found=found, kind=kind, name=name, kinds=Lore.Kind.choices
+    return render_page(
+        request, viewer, "gm/lore.html", found=found, kind=kind, name=name, kinds=Lore.Kind.choices
     )
 
 
 @page
-def lore_entry(request: HttpRequest, looker: Viewer, slug: str) -> HttpResponse:
+def lore_entry(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     """An entry. A game master reads it as written; anyone else reads its passages that they may
     know of.
     """
-    entry = get_object_or_404(_entries(looker.world, looker.audience), slug=slug)
-    passages = entry.passages.visible_to(looker.audience).order_by("position")
-    text = entry.body if looker.is_gm else "\n\n".join(passages.values_list("text", flat=True))
-    return show(request, looker, "gm/lore_entry.html", entry=entry, text=text)
+    entry = get_object_or_404(_entries(viewer.world, viewer.audience), slug=slug)
+    passages = entry.passages.visible_to(viewer.audience).order_by("position")
+    text = entry.body if viewer.is_gm else "\n\n".join(passages.values_list("text", flat=True))
+    return render_page(request, viewer, "gm/lore_entry.html", entry=entry, text=text)

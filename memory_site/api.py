@@ -18,7 +18,7 @@ from memory_site import toolbox
 from memory_site.errors import Unreadable, add_problem_handlers
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.openapi import MemoryApi, Renderer, StrictParser
-from memory_site.toolbox import Answered, Profile, Tool
+from memory_site.toolbox import Profile, Tool, ToolResult
 from memory_site.version import VERSION
 from npcs.api import router as npcs_router
 from worlds import rest
@@ -59,12 +59,12 @@ class ToolAnswer(BaseModel):
     result: dict[str, Any]
 
 
-def body_of(request: HttpRequest) -> dict[str, Any]:
+def request_object(request: HttpRequest) -> dict[str, Any]:
     """Return the request's JSON object; raises `Unreadable`."""
-    return body_object(request.body or b"{}")
+    return parse_object(request.body or b"{}")
 
 
-def body_object(text: bytes | str) -> dict[str, Any]:
+def parse_object(text: bytes | str) -> dict[str, Any]:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -76,7 +76,7 @@ def body_object(text: bytes | str) -> dict[str, Any]:
     return value
 
 
-def answer_json(answered: Answered) -> HttpResponse:
+def to_response(answered: ToolResult) -> HttpResponse:
     headers = answered.allowance.headers if answered.allowance else {}
     body = answered.answer.model_dump_json(by_alias=True)
     return HttpResponse(body, content_type=JSON, headers=headers)
@@ -84,12 +84,12 @@ def answer_json(answered: Answered) -> HttpResponse:
 
 def endpoint(tool: Tool) -> Callable[[HttpRequest], HttpResponse]:
     def view(request: HttpRequest) -> HttpResponse:
-        arguments = body_of(request)
+        arguments = request_object(request)
         request.audited = True  # type: ignore[attr-defined]
-        return answer_json(toolbox.call(tool.name, arguments, caller_of(request), door="rest"))
+        return to_response(toolbox.call_tool(tool.name, arguments, caller_of(request), via="rest"))
 
     view.__name__ = tool.name
-    return own_transaction(view) if tool.asks_model else view
+    return own_transaction(view) if tool.calls_model else view
 
 
 for _tool in toolbox.TOOLS:
@@ -98,7 +98,7 @@ for _tool in toolbox.TOOLS:
         operation_id=_tool.name,
         summary=_tool.title,
         description=_tool.description,
-        response=_tool.answer,
+        response=_tool.response_model,
         by_alias=True,
     )(endpoint(_tool))
 
@@ -114,7 +114,7 @@ def openai_tools(
     request: HttpRequest, profile: Profile | None = None, form: Form = Form.RESPONSES
 ) -> dict[str, Any]:
     """Strict schemas of the tools that this key may call, for the Responses or the Chat Completions API."""
-    offered = toolbox.offered_to(caller_of(request), profile)
+    offered = toolbox.tools_for(caller_of(request), profile)
     return {
         "profile": profile,
         "form": form,
@@ -130,10 +130,10 @@ def openai_tools(
 )
 def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
     """The dispatcher of an LLM tool loop: pass on `name` and `arguments` as the model gave them."""
-    toolbox.find(call.name)
-    arguments = body_object(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    toolbox.find_tool(call.name)
+    arguments = parse_object(call.arguments) if isinstance(call.arguments, str) else call.arguments
     request.audited = True  # type: ignore[attr-defined]
-    answered = toolbox.call(call.name, arguments, caller_of(request), door="openai")
+    answered = toolbox.call_tool(call.name, arguments, caller_of(request), via="openai")
     response = HttpResponse(content_type=JSON)
     response.content = orjson.dumps({"name": call.name, "result": answered.as_json()})
     for name, value in (answered.allowance.headers if answered.allowance else {}).items():
@@ -145,7 +145,7 @@ def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
 def no_such_tool(request: HttpRequest, name: str) -> HttpResponse:
     """Any other name: 404 with the names there are."""
     request.audited = True  # type: ignore[attr-defined]
-    return answer_json(toolbox.call(name, {}, caller_of(request), door="rest"))
+    return to_response(toolbox.call_tool(name, {}, caller_of(request), via="rest"))
 
 
 api.add_router("/tools", tools)

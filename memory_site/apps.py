@@ -11,7 +11,7 @@ class MemorySiteConfig(AppConfig):
     def ready(self) -> None:
         from memory_site import broker, celery, checks, telemetry  # noqa: F401  (registering is the import's effect)
 
-        telemetry.wire()
+        telemetry.configure()
         field_names.translate_plain_names(apps.get_models(include_auto_created=True))
         # This app has no models, so the signal of one that has stands for "the migrations are through".
-        post_migrate.connect(broker.install, sender=apps.get_app_config("retrieval"))
+        post_migrate.connect(broker.install_queues, sender=apps.get_app_config("retrieval"))

@@ -43,7 +43,7 @@ def celery_defaults() -> dict[str, Any]:
     }
 
 
-def install(**_signal: Any) -> None:
+def install_queues(**_signal: Any) -> None:
     """Create pgmq's schema in the database when it is our broker and is not there yet."""
     if settings.CELERY_BROKER_URL:
         return

@@ -22,9 +22,9 @@ app.add_defaults(_broker)
 app.autodiscover_tasks()
 
 
-def catch_up(**_signal: object) -> None:
+def sweep_at_start(**_signal: object) -> None:
     """Sweep as soon as a worker is there: after a crash, a restart or the first import nobody waits for the clock."""
     app.send_task("retrieval.tasks.sweep")
 
 
-worker_ready.connect(catch_up)
+worker_ready.connect(sweep_at_start)

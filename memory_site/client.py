@@ -18,9 +18,9 @@ from typing import Any, Protocol, Self, TypeVar
 import httpx2
 from pydantic import BaseModel, ConfigDict
 
-TRIES = 3
-LONGEST_WAIT = 10.0
-_AGAIN = {429, 502, 503, 504}
+MAX_TRIES = 3
+MAX_WAIT_SECONDS = 10.0
+RETRY_STATUS = {429, 502, 503, 504}
 
 
 class Memory37Error(Exception):
@@ -38,13 +38,13 @@ class Memory37Error(Exception):
         super().__init__(f"{self.status} {self.code}: {self.detail}")
 
 
-class Open(BaseModel):
+class OpenModel(BaseModel):
     """Answers may grow new fields: they are kept and can be read."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class Hit(Open):
+class Hit(OpenModel):
     id: str
     kind: str = ""
     title: str = ""
@@ -52,7 +52,7 @@ class Hit(Open):
     score: float = 0.0
 
 
-class Hits(Open):
+class Hits(OpenModel):
     """`degraded` names what did not take part in the search."""
 
     hits: list[Hit] = []
@@ -60,7 +60,7 @@ class Hits(Open):
     truncated: bool = False
 
 
-class Answer(Open):
+class Answer(OpenModel):
     degraded: list[str] = []
 
 
@@ -196,9 +196,9 @@ class HttpTransport:
             else {"Idempotency-Key": uuid.uuid4().hex}
         )
         send = self._sending(method, path, body, headers)
-        response = await _persistently(send)
+        response = await send_with_retries(send)
         if response.status_code >= 400:
-            raise _told(response)
+            raise error_of(response)
         return response.json() if response.content else None
 
     async def close(self) -> None:
@@ -213,28 +213,32 @@ class HttpTransport:
         return send
 
 
-async def _persistently(send: Callable[[], Awaitable[httpx2.Response]]) -> httpx2.Response:
-    for attempt in range(1, TRIES + 1):
+async def send_with_retries(send: Callable[[], Awaitable[httpx2.Response]]) -> httpx2.Response:
+    for attempt in range(1, MAX_TRIES + 1):
         try:
             response = await send()
         except httpx2.TransportError as error:
-            if attempt == TRIES:
+            if attempt == MAX_TRIES:
                 raise _unreachable(error) from error
-            await asyncio.sleep(_pause(attempt))
+            await asyncio.sleep(backoff_seconds(attempt))
             continue
-        wait = float(response.headers.get("Retry-After", _pause(attempt)))
-        if response.status_code not in _AGAIN or attempt == TRIES or wait > LONGEST_WAIT:
+        wait = float(response.headers.get("Retry-After", backoff_seconds(attempt)))
+        if (
+            response.status_code not in RETRY_STATUS
+            or attempt == MAX_TRIES
+            or wait > MAX_WAIT_SECONDS
+        ):
             break
         await asyncio.sleep(wait)
     return response
 
 
-def _pause(attempt: int) -> float:
+def backoff_seconds(attempt: int) -> float:
     """Back off by doubling, with jitter so that many clients do not come back at once."""
     return float(0.2 * 2**attempt * random.uniform(0.5, 1))
 
 
-def _told(response: httpx2.Response) -> Memory37Error:
+def error_of(response: httpx2.Response) -> Memory37Error:
     try:
         problem = response.json()
     except ValueError:

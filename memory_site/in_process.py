@@ -9,8 +9,8 @@ from django.core.asgi import get_asgi_application
 from memory_site import toolbox
 from memory_site.client import HttpTransport, Memory37Error
 from memory_site.errors import problem_body
-from memory_site.request_ids import accepted
-from memory_site.threads import in_thread
+from memory_site.request_ids import valid_or_new_id
+from memory_site.threads import run_in_thread
 from retrieval.errors import Problem
 from worlds import keys
 from worlds.callers import Caller
@@ -26,13 +26,13 @@ class InProcessTransport(HttpTransport):
         self._key = key
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        return await in_thread(partial(self._call, name, arguments))
+        return await run_in_thread(partial(self._call, name, arguments))
 
     def _call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        request_id = accepted(None)
+        request_id = valid_or_new_id(None)
         try:
-            caller = Caller.holding(keys.verify(self._key), request_id=request_id)
-            return toolbox.call(name, arguments, caller, door="python").as_json()
+            caller = Caller.with_key(keys.verify(self._key), request_id=request_id)
+            return toolbox.call_tool(name, arguments, caller, via="python").as_json()
         except Problem as problem:
             after = problem.headers.get("Retry-After")
             told = problem_body(problem, request_id)

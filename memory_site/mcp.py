@@ -18,9 +18,9 @@ from mcp.shared.exceptions import MCPError
 
 from memory_site import mcp_resources, toolbox
 from memory_site.errors import problem_answer, problem_body, problem_of
-from memory_site.mcp_text import prose
-from memory_site.request_ids import accepted
-from memory_site.threads import in_thread
+from memory_site.mcp_text import to_text
+from memory_site.request_ids import valid_or_new_id
+from memory_site.threads import run_in_thread
 from memory_site.toolbox import Tool
 from memory_site.version import VERSION
 from retrieval.errors import Problem, Unauthorized, WrongScope
@@ -43,25 +43,31 @@ def build_server(who_asks: WhoAsks) -> Server[Any]:
     async def list_tools(
         ctx: Any, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        caller = await in_thread(partial(_admitted, who_asks(ctx), "tools/list"))
-        return types.ListToolsResult(tools=[described(tool) for tool in toolbox.offered_to(caller)])
+        caller = await run_in_thread(partial(_admitted, who_asks(ctx), "tools/list"))
+        return types.ListToolsResult(
+            tools=[to_mcp_tool(tool) for tool in toolbox.tools_for(caller)]
+        )
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return await in_thread(partial(_call, params.name, params.arguments or {}, who_asks(ctx)))
+        return await run_in_thread(
+            partial(_call, params.name, params.arguments or {}, who_asks(ctx))
+        )
 
     async def list_resources(
         ctx: Any, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        caller = await in_thread(partial(_admitted, who_asks(ctx), "resources/list"))
+        caller = await run_in_thread(partial(_admitted, who_asks(ctx), "resources/list"))
         cursor = params.cursor if params else None
-        listed, after = await in_thread(partial(_told, partial(mcp_resources.page, caller, cursor)))
+        listed, after = await run_in_thread(
+            partial(_told, partial(mcp_resources.page, caller, cursor))
+        )
         return types.ListResourcesResult(resources=listed, next_cursor=after)
 
     async def templates(_ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=mcp_resources.TEMPLATES)
 
     async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await in_thread(
+        text = await run_in_thread(
             partial(_told, partial(mcp_resources.read, params.uri, who_asks(ctx)))
         )
         content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
@@ -80,7 +86,7 @@ def build_server(who_asks: WhoAsks) -> Server[Any]:
     )
 
 
-def described(tool: Tool) -> types.Tool:
+def to_mcp_tool(tool: Tool) -> types.Tool:
     """Return `tool` as MCP lists it."""
     hints = types.ToolAnnotations(
         read_only_hint=tool.reads_only,
@@ -92,8 +98,8 @@ def described(tool: Tool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.ask.model_json_schema(by_alias=True),
-        output_schema=tool.answer.model_json_schema(by_alias=True, mode="serialization"),
+        input_schema=tool.request_model.model_json_schema(by_alias=True),
+        output_schema=tool.response_model.model_json_schema(by_alias=True, mode="serialization"),
         annotations=hints,
     )
 
@@ -113,16 +119,16 @@ def _told(work: Callable[[], T]) -> T:
 
 def _call(name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
     if name not in {tool.name for tool in toolbox.TOOLS}:
-        return _told(lambda: toolbox.call(name, arguments, caller, door="mcp"))  # type: ignore[return-value]
+        return _told(lambda: toolbox.call_tool(name, arguments, caller, via="mcp"))  # type: ignore[return-value]
     try:
-        answer = toolbox.call(name, arguments, caller, door="mcp").as_json()
+        answer = toolbox.call_tool(name, arguments, caller, via="mcp").as_json()
     except (WrongScope, Unauthorized) as problem:
         raise MCPError(
             types.INVALID_PARAMS, problem.detail, problem_body(problem, caller.request_id)
         ) from problem
     except Problem as problem:
         return types.CallToolResult(content=[_text(_advice(problem))], is_error=True)
-    return types.CallToolResult(content=[_text(prose(answer))], structured_content=answer)
+    return types.CallToolResult(content=[_text(to_text(answer))], structured_content=answer)
 
 
 def _advice(problem: Problem) -> str:
@@ -148,7 +154,9 @@ class McpEndpoint:
             app=build_server(_caller_in_scope),
             json_response=True,
             stateless=True,
-            security_settings=allowed(settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS),
+            security_settings=transport_security(
+                settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS
+            ),
             max_request_body_size=MAX_BODY,
         )
 
@@ -156,13 +164,13 @@ class McpEndpoint:
         headers = CaseInsensitiveMapping(
             {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         )
-        request_id = accepted(headers.get("X-Request-ID"))
+        request_id = valid_or_new_id(headers.get("X-Request-ID"))
         try:
-            key = await in_thread(partial(keys.verify, key_in_headers(headers)))
+            key = await run_in_thread(partial(keys.verify, key_in_headers(headers)))
         except Exception as exc:
             await _refuse(send, exc, request_id)
             return
-        inner = {**scope, "caller": Caller.holding(key, request_id=request_id)}
+        inner = {**scope, "caller": Caller.with_key(key, request_id=request_id)}
         await self.manager.handle_request(inner, receive, send)  # type: ignore[arg-type]
 
 
@@ -172,7 +180,7 @@ def _caller_in_scope(context: Any) -> Caller:
     return caller
 
 
-def allowed(hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
+def transport_security(hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
     """Protect against DNS rebinding with the hosts that Django serves, on any port."""
     if "*" in hosts:
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)

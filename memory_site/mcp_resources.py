@@ -8,7 +8,7 @@ from episodes.lookup import find_episode
 from episodes.queries import present_episode
 from knowledge.models import Lore, LorePassage
 from memory_site import toolbox
-from memory_site.mcp_text import prose
+from memory_site.mcp_text import to_text
 from retrieval.errors import NotFound
 from worlds.callers import Caller
 
@@ -40,8 +40,8 @@ def read(uri: str, caller: Caller) -> str:
 
 
 def _by_tool(tool: str, argument: str) -> Reader:
-    return lambda reference, caller: prose(
-        toolbox.call(tool, {argument: reference}, caller, door="mcp").as_json()
+    return lambda reference, caller: to_text(
+        toolbox.call_tool(tool, {argument: reference}, caller, via="mcp").as_json()
     )
 
 
@@ -63,7 +63,7 @@ def _episode(reference: str, caller: Caller) -> str:
     episode = find_episode(caller.world, reference, caller.audience, campaign=caller.campaign)
     if episode.retracted_at:
         raise NotFound(f"There is no episode {reference[:200]!r} here.")
-    return prose(present_episode(episode, caller.audience).model_dump(mode="json"))
+    return to_text(present_episode(episode, caller.audience).model_dump(mode="json"))
 
 
 _READERS: dict[str, Reader] = {

@@ -22,7 +22,7 @@ _MACHINERY = {
 }
 
 
-def prose(answer: Mapping[str, Any]) -> str:
+def to_text(answer: Mapping[str, Any]) -> str:
     """Return `answer` (as JSON) in lines of text: hits numbered, empty fields left out."""
     lines = list(_lines(answer, ""))
     if answer.get("degraded"):

@@ -52,13 +52,13 @@ def function_schema(tool: Tool, form: Form = Form.RESPONSES) -> dict[str, Any]:
 
 def parameters(tool: Tool) -> dict[str, Any]:
     """Return the strict JSON schema of the tool's arguments, with nothing left to look up."""
-    schema = tool.ask.model_json_schema(by_alias=True)
-    return _strict({**schema, "description": ""}, schema.get("$defs", {}))
+    schema = tool.request_model.model_json_schema(by_alias=True)
+    return strict_schema({**schema, "description": ""}, schema.get("$defs", {}))
 
 
-def _strict(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
-    node = _plain(node, defs)
-    told = _told(node)
+def strict_schema(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+    node = resolve_node(node, defs)
+    told = describe_limits(node)
     kept = {
         name: value
         for name, value in node.items()
@@ -67,24 +67,24 @@ def _strict(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     if told:
         kept["description"] = told
     if "properties" in node:
-        kept |= _closed(node, defs)
+        kept |= closed_object(node, defs)
     if "items" in node:
-        kept["items"] = _strict(node["items"], defs)
+        kept["items"] = strict_schema(node["items"], defs)
     if "anyOf" in node:
-        kept["anyOf"] = [_strict(branch, defs) for branch in node["anyOf"]]
+        kept["anyOf"] = [strict_schema(branch, defs) for branch in node["anyOf"]]
     return kept
 
 
-def _closed(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+def closed_object(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     needed = set(node.get("required", ()))
     properties = {}
     for name, child in node["properties"].items():
-        strict = _strict(child, defs)
-        properties[name] = strict if name in needed else _nullable(strict)
+        strict = strict_schema(child, defs)
+        properties[name] = strict if name in needed else nullable(strict)
     return {"properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _plain(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
+def resolve_node(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     """Follow a reference, and fold `anyOf: [X, null]` into X (what is optional is made nullable by its object)."""
     branches = [
         branch
@@ -97,7 +97,7 @@ def _plain(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
             **{name: value for name, value in node.items() if name not in ("anyOf", "allOf")},
         }
     if "$ref" in node:
-        target = _plain(defs[node["$ref"].rsplit("/", 1)[-1]], defs)
+        target = resolve_node(defs[node["$ref"].rsplit("/", 1)[-1]], defs)
         node = {**target, **{name: value for name, value in node.items() if name != "$ref"}}
     if "const" in node:
         node = {
@@ -107,7 +107,7 @@ def _plain(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     return node
 
 
-def _told(node: dict[str, Any]) -> str:
+def describe_limits(node: dict[str, Any]) -> str:
     limits = [
         text.format(node[name]) for name, text in {**_BOUNDS, **_LENGTHS}.items() if name in node
     ]
@@ -119,7 +119,7 @@ def _told(node: dict[str, Any]) -> str:
     return ". ".join(part for part in (said, ", ".join(limits)) if part)
 
 
-def _nullable(node: dict[str, Any]) -> dict[str, Any]:
+def nullable(node: dict[str, Any]) -> dict[str, Any]:
     if "anyOf" in node:
         return {**node, "anyOf": [*node["anyOf"], {"type": "null"}]}
     types = node["type"] if isinstance(node["type"], list) else [node["type"]]

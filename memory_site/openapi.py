@@ -82,7 +82,7 @@ class MemoryApi(NinjaAPI):
             "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
         }
         for method, _path, operation in operations(document):
-            _complete(method, operation, document)
+            complete_operation(method, operation, document)
         return document
 
 
@@ -93,7 +93,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
             yield method.upper(), path, operation
 
 
-def _complete(method: str, operation: dict[str, Any], document: Document) -> None:
+def complete_operation(method: str, operation: dict[str, Any], document: Document) -> None:
     writes = method != "GET" and "tools" not in operation.get("tags", ())
     keyed = "security" in operation
     if keyed:
@@ -119,8 +119,10 @@ def _problem_answer(status: int) -> dict[str, Any]:
 
 
 def _tool_body(tool: Tool, document: Document) -> dict[str, Any]:
-    ask = _null_is_default(tool.ask.model_json_schema(by_alias=True, ref_template=REF_TEMPLATE))
-    content = {"schema": document.add_model(tool.ask, ask)}
+    ask = _null_is_default(
+        tool.request_model.model_json_schema(by_alias=True, ref_template=REF_TEMPLATE)
+    )
+    content = {"schema": document.add_model(tool.request_model, ask)}
     return {"required": bool(ask.get("required")), "content": {"application/json": content}}
 
 
@@ -138,12 +140,12 @@ def _null_is_default(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
-def digest(document: dict[str, Any]) -> list[str]:
+def contract_digest(document: dict[str, Any]) -> list[str]:
     """Return one line per operation: method, path, operation id, and what goes in and out (by short hashes)."""
     schemas = document["components"]["schemas"]
     return sorted(
-        f"{method:6} {path} {operation['operationId']} in={_mark(_inputs(operation), schemas)}"
-        f" out={_mark(_outputs(operation), schemas)}"
+        f"{method:6} {path} {operation['operationId']} in={schema_mark(_inputs(operation), schemas)}"
+        f" out={schema_mark(_outputs(operation), schemas)}"
         for method, path, operation in operations(document)
     )
 
@@ -170,25 +172,27 @@ def _outputs(operation: dict[str, Any]) -> Any:
     return {status: answer.get("content") for status, answer in good.items()}
 
 
-def _mark(node: Any, schemas: dict[str, Any]) -> str:
+def schema_mark(node: Any, schemas: dict[str, Any]) -> str:
     """Name the schema and hash all that it refers to; texts for people do not count."""
     if node is None:
         return "-"
-    text = json.dumps(_resolved(node, schemas, ()), sort_keys=True)
+    text = json.dumps(resolve_references(node, schemas, ()), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _resolved(node: Any, schemas: dict[str, Any], within: tuple[str, ...]) -> Any:
+def resolve_references(node: Any, schemas: dict[str, Any], within: tuple[str, ...]) -> Any:
     if isinstance(node, list):
-        return [_resolved(item, schemas, within) for item in node]
+        return [resolve_references(item, schemas, within) for item in node]
     if not isinstance(node, dict):
         return node
     name = str(node.get("$ref", "")).rsplit("/", 1)[-1]
     if name:
-        return name if name in within else _resolved(schemas[name], schemas, (*within, name))
+        return (
+            name if name in within else resolve_references(schemas[name], schemas, (*within, name))
+        )
     spoken = ("description", "title", "examples", "example")
     return {
-        key: _resolved(value, schemas, within)
+        key: resolve_references(value, schemas, within)
         for key, value in node.items()
         if key not in spoken or isinstance(value, dict)
     }

@@ -12,7 +12,7 @@ from retrieval.models import passage_models
 LOOK_EVERY_SECONDS = 5.0
 
 
-def passages_and_embedded() -> tuple[int, int]:
+def count_embedded() -> tuple[int, int]:
     """Return how many passages there are and how many of them carry the vector of their present text."""
     total = done = 0
     for model in passage_models():
@@ -25,7 +25,7 @@ def passages_and_embedded() -> tuple[int, int]:
 
 def embedding_progress() -> Iterator[str]:
     """Yield a line each time the number changed, until everything that was waiting is embedded."""
-    total, done = passages_and_embedded()
+    total, done = count_embedded()
     if done == total:
         return
     yield _("All texts are found by their words. Vectors follow in the background:")
@@ -40,7 +40,7 @@ def embedding_progress() -> Iterator[str]:
             shown = done
         connections.close_all()
         time.sleep(LOOK_EVERY_SECONDS)
-        total, done = passages_and_embedded()
+        total, done = count_embedded()
     yield _("All %(total)s passages are embedded; search uses both legs now.") % {
         "total": f"{total:,}"
     }

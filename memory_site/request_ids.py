@@ -20,7 +20,7 @@ def call_in_progress() -> tuple[str, str, str]:
 
 
 @contextmanager
-def calling(request_id: str, key: str, tool: str) -> Iterator[None]:
+def log_context(request_id: str, key: str, tool: str) -> Iterator[None]:
     """Let what is logged within name the call."""
     tokens = current.set(request_id or current.get()), _call.set((key, tool))
     try:
@@ -30,7 +30,7 @@ def calling(request_id: str, key: str, tool: str) -> Iterator[None]:
         _call.reset(tokens[1])
 
 
-def accepted(offered: str | None) -> str:
+def valid_or_new_id(offered: str | None) -> str:
     """Return `offered` when it may be used as an id, else a new one."""
     return offered if offered and _WELL_FORMED.fullmatch(offered) else uuid7().hex
 
@@ -42,7 +42,7 @@ class RequestIds:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request.request_id = accepted(request.headers.get(HEADER))  # type: ignore[attr-defined]
+        request.request_id = valid_or_new_id(request.headers.get(HEADER))  # type: ignore[attr-defined]
         token = current.set(request.request_id)  # type: ignore[attr-defined]
         try:
             response = self.get_response(request)

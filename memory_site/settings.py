@@ -202,7 +202,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "mirror graph": {"task": "knowledge.tasks.mirror_graph", "schedule": 10.0},
     "expire threads": {"task": "episodes.tasks.expire_threads", "schedule": 300.0},
     "reflect on episodes": {"task": "memories.tasks.reflect", "schedule": 300.0},
-    "forget old calls": {"task": "worlds.tasks.forget_old", "schedule": 3_600.0},
+    "delete old records": {"task": "worlds.tasks.delete_old_records", "schedule": 3_600.0},
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
 }
 

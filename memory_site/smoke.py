@@ -22,7 +22,7 @@ from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
 from memory_site import toolbox
-from memory_site.mcp import described
+from memory_site.mcp import to_mcp_tool
 from memory_site.openai_schemas import function_schema
 from npcs.schemas import NPCIn
 from npcs.upsert import upsert_npc
@@ -126,11 +126,11 @@ def _tools(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
         example = json.loads(tool.description.split("Example:", 1)[1])
         yield tool.name, partial(_call, tool.name, example, caller)
     yield "function_schema", lambda: [function_schema(tool) for tool in toolbox.TOOLS]
-    yield "mcp tool list", lambda: [described(tool) for tool in toolbox.TOOLS]
+    yield "mcp tool list", lambda: [to_mcp_tool(tool) for tool in toolbox.TOOLS]
 
 
 def _call(name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
-    return toolbox.call(name, arguments, caller, door="smoke").as_json()
+    return toolbox.call_tool(name, arguments, caller, via="smoke").as_json()
 
 
 def _rule(world: World) -> Rule:

@@ -23,7 +23,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from memory_site.version import VERSION
 
 
-def wire() -> None:
+def configure() -> None:
     """Set the providers that the settings ask for. Called once, when the site is ready."""
     resource = Resource.create(
         {"service.name": settings.OTEL_SERVICE_NAME, "service.version": VERSION}

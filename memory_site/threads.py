@@ -9,7 +9,7 @@ from django.db import close_old_connections
 T = TypeVar("T")
 
 
-async def in_thread(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], T]) -> T:
     def closing() -> T:
         close_old_connections()
         try:

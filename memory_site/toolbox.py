@@ -39,7 +39,7 @@ from memories.tools import (
     core_memory_replace,
 )
 from memory_site.errors import problem_of, status_of
-from memory_site.request_ids import calling
+from memory_site.request_ids import log_context
 from npcs.tools import npc_profile
 from retrieval.errors import Forbidden, NotFound
 from retrieval.search import start_span
@@ -61,7 +61,7 @@ class Profile(StrEnum):
     EPILOGUE = "epilogue"
 
 
-EVERYWHERE = frozenset(Profile)
+ALL_PROFILES = frozenset(Profile)
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Tool:
 
     function: Callable[[Any, Caller], BaseModel]
     title: str
-    profiles: frozenset[Profile] = EVERYWHERE
+    profiles: frozenset[Profile] = ALL_PROFILES
     scope: Scope = Scope.TOOLS_READ
-    asks_model: bool = False
+    calls_model: bool = False
     """Whether a language model may be asked on its way: then it must not run inside a transaction."""
 
     @property
@@ -93,11 +93,11 @@ class Tool:
         return list(get_type_hints(self.function).values())
 
     @property
-    def ask(self) -> type[BaseModel]:
+    def request_model(self) -> type[BaseModel]:
         return self._hints[0]
 
     @property
-    def answer(self) -> type[BaseModel]:
+    def response_model(self) -> type[BaseModel]:
         return self._hints[-1]
 
 
@@ -114,16 +114,16 @@ TOOLS: tuple[Tool, ...] = (
         lore_assert,
         "Check a statement",
         frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE}),
-        asks_model=True,
+        calls_model=True,
     ),
     Tool(art_suggest, "Pictures for a scene", frozenset({Profile.SCENE, Profile.EPILOGUE})),
     Tool(core_memory_append, "Add to the core memory", scope=Scope.AGENT_WRITE),
     Tool(core_memory_replace, "Change the core memory", scope=Scope.AGENT_WRITE),
-    Tool(archival_memory_insert, "Remember", scope=Scope.AGENT_WRITE, asks_model=True),
+    Tool(archival_memory_insert, "Remember", scope=Scope.AGENT_WRITE, calls_model=True),
     Tool(archival_memory_search, "Recall", scope=Scope.AGENT_WRITE),
     Tool(conversation_search, "Search the conversation log", scope=Scope.AGENT_WRITE),
-    Tool(memory_event, "Take in an event", scope=Scope.AGENT_WRITE, asks_model=True),
-    Tool(memory_ask, "Ask the memory", scope=Scope.AGENT_WRITE, asks_model=True),
+    Tool(memory_event, "Take in an event", scope=Scope.AGENT_WRITE, calls_model=True),
+    Tool(memory_ask, "Ask the memory", scope=Scope.AGENT_WRITE, calls_model=True),
     Tool(task_begin, "Begin a task", scope=Scope.AGENT_WRITE),
     Tool(task_note, "Note a step of the task", scope=Scope.AGENT_WRITE),
     Tool(task_close, "End the task and learn", scope=Scope.AGENT_WRITE),
@@ -139,7 +139,7 @@ class ExplainIsForGMs(Forbidden):
 
 
 @dataclass(frozen=True)
-class Answered:
+class ToolResult:
     """A tool's answer and what the caller has left."""
 
     answer: BaseModel
@@ -149,7 +149,7 @@ class Answered:
         return self.answer.model_dump(mode="json", by_alias=True)
 
 
-def offered_to(caller: Caller, profile: Profile | None = None) -> list[Tool]:
+def tools_for(caller: Caller, profile: Profile | None = None) -> list[Tool]:
     """Return the tools that `caller` may call, in their listed order."""
     held = caller.scopes
     return [
@@ -159,39 +159,39 @@ def offered_to(caller: Caller, profile: Profile | None = None) -> list[Tool]:
     ]
 
 
-def find(name: str) -> Tool:
+def find_tool(name: str) -> Tool:
     """Return the tool called `name`; raises `NotFound` with the names there are."""
     if name not in _BY_NAME:
         raise NotFound(f"There is no tool {name[:80]!r}.", candidates=list(_BY_NAME)[:20])
     return _BY_NAME[name]
 
 
-def call(name: str, arguments: Mapping[str, Any], caller: Caller, *, door: str) -> Answered:
+def call_tool(name: str, arguments: Mapping[str, Any], caller: Caller, *, via: str) -> ToolResult:
     """Count, check, answer and audit one call. Whatever goes wrong comes out as a `Problem`."""
-    noted, begun = audit.Call(tool=name, door=door, caller=caller), perf_counter()
+    noted, begun = audit.Call(tool=name, via=via, caller=caller), perf_counter()
     prefix = caller.key.prefix if caller.key else ""
     with (
-        calling(caller.request_id, prefix, name[:80]),
+        log_context(caller.request_id, prefix, name[:80]),
         start_span(_tracer, "memory37.tool") as span,
     ):
         try:
-            tool = find(name)
+            tool = find_tool(name)
             noted.caller, allowance = rate_limits.admit(caller, name)
-            return Answered(_answer(tool, arguments, noted), allowance)
+            return ToolResult(run_tool(tool, arguments, noted), allowance)
         except Exception as exc:
             problem = problem_of(exc)
             noted.status, noted.code = status_of(problem), problem.code
             raise problem from exc
         finally:
             noted.milliseconds = (perf_counter() - begun) * 1000
-            span.set_attributes({"tool": name[:80], "door": door, "status": noted.status})
+            span.set_attributes({"tool": name[:80], "via": via, "status": noted.status})
             _write(noted)
 
 
 def _write(noted: audit.Call) -> None:
     """Log the call and write its audit row. What failed because the database is away, only the log has."""
     logger.info(
-        "%s over %s: %d in %.1f ms", noted.tool[:80], noted.door, noted.status, noted.milliseconds
+        "%s over %s: %d in %.1f ms", noted.tool[:80], noted.via, noted.status, noted.milliseconds
     )
     try:
         audit.record(noted)
@@ -201,19 +201,19 @@ def _write(noted: audit.Call) -> None:
         )
 
 
-def _answer(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> BaseModel:
+def run_tool(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> BaseModel:
     if noted.caller.key:
         noted.caller.require(tool.scope)
-    ask = tool.ask.model_validate(without_nulls(arguments))
-    noted.caller = noted.caller.asking_as(getattr(ask, "as_", None))
+    ask = tool.request_model.model_validate(without_nulls(arguments))
+    noted.caller = noted.caller.as_audience(getattr(ask, "as_", None))
     if tool.reads_only:
-        noted.asked = partial(ask.model_dump, exclude_defaults=True, exclude={"as_"})
+        noted.arguments = partial(ask.model_dump, exclude_defaults=True, exclude={"as_"})
     if getattr(ask, "explain", False) and not noted.caller.audience.is_gm:
         raise ExplainIsForGMs(
             "Leave out `explain`: it would tell of what this audience may not know."
         )
     answer = tool.function(ask, noted.caller)
-    noted.returned = partial(named_in, answer)
+    noted.row_ids = partial(shown_ids, answer)
     noted.degraded = list(getattr(answer, "degraded", ()))
     return answer
 
@@ -229,7 +229,7 @@ def _inner(value: Any) -> Any:
     return [_inner(each) for each in value] if isinstance(value, list) else value
 
 
-def named_in(answer: BaseModel) -> list[str]:
+def shown_ids(answer: BaseModel) -> list[str]:
     """Return the ids of the rows that `answer` shows: its own, and those of the things it lists."""
     own = [str(vars(answer)["id"])] if vars(answer).get("id") else []
     listed = [

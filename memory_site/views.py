@@ -16,34 +16,34 @@ from retrieval.errors import Problem
 from retrieval.search import SearchRequest, search
 from worlds.callers import Caller
 from worlds.in_world_days import names_of_days
-from worlds.pages import Viewer, gm_page, page, show
+from worlds.pages import Viewer, gm_page, page, render_page
 
 LATEST = 5
 FOUND = 6
 
 
 @page
-def home(request: HttpRequest, looker: Viewer) -> HttpResponse:
+def home(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """A world at a glance: who is in it, what happened last, what waits."""
-    world, audience = looker.world, looker.audience
+    world, audience = viewer.world, viewer.audience
     npcs = list(NPC.objects.in_world(world).visible_to(audience).order_by("-updated_at")[:LATEST])
-    return show(
+    return render_page(
         request,
-        looker,
+        viewer,
         "gm/home.html",
-        npcs=disposition_table(npcs, looker.parties, audience),
+        npcs=disposition_table(npcs, viewer.parties, audience),
         sessions=Session.objects.in_world(world).visible_to(audience).latest_first()[:LATEST],
         episodes=Episode.objects.in_world(world)
         .visible_to(audience)
         .not_retracted()
         .with_source()
         .latest_first()[:LATEST],
-        waiting=_waiting(looker) if looker.is_gm else None,
+        waiting=_waiting(viewer) if viewer.is_gm else None,
     )
 
 
-def _waiting(looker: Viewer) -> dict[str, Any]:
-    world = looker.world
+def _waiting(viewer: Viewer) -> dict[str, Any]:
+    world = viewer.world
     return {
         "changes": DispositionChange.objects.in_world(world).pending().count(),
         "proposals": LoreProposal.objects.filter(world=world, state="open").count(),
@@ -52,57 +52,57 @@ def _waiting(looker: Viewer) -> dict[str, Any]:
 
 
 @gm_page
-def inbox(request: HttpRequest, looker: Viewer) -> HttpResponse:
+def inbox(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """Everything that a game master should decide, in one place."""
-    held = DispositionChange.objects.in_world(looker.world).pending().select_related("npc", "party")
+    held = DispositionChange.objects.in_world(viewer.world).pending().select_related("npc", "party")
     changes = [
         (entry, present_influence(entry)) for entry in held.annotate_episode().order_by("-id")
     ]
-    clashes, flagged = list(open_contradictions(looker.world)), flagged_facts(looker.world)
-    return show(
+    clashes, flagged = list(open_contradictions(viewer.world)), flagged_facts(viewer.world)
+    return render_page(
         request,
-        looker,
+        viewer,
         "gm/inbox.html",
         changes=changes,
-        proposals=LoreProposal.objects.filter(world=looker.world, state="open"),
+        proposals=LoreProposal.objects.filter(world=viewer.world, state="open"),
         contradictions=clashes,
         flagged=flagged,
-        dates=names_of_days(looker.world, looker.audience, world_days_of(clashes, flagged)),
+        dates=names_of_days(viewer.world, viewer.audience, world_days_of(clashes, flagged)),
     )
 
 
 @page
-def find(request: HttpRequest, looker: Viewer) -> HttpResponse:
-    """One box over everything: what the tools answer for the looker's audience, and people by their names."""
+def find(request: HttpRequest, viewer: Viewer) -> HttpResponse:
+    """One box over everything: what the tools answer for the viewer's audience, and people by their names."""
     question = request.GET.get("q", "").strip()
     if not question:
-        return show(request, looker, "gm/find.html", q="", found=None)
+        return render_page(request, viewer, "gm/find.html", q="", found=None)
     try:
-        found = _found(looker, question)
+        found = _found(viewer, question)
     except Problem as problem:
-        return show(request, looker, "gm/find.html", q=question, found=None, problem=problem)
-    return show(request, looker, "gm/find.html", q=question, found=found)
+        return render_page(request, viewer, "gm/find.html", q=question, found=None, problem=problem)
+    return render_page(request, viewer, "gm/find.html", q=question, found=found)
 
 
-def _found(looker: Viewer, question: str) -> dict[str, Any]:
-    caller = Caller(world=looker.world, audience=looker.audience)
+def _found(viewer: Viewer, question: str) -> dict[str, Any]:
+    caller = Caller(world=viewer.world, audience=viewer.audience)
     lore = lore_search(LoreQuestion(query=question, k=FOUND), caller)
     rules = rules_lookup(RulesQuestion(term=question, k=FOUND), caller)
     named = (
-        NPC.objects.in_world(looker.world)
-        .visible_to(looker.audience)
+        NPC.objects.in_world(viewer.world)
+        .visible_to(viewer.audience)
         .filter(name__icontains=question)
     )
-    episodes = Episode.objects.in_world(looker.world).visible_to(looker.audience).not_retracted()
-    scopes = [str(looker.world.pk)]
+    episodes = Episode.objects.in_world(viewer.world).visible_to(viewer.audience).not_retracted()
+    scopes = [str(viewer.world.pk)]
     hits = search(
         episodes,
         SearchRequest(
             query=question,
             scopes=scopes,
-            hidden=looker.is_gm,
+            hidden=viewer.is_gm,
             limit=FOUND,
-            language=looker.world.language,
+            language=viewer.world.language,
         ),
     )
     told = episodes.with_source().in_bulk([hit.id for hit in hits])

@@ -18,7 +18,7 @@ from npcs.models import NPC, Disposition, DispositionChange, Secret
 from npcs.score import label_of
 from retrieval.errors import Problem
 from worlds.admin_scoping import WorldScoped
-from worlds.erasure import deletion_for_good
+from worlds.erasure import permanent_deletion
 
 SCORE_FIELDS = {"base", "half_life"}
 """Fields from which every disposition of the NPC is computed."""
@@ -53,11 +53,11 @@ class NPCAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
         super().save_formset(request, form, formset, change)
 
     def delete_model(self, _request: HttpRequest, obj: NPC) -> None:
-        with deletion_for_good():
+        with permanent_deletion():
             obj.delete()
 
     def delete_queryset(self, _request: HttpRequest, queryset: QuerySet[NPC]) -> None:
-        with deletion_for_good():
+        with permanent_deletion():
             queryset.delete()
 
 

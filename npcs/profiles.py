@@ -26,7 +26,7 @@ from npcs.schemas import (
 from npcs.score import ScoreChange, fold, label_of
 from worlds.audiences import Audience, Visibility
 from worlds.models import Party, World
-from worlds.reveals import guarded_models
+from worlds.reveals import models_with_visibility
 
 MOST_INFLUENCES = 20
 MOST_KNOWN = 30
@@ -182,8 +182,8 @@ def titles_of(subjects: Sequence[tuple[str, UUID]]) -> dict[tuple[str, UUID], st
     return {
         (kind, row.pk): str(row)
         for kind, ids in ids_by_kind.items()
-        if kind in guarded_models()
-        for row in guarded_models()[kind]._default_manager.filter(pk__in=ids)
+        if kind in models_with_visibility()
+        for row in models_with_visibility()[kind]._default_manager.filter(pk__in=ids)
     }
 
 

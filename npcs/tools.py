@@ -10,10 +10,10 @@ from npcs.profiles import profile_for_players, strongest_relations
 from npcs.schemas import NPCProfile
 from worlds.callers import Caller
 from worlds.lookup import find_party
-from worlds.tool_args import Ask
+from worlds.tool_args import ToolRequest
 
 
-class ProfileAsk(Ask):
+class ProfileAsk(ToolRequest):
     npc_id: Annotated[
         str, Field(min_length=1, max_length=200, description="Id or name of the NPC.")
     ]

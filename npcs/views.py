@@ -19,7 +19,7 @@ from npcs.profiles import profile_for_players
 from retrieval.errors import Problem
 from worlds.callers import Caller
 from worlds.models import Party
-from worlds.pages import Viewer, gm_page, page, show
+from worlds.pages import Viewer, gm_page, page, render_page
 
 NPCS_PER_PAGE = 60
 
@@ -30,7 +30,7 @@ def npc_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience).order_by("name")
     npcs = Paginator(rows, NPCS_PER_PAGE).get_page(request.GET.get("page"))
     table = page_queries.disposition_table(list(npcs), viewer.parties, viewer.audience)
-    return show(request, viewer, "gm/npcs.html", found=npcs, rows=table)
+    return render_page(request, viewer, "gm/npcs.html", found=npcs, rows=table)
 
 
 @page
@@ -41,7 +41,7 @@ def npc_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"npc": npc, "party": party}
     if not viewer.is_gm:
         context["profile"] = profile_for_players(npc, viewer.audience, party)
-        return show(request, viewer, "gm/npc_for_players.html", **context)
+        return render_page(request, viewer, "gm/npc_for_players.html", **context)
     profile = read_gm_profile(Caller.gm(npc.world), npc.slug, None)
     assert profile
     assert profile.dynamic
@@ -56,7 +56,7 @@ def npc_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
         "pictures": page_queries.pictures_of(npc, viewer.audience),
         "axes": Axis.choices,
     }
-    return show(request, viewer, "gm/npc.html", **context)
+    return render_page(request, viewer, "gm/npc.html", **context)
 
 
 def get_npc(viewer: Viewer, slug: str) -> NPC:
@@ -128,7 +128,7 @@ def party_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     """What the party knows, who has an opinion of it, its open threads and latest episodes."""
     party = viewer.party(slug)
     assert party is not None
-    return show(
+    return render_page(
         request,
         viewer,
         "gm/party.html",

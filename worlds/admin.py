@@ -15,7 +15,7 @@ from retrieval.errors import Invalid
 from worlds import keys, reveals
 from worlds.admin_scoping import WorldScoped
 from worlds.audiences import Audience
-from worlds.erasure import deletion_for_good
+from worlds.erasure import permanent_deletion
 from worlds.models import (
     ApiKey,
     AuditedCall,
@@ -35,7 +35,7 @@ class GameSystemAdmin(ModelAdmin):
     prepopulated_fields = {"slug": ["name"]}
 
 
-class GoesForGood:
+class DeletesLedgers:
     """Deleting it takes along what is otherwise append-only: the ledgers that hang on it."""
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -44,11 +44,11 @@ class GoesForGood:
         return deleted, counts, set(), protected
 
     def delete_model(self, _request: HttpRequest, obj: Any) -> None:
-        with deletion_for_good():
+        with permanent_deletion():
             obj.delete()
 
     def delete_queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        with deletion_for_good():
+        with permanent_deletion():
             queryset.delete()
 
 
@@ -68,7 +68,7 @@ class CampaignInline(TabularInline):
 
 
 @admin.register(World)
-class WorldAdmin(GoesForGood, WorldScoped, ModelAdmin):
+class WorldAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     world_path = "pk"
     list_display = ["name", "slug", "system", "language"]
     list_filter = ["system"]
@@ -79,7 +79,7 @@ class WorldAdmin(GoesForGood, WorldScoped, ModelAdmin):
 
 
 @admin.register(Campaign)
-class CampaignAdmin(GoesForGood, WorldScoped, ModelAdmin):
+class CampaignAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     list_display = ["name", "slug", "world"]
     list_filter = ["world"]
     search_fields = ["name", "slug"]
@@ -88,7 +88,7 @@ class CampaignAdmin(GoesForGood, WorldScoped, ModelAdmin):
 
 
 @admin.register(Party)
-class PartyAdmin(GoesForGood, WorldScoped, ModelAdmin):
+class PartyAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     list_display = ["name", "slug", "campaign", "world"]
     list_filter = ["world", "campaign"]
     search_fields = ["name", "slug"]
@@ -157,7 +157,7 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
             gettext("revoked")
             if key.revoked_at
             else gettext("valid")
-            if keys.stands(key)
+            if keys.is_valid(key)
             else gettext("expired")
         )
 
@@ -217,7 +217,7 @@ class RevealAdmin(ReadOnly, WorldScoped, ModelAdmin):
     def undo(self, request: HttpRequest, chosen: QuerySet[Reveal]) -> None:
         standing = chosen.filter(undone_at=None).select_related("world")
         for entry in standing:
-            reveals.undo(entry)
+            reveals.undo_reveal(entry)
         messages.success(request, gettext("Undone: those audiences no longer find them."))
 
 

@@ -18,7 +18,7 @@ else:
 KEEPERS = (Membership.Role.DESIGNER, Membership.Role.GM)
 
 
-def worlds_of(user: AbstractBaseUser | AnonymousUser) -> models.QuerySet[World]:
+def administered_worlds(user: AbstractBaseUser | AnonymousUser) -> models.QuerySet[World]:
     """Return the worlds whose rows `user` may see and edit in the admin."""
     if getattr(user, "is_superuser", False):
         return World.objects.all()
@@ -38,7 +38,7 @@ class WorldScoped(Base):
         rows = super().get_queryset(request)
         if getattr(request.user, "is_superuser", False):
             return rows
-        within = models.Q(**{f"{self.world_path}__in": worlds_of(request.user)})
+        within = models.Q(**{f"{self.world_path}__in": administered_worlds(request.user)})
         shared = (
             models.Q(**{f"{self.world_path}__isnull": True})
             if self.world_path != "pk"
@@ -62,7 +62,7 @@ class WorldScoped(Base):
     def _mine(self, request: HttpRequest, obj: Any) -> bool:
         if obj is None or getattr(request.user, "is_superuser", False):
             return True
-        within = {f"{self.world_path}__in": worlds_of(request.user)}
+        within = {f"{self.world_path}__in": administered_worlds(request.user)}
         return bool(type(obj)._default_manager.filter(pk=obj.pk, **within).exists())
 
 
@@ -70,6 +70,6 @@ def _narrowed(rows: models.QuerySet[Any] | None, user: Any) -> models.QuerySet[A
     if rows is None:
         return None
     if rows.model is World:
-        return rows.filter(pk__in=worlds_of(user))
+        return rows.filter(pk__in=administered_worlds(user))
     names = {field.name for field in rows.model._meta.fields}
-    return rows.filter(world__in=worlds_of(user)) if "world" in names else rows
+    return rows.filter(world__in=administered_worlds(user)) if "world" in names else rows

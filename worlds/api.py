@@ -12,7 +12,7 @@ from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.models import Reveal
 from worlds.rest import NeedsKey, require_gm
-from worlds.schemas import RevealLog, RevealLogged, RevealWritten
+from worlds.schemas import RevealIn, RevealLog, RevealOut
 from worlds.tool_args import AUDIENCE
 
 router = Router(tags=["world"], auth=NeedsKey(Scope.WORLD_WRITE))
@@ -23,14 +23,14 @@ PAGE = 100
     "/reveals",
     operation_id="reveal_create",
     summary="Tell a party or NPC of something",
-    response={201: RevealLogged},
+    response={201: RevealOut},
 )
-def create_reveal(request: HttpRequest, entry: Body[RevealWritten]) -> Status[Reveal]:
+def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status[Reveal]:
     """From now on the audience finds the row. Revealing again what stands returns the standing entry."""
     caller = require_gm(request)
     subject = reveals.find_subject(caller.world, entry.kind, entry.id)
     told = entry.model_dump(exclude={"kind", "id", "audience"})
-    audience = caller.asking_as(entry.audience).audience
+    audience = caller.as_audience(entry.audience).audience
     made = reveals.reveal(subject, audience, by=str(caller.key or ""), **told)
     return Status(201, made)
 
@@ -51,7 +51,7 @@ def list_reveals(
     caller = require_gm(request)
     entries = Reveal.objects.filter(world=caller.world).order_by("-id")
     if audience:
-        entries = entries.filter(audience=str(caller.asking_as(audience).audience))
+        entries = entries.filter(audience=str(caller.as_audience(audience).audience))
     if cursor:
         entries = entries.filter(id__lt=cursor)
     page = list(entries[: limit + 1])
@@ -65,11 +65,11 @@ def list_reveals(
     "/reveals/{uuid:entry_id}",
     operation_id="reveal_undo",
     summary="Take a reveal back",
-    response=RevealLogged,
+    response=RevealOut,
 )
 def undo_reveal(request: HttpRequest, entry_id: UUID) -> Reveal:
     """The audience no longer finds the row by this reveal; the log keeps the entry, marked as undone."""
-    return reveals.undo(_entry(require_gm(request), entry_id))
+    return reveals.undo_reveal(_entry(require_gm(request), entry_id))
 
 
 def _entry(caller: Caller, entry_id: UUID) -> Reveal:

@@ -19,7 +19,7 @@ from django.utils import timezone
 from retrieval.models import uuid7
 from worlds.callers import Caller
 from worlds.models import AuditedCall
-from worlds.write_behind import Gathering
+from worlds.write_behind import WriteBehind
 
 _WRITE = """
 WITH quick AS (SELECT set_config('synchronous_commit', %(commit)s, true)),
@@ -44,13 +44,13 @@ class Call:
     be made of the question and the answer while nobody waits is given as a function."""
 
     tool: str
-    door: str
+    via: str
     caller: Caller
     status: int = 200
     code: str = ""
     milliseconds: float = 0.0
-    asked: Callable[[], Mapping[str, Any]] = dict
-    returned: Callable[[], Sequence[str]] = tuple
+    arguments: Callable[[], Mapping[str, Any]] = dict
+    row_ids: Callable[[], Sequence[str]] = tuple
     degraded: Sequence[str] = ()
 
 
@@ -72,7 +72,7 @@ def record(call: Call) -> None:
         _gathering.add(noted)
 
 
-def settle() -> None:
+def wait_until_written() -> None:
     """Return when the row of every call that was answered before is written, by whichever process."""
     _gathering.flush()
     sleep(2 * GATHERED_SECONDS)
@@ -91,12 +91,12 @@ def _values(noted: Noted) -> dict[str, Any]:
         "at": noted.at,
         "world": call.caller.world.pk,
         "key": key.pk if key else None,
-        "door": call.door,
+        "door": call.via,
         "tool": call.tool[:80],
         "audience": str(call.caller.audience)[:120],
         "request_id": call.caller.request_id[:64],
-        "asked": _json({name: _short(value) for name, value in call.asked().items()}),
-        "returned": _json(list(call.returned())),
+        "asked": _json({name: _short(value) for name, value in call.arguments().items()}),
+        "returned": _json(list(call.row_ids())),
         "degraded": _json(list(call.degraded)),
         "status": call.status,
         "code": call.code,
@@ -113,10 +113,10 @@ def _told(noted: Noted) -> str:
     return f"The audit of a call of {noted.call.tool[:80]} (request {noted.call.caller.request_id[:64]})"
 
 
-_gathering = Gathering(_write, seconds=GATHERED_SECONDS, tell=_told)
+_gathering = WriteBehind(_write, seconds=GATHERED_SECONDS, tell=_told)
 
 
-def forget_old() -> int:
+def delete_old_calls() -> int:
     """Delete calls older than `AUDIT_DAYS` (0: never), a batch a transaction; return how many."""
     horizon, gone = timezone.now() - timedelta(days=settings.AUDIT_DAYS), 0
     while settings.AUDIT_DAYS:

@@ -7,12 +7,12 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-DEFAULT_CHARS, MOST_CHARS = 8_000, 60_000
-LARGEST_K = 50
+DEFAULT_CHARS, MAX_CHARS = 8_000, 60_000
+MAX_K = 50
 
 MaxChars = Annotated[
     int | None,
-    Field(ge=200, le=MOST_CHARS, description="At most this many characters of text in the answer."),
+    Field(ge=200, le=MAX_CHARS, description="At most this many characters of text in the answer."),
 ]
 
 

@@ -31,7 +31,7 @@ class BulkReport(BaseModel):
 def write_all(items: Sequence[Any], write: Write, *, atomic: bool) -> BulkReport:
     """Write each item in a transaction of its own; with `atomic`, none when one fails."""
     with transaction.atomic():
-        reports = [_written(index, item, write) for index, item in enumerate(items)]
+        reports = [write_item(index, item, write) for index, item in enumerate(items)]
         failed = sum(report.status == "failed" for report in reports)
         if atomic and failed:
             transaction.set_rollback(True)
@@ -41,12 +41,12 @@ def write_all(items: Sequence[Any], write: Write, *, atomic: bool) -> BulkReport
     return BulkReport(stored=stored, failed=failed, items=reports)
 
 
-def _written(index: int, item: Any, write: Write) -> ItemReport:
+def write_item(index: int, item: Any, write: Write) -> ItemReport:
     try:
         with transaction.atomic():
             name, outcome = write(item)
     except (Problem, ValidationError) as refused:
-        problem = refused if isinstance(refused, Problem) else invalid(refused)
+        problem = refused if isinstance(refused, Problem) else to_invalid(refused)
         return ItemReport(
             index=index,
             status="failed",
@@ -57,7 +57,7 @@ def _written(index: int, item: Any, write: Write) -> ItemReport:
     return ItemReport(index=index, status="ok", id=name, outcome=outcome)
 
 
-def invalid(error: ValidationError) -> Invalid:
+def to_invalid(error: ValidationError) -> Invalid:
     """Say in one line what Pydantic found."""
     found = [
         f"{'.'.join(map(str, each['loc'])) or 'item'}: {each['msg']}" for each in error.errors()[:5]

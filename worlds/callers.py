@@ -26,7 +26,7 @@ class Caller:
         return cls(world=world, audience=GM)
 
     @classmethod
-    def holding(cls, key: ApiKey, *, request_id: str = "") -> "Caller":
+    def with_key(cls, key: ApiKey, *, request_id: str = "") -> "Caller":
         """The program that holds `key`, asking as much as the key may see."""
         return cls(
             world=key.world,
@@ -38,7 +38,7 @@ class Caller:
             request_id=request_id,
         )
 
-    def asking_as(self, text: str | None) -> "Caller":
+    def as_audience(self, text: str | None) -> "Caller":
         """Narrow to the audience called `text`; raises `AudienceAboveCap` for anything the caller does not cover.
 
         The refusal does not depend on whether the party or NPC exists: only a game master is told that it does not.

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 
 
 @contextmanager
-def deletion_for_good() -> Iterator[None]:
+def permanent_deletion() -> Iterator[None]:
     """Let the transaction delete from append-only tables (their triggers look for this setting).
 
     For whole things and for good: an NPC, a party, a world. Nothing else may shorten a ledger.

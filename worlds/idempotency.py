@@ -21,16 +21,16 @@ from worlds.models import ApiKey, IdempotentWrite
 ABANDONED = timedelta(minutes=2)
 
 
-class InFlight(Conflict):
+class WriteInFlight(Conflict):
     code, title = "idempotency_in_flight", "The same write is under way"
 
 
-class Reused(Invalid):
+class TokenReused(Invalid):
     code, title = "idempotency_key_reused", "Idempotency key used for another request"
 
 
 @dataclass(frozen=True)
-class Answer:
+class StoredResponse:
     """A response as stored and replayed."""
 
     status: int
@@ -40,8 +40,13 @@ class Answer:
 
 
 def once(
-    key: ApiKey, token: str, request: bytes, write: Callable[[], Answer], *, atomic: bool = True
-) -> Answer:
+    key: ApiKey,
+    token: str,
+    request: bytes,
+    write: Callable[[], StoredResponse],
+    *,
+    atomic: bool = True,
+) -> StoredResponse:
     """Run `write` unless `token` was used before; then return what it answered that time.
 
     What `write` changes and the note that it is done are one transaction (unless `atomic` is false): a crash between
@@ -51,7 +56,7 @@ def once(
         raise Invalid("Idempotency-Key must be 1 to 200 printable characters.")
     claim = _claim(key, token, sha256(request).hexdigest())
     if claim.status is not None:
-        return Answer(claim.status, bytes(claim.body), claim.headers, replayed=True)
+        return StoredResponse(claim.status, bytes(claim.body), claim.headers, replayed=True)
     try:
         with transaction.atomic() if atomic else nullcontext():
             answer = write()
@@ -62,7 +67,7 @@ def once(
     return answer
 
 
-def forget_old() -> int:
+def delete_old_writes() -> int:
     """Delete what is older than `IDEMPOTENCY_DAYS`; return how many."""
     return IdempotentWrite.objects.filter(created_at__lt=_horizon()).delete()[0]
 
@@ -80,11 +85,11 @@ def _claim(key: ApiKey, token: str, fingerprint: str) -> IdempotentWrite:
     except IntegrityError:
         held = IdempotentWrite.objects.filter(key=key, token=token).first()
     if held and held.fingerprint != fingerprint:
-        raise Reused(
+        raise TokenReused(
             "This Idempotency-Key was used with another request: use a new key for a new write."
         )
     if held is None or held.status is None:
-        raise InFlight(
+        raise WriteInFlight(
             "A request with this Idempotency-Key is under way: wait for it, then send it again."
         )
     return held
@@ -97,6 +102,6 @@ def _drop_dead(key: ApiKey, token: str) -> None:
     held.filter(status=None, created_at__lt=now - ABANDONED).delete()
 
 
-def _keep(claim: IdempotentWrite, answer: Answer) -> None:
+def _keep(claim: IdempotentWrite, answer: StoredResponse) -> None:
     claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
     claim.save(update_fields=["status", "body", "headers"])

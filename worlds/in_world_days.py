@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from worlds.audiences import Audience, Guarded
 from worlds.models import World
 
-DATED = (("in_world_at", "in_world_label"), ("in_world_until", "in_world_until_label"))
+DATE_FIELDS = (("in_world_at", "in_world_label"), ("in_world_until", "in_world_until_label"))
 
 
 def names_of_days(
@@ -43,7 +43,7 @@ def _dated(world: World, audience: Audience) -> Iterable[tuple[Any, str, str]]:
     """Every kind of row with a date, as `audience` may know of it."""
     for model in apps.get_models():
         names = {field.name for field in model._meta.get_fields()}
-        for at, label in DATED:
+        for at, label in DATE_FIELDS:
             if issubclass(model, Guarded) and {at, label} <= names:
                 rows: Any = model._default_manager.filter(world=world)
                 shown = rows.visible_to(audience)

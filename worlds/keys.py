@@ -32,7 +32,7 @@ BAD_KEY = (
     "This API key is not valid (unknown, expired or revoked): ask the world's owner for a new one."
 )
 
-_known: TTLCache[str, ApiKey] = TTLCache(maxsize=4096, ttl=60)
+_verified_keys: TTLCache[str, ApiKey] = TTLCache(maxsize=4096, ttl=60)
 
 
 def create_key(
@@ -51,7 +51,7 @@ def create_key(
         name=name,
         world=world,
         campaign=campaign,
-        scopes=sorted(_valid_scopes(scopes)),
+        scopes=sorted(check_scopes(scopes)),
         audience=str(Audience.parse(str(audience))),
         namespace=namespace,
         calls_per_minute=calls_per_minute,
@@ -65,33 +65,33 @@ def create_key(
 def mint(key: ApiKey) -> str:
     """Give `key` (not yet saved) a fresh prefix and secret; return the text to show once."""
     key.prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    key.secret_hash = _digest(secret)
+    key.secret_hash = digest(secret)
     return f"m37_{key.prefix}_{secret}"
 
 
 def verify(text: str) -> ApiKey:
     """Return the key that `text` spells, with its world and campaign; raises `Unauthorized`."""
-    prefix, secret = _split(text)
-    known = _known.get(prefix)
-    key = known or _load(prefix)
-    if key is None or not hmac.compare_digest(key.secret_hash, _digest(secret)) or not stands(key):
+    prefix, secret = split_key(text)
+    cached = _verified_keys.get(prefix)
+    key = cached or load_key(prefix)
+    if key is None or not hmac.compare_digest(key.secret_hash, digest(secret)) or not is_valid(key):
         raise Unauthorized(BAD_KEY)
-    if known is None:
-        _known[prefix] = key
+    if cached is None:
+        _verified_keys[prefix] = key
     return key
 
 
-def verify_afresh(key: ApiKey) -> ApiKey:
+def reload_key(key: ApiKey) -> ApiKey:
     """Read `key` again after it was changed; raises `Unauthorized` when it no longer stands."""
-    _known.pop(key.prefix, None)
-    fresh = _load(key.prefix)
-    if fresh is None or fresh.secret_hash != key.secret_hash or not stands(fresh):
+    _verified_keys.pop(key.prefix, None)
+    fresh = load_key(key.prefix)
+    if fresh is None or fresh.secret_hash != key.secret_hash or not is_valid(fresh):
         raise Unauthorized(BAD_KEY)
-    _known[key.prefix] = fresh
+    _verified_keys[key.prefix] = fresh
     return fresh
 
 
-def stands(key: ApiKey) -> bool:
+def is_valid(key: ApiKey) -> bool:
     """Whether the key is neither revoked nor expired."""
     return key.revoked_at is None and (key.expires_at is None or key.expires_at > timezone.now())
 
@@ -99,10 +99,10 @@ def stands(key: ApiKey) -> bool:
 def revoke(key: ApiKey) -> None:
     """End the key for good, in every process at its next call."""
     ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=timezone.now())
-    _known.pop(key.prefix, None)
+    _verified_keys.pop(key.prefix, None)
 
 
-def _load(prefix: str) -> ApiKey | None:
+def load_key(prefix: str) -> ApiKey | None:
     stamp = Func(
         F("pk"),
         template="(worlds_apikey.xmin::text || worlds_apikey.ctid::text)",
@@ -114,7 +114,7 @@ def _load(prefix: str) -> ApiKey | None:
     )
 
 
-def _split(text: str) -> tuple[str, str]:
+def split_key(text: str) -> tuple[str, str]:
     mark, _line, rest = text.strip().partition("_")
     prefix, _line, secret = rest.partition("_")
     if mark != "m37" or not prefix or not secret or not rest.isascii() or len(text) > 200:
@@ -122,13 +122,13 @@ def _split(text: str) -> tuple[str, str]:
     return prefix, secret
 
 
-def _digest(secret: str) -> str:
+def digest(secret: str) -> str:
     """A plain SHA-256 is enough: the secret is 256 random bits, so there is nothing to guess."""
     return sha256(secret.encode()).hexdigest()
 
 
-def _valid_scopes(scopes: Iterable[str]) -> set[str]:
-    wanted = set(scopes)
-    if unknown := wanted - set(Scope):
+def check_scopes(scopes: Iterable[str]) -> set[str]:
+    requested = set(scopes)
+    if unknown := requested - set(Scope):
         raise Invalid(f"Unknown scopes {', '.join(sorted(unknown))}: use {', '.join(Scope)}.")
-    return {str(scope) for scope in wanted}
+    return {str(scope) for scope in requested}

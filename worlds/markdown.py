@@ -45,7 +45,7 @@ ATTRIBUTES = {"a": {"href", "title"}, "div": {"class"}, "span": {"class"}, "ol":
 WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]")
 
 
-def _secret(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest: object) -> str:
+def render_secret(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest: object) -> str:
     if tokens[at].nesting != 1:
         return "</div>\n"
     who = tokens[at].info.strip().removeprefix("secret").strip()
@@ -54,11 +54,11 @@ def _secret(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest: objec
 
 
 @cache
-def _parser() -> MarkdownIt:
+def markdown_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(
         ["table", "strikethrough"]
     )
-    return parser.use(container_plugin, "secret", render=_secret)
+    return parser.use(container_plugin, "secret", render=render_secret)
 
 
 def safe_html(markdown: str) -> SafeString:
@@ -68,7 +68,10 @@ def safe_html(markdown: str) -> SafeString:
     """
     text = WIKI_LINK.sub(lambda match: match.group(2) or match.group(1), markdown)
     html = nh3.clean(
-        _parser().render(text), tags=TAGS, attributes=ATTRIBUTES, link_rel="noopener nofollow ugc"
+        markdown_parser().render(text),
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        link_rel="noopener nofollow ugc",
     )
     return SafeString(html)
 
@@ -76,6 +79,6 @@ def safe_html(markdown: str) -> SafeString:
 MARKS = re.compile(r"(\*\*|__|`|^#{1,6} |^> |^:::.*$)", re.MULTILINE)
 
 
-def plain(markdown: str) -> str:
+def plain_text(markdown: str) -> str:
     """Return the words of a Markdown text, for an excerpt."""
     return MARKS.sub("", WIKI_LINK.sub(lambda match: match.group(2) or match.group(1), markdown))

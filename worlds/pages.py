@@ -1,6 +1,6 @@
 """What every page for people shares: which world, who looks, and through whose eyes.
 
-A page never decides what may be seen: it takes `looker.audience` and hands it to the querysets.
+A page never decides what may be seen: it takes `viewer.audience` and hands it to the querysets.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ class Viewer:
 
     @cached_property
     def parties(self) -> list[Party]:
-        """The parties that the looker may know of: all for a game master, else the own one."""
+        """The parties that the viewer may know of: all for a game master, else the own one."""
         parties = Party.objects.filter(world=self.world).select_related("campaign").order_by("name")
         return list(parties if self.is_gm else parties.filter(slug=self.audience.slug or None))
 
@@ -70,7 +70,7 @@ def worlds_of(user: Any) -> Any:
     return worlds if user.is_superuser else worlds.filter(memberships__user=user)
 
 
-def look(request: HttpRequest, slug: str) -> Viewer:
+def viewer_of(request: HttpRequest, slug: str) -> Viewer:
     """Find out who looks; a world that the person does not belong to does not exist for them."""
     world = get_object_or_404(worlds_of(request.user).select_related("system"), slug=slug)
     own = _own_audience(request.user, world)
@@ -92,14 +92,14 @@ View = Callable[Concatenate[HttpRequest, Viewer, ...], HttpResponse]
 
 
 def page(view: View) -> Callable[..., HttpResponse]:
-    """A page of a world, for its members: the view gets a `Looker` for the slug in the address."""
+    """A page of a world, for its members: the view gets a `Viewer` for the slug in the address."""
 
     @login_required
     @wraps(view)
     def wrapped(request: HttpRequest, world: str, **kwargs: Any) -> HttpResponse:
-        looker = look(request, world)
-        request.looker = looker  # type: ignore[attr-defined]
-        return view(request, looker, **kwargs)
+        viewer = viewer_of(request, world)
+        request.viewer = viewer  # type: ignore[attr-defined]
+        return view(request, viewer, **kwargs)
 
     return wrapped
 
@@ -108,17 +108,19 @@ def gm_page(view: View) -> Callable[..., HttpResponse]:
     """A page that only a game master, looking as one, may know of."""
 
     @wraps(view)
-    def checked(request: HttpRequest, looker: Viewer, **kwargs: Any) -> HttpResponse:
-        if not looker.is_gm:
+    def checked(request: HttpRequest, viewer: Viewer, **kwargs: Any) -> HttpResponse:
+        if not viewer.is_gm:
             raise Http404
-        return view(request, looker, **kwargs)
+        return view(request, viewer, **kwargs)
 
     return page(checked)
 
 
-def show(request: HttpRequest, looker: Viewer, template: str, **context: Any) -> HttpResponse:
+def render_page(
+    request: HttpRequest, viewer: Viewer, template: str, **context: Any
+) -> HttpResponse:
     return render(
         request,
         template,
-        {"looker": looker, "world": looker.world, "audience": looker.audience, **context},
+        {"viewer": viewer, "world": viewer.world, "audience": viewer.audience, **context},
     )

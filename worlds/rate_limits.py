@@ -60,8 +60,8 @@ def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:
     used, reset, stamp = row
     if stamp != getattr(key, "stamp", None):
         # The key was written since this process read it: its scopes, audience and limit may be others now.
-        key = keys.verify_afresh(key)
-        fresh = Caller.holding(key, request_id=caller.request_id)
+        key = keys.reload_key(key)
+        fresh = Caller.with_key(key, request_id=caller.request_id)
         caller = replace(fresh, namespace=caller.namespace or fresh.namespace)
     allowance = Allowance(key.calls_per_minute, used, reset)
     if used > allowance.limit:

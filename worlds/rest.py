@@ -25,7 +25,7 @@ from ninja.security.base import AuthBase
 from retrieval.errors import AudienceAboveCap, Stale, Unauthorized
 from worlds import audit, idempotency, keys, rate_limits
 from worlds.callers import Caller
-from worlds.idempotency import Answer
+from worlds.idempotency import StoredResponse
 
 
 class NeedsKey(AuthBase):
@@ -47,7 +47,9 @@ class NeedsKey(AuthBase):
             assert isinstance(caller, Caller)
             return caller
         request_id = getattr(request, "request_id", "")
-        caller = Caller.holding(keys.verify(key_in_headers(request.headers)), request_id=request_id)
+        caller = Caller.with_key(
+            keys.verify(key_in_headers(request.headers)), request_id=request_id
+        )
         request.caller = caller  # type: ignore[attr-defined]  # a refused call is audited too
         if self.counted:
             caller, allowance = rate_limits.admit(caller, operation_of(request))
@@ -148,7 +150,7 @@ def audit_response(request: HttpRequest, response: HttpResponse, milliseconds: f
             status=response.status_code,
             code=getattr(response, "problem_code", ""),
             milliseconds=milliseconds,
-            returned=lambda: returned,
+            row_ids=lambda: returned,
         )
     )
 
@@ -166,11 +168,11 @@ def run_once(
 ) -> HttpResponse:
     """Run the operation unless its key has used `token` before; then replay the stored answer."""
 
-    def write() -> Answer:
+    def write() -> StoredResponse:
         response = run()
         if response.status_code >= 400:
             raise Refusal(response)
-        return Answer(response.status_code, response.content, dict(response.items()))
+        return StoredResponse(response.status_code, response.content, dict(response.items()))
 
     try:
         for authenticate in operation.auth_callbacks:

@@ -18,7 +18,7 @@ from worlds.models import Reveal, World
 
 
 @cache
-def guarded_models() -> dict[str, type[Guarded]]:
+def models_with_visibility() -> dict[str, type[Guarded]]:
     """Every kind of row that can be revealed, by its name in the log (`lore`, `npc`, …)."""
     return {
         str(model._meta.model_name): model
@@ -29,11 +29,11 @@ def guarded_models() -> dict[str, type[Guarded]]:
 
 def find_subject(world: World, kind: str, subject_id: UUID | str) -> Guarded:
     """Return the row that a reveal names; raises `NotFound`."""
-    model = guarded_models().get(kind)
+    model = models_with_visibility().get(kind)
     if model is None:
         raise NotFound(
             f"Nothing of the kind {kind!r} can be revealed.",
-            candidates=sorted(guarded_models())[:5],
+            candidates=sorted(models_with_visibility())[:5],
         )
     row: Guarded | None = model._default_manager.filter(world=world, pk=subject_id).first()
     if row is None:
@@ -79,7 +79,7 @@ def reveal(
 
 
 @transaction.atomic
-def undo(entry: Reveal) -> Reveal:
+def undo_reveal(entry: Reveal) -> Reveal:
     """Take a reveal back: the audience no longer finds the row, unless another entry stands. The entry stays in the
     log, marked as undone."""
     if entry.undone_at:
@@ -92,7 +92,7 @@ def undo(entry: Reveal) -> Reveal:
     return entry
 
 
-def carry_over(old: Guarded, new: Guarded) -> int:
+def transfer_reveals(old: Guarded, new: Guarded) -> int:
     """Let the standing entries about `old` speak of `new`, which has taken its place; return how many there were."""
     standing = Reveal.objects.filter(
         subject_kind=old._meta.model_name, subject_id=old.pk, undone_at=None

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from worlds.base_schemas import Day, RequestModel
 
 
-class RevealWritten(RequestModel):
+class RevealIn(RequestModel):
     """Who learned of what, and from where."""
 
     model_config = ConfigDict(extra="forbid")
@@ -31,7 +31,7 @@ class RevealWritten(RequestModel):
     note: str = Field(default="", max_length=2000)
 
 
-class RevealLogged(BaseModel):
+class RevealOut(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     id: UUID
@@ -48,7 +48,7 @@ class RevealLogged(BaseModel):
 
 
 class RevealLog(BaseModel):
-    reveals: list[RevealLogged]
+    reveals: list[RevealOut]
     next_cursor: str | None = Field(
         default=None, description="Send it as `cursor` for the next page."
     )

@@ -6,6 +6,9 @@ from worlds import audit, idempotency
 
 
 @shared_task
-def forget_old() -> dict[str, int]:
+def delete_old_records() -> dict[str, int]:
     """Delete audited calls and stored answers that are older than the site keeps them. Returns how many of each."""
-    return {"audited calls": audit.forget_old(), "stored answers": idempotency.forget_old()}
+    return {
+        "audited calls": audit.delete_old_calls(),
+        "stored answers": idempotency.delete_old_writes(),
+    }

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from worlds.base_schemas import RequestModel
 
 AUDIENCE = r"^(gm|public|party:.+|npc:.+)$"
-AsAudience = Annotated[
+AudienceField = Annotated[
     str | None,
     Field(
         pattern=AUDIENCE,
@@ -18,9 +18,9 @@ AsAudience = Annotated[
 ]
 
 
-class Ask(RequestModel):
+class ToolRequest(RequestModel):
     """Base of every tool's argument: closed, and answered for the audience named by `as` (capped by the caller)."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)
 
-    as_: AsAudience = None
+    as_: AudienceField = None

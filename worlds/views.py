@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from worlds.audiences import Audience
 from worlds.models import AuditedCall
-from worlds.pages import SESSION_KEY, Viewer, gm_page, look, show, worlds_of
+from worlds.pages import SESSION_KEY, Viewer, gm_page, render_page, viewer_of, worlds_of
 
 LOOKS = ("auto", "light", "dark")
 A_YEAR = 365 * 24 * 3600
@@ -29,22 +29,22 @@ def worlds(request: HttpRequest) -> HttpResponse:
 @login_required
 def view_as(request: HttpRequest, world: str) -> HttpResponse:
     """Look through a party's eyes, or through one's own again."""
-    looker = look(request, world)
-    if not looker.may_see_all:
+    viewer = viewer_of(request, world)
+    if not viewer.may_see_all:
         raise Http404
     chosen = request.session.setdefault(SESSION_KEY, {})
     if wanted := request.POST.get("as", ""):
-        chosen[world] = str(_known_audience(looker, wanted))
+        chosen[world] = str(_known_audience(viewer, wanted))
     else:
         chosen.pop(world, None)
     request.session.modified = True
     return _back(request, world)
 
 
-def _known_audience(looker: Viewer, text: str) -> Audience:
+def _known_audience(viewer: Viewer, text: str) -> Audience:
     audience = Audience.parse(text)
     if audience.kind == "party" and audience.slug not in {
-        party.slug for party in looker.every_party
+        party.slug for party in viewer.every_party
     }:
         raise Http404
     return audience
@@ -69,20 +69,20 @@ def _back(request: HttpRequest, world: str) -> HttpResponseRedirect:
 
 
 @gm_page
-def audit(request: HttpRequest, looker: Viewer) -> HttpResponse:
+def audit(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """What did the model see: every call, latest first."""
-    calls = AuditedCall.objects.filter(world=looker.world).select_related("key").order_by("-at")
+    calls = AuditedCall.objects.filter(world=viewer.world).select_related("key").order_by("-at")
     if tool := request.GET.get("tool", ""):
         calls = calls.filter(tool=tool)
     if wanted := request.GET.get("audience", ""):
         calls = calls.filter(audience=wanted)
     tools = (
-        AuditedCall.objects.filter(world=looker.world)
+        AuditedCall.objects.filter(world=viewer.world)
         .values_list("tool", flat=True)
         .distinct()
         .order_by("tool")
     )
     found = Paginator(calls, CALLS_PER_PAGE).get_page(request.GET.get("page"))
-    return show(
-        request, looker, "gm/audit.html", calls=found, tools=list(tools), tool=tool, wanted=wanted
+    return render_page(
+        request, viewer, "gm/audit.html", calls=found, tools=list(tools), tool=tool, wanted=wanted
     )

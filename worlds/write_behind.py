@@ -18,7 +18,7 @@ MOST = 10_000
 Row = TypeVar("Row")
 
 
-class Gathering(Generic[Row]):
+class WriteBehind(Generic[Row]):
     """`write` takes what was added within `seconds`. What it cannot write together it is given row by row, so that one
     bad row costs no other; what cannot be written at all is logged in the words of `tell`."""
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from worlds.base_schemas import Day, ResponseModel, StrictModel
-from worlds.tool_args import Ask
+from worlds.tool_args import ToolRequest
 
 Text = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -20,7 +20,7 @@ class Triple(StrictModel):
     object: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Assertion(Ask):
+class Assertion(ToolRequest):
     fact: Annotated[
         Text | Triple, Field(description="A plain statement, or subject, relation and object.")
     ]

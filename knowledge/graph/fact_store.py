@@ -10,7 +10,7 @@ from knowledge.graph.contradictions import close_contradictions_of
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.schemas import FactOutcome
 from worlds.audiences import Guarded, Visibility
-from worlds.reveals import carry_over
+from worlds.reveals import transfer_reveals
 
 SOURCE_FIELDS = ("source_kind", "source_ref", "source_note", "confidence")
 FACT_FIELDS = (*SOURCE_FIELDS, "visibility", "known_to", "since", "until")
@@ -51,7 +51,7 @@ def replace_fact(known: GraphEdge, new: GraphEdge) -> None:
     new.save(force_insert=True)
     new.rests_on.set(known.rests_on.all())
     new.dependants.add(*known.dependants.all())
-    carry_over(known, new)
+    transfer_reveals(known, new)
     new.visibility_changed()
     close_contradictions_of([known.pk])
 

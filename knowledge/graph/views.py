@@ -26,7 +26,7 @@ from knowledge.graph.protocol import TooBroad, View
 from knowledge.graph.schemas import NodeOut
 from retrieval.errors import Problem
 from worlds.in_world_days import names_of_days
-from worlds.pages import Viewer, gm_page, page, show
+from worlds.pages import Viewer, gm_page, page, render_page
 
 DEPTHS = (1, 2, 3)
 MOST_SUGGESTED = 1000
@@ -64,7 +64,7 @@ def graph(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         text = _("There is too much around here to draw in time: choose fewer steps.")
         messages.error(request, text, "bad")
     days = (day for edge in subgraph[1] for day in (edge.since, edge.until))
-    return show(
+    return render_page(
         request,
         viewer,
         "gm/graph.html",

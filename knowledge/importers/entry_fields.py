@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from knowledge.schemas import LoreIn, LoreKind
 from retrieval.errors import Invalid
 from retrieval.text import slugify, string_list
-from worlds.bulk import invalid
+from worlds.bulk import to_invalid
 
 LONGEST_NAME, MOST_NAMES, LONGEST_TAG = 200, 50, 80
 LONGEST_ORIGIN = 200
@@ -60,7 +60,7 @@ def make_draft(where: str, *, source: str = "", private: Any = False, **fields: 
     try:
         entry = LoreIn(title=title[:LONGEST_NAME] or "Untitled", **fields)
     except (ValidationError, Invalid) as problem:
-        invalid_entry = invalid(problem) if isinstance(problem, ValidationError) else problem
+        invalid_entry = to_invalid(problem) if isinstance(problem, ValidationError) else problem
         raise Invalid(f"{where}: {invalid_entry.detail}") from problem
     return LoreDraft(entry, where, bool(private), tuple(notes))
 

@@ -29,7 +29,7 @@ def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
         return "" if is_part or value in erased or quotes(value, texts) else value
 
     # Calls in the write-behind buffer would be inserted with the erased texts afterwards.
-    audit.settle()
+    audit.wait_until_written()
     # Keys without a namespace may read every memory of the world; the key of a call may be deleted.
     calls = AuditedCall.objects.filter(world=namespace.world)
     for call in calls.filter(Q(key__in=keys_of(namespace)) | Q(key=None)).iterator():

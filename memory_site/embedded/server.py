@@ -42,7 +42,7 @@ SETTINGS = {
     "hnsw.ef_search": "100",
 }
 
-LOOK_AGAIN = 1
+CHECK_SECONDS = 1
 """Seconds after which a server that ended is noticed, and started anew."""
 
 
@@ -87,7 +87,7 @@ class EmbeddedServer:
     def host(self) -> str:
         """Where the running server listens. Asked with each connection taken from the pool, so it looks but rarely."""
         now = monotonic()
-        if self._pid_of_lock != os.getpid() or now - self._looked_at > LOOK_AGAIN:
+        if self._pid_of_lock != os.getpid() or now - self._looked_at > CHECK_SECONDS:
             self.ensure_running()
             self._host, self._looked_at = str(self.socket_dir), now
         return self._host
@@ -97,7 +97,7 @@ class EmbeddedServer:
         if self._pid_of_lock == os.getpid() and (self.socket_dir / ".s.PGSQL.5432").exists():
             return
         self._prepare_home()
-        with self._locked():
+        with self.start_lock():
             self._join_users()
             if not self.is_running():
                 self._start()
@@ -190,7 +190,7 @@ class EmbeddedServer:
     # --- who uses it
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def start_lock(self) -> Iterator[None]:
         with (self.home / "start.lock").open("w") as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
@@ -207,7 +207,7 @@ class EmbeddedServer:
         """Stop using the server; the last user stops it."""
         if self._users is None or self._pid_of_lock != os.getpid() or not self.home.exists():
             return
-        with self._locked():
+        with self.start_lock():
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self.stop()

@@ -7,7 +7,7 @@ from knowledge.models import Lore, LorePassage
 from retrieval.errors import Conflict, Invalid
 from worlds.audiences import GM, PUBLIC, Audience, Visibility
 from worlds.models import Party, World
-from worlds.reveals import reveal, undo
+from worlds.reveals import reveal, undo_reveal
 
 BODY = """She keeps the ledger of the ferry.
 
@@ -87,7 +87,7 @@ def test_revealing_a_hidden_entry_shows_its_open_text_and_not_its_secrets(
         "She keeps the ledger of the ferry.",
         "She never sleeps far from the water.",
     }
-    undo(entry)
+    undo_reveal(entry)
     assert seen_by(Audience("party", "gilded-oath")) == set()
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from npcs.models import NPC, DispositionChange
-from worlds.erasure import deletion_for_good
+from worlds.erasure import permanent_deletion
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +31,6 @@ def test_the_database_refuses_to_delete_an_entry(entry: DispositionChange) -> No
 def test_a_world_deleted_for_good_takes_its_ledger_along(
     entry: DispositionChange, world: World
 ) -> None:
-    with deletion_for_good():
+    with permanent_deletion():
         world.delete()
     assert not DispositionChange.objects.exists()

@@ -29,18 +29,18 @@ from worlds.models import Party, World
 def test_nobody_asks_above_the_cap(world: World, cap: str, asked: str, granted: bool) -> None:
     caller = Caller(world=world, audience=Audience.parse(cap))
     if granted:
-        assert str(caller.asking_as(asked).audience) == asked
+        assert str(caller.as_audience(asked).audience) == asked
     else:
         with pytest.raises(AudienceAboveCap):
-            caller.asking_as(asked)
+            caller.as_audience(asked)
 
 
 def test_without_as_the_answer_is_for_the_cap(world: World) -> None:
-    assert Caller.gm(world).asking_as(None).audience.is_gm
+    assert Caller.gm(world).as_audience(None).audience.is_gm
 
 
 def test_a_game_master_names_a_party_as_people_do(lanternbearers: Party) -> None:
-    caller = Caller.gm(lanternbearers.world).asking_as("party:lanternBEARERS")
+    caller = Caller.gm(lanternbearers.world).as_audience("party:lanternBEARERS")
     assert (str(caller.audience), caller.campaign) == (
         "party:lanternbearers",
         lanternbearers.campaign,
@@ -49,11 +49,11 @@ def test_a_game_master_names_a_party_as_people_do(lanternbearers: Party) -> None
 
 def test_an_unknown_party_is_refused_with_candidates(lanternbearers: Party) -> None:
     with pytest.raises(NotFound) as unknown:
-        Caller.gm(lanternbearers.world).asking_as("party:torchbearers")
+        Caller.gm(lanternbearers.world).as_audience("party:torchbearers")
     assert list(unknown.value.candidates) == ["Lanternbearers"]
 
 
 @pytest.mark.parametrize("text", ["god", "party", "party:", "gm:x", "npc:"])
 def test_an_audience_that_is_none_is_invalid(world: World, text: str) -> None:
     with pytest.raises(Invalid):
-        Caller.gm(world).asking_as(text)
+        Caller.gm(world).as_audience(text)

@@ -11,7 +11,7 @@ from worlds import audit
 from worlds.callers import Caller
 from worlds.keys import create_key
 from worlds.models import AuditedCall, IdempotentWrite
-from worlds.tasks import forget_old
+from worlds.tasks import delete_old_records
 
 pytestmark = pytest.mark.django_db
 LATE, EARLY = timedelta(days=8), timedelta(days=6)
@@ -38,23 +38,23 @@ def left():
 def test_what_is_older_than_the_site_keeps_it_is_deleted_batch_by_batch(rows, monkeypatch):
     monkeypatch.setattr(audit, "BATCH", 1)  # so that there are several
     AuditedCall.objects.filter(tool="early").update(at=timezone.now() - LATE)
-    assert forget_old() == {"audited calls": 2, "stored answers": 1}
+    assert delete_old_records() == {"audited calls": 2, "stored answers": 1}
     assert left() == (set(), {"early"})
-    assert forget_old() == {"audited calls": 0, "stored answers": 0}
+    assert delete_old_records() == {"audited calls": 0, "stored answers": 0}
 
 
 def test_what_is_young_enough_stays(rows):
-    forget_old()
+    delete_old_records()
     assert left() == ({"early"}, {"early"})
 
 
 def test_with_no_limit_the_audit_is_kept_for_ever(rows, settings):
     settings.AUDIT_DAYS = 0
-    assert forget_old() == {"audited calls": 0, "stored answers": 1}
+    assert delete_old_records() == {"audited calls": 0, "stored answers": 1}
 
 
 def test_every_task_on_the_clock_is_one_that_a_worker_knows():
     app.loader.import_default_modules()
     planned = {entry["task"] for entry in site.CELERY_BEAT_SCHEDULE.values()}
-    assert "worlds.tasks.forget_old" in planned
+    assert "worlds.tasks.delete_old_records" in planned
     assert planned - set(app.tasks) == set()

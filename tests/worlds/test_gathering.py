@@ -13,7 +13,7 @@ from django.conf import settings
 from worlds import audit, write_behind
 from worlds.callers import Caller
 from worlds.models import AuditedCall, World
-from worlds.write_behind import Gathering
+from worlds.write_behind import WriteBehind
 
 AT_EXIT = """
 import os, django
@@ -45,7 +45,7 @@ def until(true: Any, seconds: float = 10) -> None:
 
 def test_rows_added_within_moments_are_written_together() -> None:
     written = Written()
-    rows = Gathering(written, seconds=0.2)
+    rows = WriteBehind(written, seconds=0.2)
     for number in range(5):
         rows.add({"n": number})
     until(lambda: written)
@@ -56,7 +56,7 @@ def test_rows_added_within_moments_are_written_together() -> None:
 
 def test_a_bad_row_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
     written = Written()
-    rows = Gathering(written, seconds=60, tell=lambda row: f"Row {row['n']}")
+    rows = WriteBehind(written, seconds=60, tell=lambda row: f"Row {row['n']}")
     for number in (12, 13, 14):
         rows.add({"n": number})
     rows.flush()
@@ -67,7 +67,7 @@ def test_a_bad_row_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
 def test_whoever_adds_waits_where_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_behind, "MOST", 1)
     written = Written()
-    rows = Gathering(written, seconds=60)
+    rows = WriteBehind(written, seconds=60)
     rows.add({"n": 1})
     assert not written
     rows.add({"n": 2})
@@ -76,7 +76,7 @@ def test_whoever_adds_waits_where_too_many_wait(monkeypatch: pytest.MonkeyPatch)
 
 def test_no_row_is_lost_or_doubled_by_many_threads() -> None:
     written = Written()
-    rows = Gathering(written, seconds=0.001)
+    rows = WriteBehind(written, seconds=0.001)
 
     def add(first: int) -> None:
         for number in range(first, first + 1000, 4):
@@ -107,11 +107,11 @@ def test_a_process_that_ends_writes_what_it_gathered() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_call_is_audited_soon_and_surely_after_settling() -> None:
     world = World.objects.create(slug="ferrymark", name="Ferrymark")
-    told = {"asked": lambda: {"query": "eels"}, "returned": lambda: ["the-quay"]}
+    told = {"arguments": lambda: {"query": "eels"}, "row_ids": lambda: ["the-quay"]}
     audit.record(audit.Call("lore_search", "rest", Caller.gm(world), **told))
     until(AuditedCall.objects.exists)
     audit.record(audit.Call("npc_profile", "mcp", Caller.gm(world)))
-    audit.settle()
+    audit.wait_until_written()
     rows = AuditedCall.objects.order_by("at").values_list("tool", "door", "asked", "returned")
     assert list(rows) == [
         ("lore_search", "rest", {"query": "eels"}, ["the-quay"]),

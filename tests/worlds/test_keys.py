@@ -19,7 +19,7 @@ def test_the_text_of_a_key_opens_its_world_and_is_stored_nowhere(world: World) -
 
 def test_a_new_key_is_player_safe(world: World) -> None:
     key, _text = keys.create_key(world, name="engine")
-    caller = Caller.holding(key)
+    caller = Caller.with_key(key)
     assert (str(caller.audience), caller.scopes) == ("public", {"tools:read"})
 
 
@@ -49,7 +49,7 @@ def test_an_expired_key_is_refused(world: World) -> None:
 
 def test_a_key_that_another_process_revoked_ends_at_the_next_call(world: World) -> None:
     _key, text = keys.create_key(world, name="engine")
-    caller = Caller.holding(keys.verify(text))
+    caller = Caller.with_key(keys.verify(text))
     ApiKey.objects.update(revoked_at=timezone.now())
     with pytest.raises(Unauthorized):
         rate_limits.admit(caller, "rules_lookup")
@@ -59,7 +59,7 @@ def test_a_key_that_was_narrowed_elsewhere_is_read_again(world: World) -> None:
     _key, text = keys.create_key(
         world, name="engine", audience="gm", scopes=["tools:read", "world:write"]
     )
-    caller = Caller.holding(keys.verify(text))
+    caller = Caller.with_key(keys.verify(text))
     ApiKey.objects.update(audience="public", scopes=["tools:read"])
     admitted, _left = rate_limits.admit(caller, "rules_lookup")
     assert (str(admitted.audience), admitted.scopes) == ("public", {"tools:read"})
@@ -67,7 +67,7 @@ def test_a_key_that_was_narrowed_elsewhere_is_read_again(world: World) -> None:
 
 def test_the_minute_of_one_tool_runs_out_and_another_tool_goes_on(world: World) -> None:
     _key, text = keys.create_key(world, name="engine", calls_per_minute=2)
-    caller = Caller.holding(keys.verify(text))
+    caller = Caller.with_key(keys.verify(text))
     left = [rate_limits.admit(caller, "lore_search")[1] for _ in range(2)]
     assert [allowance.headers["RateLimit-Remaining"] for allowance in left if allowance] == [
         "1",
@@ -81,7 +81,7 @@ def test_the_minute_of_one_tool_runs_out_and_another_tool_goes_on(world: World) 
 
 def test_a_new_minute_starts_a_new_count(world: World) -> None:
     _key, text = keys.create_key(world, name="engine", calls_per_minute=1)
-    caller = Caller.holding(keys.verify(text))
+    caller = Caller.with_key(keys.verify(text))
     rate_limits.admit(caller, "lore_search")
     CallCount.objects.update(minute=timezone.now() - timedelta(minutes=1))
     _caller, allowance = rate_limits.admit(caller, "lore_search")

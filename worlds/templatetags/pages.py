@@ -7,7 +7,7 @@ from django.conf import settings
 from django.utils.safestring import SafeString
 
 from worlds.in_world_days import day_name
-from worlds.markdown import plain, safe_html
+from worlds.markdown import plain_text, safe_html
 
 register = template.Library()
 
@@ -21,7 +21,7 @@ def markdown(text: str) -> SafeString:
 @register.filter
 def words(text: str) -> str:
     """Show Markdown as its words, for an excerpt."""
-    return plain(text or "")
+    return plain_text(text or "")
 
 
 @register.filter

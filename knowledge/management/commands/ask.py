@@ -41,7 +41,7 @@ class Command(BaseCommand):
         self, *_args: Any, question: str, domain: str | None, k: int, **options: Any
     ) -> None:
         try:
-            caller = Caller.gm(world_called(options["world"])).asking_as(options["audience"])
+            caller = Caller.gm(world_called(options["world"])).as_audience(options["audience"])
             explain = options["explain"] and caller.audience.is_gm
             if domain != "lore":
                 answer = rules_lookup(RulesQuestion(term=question, k=k, explain=explain), caller)

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from memory_site.api import api
-from memory_site.openapi import digest
+from memory_site.openapi import contract_digest
 
 COMMITTED = settings.BASE_DIR / "docs" / "api.digest"
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--write", action="store_true")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        text = "\n".join(digest(api.get_openapi_schema())) + "\n"
+        text = "\n".join(contract_digest(api.get_openapi_schema())) + "\n"
         if options["write"]:
             COMMITTED.parent.mkdir(exist_ok=True)
             COMMITTED.write_text(text)

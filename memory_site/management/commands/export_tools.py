@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from django.core.management.base import BaseCommand
 
-from memory_site.mcp import described
+from memory_site.mcp import to_mcp_tool
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.toolbox import TOOLS, Profile, Tool
 
@@ -41,5 +41,5 @@ class Command(BaseCommand):
 
 def _contract(tool: Tool, wanted: str, form: Form) -> dict[str, Any]:
     if wanted == "mcp":
-        return described(tool).model_dump(mode="json", by_alias=True, exclude_none=True)
+        return to_mcp_tool(tool).model_dump(mode="json", by_alias=True, exclude_none=True)
     return function_schema(tool, form)

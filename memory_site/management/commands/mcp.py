@@ -38,14 +38,14 @@ class Command(BaseCommand):
 
     def _caller(self, options: dict[str, Any]) -> Caller:
         if settings.MEMORY37_API_KEY:
-            return Caller.holding(keys.verify(settings.MEMORY37_API_KEY))
+            return Caller.with_key(keys.verify(settings.MEMORY37_API_KEY))
         world = World.objects.filter(slug=options["world"]).first() if options["world"] else None
         if world is None:
             raise CommandError("Set MEMORY37_API_KEY, or name a world with --world.")
         caller = Caller(
             world=world, audience=Audience("gm"), scopes=frozenset([keys.Scope.TOOLS_READ])
         )
-        return caller.asking_as(options["audience"])
+        return caller.as_audience(options["audience"])
 
 
 async def _serve(caller: Caller) -> None:

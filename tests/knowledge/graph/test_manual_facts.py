@@ -96,7 +96,7 @@ def test_the_reveal_log_follows_to_the_new_row_and_a_reveal_taken_back_closes_th
     assert reveals.find_subject(world, entry.subject_kind, entry.subject_id) == new
     assert (entry.note, new.visibility, new.known_to) == ("They saw her.", "revealed", [str(PARTY)])
     assert where(world, PARTY) == ["Ferrymark"]
-    reveals.undo(entry)
+    reveals.undo_reveal(entry)
     assert (where(world, PARTY), where(world, PARTY, believed_at=then)) == ([], [])
 
 

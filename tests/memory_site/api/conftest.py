@@ -11,7 +11,7 @@ from knowledge.entry_store import save_rule
 from knowledge.models import Document, Lore, Rule
 from tests.memory_site.api.serving import serve
 from worlds import keys
-from worlds.erasure import deletion_for_good
+from worlds.erasure import permanent_deletion
 from worlds.models import Campaign, GameSystem, Party, World
 
 Keys = Callable[..., str]
@@ -93,6 +93,6 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
         )
         with serve(Application()) as url:
             yield {"url": url, "key": text, "world": world}
-        with deletion_for_good():  # ledgers and observations are append-only, short of that
+        with permanent_deletion():  # ledgers and observations are append-only, short of that
             world.delete()
             system.delete()

@@ -236,7 +236,7 @@ class Asker:
     def question(self, number: int) -> tuple[Tool, dict[str, Any]]:
         reading = [tool for tool in TOOLS if tool.reads_only]
         tool = reading[number % len(reading)]
-        schema = tool.ask.model_json_schema(by_alias=True)
+        schema = tool.request_model.model_json_schema(by_alias=True)
         return tool, self._object(schema, schema.get("$defs", {}))
 
     def _object(self, schema: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from worlds.models import ApiKey, CallCount, World
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SECRET = "The guild hides its ledgers under the wheel of the drowned mill."
-Make = Callable[..., Callable[..., toolbox.Answered]]
+Make = Callable[..., Callable[..., toolbox.ToolResult]]
 
 
 @pytest.fixture
@@ -52,13 +52,13 @@ def calling(world: World) -> Make:
         )
     )
 
-    def make(**more: Any) -> Callable[..., toolbox.Answered]:
+    def make(**more: Any) -> Callable[..., toolbox.ToolResult]:
         _key, text = keys.create_key(world, name="engine", **{"audience": "gm", **more})
 
-        def call(tool: str = "lore_search", **arguments: Any) -> toolbox.Answered:
-            caller = Caller.holding(keys.verify(text))
-            return toolbox.call(
-                tool, arguments or {"query": "ledgers under the wheel"}, caller, door="rest"
+        def call(tool: str = "lore_search", **arguments: Any) -> toolbox.ToolResult:
+            caller = Caller.with_key(keys.verify(text))
+            return toolbox.call_tool(
+                tool, arguments or {"query": "ledgers under the wheel"}, caller, via="rest"
             )
 
         return call
@@ -77,7 +77,7 @@ def elsewhere(**changed: Any) -> None:
     ApiKey.objects.update(**changed)
 
 
-def shown(answered: toolbox.Answered) -> list[str]:
+def shown(answered: toolbox.ToolResult) -> list[str]:
     return [hit.id for hit in answered.answer.hits]  # type: ignore[attr-defined]
 
 

@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from memory_site import toolbox
 from memory_site.asgi import Application
 from memory_site.errors import problem_body
-from memory_site.threads import in_thread
+from memory_site.threads import run_in_thread
 from retrieval.errors import Problem
 from tests.memory_site.api.secrets import (
     AUDIENCES,
@@ -57,7 +57,7 @@ def told_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]
 def answer(name: str, arguments: dict[str, Any], caller: Caller) -> str:
     """Return all that the caller gets to read, as text."""
     try:
-        told = toolbox.call(name, arguments, caller, door="test").as_json()
+        told = toolbox.call_tool(name, arguments, caller, via="test").as_json()
     except Problem as problem:
         told = problem_body(problem, "")
     return json.dumps(told, sort_keys=True, ensure_ascii=False)
@@ -137,7 +137,7 @@ async def test_the_doors_add_nothing_to_what_the_tools_tell(
     told_world: World, audience: str
 ) -> None:
     """A sample over HTTP and MCP, with a key of that cap: the same words as in process, so the same silence."""
-    text, asker = await in_thread(lambda: _door(told_world, audience))
+    text, asker = await run_in_thread(lambda: _door(told_world, audience))
     questions = [asker.question(number) for number in range(SAMPLE)]
     with serve(Application()) as url:
         async with httpx2.AsyncClient(

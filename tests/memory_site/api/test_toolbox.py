@@ -17,7 +17,7 @@ from memory_site import toolbox
 from memory_site.api import api
 from memory_site.client import Memory37Client
 from memory_site.openai_schemas import Form, function_schema
-from memory_site.openapi import digest
+from memory_site.openapi import contract_digest
 from memory_site.toolbox import TOOLS, Profile
 
 SIX = ["rules_lookup", "lore_search", "session_fetch", "npc_profile", "lore_assert", "art_suggest"]
@@ -117,7 +117,7 @@ def test_every_description_says_when_and_gives_an_example(tool: toolbox.Tool) ->
     assert "Example:" in tool.description
     assert re.search(r"\b[Nn]ot\b", tool.description)
     example = json.loads(tool.description.split("Example:", 1)[1].strip())
-    tool.ask.model_validate(example)
+    tool.request_model.model_validate(example)
 
 
 def test_each_profile_offers_some_tools_and_none_offers_a_foreign_name() -> None:
@@ -140,7 +140,7 @@ def test_contracts_are_exported(
 def test_the_rest_contract_is_the_committed_one() -> None:
     """When this fails on purpose: `python manage.py api_digest --write`, and look at the difference."""
     committed = (settings.BASE_DIR / "docs" / "api.digest").read_text().splitlines()
-    assert digest(api.get_openapi_schema()) == committed
+    assert contract_digest(api.get_openapi_schema()) == committed
 
 
 def test_the_page_about_tools_tells_of_each_tool_and_argument() -> None:
@@ -149,7 +149,7 @@ def test_the_page_about_tools_tells_of_each_tool_and_argument() -> None:
     assert set(sections) == {tool.name for tool in TOOLS}
     for tool in TOOLS:
         told = set(re.findall(r"^\| `(\w+)`", sections[tool.name], re.MULTILINE))
-        arguments = set(tool.ask.model_json_schema(by_alias=True)["properties"]) - {"as"}
+        arguments = set(tool.request_model.model_json_schema(by_alias=True)["properties"]) - {"as"}
         assert told == arguments, tool.name
 
 
