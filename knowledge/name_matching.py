@@ -1,7 +1,6 @@
-"""Which rules and lore entries a question names: in full, by an alias, inflected, or with a
-typo."""
+"""Which rules and lore entries a question names: exactly, by an alias, inflected, or misspelled."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -15,19 +14,19 @@ from retrieval.text import KnownName, Mention, NameIndex, NameMatch, query_keys
 from worlds.audiences import Visibility
 from worlds.models import World
 
-MAX_CANDIDATES = 400
-"""How many names that share the beginning of a word with the question are compared with it."""
-MAX_TYPO_CHARS, MAX_TYPO_WORDS = 80, 5
-"""Only a question as short as this can be a name with a typo."""
-MAX_QUESTION_CHARS = 2000
+MOST_NAMES = 400
+"""Names compared in full, of those that share the beginning of a word with the question."""
+LONGEST_NAME, MOST_WORDS = 80, 5
+"""Only a question as short as this can be a misspelled name."""
+LONGEST_QUESTION = 2000
 RECHECK_SECONDS = 30
-"""Seconds after which another process's changes to shared rules are noticed."""
+"""How long another process's changes to shared rules may go unnoticed."""
 MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "part": "fuzzy", "fuzzy": "fuzzy"}
-RELIABLE = ("exact", "alias", "ending")
-CANDIDATES = """
+CERTAIN = ("exact", "alias", "ending")
+NEAR = """
 SELECT id, title, aliases FROM ({rows}) AS row
 WHERE name_keys && string_to_array(%(keys)s, ' ')::varchar(16)[]
-ORDER BY title, id LIMIT %(limit)s
+ORDER BY title, id LIMIT %(most)s
 """
 
 
@@ -43,9 +42,9 @@ class NamedRow:
 
 @dataclass(frozen=True)
 class SharedNames:
-    """The names of a game system's shared public rules, cached because they are the same for
-    every caller. `stamp` is their number and latest change; `checked_at` is when it was last
-    compared (monotonic seconds)."""
+    """The names of a game system's shared, public rules: the same for every caller, so they are
+    cached.
+    """
 
     index: NameIndex
     stamp: tuple[Any, ...]
@@ -56,19 +55,19 @@ _shared: dict[UUID, SharedNames] = {}
 
 
 def match_rules(
-    rules: CompiledRows, own: CompiledRows, world: World, question: str, *, within: float
+    rules: CompiledRows, own: CompiledRows, world: World, question: str, *, mentioned: float
 ) -> list[NamedRow]:
-    """Return the rules of `rules` that `question` is the name of, or that it mentions (scored
-    `within`). `own` are those among them that are not shared by all worlds."""
-    shared = [shared_names(world.system_id)] if world.system_id else []
-    indexes = [*shared, name_index(own, question)]
-    return match_names(indexes, lambda: name_index(rules, question), question, within)
+    """Return the rules of `rules` that `question` is the name of, else those that it mentions
+    (scored `mentioned`). `own` are those of `rules` that are not shared by all worlds."""
+    indexes = [_shared_index(world.system_id)] if world.system_id else []
+    indexes.append(name_index(own, question))
+    return _match(indexes, lambda: name_index(rules, question), question, mentioned)
 
 
-def match_rows(rows: CompiledRows, question: str, *, within: float) -> list[NamedRow]:
-    """Do the same for any rows of rules or lore, by their own names only."""
+def match_rows(rows: CompiledRows, question: str, *, mentioned: float) -> list[NamedRow]:
+    """The same for any rows of rules or lore. Reads no other rows."""
     index = name_index(rows, question)
-    return match_names([index], lambda: index, question, within)
+    return _match([index], lambda: index, question, mentioned)
 
 
 def exclude_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
@@ -76,21 +75,20 @@ def exclude_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
 
 
 def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
-    """Return an index of the names of `rows` that `text` may contain."""
+    """Return an index of the names of `rows` that may occur in `text`."""
     rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
     columns = ("id", "title", "aliases", "name_keys")
-    keys = " ".join(query_keys(text[:MAX_QUESTION_CHARS]))
-    names = rows.read(CANDIDATES, columns, keys=keys, limit=MAX_CANDIDATES)
+    keys = " ".join(query_keys(text[:LONGEST_QUESTION]))
+    names = rows.read(NEAR, columns, keys=keys, most=MOST_NAMES)
     return NameIndex(KnownName(*row) for row in names)
 
 
-def shared_names(system_id: UUID) -> NameIndex:
+def _shared_index(system_id: UUID) -> NameIndex:
     cached = _shared.get(system_id)
     if cached and monotonic() - cached.checked_at < RECHECK_SECONDS:
         return cached.index
-    rules = Rule.objects.filter(
-        world=None, document__system=system_id, visibility=Visibility.PUBLIC
-    )
+    shared = Rule.objects.filter(world=None, document__system=system_id)
+    rules = shared.filter(visibility=Visibility.PUBLIC)
     stamp = tuple(rules.aggregate(Count("pk"), Max("updated_at")).values())
     if cached and cached.stamp == stamp:
         _shared[system_id] = replace(cached, checked_at=monotonic())
@@ -101,43 +99,38 @@ def shared_names(system_id: UUID) -> NameIndex:
 
 
 def clear_shared_names() -> None:
-    """Empty the cache, after this process wrote shared rules."""
+    """To be called when this process has written shared rules."""
     _shared.clear()
 
 
-def match_names(
-    indexes: Sequence[NameIndex], all_names: Callable[[], NameIndex], question: str, within: float
+def _match(
+    indexes: Sequence[NameIndex],
+    all_names: Callable[[], NameIndex],
+    question: str,
+    mentioned: float,
 ) -> list[NamedRow]:
-    """Return the rows whose name is the whole question; else, for a short question that mentions
-    none, rows with a similar name; else the rows that it mentions, an ambiguous mention sharing
-    its score among its matches."""
     mentions = [
-        mention for index in indexes for mention in index.mentions(question[:MAX_QUESTION_CHARS])
+        mention for index in indexes for mention in index.mentions(question[:LONGEST_QUESTION])
     ]
-    whole = [
-        match
-        for mention in mentions
-        if covers_question(mention, question)
-        for match in mention.matches
-    ]
+    whole = [each for each in mentions if _is_whole_question(each, question)]
     if whole:
-        return list(named_rows(whole))
-    is_short = len(question) <= MAX_TYPO_CHARS and len(question.split()) <= MAX_TYPO_WORDS
-    if not mentions and is_short:
-        return list(named_rows(all_names().find(question)))
+        return list(_rows(match for mention in whole for match in mention.matches))
+    if not mentions and len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS:
+        return list(_rows(all_names().find(question)))
+    # A name that several rows have counts less for each of them.
     return [
-        replace(row, score=row.score * within / len(mention.matches), kind="alias")
+        replace(row, score=row.score * mentioned / len(mention.matches), kind="alias")
         for mention in mentions
-        for row in named_rows(match for match in mention.matches if match.how in RELIABLE)
+        for row in _rows(match for match in mention.matches if match.how in CERTAIN)
     ]
 
 
-def covers_question(mention: Mention, question: str) -> bool:
-    length = len(question.strip(" .?!\"'«»"))
-    return len(mention.text) >= length and all(m.how in RELIABLE for m in mention.matches)
+def _is_whole_question(mention: Mention, question: str) -> bool:
+    covers = len(mention.text) >= len(question.strip(" .?!\"'«»"))
+    return covers and all(match.how in CERTAIN for match in mention.matches)
 
 
-def named_rows(matches: Iterable[NameMatch]) -> Iterator[NamedRow]:
+def _rows(matches: Iterable[NameMatch]) -> Iterable[NamedRow]:
     for match in matches:
         assert isinstance(match.key, UUID)
         yield NamedRow(match.key, MATCHES[match.how], match.score, match.name)
