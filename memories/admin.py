@@ -1,5 +1,4 @@
-"""Admin of agent memory: namespaces with their inbox, core and health; memories with their history;
-receipts."""
+"""Admin of namespaces, memories with their history, observations, messages and erasure receipts."""
 
 from typing import Any
 
@@ -18,19 +17,13 @@ from memories.search.history import links_of
 from memories.states import State
 from worlds.admin_scoping import WorldScoped
 
-STATE_COLOURS = {
-    State.ACTIVE: "success",
-    State.PENDING: "warning",
-    State.SUPERSEDED: "info",
-    State.ARCHIVED: "info",
-    State.EXPIRED: "info",
-    State.REJECTED: "danger",
-}
+STATE_COLOURS = {State.ACTIVE: "success", State.PENDING: "warning", State.REJECTED: "danger"} | (
+    dict.fromkeys((State.SUPERSEDED, State.ARCHIVED, State.EXPIRED), "info")
+)
 
 
 class ReadOnlyAdmin:
-    """Written by agents and by the site: looked at here, changed through the inbox and the pages of
-    the namespace."""
+    """Rows that agents and the site write; people change them on the pages of the namespace."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -48,50 +41,40 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
     list_filter = ["world", "review"]
     search_fields = ["name", "path"]
     fields = [
-        "name",
-        "world",
-        "language",
-        "review",
-        "merge_top_k",
-        "merge_distance_cutoff",
-        "pages",
+        *("name", "world", "language", "review", "merge_top_k", "merge_distance_cutoff", "pages")
     ]
     readonly_fields = ["pages"]
     autocomplete_fields = ["world"]
 
     def get_urls(self) -> list[Any]:
-        own = [
-            path(
-                f"<uuid:pk>/{page.slug}/",
-                self.admin_site.admin_view(page.view(self)),
-                name=page.url_name,
-            )
-            for page in admin_pages.PAGES
-        ]
-        return [*own, *super().get_urls()]
+        pages = []
+        for page in admin_pages.PAGES:
+            view = self.admin_site.admin_view(page.view(self))
+            pages.append(path(f"<uuid:pk>/{page.slug}/", view, name=page.url_name))
+        return [*pages, *super().get_urls()]
 
     def has_delete_permission(self, request: HttpRequest, obj: Namespace | None = None) -> bool:
-        """A namespace is deleted for good, with a receipt, on its own page."""
+        """A namespace is deleted on its page "Delete for good", which writes a receipt."""
         return False
 
     @admin.display(description=_("inbox"))
     def inbox_link(self, namespace: Namespace) -> str:
         waiting = namespace.memories.pending().count()
-        return _link("inbox", namespace, gettext("%(count)d waiting") % {"count": waiting})
+        return page_link("inbox", namespace, gettext("%(count)d waiting") % {"count": waiting})
 
     @admin.display(description=_("core memory"))
     def core_link(self, namespace: Namespace) -> str:
-        return _link("core", namespace, gettext("versions and proposals"))
+        return page_link("core", namespace, gettext("versions and proposals"))
 
     @admin.display(description=_("health"))
     def health_link(self, namespace: Namespace) -> str:
-        return _link("health", namespace, gettext("counts and trend"))
+        return page_link("health", namespace, gettext("counts and trend"))
 
     @admin.display(description=_("pages"))
     def pages(self, namespace: Namespace) -> str:
         if namespace._state.adding:
             return "–"
-        links = ((_link(page.slug, namespace, str(page.title)),) for page in admin_pages.PAGES)
+        links = ((page_link(page.slug, namespace, str(page.title)),) for page in admin_pages.PAGES)
         return format_html_join(" · ", "{}", links)
 
 
@@ -112,25 +95,9 @@ class MemoryItemAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     list_select_related = ["namespace"]
     show_facets = admin.ShowFacets.ALWAYS
     fields = [
-        "text",
-        "context",
-        "namespace",
-        "bucket",
-        "importance",
-        "state",
-        "made_by",
-        "source",
-        "subject",
-        "speaker",
-        "event_at",
-        "in_world_label",
-        "expires_at",
-        "created_at",
-        "recalls",
-        "last_recalled_at",
-        "evidence_list",
-        "links_list",
-        "changes_list",
+        *("text", "context", "namespace", "bucket", "importance", "state", "made_by", "source"),
+        *("subject", "speaker", "event_at", "in_world_label", "expires_at", "created_at"),
+        *("recalls", "last_recalled_at", "evidence_list", "links_list", "changes_list"),
     ]
     readonly_fields = ["evidence_list", "links_list", "changes_list"]
 
@@ -138,7 +105,7 @@ class MemoryItemAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
         return super().get_queryset(request).defer("embedding", "search_vector")
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """The page of health links to the memories without a source."""
+        """Allow the filter by which the health page links to memories without observations."""
         return lookup == "observations__isnull" or super().lookup_allowed(lookup, value, request)
 
     @admin.display(description=_("memory"), ordering="text")
@@ -151,15 +118,16 @@ class MemoryItemAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
 
     @admin.display(description=_("rests on"))
     def evidence_list(self, memory: MemoryItem) -> str:
-        seen = memory.observations.order_by("recorded_at")
-        rows = ((row.text, row.source or gettext("no source"), row.recorded_at) for row in seen)
-        return _list("{} <em>({}, {:%Y-%m-%d %H:%M})</em>", rows)
+        observations = memory.observations.order_by("recorded_at")
+        source = gettext("no source")
+        rows = ((row.text, row.source or source, row.recorded_at) for row in observations)
+        return html_list("{} <em>({}, {:%Y-%m-%d %H:%M})</em>", rows)
 
     @admin.display(description=_("replaced and was replaced by"))
     def links_list(self, memory: MemoryItem) -> str:
         links = links_of(memory).select_related("older", "newer")
         rows = ((link.get_kind_display(), str(link.older), "→", str(link.newer)) for link in links)
-        return _list("<strong>{}</strong> {} {} {}", rows)
+        return html_list("<strong>{}</strong> {} {} {}", rows)
 
     @admin.display(description=_("states"))
     def changes_list(self, memory: MemoryItem) -> str:
@@ -167,7 +135,7 @@ class MemoryItemAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
         rows = (
             (change.at, change.get_state_display(), change.reason, change.by) for change in changes
         )
-        return _list("{:%Y-%m-%d %H:%M:%S} {} {} {}", rows)
+        return html_list("{:%Y-%m-%d %H:%M:%S} {} {} {}", rows)
 
 
 @admin.register(Observation)
@@ -197,14 +165,11 @@ class ErasureReceiptAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
         return receipt.is_clean
 
 
-def _link(page: str, namespace: Namespace, text: str) -> str:
-    return format_html(
-        '<a href="{}" class="m37-link">{}</a>',
-        reverse(f"admin:memories_{page}", args=[namespace.pk]),
-        text,
-    )
+def page_link(page: str, namespace: Namespace, text: str) -> str:
+    url = reverse(f"admin:memories_{page}", args=[namespace.pk])
+    return format_html('<a href="{}" class="m37-link">{}</a>', url, text)
 
 
-def _list(form: str, rows: Any) -> str:
-    items = format_html_join("", "<li>" + form + "</li>", rows)
+def html_list(row_format: str, rows: Any) -> str:
+    items = format_html_join("", "<li>" + row_format + "</li>", rows)
     return format_html("<ul>{}</ul>", items) if items else "–"

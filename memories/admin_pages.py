@@ -127,14 +127,14 @@ def show_core(request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     versions = list(namespace.core_versions.order_by("-number")[:VERSIONS_SHOWN])
     number = request.GET.get("version", "")
     latest = versions[0] if versions else None
-    chosen = next((row for row in versions if str(row.number) == number), latest)
+    selection = next((row for row in versions if str(row.number) == number), latest)
     proposals = namespace.core_proposals.filter(verdict=CoreProposal.Verdict.OPEN)
     return {
         "core": current,
         "versions": versions,
-        "chosen": chosen,
+        "chosen": selection,
         "budget": core_policy.SOFT_BUDGET,
-        "diff": core.diff(namespace, chosen.number) if chosen else [],
+        "diff": core.diff(namespace, selection.number) if selection else [],
         "proposals": [
             (row, core.unified_diff(current.markdown, row.markdown, names=DIFF_NAMES))
             for row in proposals.order_by("-created_at")[:PAGE_SIZE]

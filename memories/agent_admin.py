@@ -1,5 +1,4 @@
-"""Admin of what agents learn: code rules with their confidence over time, reflections, insights,
-unfinished work."""
+"""Admin of code rules with their confidence over time, reflections, insights and agent states."""
 
 from typing import Any
 
@@ -21,10 +20,19 @@ WIDTH, HEIGHT, MAX_POINTS = 320, 60, 100
 STANDING_COLOURS = {"trusted": "success", "applied": "info", "weak": "danger"}
 
 
+CODE_RULE_SETTINGS = [
+    *("name", "description", "category", "project_id", "pattern_type", "languages"),
+    *("before_pattern", "after_pattern", "min_confidence_threshold", "promotion_threshold"),
+]
+CODE_RULE_RESULTS = [
+    *("namespace", "percent", "observation_count", "success_count", "failure_count"),
+    *("over_time", "created_at", "updated_at"),
+]
+
+
 @admin.register(StoredCodeRule)
 class CodeRuleAdmin(WorldScoped, ModelAdmin):
-    """Wording, patterns and thresholds can be changed; counts and confidence come from outcomes
-    alone."""
+    """Wording, patterns and thresholds can be edited; only outcomes change counts and confidence."""
 
     world_path = "namespace__world"
     list_display = [
@@ -40,36 +48,8 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
     list_select_related = ["namespace"]
     search_fields = ["name", "description", "before_pattern", "after_pattern"]
     ordering = ["-confidence"]
-    fields = [
-        "name",
-        "description",
-        "category",
-        "project_id",
-        "namespace",
-        "pattern_type",
-        "languages",
-        "before_pattern",
-        "after_pattern",
-        "min_confidence_threshold",
-        "promotion_threshold",
-        "percent",
-        "observation_count",
-        "success_count",
-        "failure_count",
-        "over_time",
-        "created_at",
-        "updated_at",
-    ]
-    readonly_fields = [
-        "namespace",
-        "percent",
-        "observation_count",
-        "success_count",
-        "failure_count",
-        "over_time",
-        "created_at",
-        "updated_at",
-    ]
+    fields = [*CODE_RULE_SETTINGS, *CODE_RULE_RESULTS]
+    readonly_fields = CODE_RULE_RESULTS
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -87,10 +67,10 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
 
     @admin.display(description=_("confidence over time"))
     def over_time(self, rule: StoredCodeRule) -> SafeString:
-        latest = list(rule.outcomes.order_by("-at", "-pk")[:MAX_POINTS])[::-1]
-        if not latest:
+        outcomes = list(rule.outcomes.order_by("-at", "-pk")[:MAX_POINTS])[::-1]
+        if not outcomes:
             return SafeString(gettext("No outcome yet."))
-        return format_html("{}{}", _curve(latest), _table(latest))
+        return format_html("{}{}", confidence_curve(outcomes), outcome_table(outcomes))
 
 
 @admin.register(Reflection)
@@ -108,24 +88,13 @@ class InsightAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     list_filter = ["memory__namespace", ("flagged_at", admin.EmptyFieldListFilter)]
     search_fields = ["memory__text"]
     fields = [
-        "text",
-        "namespace",
-        "state",
-        "reflection",
-        "rests_on",
-        "flag",
-        "flagged_at",
-        "episodes",
+        *("text", "namespace", "state", "reflection", "rests_on", "flag", "flagged_at", "episodes")
     ]
     readonly_fields = ["text", "namespace", "state", "episodes"]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
-        rows = (
-            super()
-            .get_queryset(request)
-            .select_related("memory__namespace", "reflection__namespace")
-        )
-        return rows.defer("memory__embedding", "memory__search_vector")
+        rows = super().get_queryset(request).defer("memory__embedding", "memory__search_vector")
+        return rows.select_related("memory__namespace", "reflection__namespace")
 
     @admin.display(description=_("insight"))
     def text(self, insight: Insight) -> str:
@@ -141,10 +110,8 @@ class InsightAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
 
     @admin.display(description=_("rests on"))
     def episodes(self, insight: Insight) -> SafeString:
-        texts = insight.sources.values_list("episode__text", flat=True)
-        return format_html(
-            "<ul>{}</ul>", format_html_join("", "<li>{}</li>", ((text,) for text in texts))
-        )
+        texts = insight.sources.values_list("episode__text")
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", texts))
 
 
 @admin.register(AgentState)
@@ -154,12 +121,13 @@ class AgentStateAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
     list_filter = ["namespace"]
 
 
-def _curve(outcomes: list[CodeRuleOutcome]) -> SafeString:
-    """Drawn on the server; the table below says the same."""
+def confidence_curve(outcomes: list[CodeRuleOutcome]) -> SafeString:
+    """Return an SVG; the table below it has the same values for screen readers."""
     step = WIDTH / max(len(outcomes) - 1, 1)
+    # SVG counts y downwards.
     points = " ".join(
-        f"{place * step:.1f},{HEIGHT - outcome.confidence * HEIGHT:.1f}"
-        for place, outcome in enumerate(outcomes)
+        f"{x * step:.1f},{HEIGHT - outcome.confidence * HEIGHT:.1f}"
+        for x, outcome in enumerate(outcomes)
     )
     return format_html(
         '<svg viewBox="0 -2 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
@@ -173,7 +141,7 @@ def _curve(outcomes: list[CodeRuleOutcome]) -> SafeString:
     )
 
 
-def _table(outcomes: list[CodeRuleOutcome]) -> SafeString:
+def outcome_table(outcomes: list[CodeRuleOutcome]) -> SafeString:
     rows = (
         (
             f"{outcome.at:%Y-%m-%d %H:%M}",
@@ -182,7 +150,5 @@ def _table(outcomes: list[CodeRuleOutcome]) -> SafeString:
         )
         for outcome in reversed(outcomes)
     )
-    return format_html(
-        "<table>{}</table>",
-        format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows),
-    )
+    cells = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows)
+    return format_html("<table>{}</table>", cells)

@@ -264,13 +264,13 @@ def task_close(ask: TaskCloseAsk, caller: Caller) -> TaskCloseAnswer:
     """
     store = PostgresMemoryStore(require_own_namespace(caller))
     episode = WorkingMemoryManager(store).consolidate(**ask.model_dump())
-    learned = SemanticMemoryManager(store).learn_from_episode(episode)
+    lessons = SemanticMemoryManager(store).learn_from_episode(episode)
     return TaskCloseAnswer(
         episode_id=str(episode.id),
         summary=episode.text,
         pivots=[pivot.description for pivot in episode.pivots],
-        learned_errors=[f"{bug.error_type}: {bug.error_message}" for bug in learned.bug_patterns],
-        learned_rules=[rule.name for rule in learned.code_rules],
+        learned_errors=[f"{bug.error_type}: {bug.error_message}" for bug in lessons.bug_patterns],
+        learned_rules=[rule.name for rule in lessons.code_rules],
     )
 
 
@@ -310,12 +310,12 @@ def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
     """
     manager = SemanticMemoryManager(PostgresMemoryStore(require_own_namespace(caller)))
     project_id = ask.project or None
-    found = manager.get_relevant_knowledge(ask.query, project_id=project_id, limit=ask.limit)
-    patterns = ((pattern.name, pattern.description) for pattern in found.code_patterns)
+    knowledge = manager.get_relevant_knowledge(ask.query, project_id=project_id, limit=ask.limit)
+    patterns = ((pattern.name, pattern.description) for pattern in knowledge.code_patterns)
     return KnowledgeAnswer(
-        errors=[present_error(bug) for bug in found.bug_patterns],
+        errors=[present_error(bug) for bug in knowledge.bug_patterns],
         code_patterns=[f"{name}: {description}".rstrip(": ") for name, description in patterns],
-        insights=[insight.text for insight in found.insights],
+        insights=[insight.text for insight in knowledge.insights],
         rules=[
             RuleHit(
                 name=rule.name,
@@ -324,9 +324,9 @@ def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
                 after=rule.after_pattern,
                 confidence=round(rule.confidence, 3),
             )
-            for rule in found.code_rules
+            for rule in knowledge.code_rules
         ],
-        preferences=list(found.preferences),
+        preferences=list(knowledge.preferences),
     )
 
 

@@ -14,9 +14,9 @@ def text_cache(maxsize: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return an `lru_cache` decorator whose cache `clear_text_caches` empties."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        cached = lru_cache(maxsize=maxsize)(function)
-        _clear_functions.append(cached.cache_clear)
-        return cast(Callable[P, R], cached)
+        cache = lru_cache(maxsize=maxsize)(function)
+        _clear_functions.append(cache.cache_clear)
+        return cast(Callable[P, R], cache)
 
     return decorate
 

@@ -108,9 +108,9 @@ def parse_line(line: str, number: int) -> models.Model:
 def get_or_insert_namespace(row: models.Model, world: World, name: str, number: int) -> Namespace:
     if not isinstance(row, Namespace):
         raise Invalid(f"Line {number} must be the namespace.")
-    known = Namespace.objects.select_for_update().filter(pk=row.pk).first()
-    if known:
-        return known
+    existing = Namespace.objects.select_for_update().filter(pk=row.pk).first()
+    if existing:
+        return existing
     row.world, row.name = world, name or row.name
     if Namespace.objects.filter(world=world, name=row.name).exists():
         raise Conflict(

@@ -19,7 +19,7 @@ from memories.curation.rebuild import derive_from_observations, observations_wit
 from memories.erasure import lineage
 from memories.erasure.lineage import MIN_QUOTE_LENGTH, ErasureSet
 from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit
-from memories.erasure.verify import leftovers
+from memories.erasure.verify import search_leftovers
 from memories.ledger import word_counts
 from memories.ledger.lock import lock_namespace
 from memories.ledger.state_changes import change_state
@@ -87,7 +87,7 @@ def verify(receipt: ErasureReceipt, *, texts: list[str] | None = None) -> Erasur
     Without `texts` only ids are searched: the receipt does not keep the erased texts.
     """
     ids = list(receipt.tombstones.values_list("pk", flat=True))
-    receipt.leftovers = leftovers(receipt.namespace_id_was, ids, texts or [])
+    receipt.leftovers = search_leftovers(receipt.namespace_id_was, ids, texts or [])
     receipt.verified_at = timezone.now()
     receipt.save(update_fields=["leftovers", "verified_at"])
     return receipt
@@ -132,10 +132,10 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
     return +counts
 
 
-def count_by_model(deleted: dict[str, int]) -> Counter[str]:
+def count_by_model(counts: dict[str, int]) -> Counter[str]:
     """Return the counts of `QuerySet.delete` with `memoryitem` in place of
     `memories.MemoryItem`."""
-    return Counter({label.split(".")[-1].lower(): count for label, count in deleted.items()})
+    return Counter({label.split(".")[-1].lower(): count for label, count in counts.items()})
 
 
 def indexed_texts(memories: set[UUID]) -> list[str]:
@@ -148,13 +148,13 @@ def indexed_texts(memories: set[UUID]) -> list[str]:
 
 
 def chunks(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
-    ordered = sorted(ids)
-    yield from (ordered[start : start + CHUNK] for start in range(0, len(ordered), CHUNK))
+    sorted_ids = sorted(ids)
+    yield from (sorted_ids[start : start + CHUNK] for start in range(0, len(sorted_ids), CHUNK))
 
 
 def scrub_core(namespace: Namespace, texts: list[str]) -> int:
     """Remove the lines that repeat an erased text from all versions and proposals; count them."""
-    removed = 0
+    count = 0
     rows: list[CoreVersion | CoreProposal] = [
         *namespace.core_versions.all(),
         *namespace.core_proposals.all(),
@@ -165,8 +165,8 @@ def scrub_core(namespace: Namespace, texts: list[str]) -> int:
         if len(remaining) < len(lines):
             row.markdown = "\n".join(remaining) + "\n"
             row.save(update_fields=["markdown"])
-            removed += len(lines) - len(remaining)
-    return removed
+            count += len(lines) - len(remaining)
+    return count
 
 
 def repeats_text(line: str, texts: list[str]) -> bool:

@@ -106,15 +106,15 @@ def collect_matching(namespace: Namespace, rows: Q, *, messages: Q) -> ErasureSe
     """Select the observations and memories that match `rows`, and the messages that match."""
     observations = set(namespace.observations.filter(rows).values_list("pk", flat=True))
     matching = set(MemoryItem.objects.of(namespace).filter(rows).values_list("pk", flat=True))
-    derived = Evidence.objects.filter(observation__in=observations)
+    evidence = Evidence.objects.filter(observation__in=observations)
     selection = ErasureSet(
-        memories=matching | set(derived.values_list("memory_id", flat=True)),
+        memories=matching | set(evidence.values_list("memory_id", flat=True)),
         observations=observations,
         messages=set(namespace.messages.filter(messages).values_list("pk", flat=True)),
     )
     # A memory can match although its observations do not; they hold the same information.
-    marked = MemoryItem.objects.filter(pk__in=selection.memories).filter(rows)
-    selection.observations |= observations_of(marked.values_list("pk", flat=True))
+    matches = MemoryItem.objects.filter(pk__in=selection.memories).filter(rows)
+    selection.observations |= observations_of(matches.values_list("pk", flat=True))
     return expand(namespace, selection)
 
 
@@ -127,9 +127,9 @@ def expand(namespace: Namespace, selection: ErasureSet) -> ErasureSet:
         before = (len(selection.memories), len(selection.observations))
         selection.memories |= descendants(selection.memories)
         values = {"namespace": namespace.pk, "ids": [str(pk) for pk in selection.memories]}
-        learned = select_ids(sql.SQL(LEARNED_ONLY_FROM), values) - selection.memories
-        selection.memories |= learned
-        selection.observations |= observations_of(learned)
+        patterns = select_ids(sql.SQL(LEARNED_ONLY_FROM), values) - selection.memories
+        selection.memories |= patterns
+        selection.observations |= observations_of(patterns)
         selection.read_texts()
         selection.memories |= rows_quoting(MemoryItem, namespace, selection.texts)
         selection.observations |= rows_quoting(Observation, namespace, selection.texts)
@@ -183,9 +183,9 @@ def observations_of(memories: Iterable[UUID]) -> set[UUID]:
 def restorable(namespace: Namespace, selection: ErasureSet) -> list[UUID]:
     """Return superseded memories all of whose successors are erased: they become active again."""
     links = Succession.objects.filter(in_effect=True).exclude(kind=Link.FORMERLY)
-    replaced = links.filter(newer__in=selection.memories).values_list("older_id", flat=True)
-    candidates = set(replaced) - selection.memories
+    older_ids = links.filter(newer__in=selection.memories).values_list("older_id", flat=True)
+    candidates = set(older_ids) - selection.memories
     others = links.filter(older__in=candidates).exclude(newer__in=selection.memories)
     candidates -= set(others.values_list("older_id", flat=True))
-    superseded = MemoryItem.objects.of(namespace).filter(pk__in=candidates, state=State.SUPERSEDED)
-    return list(superseded.values_list("pk", flat=True))
+    memories = MemoryItem.objects.of(namespace).filter(pk__in=candidates, state=State.SUPERSEDED)
+    return list(memories.values_list("pk", flat=True))

@@ -20,26 +20,26 @@ MIN_ANSWER_TEXT = 8
 def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
     """Remove ids from the results of audited calls and texts from their arguments; count the
     calls."""
-    erased, changed = {str(pk) for pk in ids}, []
+    names, changes = {str(pk) for pk in ids}, []
 
     def blank(value: Any) -> Any:
         if not isinstance(value, str):
             return value
         is_part = len(value) >= MIN_QUOTE_LENGTH and any(value in text for text in texts)
-        return "" if is_part or value in erased or quotes(value, texts) else value
+        return "" if is_part or value in names or quotes(value, texts) else value
 
     # Calls in the write-behind buffer would be inserted with the erased texts afterwards.
     audit.wait_until_written()
     # Keys without a namespace may read every memory of the world; the key of a call may be deleted.
     calls = AuditedCall.objects.filter(world=namespace.world)
     for call in calls.filter(Q(key__in=keys_of(namespace)) | Q(key=None)).iterator():
-        returned = [pk for pk in call.returned if pk not in erased]
+        results = [pk for pk in call.returned if pk not in names]
         arguments = {name: blank(value) for name, value in call.asked.items()}
-        if returned != call.returned or arguments != call.asked:
-            call.returned, call.asked = returned, arguments
-            changed.append(call)
-    AuditedCall.objects.bulk_update(changed, ["returned", "asked"], batch_size=500)
-    return len(changed)
+        if results != call.returned or arguments != call.asked:
+            call.returned, call.asked = results, arguments
+            changes.append(call)
+    AuditedCall.objects.bulk_update(changes, ["returned", "asked"], batch_size=500)
+    return len(changes)
 
 
 def scrub_answers(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
@@ -49,14 +49,14 @@ def scrub_answers(namespace: Namespace, ids: list[UUID], texts: list[str]) -> in
         if len(text) >= MIN_ANSWER_TEXT:
             # In an answer a text is escaped as JSON; an export holds it as it is.
             needles += [text.encode(), orjson.dumps(text)[1:-1]]
-    changed = 0
+    count = 0
     for write in IdempotentWrite.objects.filter(key__in=keys_of(namespace)).iterator():
         body = bytes(write.body)
         if any(needle in body for needle in needles):
             write.status, write.body = 410, ERASED_BODY
             write.save(update_fields=["status", "body"])
-            changed += 1
-    return changed
+            count += 1
+    return count
 
 
 def scrub_agent(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
@@ -67,16 +67,16 @@ def scrub_agent(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
     """
     # The text of an episode consists of lines of its task; each of them may be quoted alone.
     texts = [*texts, *(line for text in texts for line in text.splitlines())]
-    erased, changed = {str(pk) for pk in ids}, 0
+    names, count = {str(pk) for pk in ids}, 0
     for row in namespace.agent_states.all():
-        state = clean_json(row.state, erased, texts)
+        state = clean_json(row.state, names, texts)
         if state != row.state:
-            row.state, changed = state, changed + 1
+            row.state, count = state, count + 1
             row.save(update_fields=["state", "updated_at"])
-    patterns = namespace.memories.filter(payload__episodes__has_any_keys=sorted(erased))
+    patterns = namespace.memories.filter(payload__episodes__has_any_keys=sorted(names))
     for item in patterns.only("pk", "payload"):
-        payload = clean_json(item.payload, erased, texts)
-        changed += namespace.memories.filter(pk=item.pk).update(payload=payload)
+        payload = clean_json(item.payload, names, texts)
+        count += namespace.memories.filter(pk=item.pk).update(payload=payload)
     quoting = [
         rule.pk
         for rule in namespace.code_rules.all()
@@ -86,7 +86,7 @@ def scrub_agent(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
         )
     ]
     namespace.code_rules.filter(pk__in=quoting).delete()
-    return changed + len(quoting)
+    return count + len(quoting)
 
 
 def clean_json(value: Any, ids: set[str], texts: list[str]) -> Any:

@@ -44,7 +44,7 @@ ID_STATEMENTS = {"uuid": IS_ID, "bytea": BYTES_CONTAIN_ID}
 CACHED_TEXTS = "SELECT count(*) FROM retrieval_cachedvector WHERE text_hash = ANY(%(hashes)s)"
 
 
-def leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> list[str]:
+def search_leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> list[str]:
     """Name each column that still holds one of `ids` or, in the namespace and the vector cache, one
     of `texts`."""
     values: dict[str, Any] = {
@@ -69,12 +69,12 @@ def leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> list[str
         columns = [row for row in cursor.fetchall() if row[0] not in KEEPS_IDS]
         cursor.execute(TABLES_WITH_NAMESPACE)
         own_tables = {table for (table,) in cursor.fetchall()}
-        found = [
+        places = [
             f"{table}.{column} holds an id"
             for table, column, kind in columns
             if ids and has_match(ID_STATEMENTS.get(kind, CONTAINS_ID), table, column)
         ]
-        found += [
+        places += [
             f"{table}.{column} holds a text"
             for table, column, kind in columns
             if texts
@@ -83,5 +83,5 @@ def leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> list[str
             and has_match(CONTAINS_TEXT, table, column)
         ]
         if texts and has_match(CACHED_TEXTS, "retrieval_cachedvector", "vector"):
-            found.append("retrieval_cachedvector.vector holds the vector of a text")
-    return found
+            places.append("retrieval_cachedvector.vector holds the vector of a text")
+    return places

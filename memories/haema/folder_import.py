@@ -1,4 +1,5 @@
-"""Bring in what HAEMA stored in a folder: the rows of its `latest.sqlite3`. (`core.md` is read where it lies.)"""
+"""Bring in what HAEMA stored in a folder: the rows of its `latest.sqlite3`. (`core.md` is read
+where it lies.)"""
 
 import contextlib
 import sqlite3
@@ -24,7 +25,7 @@ class HaemaRow:
     id: UUID
     text: str
     timestamp_ms: int
-    deleted: bool
+    is_deleted: bool
 
     @property
     def at(self) -> datetime:
@@ -45,28 +46,29 @@ def read_rows(folder: Path) -> list[HaemaRow]:
         raise ValueError(
             f"{file} cannot be read as HAEMA's index of latest memories: {error}"
         ) from error
-    found = [
+    haema_rows = [
         HaemaRow(_id(row[0]), str(row[1]), int(row[2]), bool(row[3])) for row in rows if row[1]
     ]
-    return [row for row in found if not flaw(row.text)]
+    return [row for row in haema_rows if not flaw(row.text)]
 
 
 def import_rows(namespace: Namespace, rows: list[HaemaRow]) -> int:
-    """Store `rows` as memories with an observation each, those HAEMA had deleted as history. Return how many."""
+    """Store `rows` as memories with an observation each, those HAEMA had deleted as history.
+    Return how many."""
     observations = [
         NewObservation(row.text, Particulars(source="haema", event_at=row.at)) for row in rows
     ]
     with namespace_transaction(namespace) as locked:
         ids = [row.id for row in rows]
-        taken = set(MemoryItem.objects.filter(pk__in=ids).values_list("pk", flat=True))
+        existing_ids = set(MemoryItem.objects.filter(pk__in=ids).values_list("pk", flat=True))
         memories = [
             NewMemory(
                 row.text,
                 Maker.IMPORT,
                 Particulars(source="haema"),
                 [seen.id],
-                id=uuid7() if row.id in taken else row.id,
-                state=State.SUPERSEDED if row.deleted else State.ACTIVE,
+                id=uuid7() if row.id in existing_ids else row.id,
+                state=State.SUPERSEDED if row.is_deleted else State.ACTIVE,
                 timestamp_ms=row.timestamp_ms,
             )
             for row, seen in zip(rows, observations, strict=True)

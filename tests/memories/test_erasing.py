@@ -13,7 +13,7 @@ from memories.coding_agent import SemanticMemoryManager, WorkingMemoryManager
 from memories.coding_agent.stores import PostgresMemoryStore
 from memories.curation import edits, lifecycle, rebuild
 from memories.erasure import deletion
-from memories.erasure.verify import leftovers
+from memories.erasure.verify import search_leftovers
 from memories.models import (
     AgentState,
     MemoryItem,
@@ -147,7 +147,7 @@ def test_the_verifier_finds_what_a_careless_deletion_leaves(mira: Namespace) -> 
     (pk,) = remember(mira, SECRET).ids
     conversation.log_message(mira, f"Did you know? {SECRET}")
     MemoryItem.objects.filter(pk=pk).delete()
-    found = leftovers(mira.pk, [pk], [SECRET])
+    found = search_leftovers(mira.pk, [pk], [SECRET])
     assert any("memories_observation.text" in place for place in found)
     assert any("memories_message.text" in place for place in found)
     assert any("cachedvector" in place for place in found)

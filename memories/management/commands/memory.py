@@ -98,8 +98,8 @@ def find_namespace(world: World, name: str) -> Namespace:
     namespaces_of_world = Namespace.objects.filter(world=world)
     namespace = namespaces_of_world.filter(name=name).first()
     if namespace is None:
-        known = names_of(namespaces_of_world, "name")
-        raise CommandError(f"There is no namespace {name!r} in {world.slug} ({known}).")
+        names = names_of(namespaces_of_world, "name")
+        raise CommandError(f"There is no namespace {name!r} in {world.slug} ({names}).")
     return namespace
 
 
