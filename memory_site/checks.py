@@ -1,4 +1,4 @@
-"""System checks: every misconfiguration gets an id and a hint that says what to do."""
+"""System checks of hosts and database, each with an id and a hint that says what to do."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ def hosts_are_named(**_kwargs: Any) -> list[CheckMessage]:
     if "*" in settings.ALLOWED_HOSTS and not settings.DEBUG:
         return [
             Warning(
-                "ALLOWED_HOSTS lets every host name in.",
+                "ALLOWED_HOSTS accepts every host name.",
                 hint="Name the hosts that the site answers to: ALLOWED_HOSTS=memory.example.org",
                 id="memory37.W001",
             )
@@ -28,11 +28,11 @@ def hosts_are_named(**_kwargs: Any) -> list[CheckMessage]:
 def database_is_capable(
     databases: Sequence[str] | None = None, **_kwargs: Any
 ) -> list[CheckMessage]:
-    """Run by `migrate` and by `check --database default`; says what an own PostgreSQL lacks."""
-    return [message for alias in databases or () for message in _database_messages(alias)]
+    """Check version and pgvector; run by `migrate` and by `check --database default`."""
+    return [message for alias in databases or () for message in check_database(alias)]
 
 
-def _database_messages(alias: str) -> list[CheckMessage]:
+def check_database(alias: str) -> list[CheckMessage]:
     try:
         with connections[alias].cursor() as cursor:
             cursor.execute("SELECT current_setting('server_version_num')::int")
@@ -49,10 +49,6 @@ def _database_messages(alias: str) -> list[CheckMessage]:
                 id="memory37.E001",
             )
         ]
-    return _version_messages(server, vector[0] if vector else "")
-
-
-def _version_messages(server: int, vector: str) -> list[CheckMessage]:
     messages: list[CheckMessage] = []
     if server < OLDEST_POSTGRES:
         messages.append(
@@ -66,14 +62,15 @@ def _version_messages(server: int, vector: str) -> list[CheckMessage]:
         messages.append(
             Error(
                 "The PostgreSQL server does not offer the extension pgvector.",
-                hint="Install pgvector 0.8 or newer on the server, or remove DATABASE_URL to use the embedded one.",
+                hint="Install pgvector 0.8 or newer on the server, "
+                "or remove DATABASE_URL to use the embedded one.",
                 id="memory37.E003",
             )
         )
-    elif tuple(int(part) for part in vector.split(".")[:2]) < OLDEST_PGVECTOR:
+    elif tuple(int(part) for part in vector[0].split(".")[:2]) < OLDEST_PGVECTOR:
         messages.append(
             Error(
-                f"pgvector {vector} is too old: filtered vector search would miss rows.",
+                f"pgvector {vector[0]} is too old: filtered vector search would miss rows.",
                 hint="Install pgvector 0.8 or newer and run ALTER EXTENSION vector UPDATE.",
                 id="memory37.E004",
             )

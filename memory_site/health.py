@@ -1,7 +1,7 @@
-"""Is the process alive, and is the site ready to answer?
+"""Liveness and readiness.
 
-A part that the site cannot answer without makes it not ready (503). A part that answers can do without is named in
-`degraded`, and the site stays ready: the same words as in the answers themselves.
+If a required part fails, the site is not ready (503). If an optional part fails, the site stays
+ready and names it in `degraded`, with the same words as the answers of the tools.
 """
 
 import logging
@@ -22,51 +22,51 @@ from retrieval.embedders import get_embedder
 logger = logging.getLogger(__name__)
 
 
-class Part(NamedTuple):
+class SitePart(NamedTuple):
     name: str
     probe: Callable[[], object]
-    needed: bool
-    degrades: str = ""
+    is_required: bool
+    degraded_name: str = ""
 
 
-def _database() -> None:
+def probe_database() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
 
 
-def _migrations() -> None:
+def probe_migrations() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         raise RuntimeError("migrations are waiting: run manage.py migrate")
 
 
-def _embedder() -> None:
+def probe_embedder() -> None:
     get_embedder("lore").probe()
 
 
-def _broker() -> None:
+def probe_broker() -> None:
     with celery_app.connection_for_write() as link:
         link.ensure_connection(max_retries=0, timeout=2)
 
 
-def _graph() -> None:
+def probe_graph() -> None:
     if probe := getattr(settings, "GRAPH_HEALTH_PROBE", ""):
         import_string(probe)()
 
 
 PARTS = (
-    Part("database", _database, needed=True),
-    Part("migrations", _migrations, needed=True),
-    Part("embedder", _embedder, needed=False, degrades="vector"),
-    Part("broker", _broker, needed=False, degrades="worker"),
-    Part("graph", _graph, needed=False, degrades="graph"),
+    SitePart("database", probe_database, is_required=True),
+    SitePart("migrations", probe_migrations, is_required=True),
+    SitePart("embedder", probe_embedder, is_required=False, degraded_name="vector"),
+    SitePart("broker", probe_broker, is_required=False, degraded_name="worker"),
+    SitePart("graph", probe_graph, is_required=False, degraded_name="graph"),
 )
 
 
-def _fails(part: Part) -> bool:
+def is_failing(part: SitePart) -> bool:
     try:
         part.probe()
-    except Exception:  # whatever a probe raises means the same: that part does not answer
+    except Exception:  # a probe may raise anything; all of it means that the part does not answer
         logger.warning("health: %s does not answer", part.name, exc_info=True)
         return True
     return False
@@ -75,16 +75,18 @@ def _fails(part: Part) -> bool:
 @never_cache
 @require_safe
 def live(_request: HttpRequest) -> JsonResponse:
-    """The process answers. Nothing else is asked, so a database that is down restarts no web process."""
+    """Answer that the process runs. It checks nothing else: a failed database must not make a
+    supervisor restart the web process.
+    """
     return JsonResponse({"status": "ok"})
 
 
 @never_cache
 @require_safe
 def ready(_request: HttpRequest) -> JsonResponse:
-    failing = [part for part in PARTS if _fails(part)]
-    ok = not any(part.needed for part in failing)
+    failing = [part for part in PARTS if is_failing(part)]
+    ok = not any(part.is_required for part in failing)
     states = {part.name: "down" if part in failing else "ok" for part in PARTS}
-    degraded = [part.degrades for part in failing if part.degrades]
+    degraded = [part.degraded_name for part in failing if part.degraded_name]
     body = {"status": "ready" if ok else "not ready", "parts": states, "degraded": degraded}
     return JsonResponse(body, status=200 if ok else 503)

@@ -1,4 +1,4 @@
-"""Logs: one line per record, as text or as JSON, each with the request id and the call that it belongs to."""
+"""Logging: one line per record, as text or JSON, with the request id, key and tool of the call."""
 
 import logging
 from typing import Any
@@ -7,7 +7,7 @@ from memory_site import request_ids
 
 
 class CallContext(logging.Filter):
-    """Give every line of the log the request id, and the key and tool of the call in progress."""
+    """Add the request id, and the key and tool of the current call, to every record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request_id, key, tool = request_ids.call_in_progress()
@@ -31,6 +31,6 @@ def logging_config(form: str, level: str) -> dict[str, Any]:
         "handlers": {
             "stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["call"]}
         },
-        "loggers": {"django.request": {"level": "ERROR"}},  # what callers did wrong is in the audit
+        "loggers": {"django.request": {"level": "ERROR"}},  # 4xx answers are in the audit
         "root": {"handlers": ["stderr"], "level": level},
     }

@@ -1,4 +1,4 @@
-"""The first login and the first API key of an installation, kept in `var/quickstart.json` for its owner alone."""
+"""The first login and API key of an installation, in `var/quickstart.json` (owner only)."""
 
 import contextlib
 import json
@@ -26,46 +26,49 @@ class Quickstart:
     api_key: str
 
 
-def path() -> Path:
+def quickstart_path() -> Path:
     return settings.VAR_DIR / "quickstart.json"
 
 
-def prepare(site: str) -> Quickstart:
-    """Make (or keep) the admin login and the key, and write them down with the site's present address."""
-    before = _read()
-    if before and not _still_valid(before):
-        before = None
-    quickstart = (
-        replace(before, site=site) if before else Quickstart(site, ADMIN, _new_admin(), _new_key())
-    )
-    _write(quickstart)
+def write_quickstart(site: str) -> Quickstart:
+    """Create the admin login and the key, unless the file holds valid ones; write the file with
+    the current address of the site.
+    """
+    quickstart = read_valid_quickstart()
+    if quickstart is None:
+        quickstart = Quickstart(site, ADMIN, create_admin(), create_quickstart_key())
+    quickstart = replace(quickstart, site=site)
+    # A new file with mode 600 that replaces the old one: at no time can others read it.
+    building = quickstart_path().with_suffix(".new")
+    building.unlink(missing_ok=True)
+    with os.fdopen(os.open(building, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(asdict(quickstart), file, indent=2)
+    building.replace(quickstart_path())
     return quickstart
 
 
-def _read() -> Quickstart | None:
-    try:
-        return Quickstart(**json.loads(path().read_text()))
-    except (FileNotFoundError, ValueError, TypeError):
-        return None
-
-
-def _still_valid(quickstart: Quickstart) -> bool:
-    with contextlib.suppress(Unauthorized):
+def read_valid_quickstart() -> Quickstart | None:
+    """Return what the file holds, if its user exists and its key is still accepted."""
+    with contextlib.suppress(FileNotFoundError, ValueError, TypeError, Unauthorized):
+        quickstart = Quickstart(**json.loads(quickstart_path().read_text()))
         verify(quickstart.api_key)
-        return get_user_model().objects.filter(username=quickstart.admin_user).exists()
-    return False
+        if get_user_model().objects.filter(username=quickstart.admin_user).exists():
+            return quickstart
+    return None
 
 
-def _new_admin() -> str:
+def create_admin() -> str:
+    """Create the admin user, or give it a new password; return the password."""
     password = secrets.token_urlsafe(12)
-    user, _created = get_user_model().objects.get_or_create(username=ADMIN)
+    user, _is_new = get_user_model().objects.get_or_create(username=ADMIN)
     user.is_staff = user.is_superuser = True
     user.set_password(password)
     user.save()
     return password
 
 
-def _new_key() -> str:
+def create_quickstart_key() -> str:
+    """Create a game master's key for the oldest world; return its text."""
     world = World.objects.order_by("created_at").first() or World.objects.create(
         slug="home", name="Home"
     )
@@ -74,12 +77,3 @@ def _new_key() -> str:
         world, name="quickstart", scopes=scopes, audience=GM, namespace="quickstart"
     )
     return text
-
-
-def _write(quickstart: Quickstart) -> None:
-    """Replace the file in one step, readable by its owner only from the first byte."""
-    building = path().with_suffix(".new")
-    building.unlink(missing_ok=True)
-    with os.fdopen(os.open(building, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(asdict(quickstart), file, indent=2)
-    building.replace(path())

@@ -44,7 +44,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "memory_site.request_ids.RequestIds",
-    "memory_site.telemetry.JoinTrace",
+    "memory_site.telemetry.TraceContextMiddleware",
     "memory_site.errors.ApiProblems",
     "django.middleware.security.SecurityMiddleware",
     "memory_site.security.ContentSecurityPolicy",

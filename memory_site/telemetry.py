@@ -57,7 +57,7 @@ def prometheus_text(request: HttpRequest) -> HttpResponse:
     return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
 
 
-class JoinTrace:
+class TraceContextMiddleware:
     """Middleware: what happens here belongs to the trace that the caller's `traceparent` names."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

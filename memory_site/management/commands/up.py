@@ -47,7 +47,7 @@ class Command(BaseCommand):
                 % {"wanted": options["port"], "port": port}
             )
         self._prepare(f"http://{options['host']}:{port}", demo=not options["no_demo"])
-        sys.exit(process_supervisor.run(options["host"], port))
+        sys.exit(process_supervisor.run_processes(options["host"], port))
 
     def _prepare(self, site: str, *, demo: bool) -> None:
         with self._step(_("Database")):
@@ -58,7 +58,7 @@ class Command(BaseCommand):
         if demo:
             with self._step(_("Rules and demo world")):
                 call_command("demo", stdout=self.stdout)
-        quickstart.prepare(site)
+        quickstart.write_quickstart(site)
         connections.close_all()  # the children must not inherit a connection
 
     @contextmanager
@@ -107,7 +107,7 @@ def _call(site: str, key: str, tool: str, arguments: str) -> str:
 
 def _about(site: str) -> str:
     start, told = (
-        quickstart.prepare(site),
+        quickstart.write_quickstart(site),
         {"site": site, "file": settings.VAR_DIR / "quickstart.json"},
     )
     examples = "\n".join(_call(site, start.api_key, *example) for example in EXAMPLES)
