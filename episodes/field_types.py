@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, field_validator
 
 from episodes.models import EXTERNAL_ID
+from retrieval.text import storage_flaw
 from worlds.base_schemas import Day, StrictModel
 
 LONGEST_TEXT = 20_000
@@ -15,7 +16,7 @@ LONGEST_TEXT = 20_000
 
 def storable(text: str) -> str:
     """Return `text`; raises ValueError for what PostgreSQL cannot store: NUL and lone surrogates."""
-    if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+    if storage_flaw(text):
         raise ValueError("must not hold NUL characters or lone surrogates")
     return text
 

@@ -8,7 +8,6 @@ nothing else can come out. A stored recap is shown only while its episodes are u
 
 import hashlib
 import logging
-import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -20,9 +19,10 @@ from pydantic import BaseModel, Field
 
 from episodes.models import Arc, Episode, Recap, RecapSentence, Scene, Session
 from episodes.schemas import RecapOut, RecapSentenceOut
-from episodes.summarize import SourcedSentence, select_sentences, split_sentences
+from episodes.summarize import SourcedSentence, select_sentences, source_sentences
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import InvalidAnswer, get_llm
+from retrieval.text import without_fences
 from worlds.audiences import Audience
 from worlds.models import Campaign, World
 
@@ -30,7 +30,6 @@ logger = logging.getLogger(__name__)
 Level = Recap.Level
 Subject = Scene | Session | Arc | Campaign
 Summarizer = Callable[[Sequence[SourcedSentence], int], list[SourcedSentence]]
-SECRET_FENCE = re.compile(r"^[> \t]*:::.*$", re.MULTILINE)
 LENGTH = {Level.SCENE: 3, Level.SESSION: 6, Level.ARC: 8, Level.CAMPAIGN: 10}
 """The most sentences of a recap."""
 PROMPT = (
@@ -127,7 +126,7 @@ def readable_texts(episodes: Sequence[Episode], audience: Audience) -> Sequence[
     """
     if audience.is_gm:
         for row in episodes:
-            row.text = SECRET_FENCE.sub("", f"{row.what}\n\n{row.notes}")
+            row.text = without_fences(f"{row.what}\n\n{row.notes}")
     return episodes
 
 
@@ -161,7 +160,7 @@ def sum_up(
 ) -> list[SourcedSentence]:
     """Summarize level by level, from scenes up; what is already short enough stays as it is."""
     if level == Level.SCENE:
-        material = [line for row in episodes for line in split_sentences(row.text, row.pk)]
+        material = [line for row in episodes for line in source_sentences(row.text, row.pk)]
     else:
         below, key = LEVEL_BELOW[level]
         groups = [list(group) for _key, group in groupby(episodes, key)]

@@ -8,13 +8,8 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from retrieval.text import name_words
+from retrieval.text import name_words, split_sentences
 
-# A sentence ends at its punctuation with closing quotes, unless what follows shows that it goes on:
-# a dash (dialogue in Russian) or a lower-case letter (abbreviations).
-_SENTENCE = re.compile(
-    r".+?(?:[.!?…。！？]+[\"'”’»)\]]*(?=\s+(?![—–]|[a-zа-яё])|\s*$)|\n{2,}|$)", re.DOTALL
-)
 SHORTEST_WORD = 3
 LONGEST_SENTENCE = 600
 
@@ -27,11 +22,11 @@ class SourcedSentence:
     rests_on: tuple[Hashable, ...] = ()
 
 
-def split_sentences(text: str, *rests_on: Hashable) -> list[SourcedSentence]:
+def source_sentences(text: str, *rests_on: Hashable) -> list[SourcedSentence]:
     """Cut `text` into sentences of at most 600 characters, without Markdown marks and line breaks."""
     parts = (
         re.sub(r"\s+", " ", re.sub(r"^[#>*\-\s]+", "", part)).strip()
-        for part in _SENTENCE.findall(text)
+        for part in split_sentences(text)
     )
     return [SourcedSentence(part[:LONGEST_SENTENCE], rests_on) for part in parts if part]
 

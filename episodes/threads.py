@@ -23,7 +23,7 @@ from episodes.schemas import (
     StepsIn,
     ThreadOut,
 )
-from episodes.summarize import select_sentences, split_sentences
+from episodes.summarize import select_sentences, source_sentences
 from retrieval.errors import Conflict, Invalid, LanguageModelDown, NotFound
 from retrieval.llm import InvalidAnswer, get_llm
 from retrieval.text import count_tokens
@@ -222,5 +222,5 @@ def summarize_steps(thread: Thread) -> str:
         else:
             if what := ThreadSummary.model_validate(answer).what.strip():
                 return what
-    sentences = [sentence for line in lines for sentence in split_sentences(line)]
+    sentences = [sentence for line in lines for sentence in source_sentences(line)]
     return " ".join(sentence.text for sentence in select_sentences(sentences, SENTENCES))

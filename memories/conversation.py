@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memories.models import Message, Namespace
-from memories.storable import flaw
 from retrieval.errors import Invalid
 from retrieval.search import Mode, SearchRequest
 from retrieval.search import search as search_passages
+from retrieval.text import storage_flaw
 
 INDEX_FIELDS = ("embedding", "search_vector")
 
@@ -33,7 +33,7 @@ def log_message(
     source: str = "",
 ) -> Message:
     """Store one message; raise `Invalid` for an empty text or one that a database cannot hold."""
-    if problem := flaw(text):
+    if problem := storage_flaw(text):
         raise Invalid(f"The message {problem}.")
     if not text.strip():
         raise Invalid("The message is empty.")

@@ -12,8 +12,8 @@ from memories.ledger.lock import namespace_transaction
 from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.models.namespaces import Review
 from memories.states import Maker
-from memories.storable import flaw
 from retrieval.errors import Conflict, Invalid, NotFound
+from retrieval.text import storage_flaw
 
 
 @dataclass(frozen=True)
@@ -227,5 +227,5 @@ def _add_version(
 
 
 def require_storable(text: str) -> None:
-    if wrong := flaw(text):
+    if wrong := storage_flaw(text):
         raise Invalid(f"The text {wrong}.")

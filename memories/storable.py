@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import ValidationInfo, field_validator
 
+from retrieval.text import storage_flaw
 from worlds.base_schemas import RequestModel
 
 
@@ -19,25 +20,8 @@ class Storable(RequestModel):
         return value
 
 
-def flaw(text: str) -> str:
-    """Say what makes `text` impossible to store, or nothing."""
-    if "\x00" in text:
-        return "holds a NUL character"
-    if not _encodes(text):
-        return "holds a lone surrogate, which is not Unicode text"
-    return ""
-
-
 def require_storable_text(text: str, where: str) -> str:
     """Return `text`, or raise ValueError naming the place and the flaw."""
-    if wrong := flaw(text):
+    if wrong := storage_flaw(text):
         raise ValueError(f"{where} {wrong}: remove it and send the text again")
     return text
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -12,6 +12,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from mdit_py_plugins.container import container_plugin
 
+from retrieval.text import replace_links
+
 TAGS = {
     "a",
     "b",
@@ -42,7 +44,6 @@ TAGS = {
     "ul",
 }
 ATTRIBUTES = {"a": {"href", "title"}, "div": {"class"}, "span": {"class"}, "ol": {"start"}}
-WIKI_LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]+))?\]\]")
 
 
 def render_secret(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest: object) -> str:
@@ -66,7 +67,7 @@ def safe_html(markdown: str) -> SafeString:
 
     `[[Name]]` and `[[Name|words]]` are shown as their words; `:::secret` blocks are framed as what they are.
     """
-    text = WIKI_LINK.sub(lambda match: match.group(2) or match.group(1), markdown)
+    text = replace_links(markdown)
     html = nh3.clean(
         markdown_parser().render(text),
         tags=TAGS,
@@ -81,4 +82,4 @@ MARKS = re.compile(r"(\*\*|__|`|^#{1,6} |^> |^:::.*$)", re.MULTILINE)
 
 def plain_text(markdown: str) -> str:
     """Return the words of a Markdown text, for an excerpt."""
-    return MARKS.sub("", WIKI_LINK.sub(lambda match: match.group(2) or match.group(1), markdown))
+    return MARKS.sub("", replace_links(markdown))

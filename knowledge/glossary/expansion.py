@@ -4,7 +4,6 @@ Russian is compared by stems, Korean by the beginnings of words (particles and v
 are found; which of several readings is meant is left to the search, each with its share of the weight.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,10 +12,9 @@ from functools import lru_cache
 from uuid import UUID
 
 from django.db.models import Count, Max
-from Stemmer import Stemmer
 
 from knowledge.models import GlossaryTerm
-from retrieval.text import fold_name
+from retrieval.text import WORD, cut_ending, fold_name, has_hangul, is_cyrillic, snowball_stem
 
 WEIGHT, LEAST = 1.0, 0.25
 SHORTEST_JOINED = 3
@@ -25,12 +23,8 @@ SHORTEST_JOINED = 3
 STOP_WORDS = frozenset({"он", "они", "она", "ход"})
 """Names that are commoner as words of everyday speech: `они` is an ogre mage less often than `they`."""
 
-_WORD = re.compile(r"[^\W_]+")
-_HANGUL = re.compile(r"[\uac00-\ud7a3]")
-_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
-_KOREAN_ENDING = re.compile(
-    r"(?<=[\uac00-\ud7a3])(?:하다|되다|시키다|하기|되기|시키기|다|기|됨|함)$"
-)
+KOREAN_ENDINGS = ("시키다", "시키기", "하다", "되다", "하기", "되기", "다", "기", "됨", "함")
+"""Endings that make a verb or a noun of a name; the longest come first."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +71,9 @@ class Glossary:
 
     def _held(self, folded: str) -> Iterable[tuple[str, ...]]:
         said = _question_parts(folded)
-        joined = "".join(_HANGUL.findall(folded)) if _HANGUL.search(folded) else ""
+        joined = "".join(filter(has_hangul, folded))
         for first, candidates in self.by_first.items():
-            korean = bool(_HANGUL.match(first))
+            korean = bool(has_hangul(first[:1]))
             if first in said or (korean and len(first) > 1 and first in joined):
                 yield from (
                     parts
@@ -112,14 +106,14 @@ def _all_said(parts: tuple[str, ...], said: set[str], joined: str) -> bool:
 
 
 def _name_parts(name: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(fold_name(name))]
+    return [_stem(word) for word in WORD.findall(fold_name(name))]
 
 
 def _question_parts(folded: str) -> set[str]:
     """Everything by which a name's part may be found: stems, and for Korean all beginnings of each word."""
     parts: set[str] = set()
-    for word in _WORD.findall(folded):
-        if _HANGUL.match(word):
+    for word in WORD.findall(folded):
+        if has_hangul(word[:1]):
             parts.update(word[:length] for length in range(1, len(word) + 1))
         else:
             parts.add(_stem(word))
@@ -127,11 +121,6 @@ def _question_parts(folded: str) -> set[str]:
 
 
 def _stem(word: str) -> str:
-    if _HANGUL.match(word):
-        return _KOREAN_ENDING.sub("", word)
-    return str(_stemmer().stemWord(word)) if _CYRILLIC.match(word) else word
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Stemmer:
-    return Stemmer("russian")
+    if has_hangul(word[:1]):
+        return cut_ending(word, KOREAN_ENDINGS, min_stem=1)
+    return snowball_stem(word, "russian") if is_cyrillic(word[:1]) else word

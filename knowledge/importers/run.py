@@ -1,6 +1,5 @@
 """Import lore: read everything, then store all of it or none. A dry run gives the same report and stores nothing."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from knowledge.models import Lore
 from knowledge.schemas import LoreIn
 from knowledge.upsert import upsert_lore
 from retrieval.errors import Invalid, Problem
-from retrieval.text import fold_name
+from retrieval.text import fold_name, link_targets
 from worlds.audiences import Visibility
 from worlds.models import World
 
@@ -31,7 +30,6 @@ FORMATS: dict[str, Callable[[Path], Iterator[LoreDraft]]] = {
     "foundry": read_foundry,
     "csv": read_csv,
 }
-LINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:[#|][^\[\]\n]{0,200})?\]\]")
 MOST_ENTRIES = 20_000
 
 
@@ -107,7 +105,7 @@ def _unknown_links(world: World, drafts: list[LoreDraft]) -> dict[str, list[str]
     known = {fold_name(name) for group in names for name in group}
     unknown: dict[str, list[str]] = {}
     for draft in drafts:
-        targets = dict.fromkeys(target.strip() for target in LINK.findall(draft.entry.body))
+        targets = link_targets(draft.entry.body)
         # A vault's link may name the folder as well.
         missing = [
             target for target in targets if fold_name(target.rsplit("/", 1)[-1]) not in known

@@ -20,8 +20,8 @@ import numpy as np
 import yaml
 
 from memories.buckets.question_type import asked_kinds, content_words, has_kind, is_same_word, stem
-from memories.similarity.compare import WORD
 from memories.vectors import Vectors
+from retrieval.text import WORD_OR_NUMBER
 
 THRESHOLDS_FILE = Path(__file__).parent / "thresholds.yaml"
 # Added to a memory's cosine, times the share of the question's words in it, to find the best one.
@@ -175,7 +175,7 @@ def absent_word_fits(
     absent: Sequence[QuestionWord], text: str, embed_words: WordVectors | None
 ) -> dict[str, float]:
     """Return by word its greatest cosine to a word of `text` (0–1); 0 without vectors."""
-    words, own = [word.text for word in absent], list(dict.fromkeys(WORD.findall(text)))
+    words, own = [word.text for word in absent], list(dict.fromkeys(WORD_OR_NUMBER.findall(text)))
     if not embed_words or not words or not own:
         return dict.fromkeys(words, 0.0)
     rows = embed_words([*words, *own])

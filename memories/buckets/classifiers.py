@@ -11,8 +11,9 @@ from memories import prompts
 from memories.buckets.cues import Cues, load_cues, lowercase_pattern
 from memories.buckets.events import Classification, MemoryEvent, check_importance
 from memories.ingest.reconstruction import StructuredModel, ask
-from memories.similarity.compare import WORD, parse_text
+from memories.similarity.compare import parse_text
 from memories.states import Bucket
+from retrieval.text import WORD_OR_NUMBER
 
 logger = logging.getLogger(__name__)
 
@@ -132,13 +133,13 @@ def rule_importance(text: str, bucket: Bucket) -> float:
     value += NAME_OR_NUMBER_BONUS * bool(content.names or content.numbers)
     rest = SMALL_TALK.sub("", text).strip()
     # "Thanks!" alone is small talk; "Thanks, the bridge at Ferrymark is down" is not.
-    if rest != text.strip() and len(WORD.findall(rest)) < 4:
+    if rest != text.strip() and len(WORD_OR_NUMBER.findall(rest)) < 4:
         value -= SMALL_TALK_MALUS
     return round(min(1.0, max(0.0, value)), 3)
 
 
 def is_nonsense(text: str) -> bool:
     """Whether a text has fewer than four different letters, or repeats one word again and again."""
-    words = [word.casefold() for word in WORD.findall(text)]
+    words = [word.casefold() for word in WORD_OR_NUMBER.findall(text)]
     letters = {letter for letter in text.casefold() if letter.isalpha()}
     return len(letters) < 4 or (len(words) >= 5 and len(set(words)) <= len(words) // 5)

@@ -2,18 +2,16 @@
 a thing of that kind. The word lists are in `question_types.yaml`, in three languages."""
 
 import re
-import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import Stemmer
 import yaml
 
-from memories.similarity.compare import WORD, normalize_spelling
+from memories.similarity.compare import normalize_spelling
 from memories.similarity.lexicon import FUNCTION_WORDS
 from memories.text_caches import text_cache
-from retrieval.text.scripts import has_hangul, is_cyrillic
+from retrieval.text import WORD_OR_NUMBER, cut_ending, has_hangul, is_cyrillic, snowball_stem
 
 LISTS_FILE = Path(__file__).parent / "question_types.yaml"
 # Beginnings of question words, which occur with many endings.
@@ -23,9 +21,6 @@ NAME = re.compile(r"(?<![.!?«'\"] )(?<!^)\b[A-ZА-ЯЁ][\w-]+")
 DIGITS = re.compile(r"\d+")
 # Letters that two stems of one word share at least, and letters by which they differ at most.
 MIN_SHARED, MAX_ENDING = 4, 4
-
-# A snowball stemmer must not be used by two threads at once, so each thread has its own.
-_stemmers = threading.local()
 
 
 @cache
@@ -53,7 +48,7 @@ def content_words(text: str) -> list[str]:
     """Return the words of `text` as written, each once, without stop words and question words."""
     return [
         word
-        for word in dict.fromkeys(WORD.findall(normalize_spelling(text)))
+        for word in dict.fromkeys(WORD_OR_NUMBER.findall(normalize_spelling(text)))
         if (lower := word.casefold()) not in stop_words() and not lower.startswith(QUESTION_WORDS)
     ]
 
@@ -64,12 +59,9 @@ def stem(word: str) -> str:
     lower = normalize_spelling(word).casefold()
     if has_hangul(lower):
         # At least two syllables stay: shorter stems would join unrelated words.
-        endings = (end for end in korean_endings() if len(lower) > len(end) + 1)
-        return next((lower[: -len(end)] for end in endings if lower.endswith(end)), lower)
+        return cut_ending(lower, korean_endings(), min_stem=2)
     language = "russian" if is_cyrillic(lower) else "english"
-    if not hasattr(_stemmers, language):
-        setattr(_stemmers, language, Stemmer.Stemmer(language))
-    return str(getattr(_stemmers, language).stemWord(lower.removesuffix("'s")))
+    return snowball_stem(lower.removesuffix("'s"), language)
 
 
 def is_same_word(one: str, other: str) -> bool:
@@ -100,7 +92,7 @@ def has_kind(text: str, kind: str, *, to: str) -> bool:
         # A script without capitals does not show its names: a name is assumed.
         if has_hangul(text):
             return True
-        known = [stem(word) for word in WORD.findall(to)]
+        known = [stem(word) for word in WORD_OR_NUMBER.findall(to)]
         names = map(stem, NAME.findall(text))
         return any(not any(is_same_word(name, word) for word in known) for name in names)
     if kind == "number" and set(DIGITS.findall(text)) - set(DIGITS.findall(to)):

@@ -26,9 +26,9 @@ from memories.buckets.events import (
 from memories.ingest.add import add_batch
 from memories.ledger.plan import Particulars
 from memories.models import Namespace
-from memories.storable import flaw
 from memories.vectors import SiteSource, VectorSource
 from retrieval.llm import get_llm
+from retrieval.text import storage_flaw
 
 MIN_CHARACTERS, MAX_CHARACTERS = 10, 20_000
 
@@ -179,7 +179,7 @@ class WritePipeline:
 
 def reject_content(event: MemoryEvent) -> Outcome | None:
     """Return the outcome of an event whose content cannot become a memory, else None."""
-    if not isinstance(event.content, str) or flaw(event.content):
+    if not isinstance(event.content, str) or storage_flaw(event.content):
         because = "The content is not a text that can be stored."
         return drop_event(event, DropReason.NOT_TEXT, because)
     length = len(event.content.strip())

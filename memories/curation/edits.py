@@ -13,8 +13,8 @@ from memories.ledger.state_changes import change_state
 from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.resolve import MemoryLink
 from memories.states import Link, Maker, State
-from memories.storable import flaw
 from retrieval.errors import Conflict, Invalid
+from retrieval.text import storage_flaw
 
 KEPT = (
     "bucket",
@@ -115,7 +115,7 @@ def replace_memories(
 
 
 def checked_text(text: str) -> str:
-    if wrong := flaw(text):
+    if wrong := storage_flaw(text):
         raise Invalid(f"The text {wrong}.")
     if not text.strip():
         raise Invalid("A memory needs a text: reject or archive it instead.")

@@ -13,8 +13,8 @@ from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
 from memories.models import MemoryItem, Namespace
 from memories.states import Maker, State
-from memories.storable import flaw
 from retrieval.models import uuid7
+from retrieval.text import storage_flaw
 
 LATEST = "latest.sqlite3"
 ROWS = "SELECT id, document, timestamp_ms, deleted FROM latest_memories ORDER BY timestamp_ms"
@@ -49,7 +49,7 @@ def read_rows(folder: Path) -> list[HaemaRow]:
     haema_rows = [
         HaemaRow(_id(row[0]), str(row[1]), int(row[2]), bool(row[3])) for row in rows if row[1]
     ]
-    return [row for row in haema_rows if not flaw(row.text)]
+    return [row for row in haema_rows if not storage_flaw(row.text)]
 
 
 def import_rows(namespace: Namespace, rows: list[HaemaRow]) -> int:

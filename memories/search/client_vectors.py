@@ -10,10 +10,10 @@ from pgvector.django import CosineDistance
 
 from memories.models import Namespace
 from memories.querysets import MemoryQuerySet
-from memories.storable import flaw
 from memories.vectors import Vectors, VectorSource
 from retrieval.search import Hit, Leg, Mode, SearchRequest, get_preset
 from retrieval.search import search as search_passages
+from retrieval.text import storage_flaw
 
 NOT_A_NUMBER = Value("NaN", output_field=FloatField())
 COLUMNS = ("pk", "text", "context", "metadata", "payload", "language", "updated_at", "away")
@@ -49,7 +49,7 @@ def search_by_client_vectors(
 def hits_by_words(
     namespace: Namespace, rows: MemoryQuerySet, query: str, limit: int
 ) -> dict[UUID, Hit]:
-    if flaw(query) or not query.strip():
+    if storage_flaw(query) or not query.strip():
         return {}
     found = search_passages(
         rows,

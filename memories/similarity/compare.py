@@ -5,7 +5,6 @@ opposite. A pair that is alike in everything but one of these may be a contradic
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,8 +22,8 @@ from memories.similarity.lexicon import (
     TIME_WORDS,
 )
 from memories.text_caches import text_cache
+from retrieval.text import WORD_OR_NUMBER, has_hangul, light_stem
 
-WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:/]\d+)*")
 SYNONYM_KEY = {word: min(group) for group in SYNONYMS for word in group}
 OPPOSITE_OF: dict[str, set[str]] = {}
 for _one, _other in OPPOSITES:
@@ -35,11 +34,6 @@ CLEFT = re.compile(r"\b(?:is|are|was) the ones? (?:who|that|which)\b", re.IGNORE
 USED_TO = re.compile(r"\bused to\b", re.IGNORECASE)
 KOREAN_NEGATION = re.compile(r"^못|않|없|아니")
 FIRST_WORDS = re.compile(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)")
-HANGUL = re.compile(r"[가-힣]")
-KOREAN_ENDINGS = ("습니다", "는다", "어요", "아요", "요", "\u11b8니다", "\u11ab다", "다")
-KOREAN_ENDING = re.compile(
-    f"(?:{'|'.join(unicodedata.normalize('NFD', ending) for ending in KOREAN_ENDINGS)})$"
-)
 NO_NAMES = FUNCTION_WORDS | TIME_WORDS | NUMBER_WORDS.keys()
 
 SAME_FROM = 0.8
@@ -92,7 +86,7 @@ def compare(one: str, other: str, *, similarity: float) -> Verdict:
 @text_cache(maxsize=16_384)
 def fingerprint(text: str) -> str:
     """The text without case, punctuation and spacing: equal for exact duplicates."""
-    return " ".join(WORD.findall(normalize_spelling(text).casefold()))
+    return " ".join(WORD_OR_NUMBER.findall(normalize_spelling(text).casefold()))
 
 
 def similarity_of(one: str, other: str, *, similarity: float) -> float:
@@ -128,9 +122,9 @@ def difference(one: str, other: str) -> str:
 
 @text_cache(maxsize=16_384)
 def parse_text(text: str) -> ComparableText:
-    tokens = WORD.findall(normalize_spelling(text))
+    tokens = WORD_OR_NUMBER.findall(normalize_spelling(text))
     lower = [token.casefold() for token in tokens]
-    negates = _negates if HANGUL.search(text) else _negates_in_letters
+    negates = _negates if has_hangul(text) else _negates_in_letters
     numbers = frozenset(
         _number(word) for word in lower if word[0].isdigit() or word in NUMBER_WORDS
     )
@@ -161,21 +155,8 @@ def _negates_in_letters(word: str) -> bool:
     return word in NEGATIONS or word.endswith("n't")
 
 
-@text_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """A rough stem that works in three languages: enough to match forms, too little to join different words."""
-    if HANGUL.search(word):
-        return _korean_stem(word)
-    for ending in ("ingly", "edly", "ing", "ies", "ed", "es", "ly", "s", "'s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word[:-2] if len(word) > 6 and not word.isascii() else word
-
-
-def _korean_stem(word: str) -> str:
-    """A verb without its ending, plain or polite: 한다, 합니다 and 해요 are one."""
-    bare = unicodedata.normalize("NFC", KOREAN_ENDING.sub("", unicodedata.normalize("NFD", word)))
-    return bare.removesuffix("해") + "하" if bare.endswith("해") else bare
+# Cached here and not in `retrieval`: what holds pieces of memories is emptied by an erasure.
+stem = text_cache(maxsize=50_000)(light_stem)
 
 
 def _names(text: str, tokens: list[str]) -> tuple[str, ...]:

@@ -14,9 +14,10 @@ from django.conf import settings
 
 from retrieval.embedders.base import Vectors
 from retrieval.embedders.telemetry import embedding
-from retrieval.embedders.vectors import encodable, trusted_rows
+from retrieval.embedders.vectors import trusted_rows
 from retrieval.errors import EmbedderDown
 from retrieval.provider import Pace, connect, described, limit, patiently
+from retrieval.text import encodable
 
 MAX_TEXTS, MAX_TOKENS = 256, 100_000  # of one call; the provider's own limits are 2048 and 300,000
 MAX_TEXT_TOKENS = 8000

@@ -18,8 +18,9 @@ from django.conf import settings
 
 from retrieval.embedders.base import Vectors
 from retrieval.embedders.telemetry import embedding
-from retrieval.embedders.vectors import encodable, unit_rows
+from retrieval.embedders.vectors import unit_rows
 from retrieval.errors import EmbedderDown
+from retrieval.text import encodable
 
 MINILM_DIMS, USE_DIMS = 384, 512
 MINILM_SHARE = 0.7

@@ -28,8 +28,3 @@ def trusted_rows(rows: object, *, count: int, dims: int, name: str) -> Vectors:
     if count and (np.linalg.norm(vectors, axis=1) < 1e-6).any():
         raise EmbedderDown(f"{name} answered with a zero vector.")
     return unit_rows(vectors)
-
-
-def encodable(text: str) -> str:
-    """Return `text` without what a tokenizer or an HTTP body cannot carry: NUL and lone surrogates."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()

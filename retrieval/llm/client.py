@@ -17,12 +17,12 @@ from opentelemetry import trace
 from pydantic import BaseModel
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
-from retrieval.embedders.vectors import encodable
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import usage
 from retrieval.llm.structured import InvalidAnswer, Way, parsed, request_for, system_prompt_for
 from retrieval.models import LanguageModelCall
 from retrieval.provider import OPENAI_URL, connect, described, limit, passes, pause
+from retrieval.text import encodable
 
 TRIES = 3
 MAX_ECHO = 2000  # characters of a bad answer shown to the model again

@@ -16,6 +16,22 @@ def clean_text(text: str) -> str:
     )
 
 
+def storage_flaw(text: str) -> str:
+    """Say what makes `text` impossible to store in PostgreSQL, or return an empty string."""
+    if "\x00" in text:
+        return "holds a NUL character"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "holds a lone surrogate, which is not Unicode text"
+    return ""
+
+
+def encodable(text: str) -> str:
+    """Return `text` without what a tokenizer or an HTTP body cannot carry: NUL and lone surrogates."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
 def slugify(text: str, *, longest: int = 120) -> str:
     """Return a readable id in lower case, letters of every script kept: `Зал вёсел` gives `зал-вёсел`."""
     return (

@@ -12,6 +12,7 @@ _FENCE = re.compile(
     r"(?P<opens>^[> \t]*:::+[ \t]*\w|:::+[ \t]*secret\b)|(?P<closes>:::+)",
     re.IGNORECASE | re.MULTILINE,
 )
+_FENCE_LINE = re.compile(r"^[> \t]*:::.*$", re.MULTILINE)
 _CLOSING = re.compile(r":::+\s*\Z")
 _AUDIENCE = re.compile(r"[ \t]*((?:party|npc):[^\s:]+)", re.IGNORECASE)
 
@@ -41,6 +42,11 @@ def split_secrets(text: str) -> Iterator[tuple[str, bool]]:
 def without_secrets(text: str) -> str:
     """Return `text` without its secret blocks: what everyone may read who may read it at all."""
     return "".join(part for part, is_secret in split_secrets(text) if not is_secret).strip()
+
+
+def without_fences(text: str) -> str:
+    """Return `text` with secrets in the open: only the lines of the fences are left out."""
+    return _FENCE_LINE.sub("", text)
 
 
 def parse_secret(raw: str) -> SecretBlock:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodes.models import Episode, Recap
-from episodes.summarize import SourcedSentence, select_sentences, split_sentences
+from episodes.summarize import SourcedSentence, select_sentences, source_sentences
 from npcs.models import DispositionChange
 from tests.conftest import ApiClient
 from worlds.models import Party
@@ -82,7 +82,7 @@ def test_an_episode_deleted_for_good_leaves_nothing(played: ApiClient) -> None:
 
 def test_sentences_are_found_in_three_languages() -> None:
     text = "Fog came. «Кто там?» — спросила Мира. 종이 울리지 않았다. The end…"
-    assert [each.text for each in split_sentences(text)] == [
+    assert [each.text for each in source_sentences(text)] == [
         "Fog came.",
         "«Кто там?» — спросила Мира.",
         "종이 울리지 않았다.",

@@ -1,12 +1,11 @@
 """Words of a text with their place, folded: no case, no accents, no apostrophes."""
 
-import re
 import unicodedata
 from dataclasses import dataclass
 
 from retrieval.text.scripts import has_hangul
+from retrieval.text.words import WORD
 
-WORD = re.compile(r"[^\W_]+(?:['’ʼ`][^\W_]+)*")
 APOSTROPHES = str.maketrans("", "", "'’ʼ`")
 UNDECOMPOSED = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"}

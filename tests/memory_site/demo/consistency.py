@@ -1,7 +1,6 @@
 """What must hold in the demo world: every reference resolves, dates agree with the calendar, public text names nothing
 hidden. Each check yields sentences about what is wrong."""
 
-import re
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -12,20 +11,19 @@ from knowledge.graph.relations import SEED
 from knowledge.graph.schemas import EdgeFact
 from knowledge.schemas import LoreIn
 from memory_site.demo.world_files import DemoWorld
-from retrieval.text import without_secrets
+from retrieval.text import link_targets, parse_secret, split_secrets, without_secrets
 
 RELATIONS = yaml.safe_load(SEED.read_text())["relations"]
 SINGLE_VALUED = {"LOCATED_IN", "OWNED_BY"}
 MUTUAL = {code for code, relation in RELATIONS.items() if relation.get("symmetric")} - {
     "RELATES_TO"
 }
-SECRET = re.compile(r"^:::secret[ \t]*([^\n]*)\n(.*?)\n:::[ \t]*$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[\[([^\]|]+)(?:\|[^\]]*)?\]\]")
 
 
 def secrets(entry: LoreIn) -> list[tuple[str, list[str]]]:
     """Return text and audiences of each secret block, in order."""
-    return [(text.strip(), audiences.split()) for audiences, text in SECRET.findall(entry.body)]
+    blocks = [parse_secret(raw) for raw, is_secret in split_secrets(entry.body) if is_secret]
+    return [(block.body.strip(), list(block.audiences)) for block in blocks]
 
 
 def names(slug: str, entry: LoreIn) -> set[str]:
@@ -49,10 +47,10 @@ def check_names(world: DemoWorld) -> Iterator[str]:
 def check_links(world: DemoWorld) -> Iterator[str]:
     by_name = {name: slug for slug, entry in world.lore.items() for name in names(slug, entry)}
     for slug, entry in world.lore.items():
-        for name in (link.strip().lower() for link in LINK.findall(entry.body)):
+        for name in map(str.lower, link_targets(entry.body)):
             if name not in by_name:
                 yield f"{slug} links to {name!r}, which is no entry"
-        for name in (link.strip().lower() for link in LINK.findall(without_secrets(entry.body))):
+        for name in map(str.lower, link_targets(without_secrets(entry.body))):
             target = by_name.get(name, slug)
             if entry.visibility == "public" and world.lore[target].visibility != "public":
                 yield f"{slug} is public and names the hidden {target} in the open"
