@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from memories.vectors import Vectors
-from retrieval.text.scripts import has_hangul
+from retrieval.text import has_hangul
 
 EXAMPLES_FILE = Path(__file__).parent / "intent_examples.jsonl"
 # The intent of a question shows in its first few hundred characters.

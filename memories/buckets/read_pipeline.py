@@ -19,7 +19,7 @@ from memories.search import recall, recall_counts
 from memories.search.recall import FoundMemory
 from memories.states import Bucket
 from memories.vectors import VectorSource
-from retrieval.text.tokens import count_tokens
+from retrieval.text import count_tokens
 
 MAX_CANDIDATES = 100
 
