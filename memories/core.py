@@ -1,4 +1,5 @@
-"""The core memory: the page an agent always sees. Every change is a version; what the policy refuses is a proposal."""
+"""The core memory: the page an agent always sees. Every change is a version; what the policy
+refuses is a proposal."""
 
 import difflib
 from dataclasses import dataclass
@@ -43,7 +44,8 @@ def write_or_propose(
     made_by: Maker = Maker.MODEL,
     author: str = "",
 ) -> CoreVersion | CoreProposal | None:
-    """Take over a machine's update if policy and review allow it, else keep it as a proposal; None if nothing changes.
+    """Take over a machine's update if policy and review allow it, else keep it as a proposal; None
+    if nothing changes.
 
     The caller holds the namespace's lock.
     """
@@ -77,7 +79,8 @@ def write(
     made_by: Maker = Maker.PERSON,
     base_number: int | None = None,
 ) -> CoreVersion:
-    """Write a new version by hand. Sections must be intact; the rest of the policy is the machine's."""
+    """Write a new version by hand. Sections must be intact; the rest of the policy is the
+    machine's."""
     require_storable(markdown)
     if broken := core_policy.shape_problems(markdown):
         raise CoreRefused("Keep the four sections, each once: " + " ".join(broken))
@@ -133,12 +136,14 @@ def append(
 def replace(
     namespace: Namespace, section: str, old: str, new: str, *, reason: str = ""
 ) -> CoreVersion | CoreProposal | None:
-    """Replace text within a section; an empty `new` takes the bullet away when nothing else is left of it."""
+    """Replace text within a section; an empty `new` takes the bullet away when nothing else is
+    left of it."""
     core, name = require_section(namespace, section)
     hits = [index for index, line in enumerate(core.sections[name]) if old and old in line]
     if len(hits) != 1:
         raise Invalid(
-            f"{'Nothing' if not hits else 'More than one line'} in {name} holds that text: quote one line exactly.",
+            f"{'More than one line' if hits else 'Nothing'} in {name} holds that text: "
+            "quote one line exactly.",
             candidates=core.sections[name][:5],
         )
     changed = core.sections[name][hits[0]].replace(old, " ".join(new.split())).rstrip()

@@ -1,7 +1,8 @@
-"""What a core memory must look like, checked after the model and before anything is stored (requirement 2.1).
+"""What a core memory must look like, checked after the model and before anything is stored
+(requirement 2.1).
 
-Sections intact, each bullet in one section, about 8 bullets, nothing transient. Only added bullets are held against the
-last rule: a person may write what a model may not.
+Sections intact, each bullet in one section, about 8 bullets, nothing transient. Only added bullets
+are held against the last rule: a person may write what a model may not.
 """
 
 import re
@@ -12,8 +13,9 @@ TEMPLATE = "\n".join(f"# {name}\n" for name in SECTIONS)
 SOFT_BUDGET, MOST_BULLETS, MOST_CHARACTERS = 8, 10, 4000
 
 TRANSIENT = re.compile(
-    r"\b(?:this session|current session|right now|for now|for today|today only|just now|at the moment|"
-    r"temporar(?:y|ily)|in this conversation|one-off|currently (?:debugging|working on|trying|waiting))\b"
+    r"\b(?:this session|current session|right now|for now|for today|today only|just now|"
+    r"at the moment|temporar(?:y|ily)|in this conversation|one-off|"
+    r"currently (?:debugging|working on|trying|waiting))\b"
     r"|\bTraceback\b|\b(?:ERROR|WARN(?:ING)?|DEBUG)\b[: ]|\b\d{1,2}:\d{2}:\d{2}\b"
     r"|(?i:сейчас|в этой сессии|на сегодня|временно|пока что)|지금|이번 세션|임시로|오늘만",
     re.IGNORECASE,
@@ -46,7 +48,8 @@ class ParsedCore:
 
 
 def parse_core(markdown: str) -> ParsedCore:
-    """Read Markdown into sections; text outside them, and unknown or repeated headings, are told apart."""
+    """Read Markdown into sections; text outside them, and unknown or repeated headings, are told
+    apart."""
     sections: dict[str, list[str]] = {}
     stray: list[str] = []
     repeated: list[str] = []
@@ -66,7 +69,8 @@ def parse_core(markdown: str) -> ParsedCore:
 
 
 def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
-    """Say what stands against replacing `before` by `markdown`; nothing when it may be taken over."""
+    """Say what stands against replacing `before` by `markdown`; nothing when it may be taken
+    over."""
     core, former = parse_core(markdown), parse_core(before)
     return [
         *_shape(core),

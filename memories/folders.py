@@ -1,8 +1,9 @@
 """A folder as the handle of a namespace: scripts open their memory by a path, as HAEMA does.
 
-The folder holds `memory37.json` (which namespace it stands for) and `core.md` (the core memory as a file: an edit by
-hand becomes a version). So a folder that is deleted and made again is a new memory, one that is moved stays the same,
-and one that is copied does not share rows with the original.
+The folder holds `memory37.json` (which namespace it stands for) and `core.md` (the core memory as a
+file: an edit by hand becomes a version). So a folder that is deleted and made again is a new
+memory, one that is moved stays the same, and one that is copied does not share rows with the
+original.
 """
 
 import contextlib
@@ -44,7 +45,8 @@ def agents_world() -> World:
 
 
 def namespace_of_marker(folder: Path) -> Namespace | None:
-    """The namespace the marker names, unless the folder is a copy of one that is still in its place."""
+    """The namespace the marker names, unless the folder is a copy of one that is still in its
+    place."""
     marker = read_marker(folder / MARKER)
     if marker is None:
         return None
@@ -86,7 +88,8 @@ def create_namespace(folder: Path) -> Namespace:
 
 
 def write_marker(folder: Path, namespace: Namespace) -> bool:
-    """Write the marker unless another process was faster: of two, one wins, and no one reads half a file."""
+    """Write the marker unless another process was faster: of two, one wins, and no one reads
+    half a file."""
     text = json.dumps({"namespace": str(namespace.pk), "path": str(folder)})
     with tempfile.NamedTemporaryFile("w", dir=folder, prefix=f".{MARKER}", delete=False) as file:
         file.write(text)
@@ -103,7 +106,8 @@ def write_marker(folder: Path, namespace: Namespace) -> bool:
 
 
 def synchronize_core(namespace: Namespace, folder: Path) -> str:
-    """Take an edit of `core.md` over, then let the file say what the core memory says. Return the core memory."""
+    """Take an edit of `core.md` over, then let the file say what the core memory says. Return
+    the core memory."""
     file = folder / CORE_FILE
     if (edited := read_manual_edit(namespace, file)) is not None:
         core.write(namespace, edited, reason=f"{CORE_FILE} was edited")
@@ -128,7 +132,8 @@ def import_core(namespace: Namespace, file: Path, *, reason: str = "") -> None:
 
 
 def read_manual_edit(namespace: Namespace, file: Path) -> str | None:
-    """The text of the file if a hand wrote it: one that no version had. A stale export is not an edit."""
+    """The text of the file if a hand wrote it: one that no version had. A stale export is not an
+    edit."""
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -155,8 +160,8 @@ def set_width(namespace: Namespace, dims: int) -> None:
     with namespace_transaction(namespace) as locked:
         if locked.memories.exists() and locked.dims is not None:
             raise ValueError(
-                f"output_dimensionality is {dims}, but this memory holds vectors of width {locked.dims}: "
-                "open it with that width, or use another path"
+                f"output_dimensionality is {dims}, but this memory holds vectors of width "
+                f"{locked.dims}: open it with that width, or use another path"
             )
         Namespace.objects.filter(pk=namespace.pk).update(dims=dims)
     namespace.dims = dims

@@ -11,7 +11,8 @@ class NoNamespace(Forbidden):
 
 
 def require_own_namespace(caller: Caller) -> Namespace:
-    """Return the memory of the caller's key, made on first use; raise `NoNamespace` for a key without one."""
+    """Return the memory of the caller's key, made on first use; raise `NoNamespace` for a key
+    without one."""
     if not caller.namespace:
         raise NoNamespace(
             "Agent memory needs a key that names its namespace: ask for one made for this agent."

@@ -16,7 +16,7 @@ from memories.schemas import (
     SearchOut,
 )
 from memories.search.history import links_of
-from memories.search.recall import FoundMemory, SearchResult
+from memories.search.recall import FoundMemory, RecallResult
 
 
 def present_hit(memory: FoundMemory) -> MemoryHit:
@@ -36,7 +36,7 @@ def present_hit(memory: FoundMemory) -> MemoryHit:
     )
 
 
-def present_search(result: SearchResult) -> SearchOut:
+def present_search(result: RecallResult) -> SearchOut:
     hits = [present_hit(memory) for memory in result.memories]
     return SearchOut(hits=hits, degraded=list(result.degraded))
 

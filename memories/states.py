@@ -1,4 +1,5 @@
-"""The words a memory is described with: its bucket, its state, who made it and how two are linked."""
+"""The words a memory is described with: its bucket, its state, who made it and how two are
+linked."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _

@@ -1,4 +1,5 @@
-"""Where a namespace's vectors come from: the site's embedder, or a client of the caller's own with its own width."""
+"""Where a namespace's vectors come from: the site's embedder, or a client of the caller's own
+with its own width."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -25,7 +26,8 @@ class VectorClient(Protocol):
 
 
 class VectorSource(Protocol):
-    """Vectors of a batch, or None when the site's embedder is down: words must do until it is back."""
+    """Vectors of a batch, or None when the site's embedder is down: words must do until it is
+    back."""
 
     def of_queries(self, texts: list[str]) -> Vectors | None: ...
 
@@ -58,8 +60,8 @@ class ClientSource:
 class SiteSource:
     """The embedder of the settings.
 
-    What is near a new memory is asked with the vector it will be stored with: so that nothing is embedded twice, and
-    the same text lies at distance nought.
+    What is near a new memory is asked with the vector it will be stored with: so that nothing is
+    embedded twice, and the same text lies at distance nought.
     """
 
     def of_queries(self, texts: list[str]) -> Vectors | None:
@@ -82,7 +84,8 @@ def embed_unless_down(embed: Callable[[list[str]], Vectors], texts: list[str]) -
 
 
 def require_shape(batch: Any, *, count: int, dims: int) -> Vectors:
-    """Return the batch as float32 `(count, dims)`, or raise ValueError saying what is wrong with it."""
+    """Return the batch as float32 `(count, dims)`, or raise ValueError saying what is wrong with
+    it."""
     vectors = np.asarray(batch, dtype=np.float32)
     if vectors.ndim != 2:
         raise ValueError(

@@ -1,4 +1,5 @@
-"""Memories that say the same, or contradict one another: found by vectors, decided by words (`likeness`)."""
+"""Memories that say the same, or contradict one another: found by vectors, decided by words
+(`likeness`)."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -79,7 +80,8 @@ def find_pairs(namespace: Namespace, *, most: int = 2000) -> Iterator[MemoryPair
 def merge_duplicates(
     namespace: Namespace, *, by: str = "rules", most: int = 2000
 ) -> list[MemoryPair]:
-    """Supersede the older of each pair that says the same. Each merge can be undone by restoring the older."""
+    """Supersede the older of each pair that says the same. Each merge can be undone by restoring
+    the older."""
     merged: list[MemoryPair] = []
     for pair in list(find_pairs(namespace, most=most)):
         if pair.verdict not in (Verdict.EXACT, Verdict.NEAR):

@@ -1,4 +1,5 @@
-"""Putting memories in other words: edit, merge, split. The old ones are kept, linked and restorable."""
+"""Putting memories in other words: edit, merge, split. The old ones are kept, linked and
+restorable."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -89,7 +90,8 @@ def replace_memories(
     by: str,
     reason: str,
 ) -> list[MemoryItem]:
-    """Let memories with `texts` take the place of the old ones. They keep the particulars of the first of these."""
+    """Let memories with `texts` take the place of the old ones. They keep the particulars of the
+    first of these."""
     texts = [checked_text(text) for text in texts]
     with namespace_transaction(namespace) as locked:
         old = [find_memory(locked, memory_id) for memory_id in old_ids]

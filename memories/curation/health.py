@@ -1,4 +1,5 @@
-"""The state of a store: how much of it is double, stale, without source, never used, waiting. With a trend."""
+"""The state of a store: how much of it is double, stale, without source, never used, waiting.
+With a trend."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""The review inbox: what the machine wrote and nobody has approved yet, beside what is known already."""
+"""The review inbox: what the machine wrote and nobody has approved yet, beside what is known
+already."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,41 +8,30 @@ from uuid import UUID
 from django.db import transaction
 
 from memories.curation import edits
-from memories.curation.duplicates import compare_with_nearest
+from memories.curation.duplicates import ComparedMemory, compare_with_nearest
 from memories.curation.lifecycle import find_memory
 from memories.ledger.lock import namespace_transaction
 from memories.ledger.state_changes import change_state
 from memories.models import MemoryItem, Namespace, Observation, Succession
-from memories.similarity.compare import Verdict
 from memories.states import Link, State
 from retrieval.errors import Conflict, Problem
 
-WORTH_SHOWING = 0.2
-
-
-@dataclass(frozen=True)
-class Beside:
-    """An existing memory near a pending one, and how the two compare."""
-
-    memory: MemoryItem
-    similarity: float
-    verdict: Verdict
-    differs_in: str = ""
+MIN_SIMILARITY = 0.2
 
 
 @dataclass(frozen=True)
 class PendingMemory:
-    """One thing to decide, with what speaks for and against it."""
+    """A memory to decide about, with its evidence and the existing memories nearest to it."""
 
     memory: MemoryItem
     evidence: Sequence[Observation]
     replaces: Sequence[MemoryItem]
-    beside: Sequence[Beside]
+    beside: Sequence[ComparedMemory]
 
 
 @dataclass(frozen=True)
 class DecisionResult:
-    """What became of each of several decisions: a failure of one does not undo the others."""
+    """The outcome of several decisions: one that fails does not undo the others."""
 
     done: Sequence[UUID]
     failed: dict[str, str]
@@ -68,11 +58,7 @@ def pending(namespace: Namespace, memory_id: UUID | str) -> PendingMemory:
         replaces=list(
             MemoryItem.objects.filter(pk__in=replaced).defer("embedding", "search_vector")
         ),
-        beside=[
-            Beside(near.memory, near.similarity, near.verdict, near.differs_in)
-            for near in compare_with_nearest(memory)
-            if near.similarity >= WORTH_SHOWING
-        ],
+        beside=[near for near in compare_with_nearest(memory) if near.similarity >= MIN_SIMILARITY],
     )
 
 

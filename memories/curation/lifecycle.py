@@ -16,7 +16,8 @@ MOST_AT_ONCE = 10_000
 
 
 def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
-    """Return the memory; what was deleted for good, never was, or is another's is `NotFound` alike."""
+    """Return the memory; what was deleted for good, never was, or is another's is `NotFound`
+    alike."""
     try:
         pk = UUID(str(memory_id))
     except ValueError:
@@ -48,7 +49,8 @@ def archive(
 def restore(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
-    """Put a memory back into use. What replaced it stays; a merge into it is undone by `duplicates.undo`."""
+    """Put a memory back into use. What replaced it stays; a merge into it is undone by
+    `duplicates.undo`."""
     gone = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
     with transaction.atomic():
         memory = change_one_state(

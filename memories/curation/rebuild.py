@@ -1,8 +1,9 @@
 """Derived memories made again from the observations they were made from."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from memories.curation import rederive
+from memories.curation.rederive import RebuildResult
 from memories.ingest.plans import plan_unmerged
 from memories.ingest.reconstruction import StructuredModel
 from memories.ledger.commit import commit
@@ -14,26 +15,17 @@ from memories.states import Maker, State
 AT_ONCE = 500
 
 
-@dataclass(frozen=True)
-class RebuildResult:
-    derived: int
-    replaced: int
-    left: int = 0
-    """Observations whose memories stayed as they were: the language model gave no answer, or somebody wrote."""
-
-
 def observations_without_memory(namespace: Namespace) -> list[Observation]:
     """Return the observations that are evidence of no memory, oldest first."""
     return list(namespace.observations.filter(evidence=None).order_by("recorded_at", "pk"))
 
 
 def derive_from_observations(namespace: Namespace, observations: list[Observation]) -> int:
-    """Make a memory of each observation as it came; return how many. Call it with the namespace locked."""
+    """Make one memory of each observation, unmerged; return how many. The caller holds the lock."""
     for start in range(0, len(observations), AT_ONCE):
         chunk = observations[start : start + AT_ONCE]
-        plan = plan_unmerged(
-            rederive.contents_of((seen, seen.text) for seen in chunk), Maker.REBUILD
-        )
+        contents = rederive.contents_of((observation, observation.text) for observation in chunk)
+        plan = plan_unmerged(contents, Maker.REBUILD)
         commit(namespace, replace(plan, reason="derived again from its observation"))
     return len(observations)
 
@@ -45,40 +37,35 @@ def rebuild_memories(
     by: str = "",
     model: StructuredModel | None = None,
 ) -> RebuildResult:
-    """Derive memories from observations that have none; with `everything`, from all, superseding what was derived.
+    """Derive memories from observations that have none; with `everything`, from all, superseding
+    what was derived.
 
-    With a `model` it says anew what the observations teach; without one each is taken as it came. What a person wrote
-    or approved by hand has no other source than itself and stays. Erased observations are gone, so nothing that was
-    erased comes back. Call it with no transaction open.
+    With a `model` it derives the memories; without one each observation becomes one. Memories
+    written by hand have no other source and are kept. Erased observations are gone, so nothing
+    erased comes back. Call it with no transaction open: the model is called in between.
     """
     if model is None:
-        return _as_they_came(namespace, everything=everything, by=by)
+        return rebuild_unmerged(namespace, everything=everything, by=by)
     observations = (
         list(namespace.observations.order_by("pk"))
         if everything
         else observations_without_memory(namespace)
     )
-    made = rederive.rederive_groups(
-        namespace, model, rederive.group_observations(namespace, observations)
-    )
-    late = _as_they_came(
-        namespace, everything=False, by=by
-    )  # what the model said nothing about is not lost either
-    return RebuildResult(
-        made.derived + late.derived, made.replaced, max(0, made.left - late.derived)
-    )
+    groups = rederive.group_observations(namespace, observations)
+    result = rederive.rederive_groups(namespace, model, groups)
+    # What the model gave no memory for is not lost either.
+    rest = rebuild_unmerged(namespace, everything=False, by=by)
+    left = max(0, result.left - rest.derived)
+    return RebuildResult(result.derived + rest.derived, result.replaced, left)
 
 
-def _as_they_came(namespace: Namespace, *, everything: bool, by: str) -> RebuildResult:
+def rebuild_unmerged(namespace: Namespace, *, everything: bool, by: str) -> RebuildResult:
     with namespace_transaction(namespace) as locked:
         if not everything:
-            return RebuildResult(
-                derive_from_observations(locked, observations_without_memory(locked)), 0
-            )
-        derived = list(rederive.derived_memories(locked).values_list("pk", flat=True))
-        replaced = change_state(
-            derived, to=State.SUPERSEDED, by=by, reason="rebuilt from observations"
-        )
-        return RebuildResult(
-            derive_from_observations(locked, list(locked.observations.order_by("pk"))), replaced
-        )
+            orphans = observations_without_memory(locked)
+            return RebuildResult(derive_from_observations(locked, orphans))
+        ids = list(rederive.derived_memories(locked).values_list("pk", flat=True))
+        reason = "rebuilt from observations"
+        replaced = change_state(ids, to=State.SUPERSEDED, by=by, reason=reason)
+        observations = list(locked.observations.order_by("pk"))
+        return RebuildResult(derive_from_observations(locked, observations), replaced)

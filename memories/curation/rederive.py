@@ -1,7 +1,7 @@
 """Memories derived again from their observations by the language model.
 
-What rests on common observations is thought about together and written in one transaction of its own. Where the model
-gives no answer, or somebody wrote meanwhile, everything stays as it was: nothing is superseded, nothing lost.
+Memories with common observations are derived together and committed in a transaction of their own.
+Where the model gives no answer, or another writer was faster, everything is left unchanged.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from memories.states import Maker
 
 BY_HAND = (Maker.PERSON, Maker.TOOL)
 AT_ONCE = 20
-"""Observations one question to the model is about; a larger group stays as it is."""
+"""Observations in one request to the model; a larger group is left unchanged."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,18 @@ class ObservationGroup:
 
 
 @dataclass(frozen=True)
-class Rederived:
+class RebuildResult:
+    """`left` counts observations whose memories are unchanged: the language model gave no usable
+    answer, or another writer was faster."""
+
     derived: int = 0
     replaced: int = 0
     left: int = 0
 
 
 def derived_memories(namespace: Namespace) -> "QuerySet[MemoryItem]":
-    """Memories in use that can be made again: not by hand, no insight, and with observations they rest on."""
+    """Memories in use that can be made again: not by hand, no insight, and with observations
+    they rest on."""
     rows = MemoryItem.objects.of(namespace).active().exclude(made_by__in=BY_HAND)
     rows = rows.exclude(pk__in=Insight.objects.values("pk"))
     return rows.filter(
@@ -51,27 +55,31 @@ def derived_memories(namespace: Namespace) -> "QuerySet[MemoryItem]":
 def group_observations(
     namespace: Namespace, observations: Iterable[Observation]
 ) -> list[ObservationGroup]:
-    """`observations` by what rests on them now; one that nothing rests on is a group of its own."""
-    seen = {one.pk: one for one in observations}
+    """Group observations that have memories in common; one without memories is its own group.
+
+    A group is left out when it has observations that were not given.
+    """
+    by_id = {one.pk: one for one in observations}
     memories = {one.pk: one for one in derived_memories(namespace).only("pk", "text")}
     pairs = list(
         Evidence.objects.filter(memory__in=list(memories)).values_list(
             "memory_id", "observation_id"
         )
     )
-    root = connected_ids([*((pk, pk) for pk in seen), *pairs])
-    found: dict[UUID, tuple[list[UUID], list[UUID]]] = {}
+    root = connected_ids([*((pk, pk) for pk in by_id), *pairs])
+    components: dict[UUID, tuple[list[UUID], list[UUID]]] = {}
+    # UUIDv7 sorts by time: the observations of a group come oldest first.
     for pk in sorted(root):
-        found.setdefault(root[pk], ([], []))[pk in memories].append(pk)
+        components.setdefault(root[pk], ([], []))[pk in memories].append(pk)
     return [
-        ObservationGroup([seen[pk] for pk in mine], [memories[pk] for pk in made])
-        for mine, made in found.values()
-        if mine and all(pk in seen for pk in mine)
+        ObservationGroup([by_id[pk] for pk in own], [memories[pk] for pk in derived])
+        for own, derived in components.values()
+        if own and all(pk in by_id for pk in own)
     ]
 
 
 def connected_ids(pairs: Sequence[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
-    """Of each id the one that stands for all it is joined with."""
+    """Map each id to the representative of its connected component (union-find)."""
     parent: dict[UUID, UUID] = {}
 
     def top(pk: UUID) -> UUID:
@@ -86,11 +94,11 @@ def connected_ids(pairs: Sequence[tuple[UUID, UUID]]) -> dict[UUID, UUID]:
 
 
 def rederive_groups(
-    namespace: Namespace, model: StructuredModel, found: Sequence[ObservationGroup]
-) -> Rederived:
+    namespace: Namespace, model: StructuredModel, groups: Sequence[ObservationGroup]
+) -> RebuildResult:
     """Ask the model about each group with nothing locked, and commit what comes of it."""
     derived = replaced = left = 0
-    for group in found:
+    for group in groups:
         plan = plan_group(model, group)
         try:
             result = commit_group(namespace, group, plan) if plan else None
@@ -100,7 +108,7 @@ def rederive_groups(
             left += len(group.observations)
         else:
             derived, replaced = derived + len(result.ids), replaced + len(result.superseded)
-    return Rederived(derived, replaced, left)
+    return RebuildResult(derived, replaced, left)
 
 
 def contents_of(texts: Iterable[tuple[Observation, str]]) -> IncomingContents:
@@ -129,7 +137,8 @@ def plan_group(model: StructuredModel, group: ObservationGroup) -> Plan | None:
 
 
 def commit_group(namespace: Namespace, group: ObservationGroup, plan: Plan) -> CommitResult:
-    """Raise `LedgerConflict` if observations were erased meanwhile or other memories rest on them now."""
+    """Raise `LedgerConflict` if observations were erased meanwhile or other memories rest on
+    them now."""
     ids = [seen.pk for seen in group.observations]
     with namespace_transaction(namespace) as locked:
         resting = derived_memories(locked).filter(evidence__observation__in=ids)

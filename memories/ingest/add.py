@@ -1,7 +1,8 @@
 """Add contents to a memory: by a language model that reconstructs what is related, or by rules.
 
-Models are called with no transaction open and no row locked. Everything is then written in one commit, which first
-checks that the memories the plan rests on are unchanged; if not, the contents are planned again.
+Models are called with no transaction open and no row locked. Everything is then written in one
+commit, which first checks that the memories the plan rests on are unchanged; if not, the contents
+are planned again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,7 @@ from memories.ledger.plan import NewObservation, Particulars, Plan
 from memories.models import CoreProposal, CoreVersion, MemoryItem, Namespace
 from memories.similarity import nearest
 from memories.similarity.nearest import NearMemory
-from memories.similarity.resolve import BatchResolver, IncomingBatch, Resolution, TooShallow
+from memories.similarity.resolve import BatchResolution, BatchResolver, IncomingBatch, TooShallow
 from memories.states import Maker, State
 from memories.storable import require_storable_text
 from memories.vectors import SiteSource, Vectors, VectorSource
@@ -32,10 +33,12 @@ from retrieval.llm import get_llm
 from retrieval.models import uuid7
 
 ATTEMPTS = 6
-"""After so many conflicts with other writers the contents are stored unmerged: nothing is lost, nothing replaced."""
+"""After so many conflicts with other writers the contents are stored unmerged: nothing is lost,
+nothing replaced."""
 COMPARED = 5
 SPARE = 5
-"""Nearest memories read beyond those compared: for those that earlier contents of the batch replace."""
+"""Nearest memories read beyond those compared: for those that earlier contents of the batch
+replace."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,11 @@ def add(
     about: Particulars | None = None,
     each: Sequence[Particulars] = (),
 ) -> AddResult:
-    """Remember `contents`: one raw text, which is split, or separate memories, with `each` one's own particulars.
+    """Remember `contents`: one raw text, which is split, or separate memories, with `each` one's
+    own particulars.
 
-    Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be stored, and
-    whatever a model raises beyond retryable errors; then nothing was written.
+    Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be
+    stored, and whatever a model raises beyond retryable errors; then nothing was written.
     """
     if isinstance(contents, str):
         raw = [require_storable_text(contents, "contents").strip()]
@@ -129,7 +133,8 @@ def add_batch(
     *,
     vectors: VectorSource,
 ) -> list[BatchOutcome]:
-    """Remember `texts` by rules, each with its own particulars. All of them are written together, or none."""
+    """Remember `texts` by rules, each with its own particulars. All of them are written
+    together, or none."""
     if not texts:
         return []
     observations = [NewObservation(*pair) for pair in zip(texts, abouts, strict=True)]
@@ -164,7 +169,7 @@ def add_by_rules(
     return commit(namespace, plan), [BatchOutcome(new.id, True) for new in plan.memories]
 
 
-def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -> Resolution:
+def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -> BatchResolution:
     depth = COMPARED + min(SPARE, len(batch.texts) - 1)
     while True:
         known: dict[int, list[NearMemory]] = {}
@@ -179,7 +184,8 @@ def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -
 
 @dataclass
 class ModelAdd:
-    """One add with a language model. Its answers are kept between attempts while what it was shown is unchanged."""
+    """One add with a language model. Its answers are kept between attempts while what it was
+    shown is unchanged."""
 
     namespace: Namespace
     contents: IncomingContents
@@ -202,7 +208,8 @@ class ModelAdd:
         return self.commit()
 
     def consult_model(self) -> None:
-        """Ask what has not been asked yet, or was asked about memories or a core that have changed since."""
+        """Ask what has not been asked yet, or was asked about memories or a core that have
+        changed since."""
         near = nearest.nearest_memories(
             self.namespace,
             self.queries,

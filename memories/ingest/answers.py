@@ -1,7 +1,7 @@
 """What a language model is asked to answer, one type for each of the three prompts.
 
-Bounds stand in the JSON schema only: they keep small models from running on, and an answer is not thrown away for
-exceeding them.
+Bounds stand in the JSON schema only: they keep small models from running on, and an answer is not
+thrown away for exceeding them.
 """
 
 from typing import Annotated, Literal, Self
@@ -15,7 +15,8 @@ class PreMemorySplitResponse(BaseModel):
     """The facts one raw text holds."""
 
     contents: list[Sentence] = Field(
-        description="One entry for each independent fact of the raw text, each readable by itself, without filler.",
+        description="One entry for each independent fact of the raw text, each readable by itself, "
+        "without filler.",
         json_schema_extra={"maxItems": 24},
     )
 
@@ -24,7 +25,8 @@ class MemoryReconstructionResponse(BaseModel):
     """The memories that stand after the new contents met the related ones."""
 
     memories: list[Sentence] = Field(
-        description="The memories to keep: one fact each, nothing twice, nothing that the input does not say.",
+        description="The memories to keep: one fact each, nothing twice, nothing that the input "
+        "does not say.",
         json_schema_extra={"maxItems": 48},
     )
     coverage: Literal["complete", "incomplete"] = Field(
@@ -40,7 +42,8 @@ class CoreUpdateResponse(BaseModel):
     )
     core_markdown: str | None = Field(
         default=None,
-        description="The whole new core with the headings # SOUL, # TOOLS, # RULE, # USER; null without an update.",
+        description="The whole new core with the headings # SOUL, # TOOLS, # RULE, # USER; null "
+        "without an update.",
         json_schema_extra={"maxLength": 6000},
     )
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from memories.ingest.reconstruction import Reconstruction
 from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
 from memories.similarity.compare import overlap
-from memories.similarity.resolve import IncomingBatch, MemoryLink, Resolution
+from memories.similarity.resolve import BatchResolution, IncomingBatch, MemoryLink
 from memories.states import Link, Maker, State
 
 SUPPORTS_FROM = 0.3
@@ -18,7 +18,8 @@ SUPPORTS_FROM = 0.3
 class IncomingContents:
     """Texts to remember; for each what is known about it and the observation it was taken from.
 
-    `observations` are those that are to be stored with them; observations that exist already are not listed.
+    `observations` are those that are to be stored with them; observations that exist already are
+    not listed.
     """
 
     texts: Sequence[str]
@@ -45,7 +46,8 @@ def plan_from_model(
 ) -> Plan:
     """All related memories are replaced by all new ones; a failed reconstruction replaces nothing.
 
-    A new memory rests on the contents it has enough words in common with, or on all when there are none.
+    A new memory rests on the contents it has enough words in common with, or on all when there are
+    none.
     """
     if not answer.succeeded:
         return plan_unmerged(contents)
@@ -63,11 +65,12 @@ def plan_from_model(
 
 
 def plan_from_resolution(
-    contents: IncomingContents, batch: IncomingBatch, resolution: Resolution, *, state: State
+    contents: IncomingContents, batch: IncomingBatch, resolution: BatchResolution, *, state: State
 ) -> Plan:
     """`state` is that in which new memories were expected to begin."""
     observed: dict[UUID, list[UUID]] = {}
-    # In the order of arrival: a memory inherits what confirmed another before it took the place of that one.
+    # In the order of arrival: a memory inherits only what confirmed another one before it
+    # replaced that one.
     for position, (pk, seen) in enumerate(zip(batch.ids, contents.observed, strict=True)):
         if same := resolution.confirmed.get(position):
             observed.setdefault(same, []).append(seen)

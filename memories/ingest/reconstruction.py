@@ -1,7 +1,8 @@
-"""The model's three steps, each with up to three tries and a way to go on without it. Touches no database.
+"""The model's three steps, each with up to three tries and a way to go on without it. Touches no
+database.
 
-Errors of these kinds are worth another try; when all tries fail, the step goes on as if there were no model. Any other
-error is the caller's to see.
+Errors of these kinds are worth another try; when all tries fail, the step goes on as if there were
+no model. Any other error is the caller's to see.
 """
 
 import logging
@@ -34,7 +35,8 @@ Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class StructuredModel(Protocol):
-    """What a language model has to offer; `memories.haema.LLMClient` and `retrieval.llm.client` both do."""
+    """What a language model has to offer; `memories.haema.LLMClient` and `retrieval.llm.client`
+    both do."""
 
     def generate_structured(
         self, system_prompt: str, user_prompt: str, response_model: type[Any]
@@ -43,7 +45,8 @@ class StructuredModel(Protocol):
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """`memories` replace the related ones only if the model `succeeded`; else they are the contents as they came."""
+    """`memories` replace the related ones only if the model `succeeded`; else they are the
+    contents as they came."""
 
     memories: list[str]
     succeeded: bool
@@ -77,7 +80,8 @@ def split_text(model: StructuredModel, raw: str) -> list[str]:
 def reconstruct(
     model: StructuredModel, *, related: list[str], contents: list[str]
 ) -> Reconstruction:
-    """Ask once, and once more to refine an empty or incomplete answer; then take the contents as they came."""
+    """Ask once, and once more to refine an empty or incomplete answer; then take the contents as
+    they came."""
     first = prompts.reconstruction_prompt(related=related, contents=contents)
     for prompt in (first, prompts.refinement_prompt(first)):
         answer = ask(model, prompt, MemoryReconstructionResponse)

@@ -6,7 +6,8 @@ LEAST, MOST_FACTS = 4, 200
 
 
 def split_by_rules(raw: str) -> list[str]:
-    """Take a text apart at sentence ends and line breaks. Nothing is left out: a scrap joins the piece before it."""
+    """Take a text apart at sentence ends and line breaks. Nothing is left out: a scrap joins the
+    piece before it."""
     facts: list[str] = []
     for piece in filter(
         None, (piece.strip(" \t-•*") for piece in split_sentences(raw, at_line_breaks=True))

@@ -10,7 +10,8 @@ BATCH = 256
 
 
 def embed_missing(namespace: Namespace, vectors: VectorSource) -> int:
-    """Give client vectors to memories in use that have none (imported, written by hand). Return how many had none."""
+    """Give client vectors to memories in use that have none (imported, written by hand). Return
+    how many had none."""
     if not namespace.has_own_vectors:
         return 0
     missing = list(namespace.memories.active().filter(client_vector=None).values_list("pk", "text"))

@@ -1,6 +1,7 @@
 """The one commit: the only place that inserts observations, memories, evidence and successions.
 
-A single memory is a batch of one. Every table is filled by COPY, in one transaction, under the namespace's lock.
+A single memory is a batch of one. Every table is filled by COPY, in one transaction, under the
+namespace's lock.
 """
 
 from collections.abc import Iterable
@@ -32,8 +33,8 @@ from retrieval.embedders import get_embedder
 from retrieval.models import uuid7
 
 MACHINES = frozenset({Maker.MODEL, Maker.CONTENTS, Maker.RULES, Maker.TOOL})
-"""Makers whose memories wait for approval under `Review.ALL`. What a person wrote, imported or ordered to be rebuilt
-does not."""
+"""Makers whose memories wait for approval under `Review.ALL`. What a person wrote, imported or
+ordered to be rebuilt does not."""
 ABOUT_FIELDS = (*OBSERVED_FIELDS, "bucket", "importance", "expires_at", "metadata")
 
 
@@ -43,7 +44,8 @@ class LedgerConflict(Exception):
 
 @dataclass(frozen=True)
 class CommitResult:
-    """Ids in the order of the plan. `superseded` and `formerly` are older memories whose link is in effect."""
+    """Ids in the order of the plan. `superseded` and `formerly` are older memories whose link is
+    in effect."""
 
     ids: list[UUID] = field(default_factory=list)
     superseded: list[UUID] = field(default_factory=list)
@@ -56,7 +58,8 @@ class CommitResult:
 def commit(namespace: Namespace, plan: Plan) -> CommitResult:
     """Write `plan` as a whole, or raise `LedgerConflict` and write nothing.
 
-    Call it inside `namespace_transaction` when a check and the commit, or several commits, belong together.
+    Call it inside `namespace_transaction` when a check and the commit, or several commits, belong
+    together.
     """
     with namespace_transaction(namespace) as locked:
         machine_state = reviewed_state(locked)
@@ -98,12 +101,13 @@ def reviewed_state(namespace: Namespace) -> State:
 
 
 def check_unchanged(namespace: Namespace, plan: Plan, machine_state: State) -> None:
-    """Lock the stored memories of the plan; raise `LedgerConflict` unless all are still as it expects."""
+    """Lock the stored memories of the plan; raise `LedgerConflict` unless all are still as it
+    expects."""
     if plan.assumed_state not in (None, machine_state):
         raise LedgerConflict("the review policy changed")
     if stored := plan.stored:
         rows = MemoryItem.objects.of(namespace).filter(pk__in=stored, state__in=plan.replaceable)
-        # Always in the same order: two writers that lock the same rows must not wait for each other.
+        # Always in the same order: two writers that lock the same rows must not deadlock.
         if len(rows.order_by("pk").select_for_update().values_list("pk", flat=True)) < len(stored):
             raise LedgerConflict("a memory is no longer in use")
 
@@ -156,7 +160,8 @@ def write_memories(
 
 
 def timestamps(namespace: Namespace, memories: Iterable[NewMemory]) -> list[int]:
-    """Milliseconds, strictly increasing within the locked namespace; imported memories keep their own."""
+    """Milliseconds, strictly increasing within the locked namespace; imported memories keep
+    their own."""
     clock = max(int(timezone.now().timestamp() * 1000), namespace.last_timestamp_ms + 1)
     stamps = []
     for memory in memories:
@@ -168,7 +173,8 @@ def timestamps(namespace: Namespace, memories: Iterable[NewMemory]) -> list[int]
 
 
 def write_evidence(plan: Plan) -> None:
-    """A memory rests on its observations, and on what the stored memories rest on that it takes the place of."""
+    """A memory rests on its observations, and on what the stored memories rest on that it takes
+    the place of."""
     observed = {new.id: dict.fromkeys(new.observed) for new in plan.memories}
     observed |= {pk: dict.fromkeys(seen) for pk, seen in plan.confirmed.items()}
     replacing = [link for link in plan.links if link.kind != Link.FORMERLY]
@@ -200,7 +206,8 @@ def evidence_of(memories: set[UUID]) -> dict[UUID, list[UUID]]:
 
 
 def write_links(plan: Plan, *, in_effect: set[MemoryLink]) -> None:
-    """Insert the links; one that exists and was undone (two stored memories, merged again) takes effect again."""
+    """Insert the links; one that exists and was undone (two stored memories, merged again) takes
+    effect again."""
     known: set[tuple[UUID, UUID, str]] = set()
     new = {memory.id for memory in plan.memories}
     if between_stored := [link for link in plan.links if link.newer not in new]:
@@ -223,7 +230,8 @@ def write_links(plan: Plan, *, in_effect: set[MemoryLink]) -> None:
 
 
 def update_counters(namespace: Namespace, plan: Plan) -> None:
-    """Count the write on the locked row; when enough words are uncounted, count them after the commit."""
+    """Count the write on the locked row; when enough words are uncounted, count them after the
+    commit."""
     namespace.revision += 1
     namespace.words_uncounted += len(plan.memories)
     namespace.save(update_fields=["revision", "last_timestamp_ms", "words_uncounted"])

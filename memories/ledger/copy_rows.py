@@ -26,8 +26,9 @@ REGISTERED = {
 def copy_rows(
     model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]], **shared: Any
 ) -> None:
-    """Insert `rows` (values of the fields `columns`, in that order); `shared` is the same in each row, and every other
-    field has its default. Vectors are `pgvector.HalfVector` or `pgvector.Vector`."""
+    """Insert `rows` (values of the fields `columns`, in that order); `shared` is the same in
+    each row, and every other field has its default. Vectors are `pgvector.HalfVector` or
+    `pgvector.Vector`."""
     rows = list(rows)
     if not rows:
         return

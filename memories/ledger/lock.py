@@ -11,7 +11,8 @@ from retrieval.errors import NotFound
 
 @contextmanager
 def namespace_transaction(namespace: Namespace) -> Iterator[Namespace]:
-    """Open a transaction in which the caller alone writes this memory; yield the locked, fresh row."""
+    """Open a transaction in which the caller alone writes this memory; yield the locked, fresh
+    row."""
     with transaction.atomic():
         yield lock_namespace(namespace)
 

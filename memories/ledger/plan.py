@@ -54,10 +54,11 @@ class NewObservation:
 
 @dataclass(frozen=True)
 class NewMemory:
-    """A memory to insert. `observed` are the observations it rests on, stored or of the same plan; the commit adds
-    those of the stored memories it replaces.
+    """A memory to insert. `observed` are the observations it rests on, stored or of the same plan;
+    the commit adds those of the stored memories it replaces.
 
-    `state` and `timestamp_ms` are given for imported rows only: by default the review policy and the clock decide.
+    `state` and `timestamp_ms` are given for imported rows only: by default the review policy and
+    the clock decide.
     """
 
     text: str
@@ -75,9 +76,10 @@ class NewMemory:
 class Plan:
     """Everything that one commit writes.
 
-    A link's ends are stored memories or memories of the plan; links are in the order in which the newer ends were
-    planned. `confirmed` maps a stored memory to further observations that say the same. Row i of `vectors` belongs to
-    memory i; without vectors a memory is found by its words until it is embedded.
+    A link's ends are stored memories or memories of the plan; links are in the order in which the
+    newer ends were planned. `confirmed` maps a stored memory to further observations that say the
+    same. Row i of `vectors` belongs to memory i; without vectors a memory is found by its words
+    until it is embedded.
     """
 
     observations: Sequence[NewObservation] = ()
@@ -91,7 +93,8 @@ class Plan:
     replaceable: frozenset[State] = frozenset({State.ACTIVE})
     """States in which a stored memory may be linked, replaced or confirmed."""
     assumed_state: State | None = None
-    """The state the planner expected for its new memories; a changed review policy makes the plan void."""
+    """The state the planner expected for its new memories; a changed review policy makes the
+    plan void."""
 
     @property
     def stored(self) -> set[UUID]:

@@ -14,7 +14,8 @@ from memories.states import State
 def change_state(
     ids: Collection[UUID], *, to: State, by: str = "", reason: str = "", at: datetime | None = None
 ) -> int:
-    """Put the memories into another state; return how many were in a different one. Call within a transaction."""
+    """Put the memories into another state; return how many were in a different one. Call within
+    a transaction."""
     if not ids:
         return 0
     elsewhere = MemoryItem.objects.filter(pk__in=ids).exclude(state=to).order_by("pk")

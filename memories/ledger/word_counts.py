@@ -15,7 +15,8 @@ def is_due(namespace: Namespace) -> bool:
 
 
 def recount(namespace: Namespace) -> None:
-    """Count the words of the namespace's memories. Call it outside the transaction that wrote them."""
+    """Count the words of the namespace's memories. Call it outside the transaction that wrote
+    them."""
     rows = Namespace.objects.filter(pk=namespace.pk)
     before = rows.values_list("words_uncounted", flat=True).get()
     counted = count_words(MemoryItem, [namespace.pk])

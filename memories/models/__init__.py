@@ -1,4 +1,5 @@
-"""Agent memory: what was observed (never changed), what was made of it, and how one became the other."""
+"""Agent memory: what was observed (never changed), what was made of it, and how one became the
+other."""
 
 from memories.models.allowances import EventAllowance
 from memories.models.code_rules import AgentState, CodeRuleOutcome, StoredCodeRule

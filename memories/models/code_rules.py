@@ -93,7 +93,8 @@ class CodeRuleOutcome(models.Model):
 
 
 class AgentState(models.Model):
-    """An agent's unfinished work (a task's working memory, its preferences as far as seen), by name."""
+    """An agent's unfinished work (a task's working memory, its preferences as far as seen), by
+    name."""
 
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="agent_states")
     name = models.CharField(_("name"), max_length=120)

@@ -34,7 +34,8 @@ class CoreVersion(models.Model):
 
 
 class CoreProposal(models.Model):
-    """An update that the policy refused, or that waits for approval, with what stands against it."""
+    """An update that the policy refused, or that waits for approval, with what stands against
+    it."""
 
     class Verdict(models.TextChoices):
         OPEN = "open", _("Open")

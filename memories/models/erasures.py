@@ -1,4 +1,5 @@
-"""What is left of something deleted for good: a receipt with counts, and the ids that must never come back."""
+"""What is left of something deleted for good: a receipt with counts, and the ids that must never
+come back."""
 
 from typing import Any
 
@@ -10,7 +11,8 @@ from worlds.models import World
 
 
 class ErasureReceipt(models.Model):
-    """Holds no erased text: counts per place, and what the verifier found afterwards (nothing, or it is named)."""
+    """Holds no erased text: counts per place, and what the verifier found afterwards (nothing,
+    or it is named)."""
 
     class Scope(models.TextChoices):
         MEMORY = "memory", _("One memory")

@@ -12,7 +12,8 @@ from retrieval.models import Passage, SearchConfig, uuid7
 
 
 class MemoryItem(Passage):
-    """One memory: the passage that is searched. Its text is never edited in place: a new text is a new memory."""
+    """One memory: the passage that is searched. Its text is never edited in place: a new text is
+    a new memory."""
 
     search_config = SearchConfig(
         "memory", scope="namespace_id", public=models.Q(state=State.ACTIVE), text_weight=3
@@ -62,7 +63,8 @@ class MemoryItem(Passage):
 
 
 class ClientVector(models.Model):
-    """The vector of a memory in a namespace whose vectors come from the caller's own client: any width, full precision.
+    """The vector of a memory in a namespace whose vectors come from the caller's own client: any
+    width, full precision.
 
     The site cannot compute it again, so it is exported with the memory.
     """
@@ -91,7 +93,8 @@ class Evidence(models.Model):
 
 
 class Succession(models.Model):
-    """`newer` took the place of `older`, or says otherwise than it. Planned ones take effect on approval."""
+    """`newer` took the place of `older`, or says otherwise than it. Planned ones take effect on
+    approval."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     older = models.ForeignKey(MemoryItem, models.CASCADE, related_name="successors")

@@ -14,7 +14,8 @@ class Review(models.TextChoices):
 
 
 class Namespace(models.Model):
-    """`dims` is set when the vectors come from a client of the caller's own; else the site's embedder makes them."""
+    """`dims` is set when the vectors come from a client of the caller's own; else the site's
+    embedder makes them."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     world = models.ForeignKey(World, models.CASCADE, related_name="namespaces")

@@ -10,7 +10,8 @@ from retrieval.models import uuid7
 
 
 class Observation(models.Model):
-    """Append-only (a trigger forbids UPDATE, and DELETE outside an erasure). Memories are derived from observations."""
+    """Append-only (a trigger forbids UPDATE, and DELETE outside an erasure). Memories are
+    derived from observations."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="observations")

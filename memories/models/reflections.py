@@ -1,4 +1,5 @@
-"""Reflections: each trigger once, the insights it led to, and the episodes each insight rests on."""
+"""Reflections: each trigger once, the insights it led to, and the episodes each insight rests
+on."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -15,8 +16,9 @@ class Trigger(models.TextChoices):
 
 
 class Reflection(models.Model):
-    """One trigger. It covers the episodes recorded after `after_ms` up to `until_ms`; `done_at` is empty until its
-    insights are stored. A worker holds it until `claimed_until`: one that died loses it to the next."""
+    """One trigger. It covers the episodes recorded after `after_ms` up to `until_ms`; `done_at`
+    is empty until its insights are stored. A worker holds it until `claimed_until`: one that
+    died loses it to the next."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="reflections")
@@ -48,7 +50,8 @@ class Reflection(models.Model):
 
 
 class Insight(models.Model):
-    """A semantic memory that a reflection made. `rests_on` episodes; flagged when one of them no longer stands."""
+    """A semantic memory that a reflection made. `rests_on` episodes; flagged when one of them no
+    longer stands."""
 
     memory = models.OneToOneField(
         MemoryItem, models.CASCADE, primary_key=True, related_name="insight"

@@ -1,4 +1,4 @@
-"""Search by the vectors of a client: its own exact distances, fused with the words of the site's search."""
+"""Search by a client's own vectors: exact distances, fused with the site's keyword search."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,19 +29,19 @@ def search_by_client_vectors(
     mode: Mode | str,
 ) -> tuple[list[Hit], Sequence[str]]:
     """Return hits among `rows` by the client's vectors, by words, or by both."""
-    way = Mode(mode)
-    words = hits_by_words(namespace, rows, query, limit) if way != Mode.VECTOR else {}
-    if way == Mode.KEYWORD:
+    chosen_mode = Mode(mode)
+    words = hits_by_words(namespace, rows, query, limit) if chosen_mode != Mode.VECTOR else {}
+    if chosen_mode == Mode.KEYWORD:
         return list(words.values())[:limit], ()
-    wanted = vectors.of_queries([query])
-    if wanted is None:
+    query_vectors = vectors.of_queries([query])
+    if query_vectors is None:
         return list(words.values())[:limit], ("vector",)
-    near = hits_by_vector(rows, wanted, limit)
+    near = hits_by_vector(rows, query_vectors, limit)
     if not words:
         return near, ()
     known = {hit.id for hit in near}
     also = hits_by_vector(
-        rows.filter(pk__in=[pk for pk in words if pk not in known]), wanted, len(words)
+        rows.filter(pk__in=[pk for pk in words if pk not in known]), query_vectors, len(words)
     )
     return fuse_hits(words, near, also)[:limit], ()
 
@@ -64,10 +64,11 @@ def hits_by_words(
     return {hit.id: hit for hit in found.hits}
 
 
-def hits_by_vector(rows: MemoryQuerySet, wanted: Vectors, limit: int) -> list[Hit]:
-    """Exact distances; a vector of length nought is as far away as an unrelated one."""
+def hits_by_vector(rows: MemoryQuerySet, query_vectors: Vectors, limit: int) -> list[Hit]:
+    """Rank by exact cosine distance."""
+    # The distance to a zero vector is NaN: count it as unrelated.
     distance = Coalesce(
-        NullIf(CosineDistance("client_vector__vector", wanted[0]), NOT_A_NUMBER), Value(1.0)
+        NullIf(CosineDistance("client_vector__vector", query_vectors[0]), NOT_A_NUMBER), Value(1.0)
     )
     found = (
         rows.filter(client_vector__isnull=False)
@@ -92,19 +93,22 @@ def hits_by_vector(rows: MemoryQuerySet, wanted: Vectors, limit: int) -> list[Hi
 
 
 def fuse_hits(words: dict[UUID, Hit], near: list[Hit], also: list[Hit]) -> list[Hit]:
-    """Score fusion as in the site's statement: words by their best, vectors between worst and best."""
+    """Fuse scores as the site's statement does: keyword scores relative to the best one, cosines
+    between the worst and the best."""
     weight = get_preset("memory").vector_weight
-    likeness = {hit.id: hit.score for hit in (*near, *also)}
+    similarities = {hit.id: hit.score for hit in (*near, *also)}
     best_word = max((hit.score for hit in words.values()), default=0.0) or 1.0
-    low, high = min(likeness.values(), default=0.0), max(likeness.values(), default=0.0)
+    low, high = min(similarities.values(), default=0.0), max(similarities.values(), default=0.0)
     ranks = {hit.id: hit.legs["vector"].rank for hit in near}
     hits = []
     for pk, hit in ({hit.id: hit for hit in near} | words).items():
         word = words[pk].score / best_word if pk in words else 0.0
-        vector = (likeness[pk] - low) / (high - low) if pk in likeness and high > low else 0.0
+        vector = (
+            (similarities[pk] - low) / (high - low) if pk in similarities and high > low else 0.0
+        )
         legs = {
             "keyword": words[pk].legs["keyword"] if pk in words else Leg(None, None),
-            "vector": Leg(ranks.get(pk), likeness.get(pk)),
+            "vector": Leg(ranks.get(pk), similarities.get(pk)),
         }
         hits.append(replace(hit, score=(1 - weight) * word + weight * vector, legs=legs))
     return sorted(hits, key=lambda hit: (-hit.score, str(hit.id)))

@@ -1,4 +1,4 @@
-"""A memory lifted by the ones written just before and after it."""
+"""Scores raised by those of the memories written just before and after."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,12 +14,14 @@ SELECT memory.id, before.id, after.id
 FROM memories_memoryitem memory
 LEFT JOIN LATERAL (
     SELECT id FROM memories_memoryitem
-    WHERE namespace_id = %(namespace)s AND state = memory.state AND timestamp_ms < memory.timestamp_ms
+    WHERE namespace_id = %(namespace)s AND state = memory.state
+      AND timestamp_ms < memory.timestamp_ms
     ORDER BY timestamp_ms DESC LIMIT 1
 ) before ON true
 LEFT JOIN LATERAL (
     SELECT id FROM memories_memoryitem
-    WHERE namespace_id = %(namespace)s AND state = memory.state AND timestamp_ms > memory.timestamp_ms
+    WHERE namespace_id = %(namespace)s AND state = memory.state
+      AND timestamp_ms > memory.timestamp_ms
     ORDER BY timestamp_ms LIMIT 1
 ) after ON true
 WHERE memory.id = ANY(%(ids)s)
@@ -27,7 +29,7 @@ WHERE memory.id = ANY(%(ids)s)
 
 
 def add_neighbor_scores(namespace: Namespace, hits: Sequence[Hit], *, share: float) -> list[Hit]:
-    """Return `hits` anew ordered: each gains `share` of its neighbours' scores."""
+    """Add to each score `share` of the neighbours' scores; return the hits, best first."""
     scores = {hit.id: hit.score for hit in hits}
     beside = neighbor_ids(namespace, list(scores))
     lifted = [

@@ -1,4 +1,4 @@
-"""Reading memories: what fits a question, what came last, what was known at a moment."""
+"""Memories by question, by time of recording, and as of a moment."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,14 +16,15 @@ from retrieval.search import Hit, Leg, Mode, SearchRequest
 from retrieval.search import search as search_passages
 
 WORDS_COUNT_FROM = 250
-"""Memories from which words take part by default beside a client's vectors: below, what is rare is not known."""
+"""Number of memories from which words are searched by default beside a client's vectors: with
+fewer it is unknown which words are rare."""
 CANDIDATES = 50
-"""Hits looked at when neighbours may lift one another."""
+"""Hits read when scores of neighbours are added."""
 
 
 @dataclass(frozen=True)
 class MemorySource:
-    """An observation a memory rests on."""
+    """An observation a memory is derived from."""
 
     id: UUID
     text: str
@@ -33,7 +34,7 @@ class MemorySource:
 
 @dataclass(frozen=True)
 class FoundMemory:
-    """A memory as it was found. `formerly` says that `now` speaks against it and is newer."""
+    """A memory that a search or a listing found. `now` is the newer memory that contradicts it."""
 
     id: UUID
     text: str
@@ -56,7 +57,7 @@ class FoundMemory:
 
 
 @dataclass(frozen=True)
-class SearchResult:
+class RecallResult:
     memories: Sequence[FoundMemory]
     degraded: Sequence[str] = ()
 
@@ -73,12 +74,12 @@ def search(
     neighbours: float = 0.0,
     sources: bool = True,
     count_recalls: bool = True,
-) -> SearchResult:
+) -> RecallResult:
     """Return the memories of `namespace` that fit `query` best.
 
-    `within` narrows them (a bucket, a source, a span of event time); `as_of` reads what was known then. `neighbours`
-    lifts a memory by that share of the score of the ones written just before and after it: a question about a
-    conversation often matches the turn beside the answer.
+    `within` narrows the rows (a bucket, a source, a span of event time); `as_of` searches what was
+    in use at that moment. `neighbours` adds that share of the scores of the memories written just
+    before and after: a question about a conversation often matches the turn beside the answer.
     """
     rows = rows_to_search(namespace, within, as_of)
     candidates = max(limit, CANDIDATES) if neighbours else limit
@@ -108,7 +109,7 @@ def search(
     memories = describe_hits(hits[:limit], sources=sources)
     if count_recalls:
         recall_counts.count_recalls(memory.id for memory in memories)
-    return SearchResult(memories, degraded)
+    return RecallResult(memories, degraded)
 
 
 def latest(
@@ -149,14 +150,14 @@ def default_mode(namespace: Namespace) -> Mode:
 
 
 def describe_hits(hits: Sequence[Hit], *, sources: bool) -> list[FoundMemory]:
-    """Add what the rows say; a memory that another one speaks against comes after it."""
+    """Add the rows; with `sources`, a contradicted memory comes after the newer one."""
     items = MemoryItem.objects.defer("embedding", "search_vector").in_bulk([hit.id for hit in hits])
     memories = [as_found_memory(items[hit.id], hit) for hit in hits if hit.id in items]
     if not sources:
         return memories
-    resting_on, now = sources_of(items), contradictions_of(items)
+    sources_by_id, newer = sources_of(items), contradictions_of(items)
     memories = [
-        replace(memory, sources=resting_on.get(memory.id, ()), now=now.get(memory.id))
+        replace(memory, sources=sources_by_id.get(memory.id, ()), now=newer.get(memory.id))
         for memory in memories
     ]
     return order_newer_first(memories)
@@ -181,26 +182,22 @@ def contradictions_of(ids: Iterable[UUID]) -> dict[UUID, UUID]:
 
 
 def order_newer_first(memories: list[FoundMemory]) -> list[FoundMemory]:
-    """Move each outdated memory behind the one that speaks against it, if that was found too."""
+    """Move each contradicted memory behind the newer one, if that was found too."""
+    found = {memory.id for memory in memories}
     ordered: list[FoundMemory] = []
-    waiting: dict[UUID, list[FoundMemory]] = {}
-    present = {memory.id for memory in memories}
     placed: set[UUID] = set()
+    waiting: dict[UUID, list[FoundMemory]] = {}
+
+    def place(memory: FoundMemory) -> None:
+        ordered.append(memory)
+        placed.add(memory.id)
+        for older in waiting.pop(memory.id, []):
+            place(older)
+
     for memory in memories:
-        if memory.now in present and memory.now not in placed:
+        if memory.now in found and memory.now not in placed:
             waiting.setdefault(memory.now, []).append(memory)
-            continue
-        _place(memory, ordered, placed, waiting)
-    return ordered + [late for group in waiting.values() for late in group if late.id not in placed]
-
-
-def _place(
-    memory: FoundMemory,
-    ordered: list[FoundMemory],
-    placed: set[UUID],
-    waiting: dict[UUID, list[FoundMemory]],
-) -> None:
-    ordered.append(memory)
-    placed.add(memory.id)
-    for late in waiting.pop(memory.id, []):
-        _place(late, ordered, placed, waiting)
+        else:
+            place(memory)
+    # Memories that contradict each other in a circle wait for ever: they come last.
+    return ordered + [memory for group in waiting.values() for memory in group]

@@ -1,6 +1,7 @@
-"""Counting what is recalled, without a write per read: counts are gathered in the process and written now and then.
+"""Count recalls without a write per read: the process adds them up and writes them at intervals.
 
-A process that dies takes at most `EVERY` seconds of counts with it; they are statistics, not memories.
+A process that dies takes at most `EVERY` seconds of counts with it; they are statistics, not
+memories.
 """
 
 import atexit

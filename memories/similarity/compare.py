@@ -1,7 +1,8 @@
 """Do two texts say the same? What a vector cannot tell apart, the words can.
 
-A pair is the same only if nothing that carries meaning differs: numbers, names, negation, times, or a word and its
-opposite. A pair that is alike in everything but one of these may be a contradiction ("formerly").
+A pair is the same only if nothing that carries meaning differs: numbers, names, negation, times, or
+a word and its opposite. A pair that is alike in everything but one of these may be a contradiction
+("formerly").
 """
 
 import re
@@ -22,7 +23,7 @@ from memories.similarity.lexicon import (
     TIME_WORDS,
 )
 from memories.text_caches import text_cache
-from retrieval.text import WORD_OR_NUMBER, has_hangul, light_stem
+from retrieval.text import WORD_OR_NUMBER, light_stem
 
 SYNONYM_KEY = {word: min(group) for group in SYNONYMS for word in group}
 OPPOSITE_OF: dict[str, set[str]] = {}
@@ -37,15 +38,16 @@ FIRST_WORDS = re.compile(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)")
 NO_NAMES = FUNCTION_WORDS | TIME_WORDS | NUMBER_WORDS.keys()
 
 SAME_FROM = 0.8
-"""Likeness from which a pair that passes the guard is the same. Fitted on the tuning half of the labelled pairs."""
+"""Likeness from which a pair that passes the guard is the same. Fitted on the tuning half of the
+labelled pairs."""
 SIMILAR_FROM = 0.72
 """Likeness from which a pair that fails the guard contradicts."""
 VECTOR_SHARE = 0.8
 SPELLING_WEIGHT = 0.8
-"""What a word counts that the other text has in another spelling."""
+"""Weight of a word that the other text has in a similar spelling."""
 ROUNDING = 1e-9
 MIN_COSINE = (SIMILAR_FROM - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
-"""Cosine below which not even the same words make two texts alike."""
+"""Cosine below which not even the same words reach `SIMILAR_FROM`."""
 
 
 class Verdict(StrEnum):
@@ -57,7 +59,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class ComparableText:
-    """What must not differ, and the words that may."""
+    """The parts of a text that decide its meaning."""
 
     numbers: frozenset[str]
     names: tuple[str, ...]
@@ -70,7 +72,7 @@ class ComparableText:
 
 
 def compare(one: str, other: str, *, similarity: float) -> Verdict:
-    """Judge two texts whose vectors have the cosine `similarity`."""
+    """Compare two texts whose vectors have the cosine `similarity`."""
     if fingerprint(one) == fingerprint(other):
         return Verdict.EXACT
     if similarity < MIN_COSINE:
@@ -90,12 +92,13 @@ def fingerprint(text: str) -> str:
 
 
 def similarity_of(one: str, other: str, *, similarity: float) -> float:
-    """How alike, from 0 to 1: mostly the vectors' cosine, the rest the words' overlap."""
+    """From 0 to 1: mostly the cosine of the vectors, the rest the overlap of the words."""
     return VECTOR_SHARE * max(0.0, similarity) + (1 - VECTOR_SHARE) * overlap(one, other)
 
 
 def upper_bound(one: str, other: str, *, similarity: float) -> float:
-    """What their likeness cannot exceed, however their words are spelt: quick, and rules most pairs out."""
+    """The most that `similarity_of` can be, without comparing spellings: it excludes most pairs
+    in a fraction of the time."""
     mine, yours = parse_text(one).words, parse_text(other).words
     both, all_words = 2 * len(mine & yours), len(mine) + len(yours)
     most = (both + SPELLING_WEIGHT * (all_words - both)) / all_words if mine and yours else 0.0
@@ -103,7 +106,7 @@ def upper_bound(one: str, other: str, *, similarity: float) -> float:
 
 
 def overlap(one: str, other: str) -> float:
-    """The share of words both have (synonyms count as one), softened by spelling."""
+    """Dice coefficient of the words, 0 to 1; synonyms count as one, similar spellings in part."""
     mine, yours = parse_text(one).words, parse_text(other).words
     if not mine or not yours:
         return 0.0
@@ -115,7 +118,7 @@ def overlap(one: str, other: str) -> float:
 
 
 def difference(one: str, other: str) -> str:
-    """Name what differs in meaning (number, name, negation, time, opposite, order, one word), or nothing."""
+    """Name the first of `DIFFERENCES` between two texts, or return an empty string."""
     mine, yours = parse_text(one), parse_text(other)
     return next((name for name, differs in DIFFERENCES.items() if differs(mine, yours)), "")
 
@@ -124,15 +127,15 @@ def difference(one: str, other: str) -> str:
 def parse_text(text: str) -> ComparableText:
     tokens = WORD_OR_NUMBER.findall(normalize_spelling(text))
     lower = [token.casefold() for token in tokens]
-    negates = _negates if has_hangul(text) else _negates_in_letters
     numbers = frozenset(
-        _number(word) for word in lower if word[0].isdigit() or word in NUMBER_WORDS
+        number_key(word) for word in lower if word[0].isdigit() or word in NUMBER_WORDS
     )
     content = [word for word in lower if word not in FUNCTION_WORDS and word not in NEGATIONS]
     return ComparableText(
         numbers=numbers,
-        names=_names(text, tokens),
-        negated=sum(map(negates, lower)) % 2 == 1,
+        names=names_in(text, tokens),
+        # Two negations cancel out.
+        negated=sum(map(is_negation, lower)) % 2 == 1,
         times=frozenset(word for word in lower if word in TIME_WORDS),
         words=frozenset(stem(SYNONYM_KEY.get(word, word)) for word in content),
         raw=frozenset(lower),
@@ -141,26 +144,23 @@ def parse_text(text: str) -> ComparableText:
     )
 
 
+def is_negation(word: str) -> bool:
+    return word in NEGATIONS or word.endswith("n't") or bool(KOREAN_NEGATION.search(word))
+
+
 def normalize_spelling(text: str) -> str:
-    """One way of writing what is written in two."""
+    """Replace variants: curly apostrophes, ё, "used to", "X is the one who"."""
     text = text.replace("’", "'").replace("ё", "е").replace("Ё", "Е")
     return USED_TO.sub("formerly", CLEFT.sub("", text))
-
-
-def _negates(word: str) -> bool:
-    return _negates_in_letters(word) or bool(KOREAN_NEGATION.search(word))
-
-
-def _negates_in_letters(word: str) -> bool:
-    return word in NEGATIONS or word.endswith("n't")
 
 
 # Cached here and not in `retrieval`: what holds pieces of memories is emptied by an erasure.
 stem = text_cache(maxsize=50_000)(light_stem)
 
 
-def _names(text: str, tokens: list[str]) -> tuple[str, ...]:
-    """Capitalised words in order; the first of a sentence counts only if it stays capitalised elsewhere or is rare."""
+def names_in(text: str, tokens: list[str]) -> tuple[str, ...]:
+    """Stems of capitalized words in order; the first word of a sentence counts only if it occurs
+    again."""
     upper = [token for token in tokens if token[0].isupper() and token.casefold() not in NO_NAMES]
     if not upper:
         return ()
@@ -169,17 +169,21 @@ def _names(text: str, tokens: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(token.casefold().removesuffix("'s")) for token in found))
 
 
-def _same_names(mine: ComparableText, yours: ComparableText) -> bool:
-    """Every name of one is a word of the other: so a name that starts one sentence and not the other still matches."""
-    return _all_in(mine.names, yours.stems) and _all_in(yours.names, mine.stems)
+def have_same_names(mine: ComparableText, yours: ComparableText) -> bool:
+    """Every name of one is a word of the other.
+
+    Names are looked up among all words: a name that begins a sentence may not be recognized as one.
+    """
+    return all(
+        name in words or any(is_inflection(name, word) for word in words)
+        for names, words in ((mine.names, yours.stems), (yours.names, mine.stems))
+        for name in names
+    )
 
 
-def _all_in(names: tuple[str, ...], words: frozenset[str]) -> bool:
-    return all(name in words or any(_one_name(name, word) for word in words) for name in names)
-
-
-def _one_name(name: str, word: str) -> bool:
-    """Case endings and particles: the same beginning, and little after it (not in English, which has none)."""
+def is_inflection(name: str, word: str) -> bool:
+    """Whether two words are one name with different case endings or particles."""
+    # English names have none.
     if name.isascii():
         return False
     shorter, longer = sorted((name, word), key=len)
@@ -195,13 +199,14 @@ def has_opposites(mine: frozenset[str], yours: frozenset[str]) -> bool:
 
 
 def has_swapped_names(mine: ComparableText, yours: ComparableText) -> bool:
-    """The same names the other way round: who did it to whom. A passive turns them rightly."""
+    """The same names in another order: who did it to whom. A passive swaps them without changing
+    the meaning."""
     same_set = len(mine.names) >= 2 and Counter(mine.names) == Counter(yours.names)
     return same_set and mine.names != yours.names and mine.passive == yours.passive
 
 
 def differs_in_one_word(mine: frozenset[str], yours: frozenset[str]) -> bool:
-    """The same sentence about another thing: all words shared but one on each side."""
+    """All words are shared but one on each side: the same statement about something else."""
     apart = [
         [word for word in side if not spelling_match(word, other)]
         for side, other in ((mine, yours), (yours, mine))
@@ -213,15 +218,15 @@ DIFFERENCES: dict[str, Callable[[ComparableText, ComparableText], bool]] = {
     "number": lambda mine, yours: mine.numbers != yours.numbers,
     "negation": lambda mine, yours: mine.negated != yours.negated,
     "time": lambda mine, yours: mine.times != yours.times,
-    "name": lambda mine, yours: not _same_names(mine, yours),
+    "name": lambda mine, yours: not have_same_names(mine, yours),
     "opposite": lambda mine, yours: has_opposites(mine.raw, yours.raw),
     "order": lambda mine, yours: has_swapped_names(mine, yours),
     "word": lambda mine, yours: differs_in_one_word(mine.words, yours.words),
 }
-"""What may differ in meaning, the quickest to see first."""
+"""What changes the meaning, by name, the cheapest test first."""
 
 
-def _number(word: str) -> str:
+def number_key(word: str) -> str:
     return NUMBER_WORDS.get(word) or word.replace(",", "").rstrip(".:/")
 
 

@@ -1,4 +1,5 @@
-"""Words that decide whether two sentences say the same: data in `lexicon.yaml`, in English, Russian and Korean."""
+"""Words that decide whether two sentences say the same: data in `lexicon.yaml`, in English,
+Russian and Korean."""
 
 from pathlib import Path
 from typing import Any

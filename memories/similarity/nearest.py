@@ -31,9 +31,11 @@ BY_SITE_VECTOR = """
 SELECT wanted.position - 1, near.id, near.text, near.distance
 FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
 CROSS JOIN LATERAL (
-    SELECT memory.id, memory.text, memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims}) AS distance
+    SELECT memory.id, memory.text,
+           memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims}) AS distance
     FROM memories_memoryitem memory
-    WHERE memory.namespace_id = %(namespace)s AND memory.state = 'active' AND memory.embedding_model = {model}
+    WHERE memory.namespace_id = %(namespace)s AND memory.state = 'active'
+      AND memory.embedding_model = {model}
     ORDER BY memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims})
     LIMIT %(k)s
 ) near
@@ -41,10 +43,11 @@ ORDER BY wanted.position, near.distance
 """
 
 LIMITS = """
-SELECT set_config('hnsw.ef_search', '40', true), set_config('hnsw.iterative_scan', 'strict_order', true)
+SELECT set_config('hnsw.ef_search', '40', true),
+       set_config('hnsw.iterative_scan', 'strict_order', true)
 """
-"""Five are looked at: 40 candidates find what says the same as often as 100 do, in half the time. Where rows out of use
-or of another namespace stand in front, the index is asked for more."""
+"""Five are looked at: 40 candidates find what says the same as often as 100 do, in half the
+time. Where rows out of use or of another namespace stand in front, the index is asked for more."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ def vector_literal(vector: Vectors) -> str:
 
 
 def _by_site_vector() -> sql.Composed:
-    """The site's model and width are written into the statement, so that its partial vector index can be used."""
+    """The site's model and width are written into the statement, so that its partial vector
+    index can be used."""
     embedder = get_embedder("memory")
     return sql.SQL(BY_SITE_VECTOR).format(
         dims=sql.Literal(embedder.dims), model=sql.Literal(embedder.name)

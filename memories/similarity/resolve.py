@@ -1,7 +1,9 @@
-"""What each content of a batch does to the memories known so far: confirm one, replace some, contradict some. Pure.
+"""What each content of a batch does to the memories known so far: confirm one, replace some,
+contradict some. Pure.
 
-The outcome is that of adding the contents one by one: each content is compared with the memories that earlier contents
-of the batch made, and no longer with those that they replaced. A single content is a batch of one.
+The outcome is that of adding the contents one by one: each content is compared with the memories
+that earlier contents of the batch made, and no longer with those that they replaced. A single
+content is a batch of one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +22,8 @@ BLOCK = 512
 
 
 class TooShallow(Exception):
-    """So many of the stored memories nearest to a content were replaced that more of them have to be read."""
+    """So many of the stored memories nearest to a content were replaced that more of them have
+    to be read."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class MemoryLink:
 
 @dataclass(frozen=True)
 class IncomingBatch:
-    """Contents in their order, the ids their memories will have, and their vectors (None: compare words alone)."""
+    """Contents in their order, the ids their memories will have, and their vectors (None:
+    compare words alone)."""
 
     texts: Sequence[str]
     ids: Sequence[UUID]
@@ -44,9 +48,9 @@ class IncomingBatch:
 
 
 @dataclass
-class Resolution:
-    """`confirmed`: the memory that says the same as the content at a position. `links`: for the position of each
-    content that becomes a new memory, its links to older ones."""
+class BatchResolution:
+    """`confirmed`: the memory that says the same as the content at a position. `links`: for the
+    position of each content that becomes a new memory, its links to older ones."""
 
     confirmed: dict[int, UUID] = field(default_factory=dict)
     links: dict[int, list[MemoryLink]] = field(default_factory=dict)
@@ -54,9 +58,11 @@ class Resolution:
 
 @dataclass
 class BatchResolver:
-    """`known` has up to `depth` stored memories per position, nearest first; the nearest `k` are compared.
+    """`known` has up to `depth` stored memories per position, nearest first; the nearest `k` are
+    compared.
 
-    Without `in_use` new memories wait for approval: they replace nothing yet and are not compared with.
+    Without `in_use` new memories wait for approval: they replace nothing yet and are not compared
+    with.
     """
 
     batch: IncomingBatch
@@ -66,13 +72,13 @@ class BatchResolver:
     in_use: bool = True
 
     def __post_init__(self) -> None:
-        self.resolution = Resolution()
+        self.resolution = BatchResolution()
         self._replaced: set[UUID] = set()
         self._is_live = np.zeros(len(self.batch.texts), dtype=bool)
         self._position_of = {pk: position for position, pk in enumerate(self.batch.ids)}
         self._position_of_text: dict[str, int] = {}
 
-    def resolve(self) -> Resolution:
+    def resolve(self) -> BatchResolution:
         """Raise `TooShallow` when `known` does not reach far enough."""
         count = len(self.batch.texts)
         for start in range(0, count, BLOCK):
@@ -111,7 +117,8 @@ class BatchResolver:
             self._position_of_text[fingerprint(text) or text] = position
 
     def _nearest(self, position: int, cosines: Vectors | None) -> list[NearMemory]:
-        """The `k` memories nearest to a content, stored ones and those of earlier contents together."""
+        """The `k` memories nearest to a content, stored ones and those of earlier contents
+        together."""
         known = self.known.get(position, ())
         in_use = [near for near in known if near.id not in self._replaced]
         if len(known) == self.depth and len(in_use) < self.k:
