@@ -24,7 +24,7 @@ from worlds.callers import Caller
 from worlds.markdown import plain_text
 from worlds.models import Party, World
 
-SHOWN = 8
+HITS = 8
 
 
 class TryForm(forms.Form):
@@ -41,32 +41,24 @@ class TryForm(forms.Form):
     def __init__(self, data: Any, *, worlds: Any) -> None:
         super().__init__(data)
         self.fields["world"].queryset = worlds  # type: ignore[attr-defined]
-        parties = (
-            Party.objects.filter(world__in=worlds)
-            .select_related("world")
-            .order_by("world__name", "name")
-        )
-        named = [
+        parties = Party.objects.filter(world__in=worlds).select_related("world")
+        audiences = [
             (f"{party.world.slug}/party:{party.slug}", f"{party.name} ({party.world})")
-            for party in parties
+            for party in parties.order_by("world__name", "name")
         ]
-        who = [("gm", _("Game master")), ("public", _("Everyone")), *named]
-        self.fields["audience"].choices = who  # type: ignore[attr-defined]
+        choices = [("gm", _("Game master")), ("public", _("Everyone")), *audiences]
+        self.fields["audience"].choices = choices  # type: ignore[attr-defined]
 
     def caller(self) -> Caller:
         world: World = self.cleaned_data["world"]
-        chosen = self.cleaned_data.get("audience") or "gm"
-        place, _slash, party = chosen.partition("/")
-        if not party:
-            return Caller(world, GM if chosen == "gm" else PUBLIC)
-        if place != world.slug:
+        choice = self.cleaned_data.get("audience") or "gm"
+        world_slug, _slash, audience = choice.partition("/")
+        if not audience:
+            return Caller(world, GM if choice == "gm" else PUBLIC)
+        if world_slug != world.slug:
             raise forms.ValidationError(gettext("This party plays in another world."))
-        slug = Audience.parse(party).slug
-        return Caller(
-            world,
-            Audience("party", slug),
-            campaign=Party.objects.get(world=world, slug=slug).campaign,
-        )
+        party = Party.objects.get(world=world, slug=Audience.parse(audience).slug)
+        return Caller(world, Audience("party", party.slug), campaign=party.campaign)
 
 
 @dataclass(frozen=True)
@@ -86,70 +78,61 @@ def try_search(request: HttpRequest) -> HttpResponse:
     first = worlds.first()
     initial = {"domain": "rules", "audience": "gm", "world": first.slug if first else ""}
     form = TryForm({**initial, **request.GET.dict()}, worlds=worlds)
-    context: dict[str, Any] = {
-        **admin.site.each_context(request),
-        "title": gettext("Try search"),
-        "form": form,
-    }
+    context: dict[str, Any] = {"title": gettext("Try search"), "form": form}
+    context = {**admin.site.each_context(request), **context}
     if request.GET.get("q") and form.is_valid():
-        context |= _searched(form)
+        try:
+            context |= _search_results(form)
+        except forms.ValidationError as problem:
+            context["problem"] = problem.messages[0]
+        except Problem as problem:
+            context["problem"] = str(problem)
     return TemplateResponse(request, "admin/knowledge/try_search.html", context)
 
 
-def _searched(form: TryForm) -> dict[str, Any]:
-    try:
-        caller = form.caller()
-        answers = {mode: _asked(form, caller, mode) for mode in Mode}
-    except (Problem, forms.ValidationError) as problem:
-        return {
-            "problem": problem.messages[0]
-            if isinstance(problem, forms.ValidationError)
-            else str(problem)
-        }
-    fused = answers[Mode.HYBRID]
+def _search_results(form: TryForm) -> dict[str, Any]:
+    caller = form.caller()
+    answers = {mode: _ask(form, caller, mode) for mode in Mode}
+    hybrid = answers[Mode.HYBRID]
     return {
-        "legs": _legs(answers, expanded=form.cleaned_data["expand"]),
-        "fused": fused,
-        "best": max((hit.score for hit in fused.hits), default=1.0) or 1.0,
+        "legs": _columns(answers, with_graph=form.cleaned_data["expand"]),
+        "fused": hybrid,
+        "best": max((hit.score for hit in hybrid.hits), default=1.0) or 1.0,
         "audience": caller.audience,
         "degraded": sorted({name for answer in answers.values() for name in answer.degraded}),
     }
 
 
-def _legs(answers: dict[Mode, SearchAnswer], *, expanded: bool) -> list[Column]:
+def _columns(answers: dict[Mode, SearchAnswer], *, with_graph: bool) -> list[Column]:
+    by_words = gettext("BM25: rare words of the question count most.")
     legs = [
-        (
-            "keyword",
-            Mode.KEYWORD,
-            gettext("By words"),
-            gettext("BM25: rare words of the question count most."),
-        ),
+        ("keyword", Mode.KEYWORD, gettext("By words"), by_words),
         ("vector", Mode.VECTOR, gettext("By meaning"), gettext("Nearness of vectors.")),
     ]
-    if expanded:
-        about = gettext("Lore one step along the graph from what the question names.")
-        legs.append(("graph", Mode.HYBRID, gettext("By the graph"), about))
+    if with_graph:
+        by_graph = gettext("Lore one step along the graph from what the question names.")
+        legs.append(("graph", Mode.HYBRID, gettext("By the graph"), by_graph))
     return [
-        Column(title, about, _found_by(key, answers[mode]), key) for key, mode, title, about in legs
+        Column(title, about, _hits_of_leg(key, answers[mode]), key)
+        for key, mode, title, about in legs
     ]
 
 
-def _asked(form: TryForm, caller: Caller, mode: Mode) -> SearchAnswer:
-    told, explain = form.cleaned_data, caller.audience.is_gm
-    if told["domain"] == "rules":
-        answer = find_rules(
-            RulesQuestion(term=told["q"], k=SHOWN, explain=explain), caller, mode=mode
-        )
+def _ask(form: TryForm, caller: Caller, mode: Mode) -> SearchAnswer:
+    data = form.cleaned_data
+    shared: dict[str, Any] = {"k": HITS, "explain": caller.audience.is_gm}
+    if data["domain"] == "rules":
+        answer = find_rules(RulesQuestion(term=data["q"], **shared), caller, mode=mode)
     else:
-        expand = told["expand"] and mode == Mode.HYBRID
-        question = LoreQuestion(query=told["q"], k=SHOWN, explain=explain, expand=expand)
+        expand = data["expand"] and mode == Mode.HYBRID
+        question = LoreQuestion(query=data["q"], expand=expand, **shared)
         answer = find_lore(question, caller, mode=mode)
     for hit in answer.hits:
         hit.text = plain_text(hit.text)
     return answer
 
 
-def _found_by(leg: str, answer: SearchAnswer) -> list[HitOut]:
-    """What the leg itself found, in its own order: a name alone may have brought the others."""
-    ranked = [(hit.legs[leg].rank, hit) for hit in answer.hits if leg in hit.legs]
-    return [hit for rank, hit in sorted(ranked, key=lambda pair: pair[0] or 0) if rank is not None]
+def _hits_of_leg(leg: str, answer: SearchAnswer) -> list[HitOut]:
+    """The hits that the leg ranked, by rank. The others were found by their name alone."""
+    ranks = [(hit.legs[leg].rank, hit) for hit in answer.hits if leg in hit.legs]
+    return [hit for rank, hit in sorted(ranks, key=lambda pair: pair[0] or 0) if rank is not None]

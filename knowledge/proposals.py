@@ -1,4 +1,4 @@
-"""Proposed entries: anybody may propose, an editor decides, and nothing is found before that."""
+"""Proposed lore entries: anybody may propose, an editor decides; nothing is found before that."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,16 +10,15 @@ from retrieval.errors import Conflict
 from worlds.models import Campaign, World
 
 MOST_OPEN = 1_000
-"""Open proposals of a world; more would only bury the others."""
+"""Open proposals of a world; nobody reads more."""
 
 
 def propose(
     world: World, proposal: ProposalIn, *, campaign: Campaign | None = None, by: str = ""
 ) -> LoreProposal:
+    """Store a proposal. Raises `Conflict` when too many are open."""
     if LoreProposal.objects.filter(world=world, state=LoreProposal.State.OPEN).count() >= MOST_OPEN:
-        raise Conflict(
-            f"{MOST_OPEN} proposals wait for a decision already: let an editor decide some first."
-        )
+        raise Conflict(f"{MOST_OPEN} proposals are open already: decide some first.")
     entry = proposal.entry.model_dump(mode="json", exclude_unset=True)
     return LoreProposal.objects.create(
         world=world, campaign=campaign, entry=entry, reason=proposal.reason, proposed_by=by[:120]
@@ -28,12 +27,11 @@ def propose(
 
 @transaction.atomic
 def accept(proposal: LoreProposal, *, by: str, entry: LoreIn | None = None, note: str = "") -> Lore:
-    """Write the proposed entry, or what the editor made of it."""
+    """Write the proposed entry, or `entry`, what the editor made of it."""
     _decide(proposal, LoreProposal.State.ACCEPTED, by=by, note=note)
-    accepted = entry or LoreIn.model_validate(proposal.entry)
     lore, _outcome = upsert_lore(
         proposal.world,
-        accepted,
+        entry or LoreIn.model_validate(proposal.entry),
         author=proposal.proposed_by,
         reason=f"proposal accepted by {by}"[:100],
     )
@@ -47,19 +45,16 @@ def reject(proposal: LoreProposal, *, by: str, note: str = "") -> None:
     _decide(proposal, LoreProposal.State.REJECTED, by=by, note=note)
 
 
-def _decide(proposal: LoreProposal, state: str, *, by: str, note: str) -> None:
-    waiting = LoreProposal.objects.filter(pk=proposal.pk, state=LoreProposal.State.OPEN)
-    proposal.state, proposal.decided_by, proposal.decision = (
-        LoreProposal.State(state),
-        by[:150],
-        note,
-    )
-    proposal.decided_at = timezone.now()
-    decided = {
+def _decide(proposal: LoreProposal, state: LoreProposal.State, *, by: str, note: str) -> None:
+    values = {
         "state": state,
-        "decided_by": proposal.decided_by,
+        "decided_by": by[:150],
         "decision": note,
-        "decided_at": proposal.decided_at,
+        "decided_at": timezone.now(),
     }
-    if not waiting.update(**decided):
+    # One update with the state in its condition: of two editors at once, one gets the conflict.
+    rows = LoreProposal.objects.filter(pk=proposal.pk, state=LoreProposal.State.OPEN)
+    if not rows.update(**values):
         raise Conflict("This proposal was decided before.")
+    for name, value in values.items():
+        setattr(proposal, name, value)

@@ -1,4 +1,4 @@
-"""Reads named after their questions. Who may know what is decided here, inside the database."""
+"""Querysets of rules and lore. Who may know what is decided inside the database."""
 
 from typing import Any, Self
 

@@ -1,4 +1,4 @@
-"""What may be asked about rules and lore, and how entries travel. Closed types."""
+"""Questions about rules and lore, and entries as programs send and get them."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -121,7 +121,7 @@ RevealAudience = Annotated[
 
 class LoreIn(StrictModel):
     """A lore entry. Of an entry that exists, only the fields that are sent change. New ones are GM
-    only and drafts unless told otherwise."""
+    only and drafts unless they say otherwise."""
 
     title: Name
     slug: Slug | None = Field(None, description="Stable id; default: made from the title.")
@@ -133,7 +133,7 @@ class LoreIn(StrictModel):
     tags: list[Annotated[str, CleanText, StringConstraints(min_length=1, max_length=80)]] = Field(
         [], max_length=50
     )
-    language: str = Field("", max_length=8, description="Default: told from the text.")
+    language: str = Field("", max_length=8, description="Default: guessed from the text.")
     status: Status = "draft"
     visibility: Visibility = Visibility.GM
     known_to: list[RevealAudience] = Field([], max_length=100)

@@ -1,4 +1,4 @@
-"""Lore for reading, with only the blocks that the viewer may know of."""
+"""Pages of lore, with only the blocks that the viewer may know of."""
 
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
@@ -25,17 +25,14 @@ def lore_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         rows = rows.filter(kind=kind)
     if name := request.GET.get("name", "").strip():
         rows = rows.filter(Q(title__icontains=name) | Q(aliases__icontains=name))
-    found = Paginator(rows.order_by("title"), ENTRIES_PER_PAGE).get_page(request.GET.get("page"))
-    return render_page(
-        request, viewer, "gm/lore.html", found=found, kind=kind, name=name, kinds=Lore.Kind.choices
-    )
+    pages = Paginator(rows.order_by("title"), ENTRIES_PER_PAGE)
+    context = {"found": pages.get_page(request.GET.get("page")), "kinds": Lore.Kind.choices}
+    return render_page(request, viewer, "gm/lore.html", kind=kind, name=name, **context)
 
 
 @page
 def lore_entry(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
-    """An entry. A game master reads it as written; anyone else reads its passages that they may
-    know of.
-    """
+    """One entry. A game master reads its text, others the passages that they may know of."""
     entry = get_object_or_404(_entries(viewer.world, viewer.audience), slug=slug)
     passages = entry.passages.visible_to(viewer.audience).order_by("position")
     text = entry.body if viewer.is_gm else "\n\n".join(passages.values_list("text", flat=True))

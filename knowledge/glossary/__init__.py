@@ -1,1 +1,1 @@
-"""What players call the rules in other languages: names for lookups, and help for questions across languages."""
+"""Names of the rules in other languages, for lookups and for questions over English rules."""

@@ -1,4 +1,4 @@
-"""Bring the glossary of a game system in step with the file, and find the names that it has for a rule."""
+"""Load the glossary of a game system from the file, and look up the names that it has for a rule."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -11,33 +11,24 @@ from worlds.models import GameSystem
 
 
 def load_glossary(system: GameSystem) -> int:
-    """Write the terms of the file; terms that people added stay. Return how many rows were written."""
-    stored = {
-        (row.term, row.kind, row.language): row
-        for row in GlossaryTerm.objects.filter(system=system)
-    }
-    fresh: list[GlossaryTerm] = []
-    changed: list[GlossaryTerm] = []
+    """Write the terms of the file and return how many rows that changed. Names that people added stay."""
+    terms = GlossaryTerm.objects.filter(system=system)
+    rows = {(row.term, row.kind, row.language): row for row in terms}
+    created: list[GlossaryTerm] = []
+    updated: list[GlossaryTerm] = []
     for term in read_terms():
         for language in term.names:
-            names = term.all_phrases(language)
-            row = stored.get((term.term, term.kind, language))
+            names = term.names_and_phrases(language)
+            row = rows.get((term.term, term.kind, language))
             if row is None:
-                fresh.append(
-                    GlossaryTerm(
-                        system=system,
-                        term=term.term,
-                        kind=term.kind,
-                        language=language,
-                        names=names,
-                    )
-                )
+                values = {"term": term.term, "kind": term.kind, "language": language}
+                created.append(GlossaryTerm(system=system, names=names, **values))
             elif missing := [name for name in names if name not in row.names]:
                 row.names, row.updated_at = [*row.names, *missing], timezone.now()
-                changed.append(row)
-    GlossaryTerm.objects.bulk_create(fresh, batch_size=500)
-    GlossaryTerm.objects.bulk_update(changed, ["names", "updated_at"], batch_size=500)
-    return len(fresh) + len(changed)
+                updated.append(row)
+    GlossaryTerm.objects.bulk_create(created, batch_size=500)
+    GlossaryTerm.objects.bulk_update(updated, ["names", "updated_at"], batch_size=500)
+    return len(created) + len(updated)
 
 
 def rule_name_lookup() -> Callable[[str, str], list[str]]:
@@ -47,8 +38,7 @@ def rule_name_lookup() -> Callable[[str, str], list[str]]:
         terms[term.term.lower()].append(term)
 
     def names(title: str, kind: str) -> list[str]:
-        return [
-            name for term in terms[title.lower()] if term.may_name(kind) for name in term.all_names
-        ]
+        fitting = (term for term in terms[title.lower()] if term.may_name(kind))
+        return [name for term in fitting for name in term.all_names]
 
     return names

@@ -1,5 +1,5 @@
-"""Read `terms.csv`: a term, its names per language (`|` between several, the usual one first), its kind, and how
-players speak of it without naming it."""
+"""Read `terms.csv`: a term, its names per language (`|` between several, the usual one first), its
+kind, and phrases that mean it without naming it."""
 
 import csv
 from dataclasses import dataclass, field
@@ -24,21 +24,22 @@ RULE_KINDS: dict[str, frozenset[str]] = {
     "alignment": frozenset({"term"}),
 }
 """Which kinds of rules a term of each kind may name; other kinds of terms name sections."""
-SECTIONS = frozenset({"section", "feat", "background", "term"})
+SECTION_KINDS = frozenset({"section", "feat", "background", "term"})
 
 
 @dataclass(frozen=True)
 class Term:
+    """`names` and `phrases` by language. Names become aliases of rules, phrases only help questions."""
+
     term: str
     kind: str
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     phrases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def may_name(self, rule_kind: str) -> bool:
-        return rule_kind in RULE_KINDS.get(self.kind, SECTIONS)
+        return rule_kind in RULE_KINDS.get(self.kind, SECTION_KINDS)
 
-    def all_phrases(self, language: str) -> list[str]:
-        """Everything by which the term is recognised in a question."""
+    def names_and_phrases(self, language: str) -> list[str]:
         return [*self.names.get(language, ()), *self.phrases.get(language, ())]
 
     @property
@@ -51,21 +52,21 @@ def read_terms(path: Path = TERMS) -> tuple[Term, ...]:
     if not path.exists():
         return ()
     with path.open(encoding="utf-8", newline="") as handle:
-        return tuple(_term(row) for row in csv.DictReader(handle))
-
-
-def _term(row: dict[str, str]) -> Term:
-    return Term(
-        row["term_en"].strip(),
-        row["kind"].strip(),
-        _by_language(row, "{}"),
-        _by_language(row, "{}_said"),
-    )
+        return tuple(
+            Term(
+                row["term_en"].strip(),
+                row["kind"].strip(),
+                _by_language(row, "{}"),
+                _by_language(row, "{}_said"),
+            )
+            for row in csv.DictReader(handle)
+        )
 
 
 def _by_language(row: dict[str, str], column: str) -> dict[str, tuple[str, ...]]:
-    cells = {
-        language: (row.get(column.format(language)) or "").split("|") for language in LANGUAGES
-    }
-    kept = {language: tuple(filter(None, map(str.strip, cell))) for language, cell in cells.items()}
-    return {language: names for language, names in kept.items() if names}
+    names = {}
+    for language in LANGUAGES:
+        cells = (row.get(column.format(language)) or "").split("|")
+        if values := tuple(cell.strip() for cell in cells if cell.strip()):
+            names[language] = values
+    return names

@@ -1,4 +1,4 @@
-"""`manage.py ask "…"`: what the rules and the lore say, in the terminal."""
+"""`manage.py ask "…"`: search rules and lore in the terminal."""
 
 import textwrap
 from argparse import ArgumentParser
@@ -35,76 +35,62 @@ class Command(BaseCommand):
             action="store_true",
             help="Also lore one step along the graph from what is named.",
         )
-        parser.add_argument("--explain", action="store_true", help="Tell how each hit was found.")
+        parser.add_argument("--explain", action="store_true", help="Print how each hit was found.")
 
-    def handle(
-        self, *_args: Any, question: str, domain: str | None, k: int, **options: Any
-    ) -> None:
+    def handle(self, *_args: Any, question: str, domain: str | None, **options: Any) -> None:
         try:
-            caller = Caller.gm(world_called(options["world"])).as_audience(options["audience"])
+            caller = Caller.gm(find_world(options["world"])).as_audience(options["audience"])
             explain = options["explain"] and caller.audience.is_gm
+            shared: dict[str, Any] = {"k": options["k"], "explain": explain}
             if domain != "lore":
-                answer = rules_lookup(RulesQuestion(term=question, k=k, explain=explain), caller)
-                self._tell(_("Rules"), answer, explain=explain)
+                rules = rules_lookup(RulesQuestion(term=question, **shared), caller)
+                self._print(_("Rules"), rules)
             if domain != "rules":
-                answer = lore_search(
-                    LoreQuestion(query=question, k=k, explain=explain, expand=options["expand"]),
-                    caller,
-                )
-                self._tell(
-                    _("Lore of %(world)s") % {"world": caller.world}, answer, explain=explain
-                )
+                query = LoreQuestion(query=question, expand=options["expand"], **shared)
+                heading = _("Lore of %(world)s") % {"world": caller.world}
+                self._print(heading, lore_search(query, caller))
         except (Problem, ValueError) as problem:
             raise CommandError(str(problem)) from problem
 
-    def _tell(self, heading: str, answer: SearchAnswer, *, explain: bool) -> None:
+    def _print(self, heading: str, answer: SearchAnswer) -> None:
         self.stdout.write(self.style.MIGRATE_HEADING(heading))
         if not answer.hits:
             self.stdout.write("  " + _("Nothing was found."))
         for number, hit in enumerate(answer.hits, 1):
-            self._hit(number, hit)
+            self._print_hit(number, hit)
         if answer.degraded:
             missing = _("Did not take part: %(legs)s") % {"legs": ", ".join(answer.degraded)}
             self.stdout.write("  " + self.style.WARNING(missing))
-        if explain and answer.explain:
-            told = answer.explain.model_dump(exclude_defaults=True, exclude={"near_misses"})
-            self.stdout.write("  " + ", ".join(f"{name}: {value}" for name, value in told.items()))
+        if answer.explain:
+            fields = answer.explain.model_dump(exclude_defaults=True, exclude={"near_misses"})
+            self.stdout.write(
+                "  " + ", ".join(f"{name}: {value}" for name, value in fields.items())
+            )
         self.stdout.write("")
 
-    def _hit(self, number: int, hit: HitOut) -> None:
+    def _print_hit(self, number: int, hit: HitOut) -> None:
         self.stdout.write(f"  {number}. {self.style.SUCCESS(hit.title)}  {hit.id}")
-        where = " › ".join(hit.headings)
-        source = ", ".join(
-            filter(None, (hit.source.document, hit.source.edition, hit.source.licence))
-        )
-        for line in filter(None, (where, source, _legs(hit))):
+        source = (hit.source.document, hit.source.edition, hit.source.licence)
+        legs = [
+            f"{name} #{leg.rank or '–'} ({leg.score:.3f})"
+            for name, leg in hit.legs.items()
+            if leg.score is not None
+        ]
+        scores = " · ".join([f"{_('score')} {hit.score:.3f}", hit.match, *legs])
+        about = (" › ".join(hit.headings), ", ".join(filter(None, source)), scores)
+        text = textwrap.wrap(" ".join(hit.text.split()), WIDTH - 5)
+        more = ["…"] if len(text) > LINES else []
+        for line in [*filter(None, about), *text[:LINES], *more]:
             self.stdout.write(f"     {line}")
-        shown = textwrap.wrap(" ".join(hit.text.split()), WIDTH - 5)
-        more = ["…"] if len(shown) > LINES else []
-        for line in [*shown[:LINES], *more]:
-            self.stdout.write(f"     {line}")
 
 
-def _legs(hit: HitOut) -> str:
-    ranks = [
-        f"{name} #{leg.rank or '–'} ({leg.score:.3f})"
-        for name, leg in hit.legs.items()
-        if leg.score is not None
-    ]
-    return f"{_('score')} {hit.score:.3f} · {hit.match}" + "".join(f" · {rank}" for rank in ranks)
-
-
-def world_called(slug: str | None) -> World:
+def find_world(slug: str | None) -> World:
+    """The world of the option `--world`; without it, the oldest."""
     worlds = World.objects.order_by("created_at")
-    if slug:
-        found = worlds.filter(slug=slug).first()
-        if found is None:
-            known = ", ".join(worlds.values_list("slug", flat=True)) or _("none")
-            raise CommandError(
-                _("There is no world %(slug)r. Known: %(known)s.") % {"slug": slug, "known": known}
-            )
-        return found
-    first = worlds.first()
-    if first is None:
+    world = worlds.filter(slug=slug).first() if slug else worlds.first()
+    if world:
+        return world
+    if not slug:
         raise CommandError(_("There is no world yet: make demo, or add one in the admin."))
-    return first
+    slugs = {"slug": slug, "known": ", ".join(worlds.values_list("slug", flat=True)) or _("none")}
+    raise CommandError(_("There is no world %(slug)r. Known: %(known)s.") % slugs)

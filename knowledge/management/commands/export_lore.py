@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from knowledge.export import export_json, export_markdown
-from knowledge.management.commands.ask import world_called
+from knowledge.management.commands.ask import find_world
 from retrieval.errors import Problem
 
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--world", help="Slug; default: the first world.")
 
     def handle(self, *_args: Any, path: Path, **options: Any) -> None:
-        world = world_called(options["world"])
+        world = find_world(options["world"])
         try:
             if options["format"] == "json":
                 path.write_text(export_json(world), encoding="utf-8")

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from knowledge.importers.run import FORMATS, ImportReport, import_lore
-from knowledge.management.commands.ask import world_called
+from knowledge.management.commands.ask import find_world
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from worlds.audiences import Visibility
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, path: Path, visibility: str, **options: Any) -> None:
-        world = world_called(options["world"])
+        world = find_world(options["world"])
         try:
             with transaction.atomic():
                 report = import_lore(

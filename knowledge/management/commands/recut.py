@@ -1,9 +1,11 @@
-"""`manage.py recut`: passages and name keys anew from the entries, after the way of cutting has changed."""
+"""`manage.py recut`: cut all entries again, after the rules of cutting have changed."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.db import transaction
+from django.db.models import QuerySet
 
 from knowledge.models import Lore, Rule
 from knowledge.passages import write_lore_passages, write_rule_passages
@@ -17,30 +19,27 @@ class Command(BaseCommand):
     help = "Cut all rules and lore anew. Passages whose text stays keep their vectors."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        for model, rewrite, domain in (
-            (Rule, write_rule_passages, "srd"),
-            (Lore, write_lore_passages, "lore"),
-        ):
-            keys = list(model._default_manager.values_list("pk", flat=True))
-            written = sum(
-                _recut(model, rewrite, domain, keys[at : at + BATCH])
-                for at in range(0, len(keys), BATCH)
-            )
-            self.stdout.write(
-                f"{model._meta.verbose_name_plural}: {len(keys)}, passages written: {written}"
-            )
+        rules = Rule.objects.select_related("document")
+        self._recut_all(rules, write_rule_passages, domain="srd")
+        self._recut_all(Lore.objects.all(), write_lore_passages, domain="lore")
+
+    def _recut_all(self, rows: QuerySet[Any], write: Callable[[Any], int], *, domain: str) -> None:
+        keys = list(rows.order_by().values_list("pk", flat=True))
+        count = 0
+        for start in range(0, len(keys), BATCH):
+            batch = rows.filter(pk__in=keys[start : start + BATCH])
+            count += _recut_batch(batch, write, domain=domain)
+        names = rows.model._meta.verbose_name_plural
+        self.stdout.write(f"{names}: {len(keys)}, passages written: {count}")
 
 
 @transaction.atomic
-def _recut(model: Any, rewrite: Any, domain: str, keys: list[Any]) -> int:
-    related = ["document"] if model is Rule else []
-    entries = list(
-        model.objects.select_related(*related).select_for_update(of=("self",)).filter(pk__in=keys)
-    )
+def _recut_batch(rows: QuerySet[Any], write: Callable[[Any], int], *, domain: str) -> int:
+    entries = list(rows.select_for_update(of=("self",)))
     for entry in entries:
         entry.name_keys = name_keys(entry.title, *entry.aliases)
-    model.objects.bulk_update(entries, ["name_keys"])
-    written = int(rewrite(entries))
-    if written:
+    rows.model.objects.bulk_update(entries, ["name_keys"])
+    count = write(entries)
+    if count:
         embed_soon(domain)
-    return written
+    return count
