@@ -24,8 +24,8 @@ from memory_site.threads import run_in_thread
 from memory_site.toolbox import Tool
 from memory_site.version import VERSION
 from retrieval.errors import Problem, Unauthorized, WrongScope
-from worlds import keys, rate_limits
-from worlds.callers import Caller
+from worlds import keys
+from worlds.callers import Caller, admit
 from worlds.rest import key_in_headers
 
 MAX_BODY = 10 * 1024 * 1024
@@ -105,7 +105,7 @@ def to_mcp_tool(tool: Tool) -> types.Tool:
 
 
 def _admitted(caller: Caller, method: str) -> Caller:
-    return _told(lambda: rate_limits.admit(caller, method)[0])
+    return _told(lambda: admit(caller, method)[0])
 
 
 def _told(work: Callable[[], T]) -> T:

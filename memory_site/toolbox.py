@@ -43,10 +43,9 @@ from memory_site.request_ids import log_context
 from npcs.tools import npc_profile
 from retrieval.errors import Forbidden, NotFound
 from retrieval.search import start_span
-from worlds import audit, rate_limits
-from worlds.callers import Caller
+from worlds import audit
+from worlds.callers import Allowance, Caller, admit
 from worlds.keys import Scope
-from worlds.rate_limits import Allowance
 
 logger = logging.getLogger(__name__)
 _tracer = trace.get_tracer("memory37.tools")
@@ -176,7 +175,7 @@ def call_tool(name: str, arguments: Mapping[str, Any], caller: Caller, *, via: s
     ):
         try:
             tool = find_tool(name)
-            noted.caller, allowance = rate_limits.admit(caller, name)
+            noted.caller, allowance = admit(caller, name)
             return ToolResult(run_tool(tool, arguments, noted), allowance)
         except Exception as exc:
             problem = problem_of(exc)

@@ -1,12 +1,12 @@
-"""One row per call on every door: it feeds the page "what did the model see".
+"""The audit: one row per call, over every interface. It feeds the page "what did the model see".
 
-The answer does not wait for its row: a thread gathers the rows of a twentieth of a second and writes them together
-(docs/decisions/0035). A process that is stopped writes what it has gathered; one that is killed loses that much, and a
-crash of PostgreSQL the last half second.
+The answer does not wait for its row: a thread writes the rows of each 50 ms in one batch (docs/decisions/0035). A
+process that is stopped writes what is queued; one that is killed loses that much, and a crash of PostgreSQL the last
+half second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import sleep
 from typing import Any
@@ -21,7 +21,8 @@ from worlds.callers import Caller
 from worlds.models import AuditedCall
 from worlds.write_behind import WriteBehind
 
-_WRITE = """
+# Asynchronous commit: an audit row may be lost in a crash, and its call need not wait for the disk.
+INSERT_CALL = """
 WITH quick AS (SELECT set_config('synchronous_commit', %(commit)s, true)),
 used AS (
     UPDATE worlds_apikey SET last_used_at = %(at)s
@@ -33,18 +34,19 @@ SELECT %(id)s, %(at)s, %(world)s, %(key)s, %(door)s, %(tool)s, %(audience)s, %(r
     %(returned)s::jsonb, %(degraded)s::jsonb, %(status)s, %(code)s, %(milliseconds)s
 FROM quick
 """
-LONGEST_ARGUMENT = 500
-GATHERED_SECONDS = 0.05
-BATCH = 10_000
+MAX_ARGUMENT_CHARS = 500
+BATCH_SECONDS = 0.05
+DELETE_BATCH = 10_000
 
 
 @dataclass
 class Call:
-    """What is noted of one call. `asked` is kept for reading tools only, each text cut to `LONGEST_ARGUMENT`. What may
-    be made of the question and the answer while nobody waits is given as a function."""
+    """What the audit stores of one call. `arguments` are kept for reading tools only, each text cut to
+    `MAX_ARGUMENT_CHARS`; they and `row_ids` are functions, which the writing thread calls."""
 
     tool: str
     via: str
+    """The interface: rest, mcp, openai, python."""
     caller: Caller
     status: int = 200
     code: str = ""
@@ -52,87 +54,80 @@ class Call:
     arguments: Callable[[], Mapping[str, Any]] = dict
     row_ids: Callable[[], Sequence[str]] = tuple
     degraded: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Noted:
-    """A call and when it ended. `durable`: within a transaction, whose commit waits for the disk."""
-
-    call: Call
-    at: datetime
-    durable: bool
+    ended_at: datetime = field(default_factory=timezone.now)
+    synchronous_commit: bool = False
 
 
 def record(call: Call) -> None:
-    """Note `call`. Inside a caller's own transaction its row is written at once, to share the transaction's fate."""
-    noted = Noted(call, timezone.now(), durable=connection.in_atomic_block)
-    if noted.durable:
-        _write([noted])
+    """Queue the row of `call`, which has just ended. Inside the caller's own transaction it is written at once, so that
+    both are committed or neither."""
+    call.ended_at = timezone.now()
+    call.synchronous_commit = connection.in_atomic_block
+    if call.synchronous_commit:
+        write_calls([call])
     else:
-        _gathering.add(noted)
+        write_behind.add(call)
 
 
 def wait_until_written() -> None:
     """Return when the row of every call that was answered before is written, by whichever process."""
-    _gathering.flush()
-    sleep(2 * GATHERED_SECONDS)
+    write_behind.flush()
+    sleep(2 * BATCH_SECONDS)
 
 
 def flush() -> None:
-    """Write what this process has gathered."""
-    _gathering.flush()
+    """Write what this process has queued."""
+    write_behind.flush()
 
 
-def _values(noted: Noted) -> dict[str, Any]:
-    call, key = noted.call, noted.call.caller.key
+def write_calls(calls: Sequence[Call]) -> None:
+    with connection.cursor() as cursor:
+        cursor.executemany(INSERT_CALL, [to_row(call) for call in calls])
+
+
+def to_row(call: Call) -> dict[str, Any]:
+    arguments = {
+        name: value[:MAX_ARGUMENT_CHARS] if isinstance(value, str) else value
+        for name, value in call.arguments().items()
+    }
     return {
-        "commit": "on" if noted.durable else "off",
+        "commit": "on" if call.synchronous_commit else "off",
         "id": uuid7(),
-        "at": noted.at,
+        "at": call.ended_at,
         "world": call.caller.world.pk,
-        "key": key.pk if key else None,
+        "key": call.caller.key.pk if call.caller.key else None,
         "door": call.via,
         "tool": call.tool[:80],
         "audience": str(call.caller.audience)[:120],
         "request_id": call.caller.request_id[:64],
-        "asked": _json({name: _short(value) for name, value in call.arguments().items()}),
-        "returned": _json(list(call.row_ids())),
-        "degraded": _json(list(call.degraded)),
+        "asked": to_json(arguments),
+        "returned": to_json(list(call.row_ids())),
+        "degraded": to_json(list(call.degraded)),
         "status": call.status,
         "code": call.code,
         "milliseconds": call.milliseconds,
     }
 
 
-def _write(calls: Sequence[Noted]) -> None:
-    with connection.cursor() as cursor:
-        cursor.executemany(_WRITE, [_values(noted) for noted in calls])
+def to_json(value: Any) -> str:
+    # A caller may send NUL, which PostgreSQL cannot store in JSON.
+    return orjson.dumps(value, default=str).decode().replace("\\u0000", "")
 
 
-def _told(noted: Noted) -> str:
-    return f"The audit of a call of {noted.call.tool[:80]} (request {noted.call.caller.request_id[:64]})"
+def describe(call: Call) -> str:
+    return f"The audit of a call of {call.tool[:80]} (request {call.caller.request_id[:64]})"
 
 
-_gathering = WriteBehind(_write, seconds=GATHERED_SECONDS, tell=_told)
+write_behind = WriteBehind(write_calls, seconds=BATCH_SECONDS, describe=describe)
 
 
 def delete_old_calls() -> int:
-    """Delete calls older than `AUDIT_DAYS` (0: never), a batch a transaction; return how many."""
-    horizon, gone = timezone.now() - timedelta(days=settings.AUDIT_DAYS), 0
+    """Delete calls older than `AUDIT_DAYS` (0: never), one batch per transaction; return how many."""
+    horizon, count = timezone.now() - timedelta(days=settings.AUDIT_DAYS), 0
     while settings.AUDIT_DAYS:
-        batch = list(
-            AuditedCall.objects.filter(at__lt=horizon).values_list("pk", flat=True)[:BATCH]
-        )
+        old = AuditedCall.objects.filter(at__lt=horizon).values_list("pk", flat=True)
+        batch = list(old[:DELETE_BATCH])
         if not batch:
             break
-        gone += AuditedCall.objects.filter(pk__in=batch).delete()[0]
-    return gone
-
-
-def _short(value: Any) -> Any:
-    return value[:LONGEST_ARGUMENT] if isinstance(value, str) else value
-
-
-def _json(value: Any) -> str:
-    """PostgreSQL keeps no NUL in JSON, and a caller may send one."""
-    return orjson.dumps(value, default=str).decode().replace("\\u0000", "")
+        count += AuditedCall.objects.filter(pk__in=batch).delete()[0]
+    return count

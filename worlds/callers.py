@@ -1,11 +1,28 @@
-"""Who asks: the one context object that every tool gets beside its arguments."""
+"""The caller of a tool or endpoint, and its admission: key, scope, audience and rate limit."""
 
 from dataclasses import dataclass, field, replace
 
-from retrieval.errors import AudienceAboveCap, WrongScope
+from django.db import connection
+
+from retrieval.errors import AudienceAboveCap, RateLimited, Unauthorized, WrongScope
+from worlds import keys
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.lookup import find_party
 from worlds.models import ApiKey, Campaign, World
+
+# One upsert checks the key, counts the call for all processes together, and tells by the key's row version whether it
+# has changed since this process cached it. The table is unlogged: a crash of the database loses a minute of counts.
+COUNT_CALL = """
+INSERT INTO worlds_callcount AS counter (key_id, tool, minute, calls)
+SELECT id, %(tool)s, date_trunc('minute', clock_timestamp()), 1
+FROM worlds_apikey
+WHERE id = %(key)s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+ON CONFLICT (key_id, tool) DO UPDATE SET
+    calls = CASE WHEN counter.minute = EXCLUDED.minute THEN counter.calls + 1 ELSE 1 END,
+    minute = EXCLUDED.minute
+RETURNING calls, 60 - floor(extract(second FROM clock_timestamp()))::int,
+    (SELECT xmin::text || ctid::text FROM worlds_apikey WHERE id = key_id)
+"""
 
 
 @dataclass(frozen=True)
@@ -27,7 +44,7 @@ class Caller:
 
     @classmethod
     def with_key(cls, key: ApiKey, *, request_id: str = "") -> "Caller":
-        """The program that holds `key`, asking as much as the key may see."""
+        """The program that holds `key`, with all that the key may see."""
         return cls(
             world=key.world,
             audience=Audience.parse(key.audience),
@@ -39,26 +56,71 @@ class Caller:
         )
 
     def as_audience(self, text: str | None) -> "Caller":
-        """Narrow to the audience called `text`; raises `AudienceAboveCap` for anything the caller does not cover.
+        """Narrow to the audience called `text`; raises `AudienceAboveCap` for one that the caller does not cover.
 
-        The refusal does not depend on whether the party or NPC exists: only a game master is told that it does not.
+        The refusal does not depend on whether the party or NPC exists: only a game master learns that it does not.
         """
         if not text:
             return self
-        asked = Audience.parse(text)
-        if not self.audience.covers(asked):
+        audience = Audience.parse(text)
+        if not self.audience.covers(audience):
             raise AudienceAboveCap(
                 f"This key sees at most what {self.audience} may know: leave out `as`, or ask as public."
             )
-        if self.audience.is_gm and asked.kind == "party":
-            party = find_party(self.world, asked.slug, self.campaign)
+        if self.audience.is_gm and audience.kind == "party":
+            party = find_party(self.world, audience.slug, self.campaign)
             campaign = self.campaign or party.campaign
             return replace(self, audience=Audience("party", party.slug), campaign=campaign)
-        return replace(self, audience=asked)
+        return replace(self, audience=audience)
 
     def require(self, scope: str) -> None:
         """Raise `WrongScope` unless the caller holds `scope` (`admin` holds all)."""
         if scope not in self.scopes and "admin" not in self.scopes:
-            raise WrongScope(
-                f"This needs a key with the scope {scope}; this key has {', '.join(sorted(self.scopes)) or 'none'}."
-            )
+            scopes = ", ".join(sorted(self.scopes)) or "none"
+            raise WrongScope(f"This needs a key with the scope {scope}; this key has {scopes}.")
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How many calls of one tool a key has left in this minute; `reset` is in seconds."""
+
+    limit: int
+    used: int
+    reset: int
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {
+            "RateLimit-Limit": str(self.limit),
+            "RateLimit-Remaining": str(max(0, self.limit - self.used)),
+            "RateLimit-Reset": str(self.reset),
+        }
+
+
+def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:
+    """Count one call of `tool`; return the caller as its key is stored now, and what it has left.
+
+    A caller without a key (the site itself) is not limited. Raises `Unauthorized` when the key was revoked or has
+    expired, `RateLimited` when the minute is used up.
+    """
+    key = caller.key
+    if key is None:
+        return caller, None
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT_CALL, {"key": key.pk, "tool": tool})
+        row = cursor.fetchone()
+    if row is None:
+        raise Unauthorized(keys.BAD_KEY)
+    used, reset, stamp = row
+    if stamp != getattr(key, "stamp", None):
+        # The key was written since this process read it: its scopes, audience and limit may be others now.
+        key = keys.reload_key(key)
+        fresh = Caller.with_key(key, request_id=caller.request_id)
+        caller = replace(fresh, namespace=caller.namespace or fresh.namespace)
+    allowance = Allowance(key.calls_per_minute, used, reset)
+    if used > allowance.limit:
+        raise RateLimited(
+            f"At most {allowance.limit} calls of {tool} a minute: wait {reset} seconds.",
+            headers={**allowance.headers, "Retry-After": str(reset)},
+        )
+    return caller, allowance

@@ -1,7 +1,7 @@
 """Keys of programs: `m37_<prefix>_<secret>`, of which only a hash is stored.
 
 A verified key is remembered by the process for a minute. That is safe for revocation because every call counts itself
-in the database (`worlds.rate_limits`), and that same statement tells whether the key still stands unchanged.
+in the database (`worlds.callers`), and that same statement tells whether the key still stands unchanged.
 """
 
 import hmac

@@ -134,7 +134,7 @@ class ApiKey(models.Model):
 
 
 class CallCount(models.Model):
-    """How often a key called a tool in the current minute (`worlds.rate_limits`). Unlogged: derived and short-lived."""
+    """How often a key called a tool in the current minute (`worlds.callers`). Unlogged: derived and short-lived."""
 
     pk = models.CompositePrimaryKey("key_id", "tool")
     key = models.ForeignKey(ApiKey, models.CASCADE, related_name="+")

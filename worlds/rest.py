@@ -23,8 +23,8 @@ from ninja.operation import Operation
 from ninja.security.base import AuthBase
 
 from retrieval.errors import AudienceAboveCap, Stale, Unauthorized
-from worlds import audit, idempotency, keys, rate_limits
-from worlds.callers import Caller
+from worlds import audit, idempotency, keys
+from worlds.callers import Caller, admit
 from worlds.idempotency import StoredResponse
 
 
@@ -52,7 +52,7 @@ class NeedsKey(AuthBase):
         )
         request.caller = caller  # type: ignore[attr-defined]  # a refused call is audited too
         if self.counted:
-            caller, allowance = rate_limits.admit(caller, operation_of(request))
+            caller, allowance = admit(caller, operation_of(request))
             request.caller, request.allowance = caller, allowance  # type: ignore[attr-defined]
             if self.scope:
                 caller.require(self.scope)

@@ -1,4 +1,4 @@
-"""Rows that may be written a moment later: gathered by a thread and written together."""
+"""Rows that are written a moment later, in batches, by a thread of the process."""
 
 import atexit
 import logging
@@ -12,77 +12,74 @@ from typing import Generic, TypeVar
 from django.db import connection
 
 logger = logging.getLogger(__name__)
-MOST = 10_000
-"""Rows that may wait. Beyond that the database is too slow, and whoever adds a row waits for it too."""
+MAX_WAITING = 10_000
+"""Rows in the queue. Beyond that the database is too slow, and whoever adds a row writes it and waits."""
 
 Row = TypeVar("Row")
 
 
 class WriteBehind(Generic[Row]):
-    """`write` takes what was added within `seconds`. What it cannot write together it is given row by row, so that one
-    bad row costs no other; what cannot be written at all is logged in the words of `tell`."""
+    """Calls `write` with the rows added within `seconds`. If a batch fails, it is written row by row, so that one bad
+    row costs no other; a row that cannot be written is logged with the text of `describe`."""
 
     def __init__(
         self,
         write: Callable[[Sequence[Row]], None],
         *,
         seconds: float,
-        tell: Callable[[Row], str] = str,
+        describe: Callable[[Row], str] = str,
     ) -> None:
-        self._write, self._seconds, self._tell = write, seconds, tell
-        self._rows, self._writing = SimpleQueue[Row](), threading.Lock()
-        self._pid, self._starting = 0, threading.Lock()
+        self.write, self.seconds, self.describe = write, seconds, describe
+        self.queue = SimpleQueue[Row]()
+        self.write_lock, self.start_lock = threading.Lock(), threading.Lock()
+        self.pid = 0
 
     def add(self, row: Row) -> None:
-        """Keep `row` to be written soon; raises what `write` raises only where too many wait."""
-        if self._rows.qsize() >= MOST:
-            self._write([row])
+        """Queue `row`; raises what `write` raises only where too many rows wait."""
+        if self.queue.qsize() >= MAX_WAITING:
+            self.write([row])
             return
-        self._rows.put(row)
-        if self._pid != os.getpid():
-            self._start()
+        self.queue.put(row)
+        if self.pid != os.getpid():
+            self.start()
 
-    def flush(self) -> None:
-        """Write what has been gathered, and return when it is written."""
-        with self._writing:
-            if rows := self._taken():
-                self._written(rows)
-
-    def _start(self) -> None:
-        """A thread of this process: a fork has none of its parent's."""
-        with self._starting:
-            if self._pid != os.getpid():
-                self._pid = os.getpid()
-                threading.Thread(target=self._run, name="gathering", daemon=True).start()
+    def start(self) -> None:
+        """Start the thread of this process; a forked process has none of its parent's threads."""
+        with self.start_lock:
+            if self.pid != os.getpid():
+                self.pid = os.getpid()
+                threading.Thread(target=self.run, name="write-behind", daemon=True).start()
                 atexit.register(self.flush)
 
-    def _run(self) -> None:
+    def run(self) -> None:
         while True:
-            self._rows.put(self._rows.get())  # wait for one
-            sleep(self._seconds)
+            self.queue.put(self.queue.get())  # block until there is a row
+            sleep(self.seconds)
             try:
                 self.flush()
                 connection.close()
-            except Exception:  # the thread must live: without it every row would wait for ever
-                logger.exception("Rows were gathered, but the thread that writes them stumbled")
+            except Exception:  # the thread must go on: without it no row would be written any more
+                logger.exception("The thread that writes batches failed; it goes on")
 
-    def _taken(self) -> list[Row]:
-        rows: list[Row] = []
-        while True:
+    def flush(self) -> None:
+        """Write what is queued, and return when it is written."""
+        # The lock makes a second caller wait until the rows that the first one took are written.
+        with self.write_lock:
+            rows: list[Row] = []
             try:
-                rows.append(self._rows.get_nowait())
+                while True:
+                    rows.append(self.queue.get_nowait())
             except Empty:
-                return rows
+                pass
+            if rows:
+                self.write_batch(rows)
 
-    def _written(self, rows: list[Row]) -> None:
+    def write_batch(self, rows: list[Row]) -> None:
         try:
-            self._write(rows)
+            self.write(rows)
         except Exception:
-            for row in rows:  # one by one: that shows which it is
-                self._one(row)
-
-    def _one(self, row: Row) -> None:
-        try:
-            self._write([row])
-        except Exception:
-            logger.exception("%s was not written", self._tell(row))
+            for row in rows:  # one by one shows which row is at fault
+                try:
+                    self.write([row])
+                except Exception:
+                    logger.exception("%s was not written", self.describe(row))

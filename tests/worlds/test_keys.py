@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from retrieval.errors import Invalid, RateLimited, Unauthorized
-from worlds import keys, rate_limits
-from worlds.callers import Caller
+from worlds import keys
+from worlds.callers import Caller, admit
 from worlds.models import ApiKey, CallCount, World
 
 
@@ -52,7 +52,7 @@ def test_a_key_that_another_process_revoked_ends_at_the_next_call(world: World) 
     caller = Caller.with_key(keys.verify(text))
     ApiKey.objects.update(revoked_at=timezone.now())
     with pytest.raises(Unauthorized):
-        rate_limits.admit(caller, "rules_lookup")
+        admit(caller, "rules_lookup")
 
 
 def test_a_key_that_was_narrowed_elsewhere_is_read_again(world: World) -> None:
@@ -61,30 +61,30 @@ def test_a_key_that_was_narrowed_elsewhere_is_read_again(world: World) -> None:
     )
     caller = Caller.with_key(keys.verify(text))
     ApiKey.objects.update(audience="public", scopes=["tools:read"])
-    admitted, _left = rate_limits.admit(caller, "rules_lookup")
+    admitted, _left = admit(caller, "rules_lookup")
     assert (str(admitted.audience), admitted.scopes) == ("public", {"tools:read"})
 
 
 def test_the_minute_of_one_tool_runs_out_and_another_tool_goes_on(world: World) -> None:
     _key, text = keys.create_key(world, name="engine", calls_per_minute=2)
     caller = Caller.with_key(keys.verify(text))
-    left = [rate_limits.admit(caller, "lore_search")[1] for _ in range(2)]
+    left = [admit(caller, "lore_search")[1] for _ in range(2)]
     assert [allowance.headers["RateLimit-Remaining"] for allowance in left if allowance] == [
         "1",
         "0",
     ]
     with pytest.raises(RateLimited) as refused:
-        rate_limits.admit(caller, "lore_search")
+        admit(caller, "lore_search")
     assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
-    rate_limits.admit(caller, "rules_lookup")
+    admit(caller, "rules_lookup")
 
 
 def test_a_new_minute_starts_a_new_count(world: World) -> None:
     _key, text = keys.create_key(world, name="engine", calls_per_minute=1)
     caller = Caller.with_key(keys.verify(text))
-    rate_limits.admit(caller, "lore_search")
+    admit(caller, "lore_search")
     CallCount.objects.update(minute=timezone.now() - timedelta(minutes=1))
-    _caller, allowance = rate_limits.admit(caller, "lore_search")
+    _caller, allowance = admit(caller, "lore_search")
     assert allowance is not None
     assert (allowance.used, allowance.headers["RateLimit-Remaining"]) == (1, "0")
 

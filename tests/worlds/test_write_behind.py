@@ -19,8 +19,8 @@ AT_EXIT = """
 import os, django
 os.environ["DJANGO_SETTINGS_MODULE"] = "memory_site.settings"
 django.setup()
-from worlds.write_behind import Gathering
-rows = Gathering(lambda rows: print(*(row["n"] for row in rows)), seconds=60)
+from worlds.write_behind import WriteBehind
+rows = WriteBehind(lambda rows: print(*(row["n"] for row in rows)), seconds=60)
 rows.add({"n": 1})
 rows.add({"n": 2})
 """
@@ -56,7 +56,7 @@ def test_rows_added_within_moments_are_written_together() -> None:
 
 def test_a_bad_row_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
     written = Written()
-    rows = WriteBehind(written, seconds=60, tell=lambda row: f"Row {row['n']}")
+    rows = WriteBehind(written, seconds=60, describe=lambda row: f"Row {row['n']}")
     for number in (12, 13, 14):
         rows.add({"n": number})
     rows.flush()
@@ -65,7 +65,7 @@ def test_a_bad_row_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_whoever_adds_waits_where_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_behind, "MOST", 1)
+    monkeypatch.setattr(write_behind, "MAX_WAITING", 1)
     written = Written()
     rows = WriteBehind(written, seconds=60)
     rows.add({"n": 1})

@@ -36,7 +36,7 @@ def left():
 
 
 def test_what_is_older_than_the_site_keeps_it_is_deleted_batch_by_batch(rows, monkeypatch):
-    monkeypatch.setattr(audit, "BATCH", 1)  # so that there are several
+    monkeypatch.setattr(audit, "DELETE_BATCH", 1)  # so that there are several
     AuditedCall.objects.filter(tool="early").update(at=timezone.now() - LATE)
     assert delete_old_records() == {"audited calls": 2, "stored answers": 1}
     assert left() == (set(), {"early"})
