@@ -46,7 +46,8 @@ class OpenAITools(BaseModel):
 
 
 class ToolCall(BaseModel):
-    """What a model's function call holds. OpenAI sends `arguments` as a string of JSON; an object is taken too."""
+    """What a model's function call holds. OpenAI sends `arguments` as a string of JSON; an object
+    is taken too."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -113,7 +114,8 @@ for _tool in toolbox.TOOLS:
 def openai_tools(
     request: HttpRequest, profile: Profile | None = None, form: Form = Form.RESPONSES
 ) -> dict[str, Any]:
-    """Strict schemas of the tools that this key may call, for the Responses or the Chat Completions API."""
+    """Strict schemas of the tools that this key may call, for the Responses or the Chat Completions
+    API."""
     offered = toolbox.tools_for(caller_of(request), profile)
     return {
         "profile": profile,

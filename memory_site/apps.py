@@ -13,5 +13,6 @@ class MemorySiteConfig(AppConfig):
 
         telemetry.configure()
         field_names.translate_plain_names(apps.get_models(include_auto_created=True))
-        # This app has no models, so the signal of one that has stands for "the migrations are through".
+        # This app has no models, so the signal of one that has stands for "the migrations are
+        # through".
         post_migrate.connect(broker.install_queues, sender=apps.get_app_config("retrieval"))

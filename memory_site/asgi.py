@@ -20,7 +20,8 @@ from worlds import audit  # noqa: E402
 
 
 class Application:
-    """Routes /mcp to the MCP server, which runs from the start of the process to its end, and the rest to Django."""
+    """Routes /mcp to the MCP server, which runs from the start of the process to its end, and the
+    rest to Django."""
 
     def __init__(self) -> None:
         threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")

@@ -1,6 +1,7 @@
 """The message broker: pgmq on the site's own PostgreSQL, unless CELERY_BROKER_URL names another.
 
-A message is only a hint that there is work (the work itself is a row), so a lost message loses nothing.
+A message is only a hint that there is work (the work itself is a row), so a lost message loses
+nothing.
 """
 
 from typing import Any
@@ -12,7 +13,8 @@ from pgmq.install import install_pgmq_from_sql
 from psycopg.conninfo import make_conninfo
 
 CONNECTION_FIELDS = ("host", "port", "user", "password", "dbname")
-# Acknowledged late and redelivered when the worker dies: longer than any task takes, short enough to wait for.
+# Acknowledged late and redelivered when the worker dies: longer than any task takes, short enough
+# to wait for.
 VISIBILITY_SECONDS = 15 * 60
 
 
@@ -25,7 +27,8 @@ def conninfo() -> str:
 
 
 def celery_defaults() -> dict[str, Any]:
-    """What Celery is told, beyond the CELERY_* settings. Evaluated when the configuration is first read."""
+    """What Celery is told, beyond the CELERY_* settings. Evaluated when the configuration is first
+    read."""
     if settings.CELERY_BROKER_URL:
         return {"broker_url": settings.CELERY_BROKER_URL}
     return {

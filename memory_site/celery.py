@@ -23,7 +23,8 @@ app.autodiscover_tasks()
 
 
 def sweep_at_start(**_signal: object) -> None:
-    """Sweep as soon as a worker is there: after a crash, a restart or the first import nobody waits for the clock."""
+    """Sweep as soon as a worker is there: after a crash, a restart or the first import nobody waits
+    for the clock."""
     app.send_task("retrieval.tasks.sweep")
 
 

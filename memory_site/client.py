@@ -1,4 +1,5 @@
-"""`Memory37Client`: the tools as async Python functions, over HTTP or in process, with the same answers.
+"""`Memory37Client`: the tools as async Python functions, over HTTP or in process, with the same
+answers.
 
 Over HTTP it needs httpx2 and pydantic and nothing of this site: an engine may take this one file.
 
@@ -78,14 +79,16 @@ class Transport(Protocol):
 
 
 class Memory37Client:
-    """Read the world's knowledge as the key allows. Use it as an async context manager, or `await client.close()`."""
+    """Read the world's knowledge as the key allows. Use it as an async context manager, or `await
+    client.close()`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     @classmethod
     def from_env(cls) -> Self:
-        """Over HTTP to MEMORY37_URL with MEMORY37_API_KEY; in process (in a configured Django) when there is no URL."""
+        """Over HTTP to MEMORY37_URL with MEMORY37_API_KEY; in process (in a configured Django) when
+        there is no URL."""
         key = os.environ.get("MEMORY37_API_KEY", "")
         url = os.environ.get("MEMORY37_URL", "")
         return cls.over_http(url, key) if url else cls.in_process(key)
@@ -96,7 +99,8 @@ class Memory37Client:
 
     @classmethod
     def in_process(cls, key: str) -> Self:
-        """Call the toolbox of this process. Only here is the rest of the site imported: it needs Django."""
+        """Call the toolbox of this process. Only here is the rest of the site imported: it needs
+        Django."""
         from memory_site.in_process import InProcessTransport
 
         return cls(InProcessTransport(key))
@@ -145,7 +149,8 @@ class Memory37Client:
     async def call(
         self, name: str, arguments: Mapping[str, Any] | str | None = None
     ) -> dict[str, Any]:
-        """Carry out a tool call as a language model gave it (`arguments` may be its string of JSON)."""
+        """Carry out a tool call as a language model gave it (`arguments` may be its string of
+        JSON)."""
         given = (
             json.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments or {})
         )
@@ -160,7 +165,8 @@ class Memory37Client:
         return list(answer["tools"])
 
     async def write(self, method: str, path: str, body: Any) -> Any:
-        """Send an engine write, as `("PUT", "/world/lore/mill", {…})`. It has an idempotency key: safe to repeat."""
+        """Send an engine write, as `("PUT", "/world/lore/mill", {…})`. It has an idempotency key:
+        safe to repeat."""
         return await self._transport.request(method, path, body)
 
     async def _ask(self, model: type[Model], tool: str, /, **arguments: Any) -> Model:
@@ -169,7 +175,8 @@ class Memory37Client:
 
 
 class HttpTransport:
-    """One connection pool; what may be repeated is tried again on lost connections, time-outs, 429 and 502–504."""
+    """One connection pool; what may be repeated is tried again on lost connections, time-outs, 429
+    and 502–504."""
 
     def __init__(
         self,

@@ -1,4 +1,5 @@
-"""The one map from what was raised to what a caller reads: problem+json (RFC 9457), and the words of a tool error."""
+"""The one map from what was raised to what a caller reads: problem+json (RFC 9457), and the words
+of a tool error."""
 
 import logging
 from collections.abc import Callable
@@ -36,7 +37,8 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class ProblemOut(pydantic.BaseModel):
-    """RFC 9457. `detail` says what to do next; `instance` is the request id; `candidates` are names that fit better."""
+    """RFC 9457. `detail` says what to do next; `instance` is the request id; `candidates` are names
+    that fit better."""
 
     type: str
     title: str
@@ -138,7 +140,8 @@ _MAP: dict[type[Exception], Callable[[Any], Problem]] = {
 
 
 def problem_of(exc: BaseException) -> Problem:
-    """Return the problem that tells a caller of `exc`; what nobody foresaw is logged, and told without details."""
+    """Return the problem that tells a caller of `exc`; what nobody foresaw is logged, and told
+    without details."""
     for kind in type(exc).__mro__:
         if kind in _MAP:
             return _MAP[kind](exc)
@@ -185,7 +188,8 @@ def add_problem_handlers(api: NinjaAPI) -> None:
 
 
 class ApiProblems:
-    """Middleware: what fails under /api/ before any endpoint is found (no such path, wrong method) is a problem too."""
+    """Middleware: what fails under /api/ before any endpoint is found (no such path, wrong method)
+    is a problem too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -12,7 +12,8 @@ ATTRIBUTES = (
 
 
 def translate_plain_names(models: Iterable[type[Model]]) -> None:
-    """Django names `Scene.world` "world", in English for everybody. Migrations do not see the change."""
+    """Django names `Scene.world` "world", in English for everybody. Migrations do not see the
+    change."""
     for model in models:
         for field in (*model._meta.local_fields, *model._meta.local_many_to_many):
             if isinstance(field.verbose_name, str) and field.verbose_name:

@@ -1,4 +1,5 @@
-"""The Python client without a network: tools straight from the toolbox, the rest through Django's own handler."""
+"""The Python client without a network: tools straight from the toolbox, the rest through Django's
+own handler."""
 
 from functools import partial
 from typing import Any
@@ -20,7 +21,8 @@ class InProcessTransport(HttpTransport):
     """Asks with a key like any other program, so that its audience and limits are the same."""
 
     def __init__(self, key: str) -> None:
-        # Django's own handler, not the server's: it works in the caller's thread, within the caller's transaction.
+        # Django's own handler, not the server's: it works in the caller's thread, within the
+        # caller's transaction.
         django: Any = get_asgi_application()
         super().__init__("http://localhost", key, transport=httpx2.ASGITransport(django))
         self._key = key

@@ -1,7 +1,8 @@
-"""The toolbox as an MCP server: Streamable HTTP at /mcp (stateless, JSON answers) and, by `manage.py mcp`, stdio.
+"""The toolbox as an MCP server: Streamable HTTP at /mcp (stateless, JSON answers) and, by
+`manage.py mcp`, stdio.
 
-Bearer tokens are our API keys. What a model can put right is a tool error, a wrong scope is a protocol error, a wrong
-key is HTTP 401. The list of tools shows what the key may call.
+Bearer tokens are our API keys. What a model can put right is a tool error, a wrong scope is a
+protocol error, a wrong key is HTTP 401. The list of tools shows what the key may call.
 """
 
 from collections.abc import Awaitable, Callable
@@ -147,7 +148,8 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class McpEndpoint:
-    """The ASGI application at /mcp. It lives as long as its `manager` runs (the lifespan of the process)."""
+    """The ASGI application at /mcp. It lives as long as its `manager` runs (the lifespan of the
+    process)."""
 
     def __init__(self) -> None:
         self.manager = StreamableHTTPSessionManager(

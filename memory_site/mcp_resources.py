@@ -1,4 +1,5 @@
-"""What an MCP host can read by address: m37://rules/{id}, m37://lore/{id}, m37://npc/{id}, m37://episode/{id}."""
+"""What an MCP host can read by address: m37://rules/{id}, m37://lore/{id}, m37://npc/{id},
+m37://episode/{id}."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,5 @@
-"""A tool's answer as compact text for a model: what it needs to read, without the numbers that machines compare."""
+"""A tool's answer as compact text for a model: what it needs to read, without the numbers that
+machines compare."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

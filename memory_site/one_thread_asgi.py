@@ -1,9 +1,9 @@
 """Django under ASGI, a whole request in one thread.
 
-Django's own ASGI handler sends each middleware and each signal to a thread and back, which costs more than all the
-Python of a search (docs/decisions/0033). All our views are synchronous, so one thread reads, answers and closes a
-request. `ASGIHandler` has no documented way to do that: this class overrides its `__call__` and uses its methods
-without a leading underscore.
+Django's own ASGI handler sends each middleware and each signal to a thread and back, which costs
+more than all the Python of a search (docs/decisions/0033). All our views are synchronous, so one
+thread reads, answers and closes a request. `ASGIHandler` has no documented way to do that: this
+class overrides its `__call__` and uses its methods without a leading underscore.
 """
 
 import asyncio
@@ -21,7 +21,8 @@ from django.urls import set_script_prefix
 
 
 class OneThreadHandler(ASGIHandler):
-    """An ASGI application. A client that disconnects does not stop its request, as with every synchronous view."""
+    """An ASGI application. A client that disconnects does not stop its request, as with every
+    synchronous view."""
 
     def __init__(self, threads: ThreadPoolExecutor) -> None:
         # Not `super().__init__()`, which would load the middleware for asynchronous calls.

@@ -1,7 +1,9 @@
-"""The tools as OpenAI function schemas, in strict form, for the Responses and the Chat Completions API.
+"""The tools as OpenAI function schemas, in strict form, for the Responses and the Chat Completions
+API.
 
-Strict means: every object closed, every property required, an optional one nullable (null = default), and none of the
-keywords that strict decoding refuses. What those said (defaults, bounds, lengths) is said in the description instead.
+Strict means: every object closed, every property required, an optional one nullable (null =
+default), and none of the keywords that strict decoding refuses. What those said (defaults, bounds,
+lengths) is said in the description instead.
 """
 
 from enum import StrEnum
@@ -85,7 +87,8 @@ def closed_object(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
 
 
 def resolve_node(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
-    """Follow a reference, and fold `anyOf: [X, null]` into X (what is optional is made nullable by its object)."""
+    """Follow a reference, and fold `anyOf: [X, null]` into X (what is optional is made nullable by
+    its object)."""
     branches = [
         branch
         for branch in node.get("anyOf", node.get("allOf", ()))

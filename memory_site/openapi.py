@@ -1,4 +1,5 @@
-"""The OpenAPI 3.1 document as it is: with the answers and headers that django-ninja does not declare by itself."""
+"""The OpenAPI 3.1 document as it is: with the answers and headers that django-ninja does not
+declare by itself."""
 
 import hashlib
 import json
@@ -24,7 +25,8 @@ WRITE_HEADERS = (
     "Headers: `Idempotency-Key` (the same again replays the first answer for a day instead of writing twice),"
     " `If-Match` (the ETag last read; 412 when the entity has changed since)."
 )
-"""Told in words: a tester that sends one key with two bodies, as a parameter would have it, is rightly refused."""
+"""Told in words: a tester that sends one key with two bodies, as a parameter would have it, is
+rightly refused."""
 _REQUEST_ID = {
     "in": "header",
     "name": "X-Request-ID",
@@ -53,7 +55,8 @@ class Renderer(BaseRenderer):
 
 
 class Document(OpenAPISchema):
-    """django-ninja stores every schema under its class name, and the last one wins: here two that differ are an error."""
+    """django-ninja stores every schema under its class name, and the last one wins: here two that
+    differ are an error."""
 
     def add_schema_definitions(self, definitions: dict[str, Any]) -> None:
         for name, schema in definitions.items():
@@ -127,7 +130,8 @@ def _tool_body(tool: Tool, document: Document) -> dict[str, Any]:
 
 
 def _null_is_default(schema: dict[str, Any]) -> dict[str, Any]:
-    """A tool takes null for "as if left out", at any depth: say so for each optional property that does not yet."""
+    """A tool takes null for "as if left out", at any depth: say so for each optional property that
+    does not yet."""
     for part in (schema, *schema.get("$defs", {}).values()):
         for name, node in part.get("properties", {}).items():
             if name not in part.get("required", ()) and {"type": "null"} not in node.get(
@@ -141,7 +145,8 @@ def _null_is_default(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def contract_digest(document: dict[str, Any]) -> list[str]:
-    """Return one line per operation: method, path, operation id, and what goes in and out (by short hashes)."""
+    """Return one line per operation: method, path, operation id, and what goes in and out (by short
+    hashes)."""
     schemas = document["components"]["schemas"]
     return sorted(
         f"{method:6} {path} {operation['operationId']} in={schema_mark(_inputs(operation), schemas)}"

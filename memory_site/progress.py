@@ -13,7 +13,8 @@ LOOK_EVERY_SECONDS = 5.0
 
 
 def count_embedded() -> tuple[int, int]:
-    """Return how many passages there are and how many of them carry the vector of their present text."""
+    """Return how many passages there are and how many of them carry the vector of their present
+    text."""
     total = done = 0
     for model in passage_models():
         counted = model._default_manager.aggregate(

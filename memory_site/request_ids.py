@@ -1,4 +1,5 @@
-"""Every request has an id: the caller's own when it is well-formed, else a new one; echoed, logged and audited."""
+"""Every request has an id: the caller's own when it is well-formed, else a new one; echoed, logged
+and audited."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 def installation_secret(var_dir: Path) -> str:
-    """Return the key in `var_dir/secret_key`, making it on first use (mode 0600, safe when two processes race)."""
+    """Return the key in `var_dir/secret_key`, making it on first use (mode 0600, safe when two
+    processes race)."""
     path = var_dir / "secret_key"
     var_dir.mkdir(parents=True, exist_ok=True)
     try:

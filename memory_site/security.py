@@ -1,4 +1,5 @@
-"""The content security policy: strict everywhere, widened only where a part of the site cannot do without."""
+"""The content security policy: strict everywhere, widened only where a part of the site cannot do
+without."""
 
 from csp.constants import HEADER, NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from csp.middleware import CSPMiddleware, PolicyParts
@@ -20,7 +21,8 @@ STRICT = {
     "base-uri": [NONE],
 }
 
-# The admin's Alpine evaluates expressions in attributes and sets styles; the API page styles inline.
+# The admin's Alpine evaluates expressions in attributes and sets styles; the API page styles
+# inline.
 WIDER = {
     "/admin/": {"script-src": [UNSAFE_EVAL], "style-src": [UNSAFE_INLINE]},
     "/api/": {"style-src": [UNSAFE_INLINE]},
@@ -35,7 +37,8 @@ class ContentSecurityPolicy(CSPMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """Programs' answers have a policy that needs no building, which takes 0.05 ms of a busy path."""
+        """Programs' answers have a policy that needs no building, which takes 0.05 ms of a busy
+        path."""
         if "json" not in response.get("Content-Type", ""):
             return super().process_response(request, response)
         response[HEADER] = OF_DATA

@@ -88,7 +88,8 @@ EMBEDDED_DATABASE = env.str("EMBEDDED_DATABASE", default="memory37")
 
 
 def _database() -> dict[str, Any]:
-    """Any PostgreSQL by `DATABASE_URL`, else the embedded one under `VAR_DIR` (started by its own database backend)."""
+    """Any PostgreSQL by `DATABASE_URL`, else the embedded one under `VAR_DIR` (started by its own
+    database backend)."""
     shared = {
         "CONN_MAX_AGE": 0,
         "OPTIONS": {

@@ -1,7 +1,8 @@
-"""OpenTelemetry, wired once per process: OTLP export when an endpoint is configured, Prometheus text when enabled.
+"""OpenTelemetry, wired once per process: OTLP export when an endpoint is configured, Prometheus
+text when enabled.
 
-Rooms use the OpenTelemetry API directly; without this wiring it does nothing. Attributes are counts and names, never a
-player's text.
+Rooms use the OpenTelemetry API directly; without this wiring it does nothing. Attributes are counts
+and names, never a player's text.
 """
 
 import hmac
@@ -46,7 +47,8 @@ def _readers() -> list[MetricReader]:
 
 
 def prometheus_text(request: HttpRequest) -> HttpResponse:
-    """The view at /metrics: there only when METRICS is set, and for the bearer of METRICS_TOKEN when that is set."""
+    """The view at /metrics: there only when METRICS is set, and for the bearer of METRICS_TOKEN
+    when that is set."""
     if not settings.METRICS:
         raise Http404
     wanted = f"Bearer {settings.METRICS_TOKEN}"

@@ -1,7 +1,7 @@
 """The one list of tools. REST, the OpenAI schemas, MCP and the Python client are doors over it.
 
-A tool is a plain function `def tool(ask, caller) -> answer` in an app's `tools` module. To add one: write it, list it
-in `TOOLS`, describe it in docs/tools.md.
+A tool is a plain function `def tool(ask, caller) -> answer` in an app's `tools` module. To add one:
+write it, list it in `TOOLS`, describe it in docs/tools.md.
 """
 
 import logging
@@ -72,7 +72,8 @@ class Tool:
     profiles: frozenset[Profile] = ALL_PROFILES
     scope: Scope = Scope.TOOLS_READ
     calls_model: bool = False
-    """Whether a language model may be asked on its way: then it must not run inside a transaction."""
+    """Whether a language model may be asked on its way: then it must not run inside a transaction.
+    """
 
     @property
     def name(self) -> str:
@@ -188,7 +189,8 @@ def call_tool(name: str, arguments: Mapping[str, Any], caller: Caller, *, via: s
 
 
 def _write(noted: audit.Call) -> None:
-    """Log the call and write its audit row. What failed because the database is away, only the log has."""
+    """Log the call and write its audit row. What failed because the database is away, only the log
+    has."""
     logger.info(
         "%s over %s: %d in %.1f ms", noted.tool[:80], noted.via, noted.status, noted.milliseconds
     )

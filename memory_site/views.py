@@ -1,4 +1,5 @@
-"""The pages that draw on every app: a world at a glance, search over everything, what waits for the game master."""
+"""The pages that draw on every app: a world at a glance, search over everything, what waits for the
+game master."""
 
 from typing import Any
 
@@ -73,7 +74,8 @@ def inbox(request: HttpRequest, viewer: Viewer) -> HttpResponse:
 
 @page
 def find(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """One box over everything: what the tools answer for the viewer's audience, and people by their names."""
+    """One box over everything: what the tools answer for the viewer's audience, and people by their
+    names."""
     question = request.GET.get("q", "").strip()
     if not question:
         return render_page(request, viewer, "gm/find.html", q="", found=None)

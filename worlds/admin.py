@@ -127,8 +127,8 @@ class ApiKeyForm(ModelForm):  # type: ignore[type-arg]  # not subscriptable at r
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(WorldScoped, ModelAdmin):
-    """A key's text is shown once, in the message after it was made. Keys are revoked, not deleted, so that the audit
-    keeps their name."""
+    """A key's text is shown once, in the message after it was made. Keys are revoked, not deleted,
+    so that the audit keeps their name."""
 
     form = ApiKeyForm
     list_display = [

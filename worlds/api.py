@@ -26,7 +26,8 @@ PAGE = 100
     response={201: RevealOut},
 )
 def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status[Reveal]:
-    """From now on the audience finds the row. Revealing again what stands returns the standing entry."""
+    """From now on the audience finds the row. Revealing again what stands returns the standing
+    entry."""
     caller = require_gm(request)
     subject = reveals.find_subject(caller.world, entry.kind, entry.id)
     told = entry.model_dump(exclude={"kind", "id", "audience"})
@@ -68,7 +69,8 @@ def list_reveals(
     response=RevealOut,
 )
 def undo_reveal(request: HttpRequest, entry_id: UUID) -> Reveal:
-    """The audience no longer finds the row by this reveal; the log keeps the entry, marked as undone."""
+    """The audience no longer finds the row by this reveal; the log keeps the entry, marked as
+    undone."""
     return reveals.undo_reveal(_entry(require_gm(request), entry_id))
 
 

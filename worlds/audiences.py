@@ -1,7 +1,8 @@
-"""Who may know what. The audience is part of the query: hidden rows are never fetched, so they cannot leak.
+"""Who may know what. The audience is part of the query: hidden rows are never fetched, so they
+cannot leak.
 
-`gm` sees everything in the world. `party:<slug>` and `npc:<slug>` see what is public and what the reveal log names them
-for. `public` sees what is public.
+`gm` sees everything in the world. `party:<slug>` and `npc:<slug>` see what is public and what the
+reveal log names them for. `public` sees what is public.
 """
 
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ class Audience:
     def covers(self, other: "Audience") -> bool:
         """Whether whoever may ask as `self` may ask as `other`.
 
-        A game master covers everyone. A party does not cover an NPC nor the reverse: neither's knowledge holds the
-        other's. Everyone covers the public.
+        A game master covers everyone. A party does not cover an NPC nor the reverse: neither's
+        knowledge holds the other's. Everyone covers the public.
         """
         return self.is_gm or other in (self, PUBLIC)
 
@@ -74,8 +75,8 @@ class GuardedQuerySet(models.QuerySet[Row]):
 
 
 class Guarded(models.Model):
-    """A row with visibility. `known_to` is the reveal log's present state, kept on the row so that the search filter
-    needs no join: a list of audiences such as `party:lanternbearers`."""
+    """A row with visibility. `known_to` is the reveal log's present state, kept on the row so that
+    the search filter needs no join: a list of audiences such as `party:lanternbearers`."""
 
     known_to_own_party: ClassVar[bool] = False
     """A `revealed` row that names nobody is still known to the row's own `party`."""
@@ -90,7 +91,8 @@ class Guarded(models.Model):
         abstract = True
 
     def visibility_changed(self) -> None:
-        """Called after `visibility` or `known_to` was changed by the reveal log, in the same transaction.
+        """Called after `visibility` or `known_to` was changed by the reveal log, in the same
+        transaction.
 
         A model with rows that follow it (an entry's passages) brings them in step here.
         """

@@ -1,8 +1,8 @@
 """The audit: one row per call, over every interface. It feeds the page "what did the model see".
 
-The answer does not wait for its row: a thread writes the rows of each 50 ms in one batch (docs/decisions/0035). A
-process that is stopped writes what is queued; one that is killed loses that much, and a crash of PostgreSQL the last
-half second.
+The answer does not wait for its row: a thread writes the rows of each 50 ms in one batch
+(docs/decisions/0035). A process that is stopped writes what is queued; one that is killed loses
+that much, and a crash of PostgreSQL the last half second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,8 +41,8 @@ DELETE_BATCH = 10_000
 
 @dataclass
 class Call:
-    """What the audit stores of one call. `arguments` are kept for reading tools only, each text cut to
-    `MAX_ARGUMENT_CHARS`; they and `row_ids` are functions, which the writing thread calls."""
+    """What the audit stores of one call. `arguments` are kept for reading tools only, each text cut
+    to `MAX_ARGUMENT_CHARS`; they and `row_ids` are functions, which the writing thread calls."""
 
     tool: str
     via: str
@@ -59,8 +59,8 @@ class Call:
 
 
 def record(call: Call) -> None:
-    """Queue the row of `call`, which has just ended. Inside the caller's own transaction it is written at once, so that
-    both are committed or neither."""
+    """Queue the row of `call`, which has just ended. Inside the caller's own transaction it is
+    written at once, so that both are committed or neither."""
     call.ended_at = timezone.now()
     call.synchronous_commit = connection.in_atomic_block
     if call.synchronous_commit:

@@ -22,24 +22,24 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class RequestModel(BaseModel):
-    """Base of what programs send: as strict as its JSON schema, but that a language model may write "5" for 5. `true`
-    is no number, 0 is not false, a number is no date-time (seconds since when?), and spaces count against a length."""
+    """Base of what programs send: as strict as its JSON schema, except that a language model may
+    send "5" for 5. `true` is not a number, 0 is not false, a number is not a date-time (which
+    epoch?), and spaces count towards a length."""
 
     @field_validator("*", mode="before")
     @classmethod
-    def _as_the_schema_says(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, bool | int | float | str) and (
-            wrong := _wrong(value, *_rules(cls, info.field_name or ""))
-        ):
-            raise ValueError(wrong)
+    def check_as_schema(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool | int | float | str):
+            if problem := problem_with(value, *field_rules(cls, info.field_name or "")):
+                raise ValueError(problem)
         return value
 
 
-def _wrong(value: Any, kinds: frozenset[Any], longest: int | None) -> str:
-    """Say what is wrong with a plain `value` for a field of these types, or nothing."""
+def problem_with(value: Any, kinds: frozenset[Any], max_length: int | None) -> str:
+    """Return why `value` does not fit a field of these types, or an empty text."""
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    if isinstance(value, str) and longest is not None and len(value) > longest:
-        return f"must have at most {longest} characters"
+    if isinstance(value, str) and max_length is not None and len(value) > max_length:
+        return f"must have at most {max_length} characters"
     if Any in kinds:
         return ""
     if isinstance(value, bool) and bool not in kinds:
@@ -53,20 +53,19 @@ def _wrong(value: Any, kinds: frozenset[Any], longest: int | None) -> str:
 
 
 @cache
-def _rules(model: type[BaseModel], field: str) -> tuple[frozenset[Any], int | None]:
-    """Every type that the annotation of `field` is made of, and the most characters a text may have."""
-    described = model.model_fields[field]
-    lengths = [getattr(rule, "max_length", None) for rule in described.metadata]
-    return frozenset(_parts(described.annotation)), next(
-        (most for most in lengths if most is not None), None
-    )
+def field_rules(model: type[BaseModel], name: str) -> tuple[frozenset[Any], int | None]:
+    """Return every type in the field's annotation, and the most characters that a text may have."""
+    field = model.model_fields[name]
+    lengths = (getattr(rule, "max_length", None) for rule in field.metadata)
+    max_length = next((length for length in lengths if length is not None), None)
+    return frozenset(annotation_parts(field.annotation)), max_length
 
 
-def _parts(annotation: Any) -> Iterator[Any]:
+def annotation_parts(annotation: Any) -> Iterator[Any]:
     yield annotation
     for part in get_args(annotation):
         if isinstance(part, Hashable):
-            yield from _parts(part)
+            yield from annotation_parts(part)
 
 
 class StrictModel(RequestModel):
@@ -74,6 +73,7 @@ class StrictModel(RequestModel):
 
 
 class ResponseModel(BaseModel):
-    """Base of what programs are told: made by us, so it is not checked as strictly as what they send, nor as slowly."""
+    """Base of answers. The site makes them itself, so they are validated less strictly, and faster,
+    than requests."""
 
     model_config = ConfigDict(extra="forbid")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from retrieval.errors import Invalid, Problem
 
 Write = Callable[[Any], tuple[str, str]]
-"""Takes one item; returns its id and what became of it."""
+"""Writes one item; returns its id and the outcome."""
 
 
 class ItemReport(BaseModel):
@@ -29,7 +29,7 @@ class BulkReport(BaseModel):
 
 
 def write_all(items: Sequence[Any], write: Write, *, atomic: bool) -> BulkReport:
-    """Write each item in a transaction of its own; with `atomic`, none when one fails."""
+    """Write each item in its own savepoint; with `atomic`, none when one fails."""
     with transaction.atomic():
         reports = [write_item(index, item, write) for index, item in enumerate(items)]
         failed = sum(report.status == "failed" for report in reports)
@@ -45,21 +45,16 @@ def write_item(index: int, item: Any, write: Write) -> ItemReport:
     try:
         with transaction.atomic():
             name, outcome = write(item)
-    except (Problem, ValidationError) as refused:
-        problem = refused if isinstance(refused, Problem) else to_invalid(refused)
+    except (Problem, ValidationError) as error:
+        problem = error if isinstance(error, Problem) else to_invalid(error)
+        texts = {"code": problem.code, "detail": problem.detail}
         return ItemReport(
-            index=index,
-            status="failed",
-            code=problem.code,
-            detail=problem.detail,
-            candidates=list(problem.candidates),
+            index=index, status="failed", candidates=list(problem.candidates), **texts
         )
     return ItemReport(index=index, status="ok", id=name, outcome=outcome)
 
 
 def to_invalid(error: ValidationError) -> Invalid:
-    """Say in one line what Pydantic found."""
-    found = [
-        f"{'.'.join(map(str, each['loc'])) or 'item'}: {each['msg']}" for each in error.errors()[:5]
-    ]
-    return Invalid("; ".join(found))
+    """Return the first five errors of Pydantic in one line."""
+    lines = (f"{'.'.join(map(str, e['loc'])) or 'item'}: {e['msg']}" for e in error.errors()[:5])
+    return Invalid("; ".join(lines))

@@ -10,8 +10,9 @@ from worlds.audiences import GM, PUBLIC, Audience
 from worlds.lookup import find_party
 from worlds.models import ApiKey, Campaign, World
 
-# One upsert checks the key, counts the call for all processes together, and tells by the key's row version whether it
-# has changed since this process cached it. The table is unlogged: a crash of the database loses a minute of counts.
+# One upsert checks the key, counts the call for all processes together, and tells by the key's row
+# version whether it has changed since this process cached it. The table is unlogged: a crash of the
+# database loses a minute of counts.
 COUNT_CALL = """
 INSERT INTO worlds_callcount AS counter (key_id, tool, minute, calls)
 SELECT id, %(tool)s, date_trunc('minute', clock_timestamp()), 1
@@ -56,9 +57,11 @@ class Caller:
         )
 
     def as_audience(self, text: str | None) -> "Caller":
-        """Narrow to the audience called `text`; raises `AudienceAboveCap` for one that the caller does not cover.
+        """Narrow to the audience called `text`; raises `AudienceAboveCap` for one that the caller
+        does not cover.
 
-        The refusal does not depend on whether the party or NPC exists: only a game master learns that it does not.
+        The refusal does not depend on whether the party or NPC exists: only a game master learns
+        that it does not.
         """
         if not text:
             return self
@@ -100,8 +103,8 @@ class Allowance:
 def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:
     """Count one call of `tool`; return the caller as its key is stored now, and what it has left.
 
-    A caller without a key (the site itself) is not limited. Raises `Unauthorized` when the key was revoked or has
-    expired, `RateLimited` when the minute is used up.
+    A caller without a key (the site itself) is not limited. Raises `Unauthorized` when the key was
+    revoked or has expired, `RateLimited` when the minute is used up.
     """
     key = caller.key
     if key is None:
@@ -113,7 +116,8 @@ def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:
         raise Unauthorized(keys.BAD_KEY)
     used, reset, stamp = row
     if stamp != getattr(key, "stamp", None):
-        # The key was written since this process read it: its scopes, audience and limit may be others now.
+        # The key was written since this process read it: its scopes, audience and limit may be
+        # others now.
         key = keys.reload_key(key)
         fresh = Caller.with_key(key, request_id=caller.request_id)
         caller = replace(fresh, namespace=caller.namespace or fresh.namespace)

@@ -1,8 +1,9 @@
 """A write with an `Idempotency-Key` happens once; the same request again gets the stored answer for
 `IDEMPOTENCY_DAYS`.
 
-The claim is a row that is committed before the write begins, so that of two at once one wins and the other hears 409. A
-claim whose process died is taken over after `ABANDONED`. A write that raises keeps nothing, so it may be tried again.
+The claim is a row that is committed before the write begins, so that of two requests at once the
+second gets 409. A claim whose process died is taken over after `ABANDONED`. A write that raises
+stores nothing, so it may be tried again.
 """
 
 from collections.abc import Callable
@@ -47,10 +48,10 @@ def once(
     *,
     atomic: bool = True,
 ) -> StoredResponse:
-    """Run `write` unless `token` was used before; then return what it answered that time.
+    """Run `write` unless `token` was used before; then return its stored response.
 
-    What `write` changes and the note that it is done are one transaction (unless `atomic` is false): a crash between
-    them leaves neither.
+    The changes of `write` and its stored response are one transaction (unless `atomic` is false): a
+    crash between them leaves neither.
     """
     if len(token) > 200 or not token.isprintable():
         raise Invalid("Idempotency-Key must be 1 to 200 printable characters.")
@@ -60,48 +61,41 @@ def once(
     try:
         with transaction.atomic() if atomic else nullcontext():
             answer = write()
-            _keep(claim, answer)
+            claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
+            claim.save(update_fields=["status", "body", "headers"])
     except BaseException:
         claim.delete()
         raise
     return answer
 
 
-def delete_old_writes() -> int:
-    """Delete what is older than `IDEMPOTENCY_DAYS`; return how many."""
-    return IdempotentWrite.objects.filter(created_at__lt=_horizon()).delete()[0]
-
-
-def _horizon() -> datetime:
-    return timezone.now() - timedelta(days=settings.IDEMPOTENCY_DAYS)
-
-
 def _claim(key: ApiKey, token: str, fingerprint: str) -> IdempotentWrite:
     """Return a fresh claim (`status` is None) or the finished write that holds this token."""
-    _drop_dead(key, token)
+    rows = IdempotentWrite.objects.filter(key=key, token=token)
+    # Free the token if its write is too old to be replayed, or was abandoned by a process that
+    # died.
+    rows.filter(created_at__lt=oldest_replayed()).delete()
+    rows.filter(status=None, created_at__lt=timezone.now() - ABANDONED).delete()
     try:
         with transaction.atomic():
             return IdempotentWrite.objects.create(key=key, token=token, fingerprint=fingerprint)
     except IntegrityError:
-        held = IdempotentWrite.objects.filter(key=key, token=token).first()
-    if held and held.fingerprint != fingerprint:
+        other = rows.first()
+    if other and other.fingerprint != fingerprint:
         raise TokenReused(
             "This Idempotency-Key was used with another request: use a new key for a new write."
         )
-    if held is None or held.status is None:
+    if other is None or other.status is None:
         raise WriteInFlight(
             "A request with this Idempotency-Key is under way: wait for it, then send it again."
         )
-    return held
+    return other
 
 
-def _drop_dead(key: ApiKey, token: str) -> None:
-    now = timezone.now()
-    held = IdempotentWrite.objects.filter(key=key, token=token)
-    held.filter(created_at__lt=_horizon()).delete()
-    held.filter(status=None, created_at__lt=now - ABANDONED).delete()
+def oldest_replayed() -> datetime:
+    return timezone.now() - timedelta(days=settings.IDEMPOTENCY_DAYS)
 
 
-def _keep(claim: IdempotentWrite, answer: StoredResponse) -> None:
-    claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
-    claim.save(update_fields=["status", "body", "headers"])
+def delete_old_writes() -> int:
+    """Delete what is older than `IDEMPOTENCY_DAYS`; return how many."""
+    return IdempotentWrite.objects.filter(created_at__lt=oldest_replayed()).delete()[0]

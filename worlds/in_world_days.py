@@ -1,4 +1,4 @@
-"""What world days are called: the dates that the world's own entries, sessions and episodes carry."""
+"""Names of in-world days: the dates that the world's own entries, sessions and episodes carry."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,36 +15,32 @@ DATE_FIELDS = (("in_world_at", "in_world_label"), ("in_world_until", "in_world_u
 def names_of_days(
     world: World, audience: Audience, days: Iterable[float | None]
 ) -> dict[float, str]:
-    """Return the in-world date of each of `days` for which anything that `audience` may know of has one; where several
-    call a day differently, the shortest (the day alone, without its hour)."""
-    wanted = {day for day in days if day is not None}
-    found: dict[float, str] = {}
-    for rows, at, label in _dated(world, audience) if wanted else ():
-        for day, name in (
-            rows.filter(**{f"{at}__in": wanted})
-            .exclude(**{label: ""})
-            .values_list(at, label)
-            .distinct()
-        ):
-            found[day] = min(found.get(day, name), name, key=lambda each: (len(each), each))
-    return found
+    """Return the in-world date of each of `days` for which anything that `audience` may know of has
+    one; where several call a day differently, the shortest (the day alone, without its hour)."""
+    numbers = {day for day in days if day is not None}
+    names: dict[float, str] = {}
+    for rows, at, label in querysets_with_dates(world, audience) if numbers else ():
+        labels = rows.filter(**{f"{at}__in": numbers}).exclude(**{label: ""})
+        for day, name in labels.values_list(at, label).distinct():
+            names[day] = min(names.get(day, name), name, key=lambda each: (len(each), each))
+    return names
 
 
 def day_name(day: float | None, names: dict[float, str]) -> str:
     """Return the date of a world day, else *day 76562*; three dots for a day that nobody knows."""
     if day is None:
         return "…"
-    return names.get(day) or _("day %(number)s") % {
-        "number": f"{day:g}" if day % 1 else f"{day:.0f}"
-    }
+    number = f"{day:g}" if day % 1 else f"{day:.0f}"
+    return names.get(day) or _("day %(number)s") % {"number": number}
 
 
-def _dated(world: World, audience: Audience) -> Iterable[tuple[Any, str, str]]:
-    """Every kind of row with a date, as `audience` may know of it."""
+def querysets_with_dates(world: World, audience: Audience) -> Iterable[tuple[Any, str, str]]:
+    """Yield the rows of every model with a date that `audience` may know of, and the names of its
+    two fields."""
     for model in apps.get_models():
         names = {field.name for field in model._meta.get_fields()}
         for at, label in DATE_FIELDS:
             if issubclass(model, Guarded) and {at, label} <= names:
                 rows: Any = model._default_manager.filter(world=world)
-                shown = rows.visible_to(audience)
-                yield shown.published() if hasattr(shown, "published") else shown, at, label
+                rows = rows.visible_to(audience)
+                yield rows.published() if hasattr(rows, "published") else rows, at, label

@@ -1,7 +1,8 @@
 """Keys of programs: `m37_<prefix>_<secret>`, of which only a hash is stored.
 
-A verified key is remembered by the process for a minute. That is safe for revocation because every call counts itself
-in the database (`worlds.callers`), and that same statement tells whether the key still stands unchanged.
+The process caches a verified key for a minute. Revocation takes effect at once all the same: every
+call counts itself in the database (`worlds.callers.admit`), and that statement tells whether the
+key has changed.
 """
 
 import hmac
@@ -46,7 +47,7 @@ def create_key(
     calls_per_minute: int = 600,
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """Store a new key and return it with its text, which cannot be had again."""
+    """Store a new key and return it with its text, which is not stored and cannot be shown again."""
     key = ApiKey(
         name=name,
         world=world,
@@ -70,7 +71,7 @@ def mint(key: ApiKey) -> str:
 
 
 def verify(text: str) -> ApiKey:
-    """Return the key that `text` spells, with its world and campaign; raises `Unauthorized`."""
+    """Return the key whose text this is, with its world and campaign; raises `Unauthorized`."""
     prefix, secret = split_key(text)
     cached = _verified_keys.get(prefix)
     key = cached or load_key(prefix)
@@ -82,7 +83,7 @@ def verify(text: str) -> ApiKey:
 
 
 def reload_key(key: ApiKey) -> ApiKey:
-    """Read `key` again after it was changed; raises `Unauthorized` when it no longer stands."""
+    """Read `key` again after it was changed; raises `Unauthorized` when it is no longer valid."""
     _verified_keys.pop(key.prefix, None)
     fresh = load_key(key.prefix)
     if fresh is None or fresh.secret_hash != key.secret_hash or not is_valid(fresh):
@@ -103,15 +104,14 @@ def revoke(key: ApiKey) -> None:
 
 
 def load_key(prefix: str) -> ApiKey | None:
+    # The row version: it differs after every write of the row.
     stamp = Func(
         F("pk"),
         template="(worlds_apikey.xmin::text || worlds_apikey.ctid::text)",
         output_field=TextField(),
     )
-    related = ("world", "world__system", "campaign")
-    return (
-        ApiKey.objects.select_related(*related).annotate(stamp=stamp).filter(prefix=prefix).first()
-    )
+    keys = ApiKey.objects.select_related("world", "world__system", "campaign")
+    return keys.annotate(stamp=stamp).filter(prefix=prefix).first()
 
 
 def split_key(text: str) -> tuple[str, str]:
@@ -123,7 +123,7 @@ def split_key(text: str) -> tuple[str, str]:
 
 
 def digest(secret: str) -> str:
-    """A plain SHA-256 is enough: the secret is 256 random bits, so there is nothing to guess."""
+    # A plain SHA-256 is enough: the secret is 256 random bits, so there is nothing to guess.
     return sha256(secret.encode()).hexdigest()
 
 

@@ -33,8 +33,8 @@ def find_by_key(rows: "QuerySet[Row, Any]", reference: str, key: str = "slug") -
 def find_row(
     rows: "QuerySet[Row, Any]", reference: str, *, what: str, key: str = "slug", name: str = "name"
 ) -> Row:
-    """Return the row that `reference` names. Raises `NotFound` or `Ambiguous`, whose candidates come from `rows` alone,
-    so that rows which the caller may not know of are not disclosed."""
+    """Return the row that `reference` names. Raises `NotFound` or `Ambiguous`, whose candidates
+    come from `rows` alone, so that rows which the caller may not know of are not disclosed."""
     if row := find_by_key(rows, reference, key):
         return row
     entries = [
@@ -46,7 +46,8 @@ def find_row(
 
 
 def find_exact(rows: "QuerySet[Row, Any]", reference: str, *, what: str, key: str) -> Row:
-    """Return the row whose `key` or id is `reference`; raises `NotFound` with the nearest recent keys."""
+    """Return the row whose `key` or id is `reference`; raises `NotFound` with the nearest recent
+    keys."""
     if row := find_by_key(rows, reference, key):
         return row
     recent = rows.order_by("-pk").values_list(key, flat=True)[:500]
@@ -65,7 +66,8 @@ def find_campaign(world: World, reference: str) -> Campaign:
 def find_party(
     world: World, reference: str, campaign: Campaign | None = None, *, audience: Audience = GM
 ) -> Party:
-    """Return the party among those that `audience` may ask about: a game master all, a party itself, others none."""
+    """Return the party among those that `audience` may ask about: a game master all, a party
+    itself, others none."""
     parties = Party.objects.filter(world=world).select_related("campaign")
     if campaign:
         parties = parties.filter(campaign=campaign)

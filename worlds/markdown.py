@@ -1,4 +1,4 @@
-"""Show what people wrote. Text is kept as written and sanitised when it is shown."""
+"""Markdown to HTML or plain text. Text is stored as written and sanitised when it is shown."""
 
 import re
 from functools import cache
@@ -14,35 +14,10 @@ from mdit_py_plugins.container import container_plugin
 
 from retrieval.text import replace_links
 
-TAGS = {
-    "a",
-    "b",
-    "blockquote",
-    "br",
-    "code",
-    "del",
-    "div",
-    "em",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "hr",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "s",
-    "span",
-    "strong",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-}
+TAGS = set(
+    "a b blockquote br code del div em h1 h2 h3 h4 hr li ol p pre s span strong table tbody td th"
+    " thead tr ul".split()
+)
 ATTRIBUTES = {"a": {"href", "title"}, "div": {"class"}, "span": {"class"}, "ol": {"start"}}
 
 
@@ -65,7 +40,8 @@ def markdown_parser() -> MarkdownIt:
 def safe_html(markdown: str) -> SafeString:
     """Return the Markdown as HTML without scripts, styles, images or foreign attributes.
 
-    `[[Name]]` and `[[Name|words]]` are shown as their words; `:::secret` blocks are framed as what they are.
+    `[[Name]]` and `[[Name|words]]` are shown as their words; `:::secret` blocks are framed as what
+    they are.
     """
     text = replace_links(markdown)
     html = nh3.clean(

@@ -100,8 +100,13 @@ class Membership(models.Model):
         ]
 
 
+GM_ROLES = (Membership.Role.DESIGNER, Membership.Role.GM)
+"""The roles that see and edit everything in their world."""
+
+
 class ApiKey(models.Model):
-    """A program's way in. Only a hash of the secret is stored; `m37_<prefix>_<secret>` is shown once."""
+    """A program's access to one world. Only a hash of the secret is stored; `m37_<prefix>_<secret>`
+    is shown once."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(_("name"), max_length=120)
@@ -134,7 +139,8 @@ class ApiKey(models.Model):
 
 
 class CallCount(models.Model):
-    """How often a key called a tool in the current minute (`worlds.callers`). Unlogged: derived and short-lived."""
+    """How often a key called a tool in the current minute (`worlds.callers`). Unlogged: derived and
+    short-lived."""
 
     pk = models.CompositePrimaryKey("key_id", "tool")
     key = models.ForeignKey(ApiKey, models.CASCADE, related_name="+")
@@ -144,7 +150,8 @@ class CallCount(models.Model):
 
 
 class AuditedCall(models.Model):
-    """One call on any door: who asked what for whom, and which rows the answer named."""
+    """One call over any interface: who asked what for which audience, and which rows the answer
+    held."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     at = models.DateTimeField(_("at"))
@@ -170,7 +177,8 @@ class AuditedCall(models.Model):
 
 
 class Reveal(models.Model):
-    """Who learned what, when, from which episode. The rows' own `known_to` follows this log (`worlds.reveals`)."""
+    """Who learned what, when, from which episode. The rows' own `known_to` follows this log
+    (`worlds.reveals`)."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     world = models.ForeignKey(World, models.CASCADE, related_name="reveals")

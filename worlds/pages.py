@@ -1,6 +1,7 @@
-"""What every page for people shares: which world, who looks, and through whose eyes.
+"""What every page shares: the world, the signed-in viewer, and the audience that the page is shown
+for.
 
-A page never decides what may be seen: it takes `viewer.audience` and hands it to the querysets.
+A page never decides what may be seen: it passes `viewer.audience` to the querysets.
 """
 
 from collections.abc import Callable
@@ -14,10 +15,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from worlds.audiences import GM, PUBLIC, Audience
-from worlds.models import Membership, Party, World
+from worlds.models import GM_ROLES, Membership, Party, World
 
 SESSION_KEY = "viewing_as"
-MASTERS = (Membership.Role.DESIGNER, Membership.Role.GM)
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Viewer:
 
     @property
     def is_gm(self) -> bool:
-        """Whether the page is shown through the game master's eyes (a GM who views as a party is not one there)."""
+        """Whether the page shows what a game master sees; not so for a GM who views it as a party."""
         return self.audience.is_gm
 
     @property
@@ -41,27 +41,25 @@ class Viewer:
 
     @cached_property
     def parties(self) -> list[Party]:
-        """The parties that the viewer may know of: all for a game master, else the own one."""
+        """The parties that the viewer may know of: all for a game master, else the viewer's own."""
         parties = Party.objects.filter(world=self.world).select_related("campaign").order_by("name")
         return list(parties if self.is_gm else parties.filter(slug=self.audience.slug or None))
 
     @cached_property
     def every_party(self) -> list[Party]:
-        """What the view-as switch offers to a game master."""
-        return (
-            list(Party.objects.filter(world=self.world).order_by("name"))
-            if self.may_see_all
-            else []
-        )
+        """The parties that the view-as switch offers to a game master."""
+        parties = Party.objects.filter(world=self.world).order_by("name")
+        return list(parties) if self.may_see_all else []
 
     def party(self, slug: str | None) -> Party | None:
-        """Return the party of that slug among `parties`, or None; raises Http404 for one that may not be known."""
+        """Return the party of that slug among `parties`, or None; raises Http404 for one that may
+        not be known."""
         if not slug:
             return None
-        found = next((party for party in self.parties if party.slug == slug), None)
-        if found is None:
+        party = next((party for party in self.parties if party.slug == slug), None)
+        if party is None:
             raise Http404
-        return found
+        return party
 
 
 def worlds_of(user: Any) -> Any:
@@ -71,19 +69,20 @@ def worlds_of(user: Any) -> Any:
 
 
 def viewer_of(request: HttpRequest, slug: str) -> Viewer:
-    """Find out who looks; a world that the person does not belong to does not exist for them."""
+    """Return the viewer of the world `slug`; raises Http404 for a world that the user does not
+    belong to."""
     world = get_object_or_404(worlds_of(request.user).select_related("system"), slug=slug)
-    own = _own_audience(request.user, world)
+    own = own_audience(request.user, world)
     chosen = request.session.get(SESSION_KEY, {}).get(world.slug)
     audience = Audience.parse(chosen) if chosen and own.is_gm else own
     return Viewer(world, request.user.get_username(), own.is_gm, own, audience)
 
 
-def _own_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> Audience:
+def own_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> Audience:
     if getattr(user, "is_superuser", False):
         return GM
     membership = Membership.objects.select_related("party").get(user=user, world=world)  # type: ignore[misc]
-    if membership.role in MASTERS:
+    if membership.role in GM_ROLES:
         return GM
     return Audience("party", membership.party.slug) if membership.party else PUBLIC
 
@@ -92,28 +91,29 @@ View = Callable[Concatenate[HttpRequest, Viewer, ...], HttpResponse]
 
 
 def page(view: View) -> Callable[..., HttpResponse]:
-    """A page of a world, for its members: the view gets a `Viewer` for the slug in the address."""
+    """Decorate a page of a world, for its members: the view gets a `Viewer` for the slug in the
+    address."""
 
     @login_required
     @wraps(view)
-    def wrapped(request: HttpRequest, world: str, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: HttpRequest, world: str, **kwargs: Any) -> HttpResponse:
         viewer = viewer_of(request, world)
         request.viewer = viewer  # type: ignore[attr-defined]
         return view(request, viewer, **kwargs)
 
-    return wrapped
+    return wrapper
 
 
 def gm_page(view: View) -> Callable[..., HttpResponse]:
-    """A page that only a game master, looking as one, may know of."""
+    """Decorate a page that exists only for a game master who does not view it as a party."""
 
     @wraps(view)
-    def checked(request: HttpRequest, viewer: Viewer, **kwargs: Any) -> HttpResponse:
+    def guard(request: HttpRequest, viewer: Viewer, **kwargs: Any) -> HttpResponse:
         if not viewer.is_gm:
             raise Http404
         return view(request, viewer, **kwargs)
 
-    return page(checked)
+    return page(guard)
 
 
 def render_page(

@@ -9,8 +9,9 @@
         tag(response, lore.version)                # ETag
         return lore
 
-`Idempotency-Key`, rate limit, request id and the audit row need nothing: `wrap_operation` wraps every operation. Nor do
-the problem answers (401, 403, 404, 422, 429 …) need declaring: `memory_site.openapi` adds them to every operation.
+`Idempotency-Key`, rate limit, request id and the audit row need nothing: `wrap_operation` wraps
+every operation. Nor do the problem answers (401, 403, 404, 422, 429 …) need declaring:
+`memory_site.openapi` adds them to every operation.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,9 +30,11 @@ from worlds.idempotency import StoredResponse
 
 
 class NeedsKey(AuthBase):
-    """A key by `Authorization: Bearer` or `X-API-Key`, with `scope`, counted under the operation's own name.
+    """A key by `Authorization: Bearer` or `X-API-Key`, with `scope`, counted under the operation's
+    own name.
 
-    `counted=False` is for operations that pass the call on to the toolbox, which counts it under the tool's name.
+    `counted=False` is for operations that pass the call on to the toolbox, which counts it under
+    the tool's name.
     """
 
     openapi_type = "http"
@@ -60,8 +63,8 @@ class NeedsKey(AuthBase):
 
 
 def key_in_headers(headers: Mapping[str, str]) -> str:
-    """Return the key's text from whichever of `headers` (a case-insensitive mapping) carries it; raises
-    `Unauthorized`."""
+    """Return the key's text from whichever of `headers` (a case-insensitive mapping) carries it;
+    raises `Unauthorized`."""
     scheme, _space, token = headers.get("Authorization", "").partition(" ")
     text = (token if scheme.lower() == "bearer" else headers.get("X-API-Key", "")).strip()
     if not text:
@@ -98,7 +101,8 @@ def tag(response: HttpResponse, version: int) -> None:
 
 
 def check_match(request: HttpRequest, version: int | None) -> None:
-    """Raise `Stale` when the request's `If-Match` names another version than the stored one (None: nothing stored)."""
+    """Raise `Stale` when the request's `If-Match` names another version than the stored one (None:
+    nothing stored)."""
     header = request.headers.get("If-Match")
     if header is None or (header.strip() == "*" and version is not None):
         return
@@ -115,8 +119,8 @@ def own_transaction(view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Wrap an operation's `run` (django-ninja's decorator mode "view"): set its name, handle `Idempotency-Key`, add the
-    rate limit headers, write the audit row."""
+    """Wrap an operation's `run` (django-ninja's decorator mode "view"): set its name, handle
+    `Idempotency-Key`, add the rate limit headers, write the audit row."""
     operation: Operation = run.__self__  # type: ignore[attr-defined]
     name = operation.operation_id or operation.view_func.__name__
 

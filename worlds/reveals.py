@@ -1,7 +1,8 @@
-"""The reveal log: who learned what, when, from which episode. It can be read back, and each entry can be undone.
+"""The reveal log: who learned what, when, from which episode. It can be read back, and each entry
+can be undone.
 
-The log is the history; the row's own `known_to` is its present state, kept in step in the same transaction so that the
-search filter needs no join.
+The log is the history; the row's own `known_to` is its present state, updated in the same
+transaction so that the search filter needs no join.
 """
 
 from functools import cache
@@ -52,14 +53,14 @@ def reveal(
     note: str = "",
     by: str = "",
 ) -> Reveal:
-    """Let `audience` know of `subject` from now on. Revealing again what stands returns the standing entry; each
-    episode that reveals it has an entry of its own, so that each can be undone by itself."""
+    """Make `subject` known to `audience` from now on. Revealing it again returns the entry in
+    force; each episode that reveals it has its own entry, so that each can be undone separately."""
     if audience.kind not in ("party", "npc"):
         raise Invalid(
             "Reveal to a party:<id> or an npc:<id>; what everyone may know is made public in the entry itself."
         )
-    row = _locked(subject)
-    entry, made = Reveal.objects.get_or_create(
+    row = lock_row(subject)
+    entry, is_new = Reveal.objects.get_or_create(
         world_id=row.world_id,
         subject_kind=row._meta.model_name,
         subject_id=row.pk,
@@ -73,56 +74,47 @@ def reveal(
             "by": by,
         },
     )
-    if made:
-        _store(row, {*row.known_to, str(audience)})
+    if is_new:
+        set_known_to(row, {*row.known_to, str(audience)})
     return entry
 
 
 @transaction.atomic
 def undo_reveal(entry: Reveal) -> Reveal:
-    """Take a reveal back: the audience no longer finds the row, unless another entry stands. The entry stays in the
-    log, marked as undone."""
+    """Undo a reveal: the audience no longer finds the row, unless another entry is in force. The
+    entry stays in the log, marked as undone."""
     if entry.undone_at:
         raise Conflict("This reveal was undone before.")
-    row = _locked(find_subject(entry.world, entry.subject_kind, entry.subject_id))
+    row = lock_row(find_subject(entry.world, entry.subject_kind, entry.subject_id))
     entry.undone_at = timezone.now()
     entry.save(update_fields=["undone_at"])
-    if not _stands(entry):
-        _store(row, {known for known in row.known_to if known != entry.audience})
+    others = entries_in_force(row).filter(audience=entry.audience)
+    if not others.exists():
+        set_known_to(row, set(row.known_to) - {entry.audience})
     return entry
 
 
 def transfer_reveals(old: Guarded, new: Guarded) -> int:
-    """Let the standing entries about `old` speak of `new`, which has taken its place; return how many there were."""
-    standing = Reveal.objects.filter(
-        subject_kind=old._meta.model_name, subject_id=old.pk, undone_at=None
-    )
-    return standing.update(subject_kind=new._meta.model_name, subject_id=new.pk)
+    """Make the entries in force about `old` refer to `new`, which has replaced it; return how many
+    there were."""
+    return entries_in_force(old).update(subject_kind=new._meta.model_name, subject_id=new.pk)
 
 
-def _stands(entry: Reveal) -> bool:
-    same = Reveal.objects.filter(
-        subject_kind=entry.subject_kind, subject_id=entry.subject_id, audience=entry.audience
-    )
-    return same.filter(undone_at=None).exists()
-
-
-def learned_by(world: World, audience: Audience) -> QuerySet[Reveal]:
-    """What `audience` has learned and still knows, latest first."""
-    return Reveal.objects.filter(world=world, audience=str(audience), undone_at=None).order_by(
-        "-created_at"
+def entries_in_force(row: Guarded) -> QuerySet[Reveal]:
+    return Reveal.objects.filter(
+        subject_kind=row._meta.model_name, subject_id=row.pk, undone_at=None
     )
 
 
-def _locked(subject: Guarded) -> Guarded:
+def lock_row(subject: Guarded) -> Guarded:
+    # Two reveals of one row would otherwise overwrite each other's `known_to`.
     return type(subject)._default_manager.select_for_update().get(pk=subject.pk)
 
 
-def _store(row: Guarded, known_to: set[str]) -> None:
+def set_known_to(row: Guarded, known_to: set[str]) -> None:
     row.known_to = sorted(known_to)
     if row.visibility != Visibility.PUBLIC:
-        row.visibility = (
-            Visibility.REVEALED if known_to or row.known_to_own_party else Visibility.GM
-        )
+        is_revealed = known_to or row.known_to_own_party
+        row.visibility = Visibility.REVEALED if is_revealed else Visibility.GM
     row.save(update_fields=["known_to", "visibility"])
     row.visibility_changed()

@@ -19,7 +19,8 @@ AudienceField = Annotated[
 
 
 class ToolRequest(RequestModel):
-    """Base of every tool's argument: closed, and answered for the audience named by `as` (capped by the caller)."""
+    """Base of every tool's argument: closed, and answered for the audience named by `as` (capped by
+    the caller)."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True, str_strip_whitespace=True)
 

@@ -13,14 +13,16 @@ from django.db import connection
 
 logger = logging.getLogger(__name__)
 MAX_WAITING = 10_000
-"""Rows in the queue. Beyond that the database is too slow, and whoever adds a row writes it and waits."""
+"""Rows in the queue. Beyond that the database is too slow, and whoever adds a row writes it and
+waits."""
 
 Row = TypeVar("Row")
 
 
 class WriteBehind(Generic[Row]):
-    """Calls `write` with the rows added within `seconds`. If a batch fails, it is written row by row, so that one bad
-    row costs no other; a row that cannot be written is logged with the text of `describe`."""
+    """Calls `write` with the rows added within `seconds`. If a batch fails, it is written row by
+    row, so that one bad row costs no other; a row that cannot be written is logged with the text of
+    `describe`."""
 
     def __init__(
         self,

@@ -16,15 +16,17 @@ from psycopg_pool import ConnectionPool
 
 Connection = psycopg.Connection[Any]
 CHECK_SECONDS = 30
-"""A server that stops closes its connections, which a poll of the socket shows. What cuts a line silently (a firewall, a
-machine that is gone) shows only by a query, and that costs a round trip: so it is sent this seldom."""
+"""A server that stops closes its connections, which a poll of the socket shows. What cuts a line
+silently (a firewall, a machine that is gone) shows only by a query, and that costs a round trip: so
+it is sent this seldom."""
 
 _checked_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
 
 
 class QuickUtcLoader(TimestamptzLoader):
-    """Reads what PostgreSQL writes in UTC by the standard library's own parser, eight times as fast; the rest (years
-    before 1 or after 9999, a session in another time zone) as psycopg does."""
+    """Reads what PostgreSQL writes in UTC by the standard library's own parser, eight times as
+    fast; the rest (years before 1 or after 9999, a session in another time zone) as psycopg does.
+    """
 
     timezone = UTC  # Django compares it with its own
 
@@ -40,7 +42,8 @@ class QuickUtcLoader(TimestamptzLoader):
 
 class DatabaseCreation(creation.DatabaseCreation):
     def destroy_test_db(self, *args: Any, **kwargs: Any) -> None:
-        """End the connections that threads of a test server still hold: else PostgreSQL drops no database."""
+        """End the connections that threads of a test server still hold: else PostgreSQL drops no
+        database."""
         with self.connection.cursor() as cursor:
             cursor.execute(
                 "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity"
@@ -77,8 +80,9 @@ def with_quick_times(context: AdaptersMap) -> AdaptersMap:
 
 
 def is_usable(connection: Connection) -> bool:
-    """Whether the server still answers on an idle connection; it is asked only after `CHECK_SECONDS` or when bytes wait
-    on the socket, which on an idle connection mean that the server is ending (or a notice)."""
+    """Whether the server still answers on an idle connection; it is asked only after
+    `CHECK_SECONDS` or when bytes wait on the socket, which on an idle connection mean that the
+    server is ending (or a notice)."""
     now = monotonic()
     recent = now - _checked_at.get(connection, -CHECK_SECONDS) < CHECK_SECONDS
     if recent and not connection.closed and not has_news(connection.fileno()):

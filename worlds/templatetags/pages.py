@@ -32,8 +32,8 @@ def day(number: float | None, names: dict[float, str]) -> str:
 
 @register.filter
 def from_here(url: str) -> str:
-    """Return the address of a picture as a page should ask for it: without the host, if this site serves it itself. So
-    it is seen by whatever name or port the reader came."""
+    """Return the address of a picture as a page should ask for it: without the host, if this site
+    serves it itself. So it is seen by whatever name or port the reader came."""
     parts = urlsplit(url)
     own = parts.hostname in settings.ALLOWED_HOSTS and parts.path.startswith(settings.STATIC_URL)
     return parts.path if own else url

@@ -1,4 +1,5 @@
-"""`manage.py make_key --world ferrymark --name engine --scope tools:read --audience party:lanternbearers`"""
+"""`manage.py make_key --world ferrymark --name engine --scope tools:read --audience
+party:lanternbearers`"""
 
 from argparse import ArgumentParser
 from datetime import timedelta
@@ -9,11 +10,12 @@ from django.utils import timezone
 
 from retrieval.errors import Problem
 from worlds import keys
-from worlds.models import Campaign, World
+from worlds.lookup import find_campaign
+from worlds.models import World
 
 
 class Command(BaseCommand):
-    help = "Make an API key and print it: it cannot be shown again."
+    help = "Create an API key and print it: it cannot be shown again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--world", required=True, help="Slug of the world.")
@@ -36,42 +38,23 @@ class Command(BaseCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         world = World.objects.filter(slug=options["world"]).first()
         if world is None:
-            known = ", ".join(World.objects.values_list("slug", flat=True)[:10]) or "none yet"
-            raise CommandError(f"There is no world {options['world']!r} (there are: {known}).")
+            slugs = ", ".join(World.objects.values_list("slug", flat=True)[:10]) or "none yet"
+            raise CommandError(f"There is no world {options['world']!r} (there are: {slugs}).")
+        days = options["days"]
         try:
-            key, text = keys.create_key(world, **self._wishes(world, options))
+            key, text = keys.create_key(
+                world,
+                name=options["name"],
+                scopes=options["scope"] or [keys.Scope.TOOLS_READ],
+                audience=options["audience"],
+                campaign=find_campaign(world, options["campaign"]) if options["campaign"] else None,
+                namespace=options["namespace"],
+                calls_per_minute=options["per_minute"],
+                expires_at=timezone.now() + timedelta(days=days) if days else None,
+            )
         except Problem as problem:
             raise CommandError(str(problem)) from problem
         self.stderr.write(
             f"Key {key.prefix} for {world.slug}: {', '.join(key.scopes)}; sees as {key.audience}."
         )
         self.stdout.write(text)
-
-    def _wishes(self, world: World, options: dict[str, Any]) -> dict[str, Any]:
-        campaign = (
-            Campaign.objects.filter(world=world, slug=options["campaign"]).first()
-            if options["campaign"]
-            else None
-        )
-        if options["campaign"] and campaign is None:
-            raise CommandError(f"There is no campaign {options['campaign']!r} in {world.slug}.")
-        return {
-            "name": options["name"],
-            "scopes": options["scope"] or [keys.Scope.TOOLS_READ],
-            "audience": options["audience"],
-            "campaign": _campaign(world, options["campaign"]),
-            "namespace": options["namespace"],
-            "calls_per_minute": options["per_minute"],
-            "expires_at": timezone.now() + timedelta(days=options["days"])
-            if options["days"]
-            else None,
-        }
-
-
-def _campaign(world: World, slug: str | None) -> Campaign | None:
-    if not slug:
-        return None
-    campaign = Campaign.objects.filter(world=world, slug=slug).first()
-    if campaign is None:
-        raise CommandError(f"There is no campaign {slug!r} in {world.slug}.")
-    return campaign
