@@ -32,7 +32,7 @@ CODE_RULE_RESULTS = [
 
 @admin.register(StoredCodeRule)
 class CodeRuleAdmin(WorldScoped, ModelAdmin):
-    """Wording, patterns and thresholds can be edited; only outcomes change counts and confidence."""
+    """Texts, patterns and thresholds can be edited; only outcomes change the confidence."""
 
     world_path = "namespace__world"
     list_display = [
@@ -124,7 +124,7 @@ class AgentStateAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
 def confidence_curve(outcomes: list[CodeRuleOutcome]) -> SafeString:
     """Return an SVG; the table below it has the same values for screen readers."""
     step = WIDTH / max(len(outcomes) - 1, 1)
-    # SVG counts y downwards.
+    # SVG counts y downwards; a margin of 2 keeps the line visible at 0 % and 100 %.
     points = " ".join(
         f"{x * step:.1f},{HEIGHT - outcome.confidence * HEIGHT:.1f}"
         for x, outcome in enumerate(outcomes)

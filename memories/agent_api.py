@@ -55,6 +55,7 @@ from worlds.keys import Scope
 from worlds.rest import NeedsKey, own_transaction
 
 router = Router(tags=["agent"], auth=NeedsKey(Scope.AGENT_WRITE))
+# Endpoints marked with `own_transaction` call a model, which must not happen inside a transaction.
 FUSIONS: dict[str, ScoreFusion] = {"weighted": WeightedFusion(), "rrf": RRF()}
 Limit = Annotated[int, Query(ge=1, le=200)]
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from memories.coding_agent import TaskEpisode
-from memories.schemas import AgentRequest, BucketHit, RowOut
+from memories.schemas import AgentRequest, BucketHit, RowOut, SourceIn
 from memories.states import Bucket
 from worlds.base_schemas import Share
 
@@ -15,15 +15,11 @@ IntentName = Literal["profile", "preference", "recall", "knowledge", "debug", "g
 Code = Annotated[str, Field(max_length=20_000)]
 
 
-class EventIn(AgentRequest):
+class EventIn(SourceIn):
     """Without a bucket or an importance, the pipeline chooses them. Short or unimportant events
     are dropped."""
 
     content: str = Field(max_length=20_000)
-    source: str = Field("", max_length=200)
-    subject: str = Field("", max_length=200)
-    speaker: str = Field("", max_length=120)
-    event_at: datetime | None = None
     bucket: Bucket | None = None
     importance: Share | None = None
 

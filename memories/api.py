@@ -117,6 +117,7 @@ def edit_memory(request: HttpRequest, memory_id: UUID, entry: Body[EditIn]) -> M
     """Store a new wording; the old one is superseded and kept."""
     by, reason = key_id(request), entry.reason
     memory = edits.edit(own_namespace(request), memory_id, entry.text, by=by, reason=reason)
+    # The new wording has no vector yet.
     embed_soon("memory")
     return memory
 
@@ -269,6 +270,7 @@ def put_core(request: HttpRequest, response: HttpResponse, entry: Body[CoreWrite
     """All four sections are required. Send `If-Match` with the last ETag to detect other
     writers."""
     namespace, author = own_namespace(request), key_id(request)
+    # Version 0 is the empty template, so the first writer can send a tag too.
     check_match(request, core.current(namespace).number)
     version = core.write(namespace, entry.markdown, reason=entry.reason, author=author)
     tag(response, version.number)

@@ -51,6 +51,7 @@ def present_bucket_hit(hit: ScoredMemory) -> BucketHit:
 
 def present_scored(hit: ScoredMemory) -> ScoredMemoryOut:
     """Return the full form with the three axes of the score."""
+    # A program gets the exact score; the rounded one is for language models.
     short = present_bucket_hit(hit).model_dump() | {"score": hit.score}
     return ScoredMemoryOut(**short, **vars(hit.axes), tokens=hit.tokens)
 

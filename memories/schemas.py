@@ -32,14 +32,19 @@ class ReasonIn(AgentRequest):
 # --- add and search
 
 
-class AddIn(AgentRequest):
-    """One raw text, which is split into facts, or a list of facts."""
+class SourceIn(AgentRequest):
+    """Where a content comes from, what it is about, who said it and when it happened."""
 
-    contents: Text | Annotated[list[Text], Field(min_length=1, max_length=200)]
     source: str = Field("", max_length=200)
     subject: str = Field("", max_length=200)
     speaker: str = Field("", max_length=120)
     event_at: datetime | None = None
+
+
+class AddIn(SourceIn):
+    """One raw text, which is split into facts, or a list of facts."""
+
+    contents: Text | Annotated[list[Text], Field(min_length=1, max_length=200)]
     in_world_at: Day | None = None
     in_world_label: str = Field("", max_length=120)
     expires_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""Tools of an agent for its own memory, with MemGPT's names: scope agent:write, the key's namespace."""
+"""Tools of an agent for its own memory, named as in MemGPT. They need the scope agent:write."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -18,6 +18,7 @@ from memories.states import State
 from worlds.callers import Caller
 
 Section = Literal["SOUL", "TOOLS", "RULE", "USER"]
+# Descriptions are part of each request to a language model: their total size is tested.
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum; 1 to 50.")]
 
 

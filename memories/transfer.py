@@ -90,6 +90,7 @@ def import_namespace(
                 counts[row._meta.model_name or ""] += 1
     if namespace is None:
         raise Invalid("The file is empty.")
+    # Word statistics are derived data and not in the file.
     word_counts.recount(namespace)
     return namespace, counts
 
@@ -108,6 +109,7 @@ def parse_line(line: str, number: int) -> models.Model:
 def get_or_insert_namespace(row: models.Model, world: World, name: str, number: int) -> Namespace:
     if not isinstance(row, Namespace):
         raise Invalid(f"Line {number} must be the namespace.")
+    # Two imports of one file take turns.
     existing = Namespace.objects.select_for_update().filter(pk=row.pk).first()
     if existing:
         return existing
@@ -116,6 +118,7 @@ def get_or_insert_namespace(row: models.Model, world: World, name: str, number: 
         raise Conflict(
             f"This world has another memory called {row.name!r}: import it under another name."
         )
+    # The folder belongs to the exporting machine.
     row.path = ""
     row.save_base(raw=True, force_insert=True)
     return row

@@ -56,15 +56,16 @@ def erase(
 ) -> ErasureReceipt:
     """Erase the part of `namespace` that `scope` and `target` select, and verify that it is gone.
 
-    `target` is the id of a memory, a source, a subject, or nothing for the whole namespace. What was
+    `target` is the id of a memory, a source, a subject, or empty for the whole namespace. What was
     derived from the selected rows or repeats their texts is erased with them. Raise `NotFound` for
-    an unknown memory, `Invalid` for an empty target.
+    an unknown memory, `Invalid` for an empty source or subject.
     """
     is_whole = scope == Scope.NAMESPACE
     with transaction.atomic(), connection.cursor() as cursor:
         locked = lock_namespace(namespace)
         cursor.execute(ALLOW_DELETION, ["for good"])
         selection = lineage.collect(locked, scope, target)
+        # The receipt has no foreign key to the namespace: it has to survive its deletion.
         receipt = ErasureReceipt.objects.create(
             world=locked.world,
             namespace_id_was=locked.pk,
@@ -77,6 +78,7 @@ def erase(
         receipt.counts = dict(delete_rows(locked, selection, is_whole=is_whole))
         receipt.save(update_fields=["counts"])
         cursor.execute(ALLOW_DELETION, [""])
+    # Caches and files cannot be rolled back, so they change only after the commit.
     clean_up_outside_transaction(locked, is_whole=is_whole)
     return verify(receipt, texts=selection.texts)
 

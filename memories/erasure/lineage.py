@@ -186,6 +186,7 @@ def restorable(namespace: Namespace, selection: ErasureSet) -> list[UUID]:
     older_ids = links.filter(newer__in=selection.memories).values_list("older_id", flat=True)
     candidates = set(older_ids) - selection.memories
     others = links.filter(older__in=candidates).exclude(newer__in=selection.memories)
+    # A memory that also has a successor that stays is still replaced.
     candidates -= set(others.values_list("older_id", flat=True))
     memories = MemoryItem.objects.of(namespace).filter(pk__in=candidates, state=State.SUPERSEDED)
     return list(memories.values_list("pk", flat=True))

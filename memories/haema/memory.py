@@ -106,8 +106,9 @@ def timestamp_metadata(timestamp_ms: int) -> dict[str, Any]:
 
 
 class Memory:
-    """The memory behind one folder. Two folders never share a row; several objects and processes may
-    open one folder at the same time.
+    """The memory of one folder. Two folders never share a row.
+
+    Several objects and processes may open one folder at the same time.
 
     `events` lists the changes by this object: `("upsert", ids)` and `("delete", ids)`. A superseded
     memory counts as deleted; it stays readable as history.
@@ -146,6 +147,7 @@ class Memory:
         self.namespace, is_new = folders.open_folder(self.path)
         if self.embedding_client is not None and self.output_dimensionality is not None:
             folders.set_width(self.namespace, self.output_dimensionality)
+        # Not saved: they are parameters of this object, as in HAEMA, and not of the stored memory.
         self.namespace.merge_top_k = self.merge_top_k
         self.namespace.merge_distance_cutoff = self.merge_distance_cutoff
         if is_new and haema_rows:
@@ -204,6 +206,7 @@ class Memory:
         if not isinstance(n, int):
             raise ValueError(f"n must be an int, got {n!r}")
         source = self.vector_source
+        # Imported and hand-written memories get the client's vectors when they are first searched.
         embed_missing(self.namespace, source)
         result = recall.search(self.namespace, content, limit=n, mode=mode, vectors=source)
         memories = list(result.memories)

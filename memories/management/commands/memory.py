@@ -33,6 +33,7 @@ class Command(BaseCommand):
 
     def handle(self, *_arguments: Any, **options: Any) -> None:
         world = find_world(options["world"])
+        # "import" alone would be a keyword, hence the suffix of the methods.
         run = getattr(self, options["action"].replace("-", "_") + "_namespace")
         try:
             run(world, options["namespace"], options)
