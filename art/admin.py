@@ -11,7 +11,7 @@ from unfold.admin import ModelAdmin
 
 from art.models import ArtCard
 from art.schemas import ArtCardIn
-from art.upsert import ingest_art, moderate_card
+from art.upsert import COPIED, ingest_art, moderate_card
 from retrieval.tasks import embed_soon
 from worlds.admin_scoping import WorldScoped
 
@@ -25,7 +25,7 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
         "style",
         "moderation",
         "visibility",
-        "embedded",
+        "is_embedded",
         "updated_at",
     ]
     list_filter = ["world", "moderation", "visibility"]
@@ -56,55 +56,42 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
         return super().get_queryset(request).defer("embedding", "search_vector")
 
     @admin.display(description=_("embedded"), boolean=True)
-    def embedded(self, card: ArtCard) -> bool:
+    def is_embedded(self, card: ArtCard) -> bool:
         return card.embedded_rev == card.rev
 
     def save_model(self, request: HttpRequest, obj: ArtCard, form: Any, change: bool) -> None:
-        """Record it as if the engine had sent it, so that what is searched and linked follows."""
-        copied = (
-            "cdn_url",
-            "prompt_text",
-            "entities",
-            "visual_tags",
-            "style",
-            "seed",
-            "visibility",
-            "moderation",
+        """Ingest the card as if an engine had sent it, so that its text and links are updated."""
+        sent = {name: getattr(obj, name) for name in (*COPIED, "moderation")}
+        scene_id = obj.scene.external_id if obj.scene else None
+        entry = ArtCardIn.model_validate(
+            {**sent, "image_id": obj.external_id, "scene_id": scene_id}
         )
-        told = {name: getattr(obj, name) for name in copied}
-        names = {
-            "image_id": obj.external_id,
-            "scene_id": obj.scene.external_id if obj.scene else None,
-        }
-        card, _outcome, _unknown = ingest_art(
-            obj.world, ArtCardIn.model_validate({**names, **told})
-        )
+        card, _outcome, _unknown = ingest_art(obj.world, entry)
         if "moderation" in form.changed_data:
-            moderate_card(
-                card, obj.moderation, by=request.user.get_username(), note=obj.moderation_note
-            )
+            author = request.user.get_username()
+            moderate_card(card, obj.moderation, by=author, note=obj.moderation_note)
         obj.pk = card.pk
         embed_soon("art")
 
     @admin.action(description=_("Approve: players may see them"), permissions=["change"])
-    def approve(self, request: HttpRequest, chosen: QuerySet[ArtCard]) -> None:
-        self._moderate(request, chosen, ArtCard.Moderation.APPROVED)
+    def approve(self, request: HttpRequest, queryset: QuerySet[ArtCard]) -> None:
+        self.moderate_all(request, queryset, ArtCard.Moderation.APPROVED)
 
     @admin.action(description=_("Flag for another look"), permissions=["change"])
-    def flag(self, request: HttpRequest, chosen: QuerySet[ArtCard]) -> None:
-        self._moderate(request, chosen, ArtCard.Moderation.FLAGGED)
+    def flag(self, request: HttpRequest, queryset: QuerySet[ArtCard]) -> None:
+        self.moderate_all(request, queryset, ArtCard.Moderation.FLAGGED)
 
     @admin.action(description=_("Reject"), permissions=["change"])
-    def reject(self, request: HttpRequest, chosen: QuerySet[ArtCard]) -> None:
-        self._moderate(request, chosen, ArtCard.Moderation.REJECTED)
+    def reject(self, request: HttpRequest, queryset: QuerySet[ArtCard]) -> None:
+        self.moderate_all(request, queryset, ArtCard.Moderation.REJECTED)
 
     @admin.action(description=_("Embed again"), permissions=["change"])
-    def embed_again(self, request: HttpRequest, chosen: QuerySet[ArtCard]) -> None:
-        chosen.update(embedded_rev=0, embed_tries=0, embed_after=None)
+    def embed_again(self, request: HttpRequest, queryset: QuerySet[ArtCard]) -> None:
+        queryset.update(embedded_rev=0, embed_tries=0, embed_after=None)
         embed_soon("art")
         messages.success(request, gettext("They are being embedded."))
 
-    def _moderate(self, request: HttpRequest, chosen: QuerySet[ArtCard], verdict: str) -> None:
-        for card in chosen:
+    def moderate_all(self, request: HttpRequest, queryset: QuerySet[ArtCard], verdict: str) -> None:
+        for card in queryset:
             moderate_card(card, verdict, by=request.user.get_username())
-        messages.success(request, gettext("Moderated: %(count)s.") % {"count": len(chosen)})
+        messages.success(request, gettext("Moderated: %(count)s.") % {"count": len(queryset)})

@@ -1,4 +1,4 @@
-"""REST for engines: art cards and their moderation."""
+"""REST endpoints for art cards and their moderation."""
 
 from typing import Annotated, Any
 
@@ -22,37 +22,37 @@ router = Router(tags=["art"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 
 
-@router.put("/art", operation_id="art_upsert", summary="Tell of a picture", response=ArtUpsertOut)
+@router.put(
+    "/art", operation_id="art_upsert", summary="Create or update an art card", response=ArtUpsertOut
+)
 def upsert(request: HttpRequest, response: HttpResponse, entry: Body[ArtCardIn]) -> ArtUpsertOut:
-    """Create or change a card by its image id. The picture itself is never fetched."""
+    """By its image id. The picture itself is never fetched."""
     caller = require_gm(request)
-    stored = ArtCard.objects.filter(world=caller.world, external_id=entry.image_id).values_list(
-        "version", flat=True
-    )
-    check_match(request, stored.first())
-    written = _written(caller, entry)
-    tag(response, written.version)
-    return written
+    rows = ArtCard.objects.filter(world=caller.world, external_id=entry.image_id)
+    check_match(request, rows.values_list("version", flat=True).first())
+    report = upsert_and_embed(caller, entry)
+    tag(response, report.version)
+    return report
 
 
 @router.post(
     "/art/bulk",
     operation_id="art_upsert_bulk",
-    summary="Tell of many pictures",
+    summary="Create or update many art cards",
     response=BulkReport,
 )
 def upsert_bulk(request: HttpRequest, batch: Body[ArtCardsIn]) -> BulkReport:
-    """Up to 500 with a report on each; `atomic` writes all or none."""
+    """Up to 500 cards, with a report on each; `atomic` writes all or none."""
     caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
-        written = _written(caller, ArtCardIn.model_validate(item))
-        return written.image_id, written.outcome
+        report = upsert_and_embed(caller, ArtCardIn.model_validate(item))
+        return report.image_id, report.outcome
 
     return write_all(batch.cards, write, atomic=batch.atomic)
 
 
-@router.get("/art/{ref}", operation_id="art_get", summary="One card", response=ArtCardOut)
+@router.get("/art/{ref}", operation_id="art_get", summary="Get an art card", response=ArtCardOut)
 def get_card(request: HttpRequest, response: HttpResponse, ref: Reference) -> ArtCardOut:
     """By its image id, as a game master sees it."""
     card = find_card(require_gm(request).world, ref)
@@ -63,19 +63,18 @@ def get_card(request: HttpRequest, response: HttpResponse, ref: Reference) -> Ar
 @router.post(
     "/art/{ref}/moderation",
     operation_id="art_moderate",
-    summary="Decide about a card",
+    summary="Moderate an art card",
     response=ArtCardOut,
 )
 def moderate(request: HttpRequest, ref: Reference, verdict: Body[ModerationIn]) -> ArtCardOut:
-    """Only approved cards leave for players."""
+    """Players see approved cards only."""
     caller = require_gm(request)
-    card = moderate_card(
-        find_card(caller.world, ref), verdict.moderation, by=name_of(caller), note=verdict.note
-    )
+    card = find_card(caller.world, ref)
+    moderate_card(card, verdict.moderation, by=name_of(caller), note=verdict.note)
     return present_card(card, GM)
 
 
-def _written(caller: Caller, entry: ArtCardIn) -> ArtUpsertOut:
+def upsert_and_embed(caller: Caller, entry: ArtCardIn) -> ArtUpsertOut:
     with transaction.atomic():
         card, outcome, unknown = ingest_art(caller.world, entry)
         if outcome != "unchanged":

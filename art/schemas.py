@@ -22,7 +22,8 @@ Why = Literal["scene", "place", "entities", "neighbours", "words"]
 
 
 def web_address(url: str) -> str:
-    """Return `url`; raises ValueError unless it is an http(s) address. The server never fetches it."""
+    """Return `url`; raises ValueError unless it is an http(s) address. The server never fetches
+    it."""
     if not url.startswith(("https://", "http://")) or any(letter.isspace() for letter in url):
         raise ValueError("must be an http(s) address without spaces")
     return url

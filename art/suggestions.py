@@ -1,5 +1,5 @@
-"""Which pictures fit a scene: its own, else the nearest by place, by who is in it, by their
-neighbours in the relation graph, by its words.
+"""Choose pictures for a scene: its own cards, else cards found by place, by the NPCs shown, by
+graph neighbors, or by words.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,34 +20,35 @@ from npcs.models import NPC
 from retrieval.search import SearchRequest, search
 from worlds.audiences import Audience
 
-MOST_NEIGHBOURS = 10
+MOST_NEIGHBORS = 10
 
 CardsAndDegraded = tuple[list[ArtCardOut], list[str]]
 
 
 def suggest_cards(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
-    """Return up to `k` cards for `scene`, all of one kind of reason; `basis` says which."""
+    """Return up to `k` cards for `scene`, all found by the first strategy that finds any."""
     cards = ArtCard.objects.in_world(scene.world).visible_to(audience).suggestable()
-    for why, look in STRATEGIES:
-        found, degraded = look(cards, scene, audience, k)
-        if found or degraded:
+    for why, find_cards in STRATEGIES:
+        hits, degraded = find_cards(cards, scene, audience, k)
+        if hits or degraded:
             return ArtSuggestion(
                 scene_id=scene.external_id,
-                basis=why if found else None,
-                cards=found,
+                basis=why if hits else None,
+                cards=hits,
                 degraded=degraded,
             )
     return ArtSuggestion(scene_id=scene.external_id, basis=None, cards=[])
 
 
 def of_scene(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
+    """Cards attached to the scene, approved ones first."""
     own = cards.filter(scene=scene).with_source().order_by("moderation", "-created_at")
     return [present_card(card, audience, why="scene", because=str(scene)) for card in own[:k]], []
 
 
 def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
-    """Cards of the same place, or of scenes that are set there."""
-    place = _visible_place(scene, audience)
+    """Cards that show the place of the scene, or belong to other scenes there."""
+    place = visible_place(scene, audience)
     if place is None:
         return [], []
     there = cards.filter(Q(place=place) | Q(scene__place_lore=place) | Q(lore=place)).distinct()
@@ -56,80 +57,75 @@ def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDe
 
 
 def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
-    """Cards that show those who were in the scene, most of them first."""
-    people = {npc.pk: npc.name for npc in _cast(scene, audience)}
-    shown = cards.filter(npcs__in=list(people)).annotate(
-        fits=Count("npcs", filter=Q(npcs__in=list(people)))
-    )
-    rows = list(shown.with_source().order_by("-fits", "-created_at")[:k])
-    names = {
-        card.pk: [people[npc.pk] for npc in card.npcs.all() if npc.pk in people] for card in rows
-    }
+    """Cards that show NPCs of the scene, those with the most of them first."""
+    names = {npc.pk: npc.name for npc in cast_of(scene, audience)}
+    in_scene = Q(npcs__in=list(names))
+    shown = cards.filter(in_scene).annotate(matching=Count("npcs", filter=in_scene))
+    rows = shown.with_source().order_by("-matching", "-created_at")[:k]
     return [
-        present_card(card, audience, why="entities", because=", ".join(names[card.pk]))
+        present_card(
+            card,
+            audience,
+            why="entities",
+            because=", ".join(names[npc.pk] for npc in card.npcs.all() if npc.pk in names),
+        )
         for card in rows
     ], []
 
 
 def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
-    """Cards that show what the place and the cast have to do with in the relation graph, the
-    nearest first.
-    """
-    near = direct_neighbors(_entities_of(scene, audience), View(scene.world, audience))[
-        :MOST_NEIGHBOURS
-    ]
-    people = (
-        NPC.objects.in_world(scene.world)
-        .visible_to(audience)
-        .filter(slug__in=[tie.node.slug for tie in near])
-    )
-    entries = (
-        Lore.objects.in_world(scene.world)
-        .visible_to(audience)
-        .filter(nodes__in=[tie.node.pk for tie in near])
-    )
-    by_slug, by_pk = {npc.slug: npc.pk for npc in people}, set(entries.values_list("pk", flat=True))
-    found: dict[Any, str] = {}
-    for tie in near if by_slug or by_pk else ():
-        npc, lore = (
-            by_slug.get(tie.node.slug),
-            tie.node.lore_id if tie.node.lore_id in by_pk else None,
-        )
-        shows = Q(npcs=npc) if npc else Q()
-        shows = shows | Q(lore=lore) | Q(place=lore) if lore else shows
-        for card in (
-            cards.filter(shows).with_source().order_by("-created_at").distinct()[:k]
-            if shows
-            else ()
-        ):
-            found.setdefault(card, fact_sentence(tie.facts[0]))
+    """Cards that show direct graph neighbors of the scene's place and NPCs, the nearest first."""
+    view = View(scene.world, audience)
+    neighbors = direct_neighbors(graph_ids_of(scene, audience), view)[:MOST_NEIGHBORS]
+    slugs, nodes = [each.node.slug for each in neighbors], [each.node.pk for each in neighbors]
+    npcs = NPC.objects.in_world(scene.world).visible_to(audience).filter(slug__in=slugs)
+    npc_ids = dict(npcs.values_list("slug", "pk"))
+    lore = Lore.objects.in_world(scene.world).visible_to(audience).filter(nodes__in=nodes)
+    lore_ids = set(lore.values_list("pk", flat=True))
+    reasons: dict[ArtCard, str] = {}
+    for each in neighbors:
+        shows = Q()
+        if each.node.slug in npc_ids:
+            shows |= Q(npcs=npc_ids[each.node.slug])
+        if each.node.lore_id in lore_ids:
+            shows |= Q(lore=each.node.lore_id) | Q(place=each.node.lore_id)
+        if not shows:  # an empty condition would match every card
+            continue
+        rows = cards.filter(shows).with_source().order_by("-created_at").distinct()[:k]
+        for card in rows:
+            reasons.setdefault(card, fact_sentence(each.facts[0]))
     return [
-        present_card(card, audience, why="neighbours", because=why)
-        for card, why in list(found.items())[:k]
+        present_card(card, audience, why="neighbours", because=reason)
+        for card, reason in list(reasons.items())[:k]
     ], []
 
 
 def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
-    """Cards whose words are near to the scene's: its title, its place, and what happened in it."""
-    words = _words_of(scene, audience)
-    if not words:
+    """Cards that match the words of the scene: its title, its place and its first episodes."""
+    episodes = visible_episodes(scene, audience).in_order()
+    place = visible_place(scene, audience)
+    parts = [
+        scene.title,
+        place.title if place else "",
+        *episodes.values_list("text", flat=True)[:3],
+    ]
+    query = " ".join(part for part in parts if part)[:2000]
+    if not query:
         return [], []
-    found = search(
-        cards,
-        SearchRequest(
-            query=words,
-            scopes=[str(scene.world_id)],
-            hidden=audience.is_gm,
-            limit=k,
-            language=scene.world.language,
-        ),
+    request = SearchRequest(
+        query=query,
+        limit=k,
+        scopes=[str(scene.world_id)],
+        hidden=audience.is_gm,
+        language=scene.world.language,
     )
-    rows = cards.with_source().in_bulk([hit.id for hit in found])
-    hits = [(rows[hit.id], hit) for hit in found if hit.id in rows]
+    hits = search(cards, request)
+    rows = cards.with_source().in_bulk([hit.id for hit in hits])
     return [
-        present_card(card, audience, why="words", because=hit.match, score=hit.score)
-        for card, hit in hits
-    ], list(found.degraded)
+        present_card(rows[hit.id], audience, why="words", because=hit.match, score=hit.score)
+        for hit in hits
+        if hit.id in rows
+    ], list(hits.degraded)
 
 
 STRATEGIES: Sequence[tuple[Why, Callable[[Any, Scene, Audience, int], CardsAndDegraded]]] = (
@@ -149,13 +145,21 @@ def present_card(
     because: str = "",
     score: float | None = None,
 ) -> ArtCardOut:
-    """Tell of a card field by field."""
-    scene_shown = card.scene and (audience.is_gm or why == "scene")
+    """Return the fields that `audience` may read."""
+    private = ArtPrivate(
+        prompt_text=card.prompt_text,
+        entities=card.entities,
+        seed=card.seed,
+        moderation=card.moderation,
+        visibility=card.visibility,
+    )
+    # Players asked for one scene; the id of another scene is not theirs to learn.
+    is_scene_shown = card.scene and (audience.is_gm or why == "scene")
     return ArtCardOut(
         id=str(card.pk),
         title=card.style or card.external_id,
         image_id=card.external_id,
-        scene_id=card.scene.external_id if card.scene and scene_shown else None,
+        scene_id=card.scene.external_id if card.scene and is_scene_shown else None,
         cdn_url=card.cdn_url,
         style=card.style,
         visual_tags=card.visual_tags,
@@ -163,53 +167,34 @@ def present_card(
         why=why,
         because=because,
         score=score,
-        private=_private(card) if audience.is_gm else None,
+        private=private if audience.is_gm else None,
     )
 
 
-def _private(card: ArtCard) -> ArtPrivate:
-    return ArtPrivate(
-        prompt_text=card.prompt_text,
-        entities=card.entities,
-        seed=card.seed,
-        moderation=card.moderation,
-        visibility=card.visibility,
-    )
-
-
-def _visible_place(scene: Scene, audience: Audience) -> Lore | None:
+def visible_place(scene: Scene, audience: Audience) -> Lore | None:
     if scene.place_lore_id is None:
         return None
     place: Lore | None = Lore.objects.filter(pk=scene.place_lore_id).visible_to(audience).first()
     return place
 
 
-def _cast(scene: Scene, audience: Audience) -> Any:
-    episodes = Episode.objects.filter(scene=scene).visible_to(audience).not_retracted()
-    return (
-        NPC.objects.in_world(scene.world)
-        .visible_to(audience)
-        .filter(appearances__episode__in=episodes)
-        .distinct()
-    )
+def visible_episodes(scene: Scene, audience: Audience) -> Any:
+    return Episode.objects.filter(scene=scene).visible_to(audience).not_retracted()
 
 
-def _entities_of(scene: Scene, audience: Audience) -> set[UUID]:
-    """The scene's place and cast as entities of the relation graph."""
-    place = _visible_place(scene, audience)
-    slugs = list(_cast(scene, audience).values_list("slug", flat=True))
-    meant = Q(slug__in=slugs, kind=NodeKind.CHARACTER) | (Q(lore=place) if place else Q(pk=None))
-    shown = (
-        GraphNode.objects.in_world(scene.world)
-        .visible_to(audience)
-        .filter(meant, believed_until=None)
-    )
-    return set(shown.values_list("pk", flat=True))
+def cast_of(scene: Scene, audience: Audience) -> Any:
+    """The NPCs who appear in the visible episodes of the scene."""
+    npcs = NPC.objects.in_world(scene.world).visible_to(audience)
+    episodes = visible_episodes(scene, audience)
+    return npcs.filter(appearances__episode__in=episodes).distinct()
 
 
-def _words_of(scene: Scene, audience: Audience) -> str:
-    episodes = Episode.objects.filter(scene=scene).visible_to(audience).not_retracted().in_order()
-    told_texts = list(episodes.values_list("text", flat=True)[:3])
-    place = _visible_place(scene, audience)
-    parts = [scene.title, place.title if place else "", *told_texts]
-    return " ".join(part for part in parts if part)[:2000]
+def graph_ids_of(scene: Scene, audience: Audience) -> set[UUID]:
+    """Return the ids of the graph nodes of the scene's place and NPCs."""
+    place = visible_place(scene, audience)
+    slugs = list(cast_of(scene, audience).values_list("slug", flat=True))
+    wanted = Q(slug__in=slugs, kind=NodeKind.CHARACTER)
+    if place:
+        wanted |= Q(lore=place)
+    nodes = GraphNode.objects.in_world(scene.world).visible_to(audience)
+    return set(nodes.filter(wanted, believed_until=None).values_list("pk", flat=True))

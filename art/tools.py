@@ -1,4 +1,4 @@
-"""The tool that finds a picture for a scene."""
+"""The tool `art_suggest`: pictures for a scene."""
 
 from typing import Annotated
 
@@ -25,6 +25,5 @@ def art_suggest(ask: ArtAsk, caller: Caller) -> ArtSuggestion:
     Use it to show something. Not to learn what happened: that is `session_fetch`.
     Example: {"scene_id": "s1-fog-at-the-landing"}
     """
-    return suggest_cards(
-        find_scene(caller.world, ask.scene_id, caller.audience), caller.audience, k=ask.k
-    )
+    scene = find_scene(caller.world, ask.scene_id, caller.audience)
+    return suggest_cards(scene, caller.audience, k=ask.k)

@@ -1,4 +1,4 @@
-"""Take in art cards, and decide which of them may be seen."""
+"""Create, update and moderate art cards."""
 
 from typing import Any
 
@@ -18,53 +18,44 @@ from retrieval.text import guess_language
 from worlds.models import World
 
 PICTURE = ("cdn_url", "prompt_text")
-"""A card on which one of these changed shows something that nobody has looked at."""
+"""When one of these fields changes, the card shows something that nobody has moderated."""
 COPIED = ("cdn_url", "prompt_text", "entities", "visual_tags", "style", "seed", "visibility")
+"""Fields that are the same in `ArtCardIn` and in the row."""
 
 
 @transaction.atomic
 def ingest_art(world: World, entry: ArtCardIn) -> tuple[ArtCard, str, list[str]]:
-    """Create or change a card by its image id; returns it with what became of it and the entities
-    nobody knows. A picture that changed waits for a person again, unless the engine says what it
-    is.
+    """Create or update a card by its image id.
+
+    Returns it with `created`, `changed` or `unchanged` and the entities that match nothing. A
+    changed picture is pending again, unless `entry` says how it is moderated.
     """
-    card = (
-        ArtCard.objects.select_for_update().filter(world=world, external_id=entry.image_id).first()
-    )
-    known = card or ArtCard(world=world, external_id=entry.image_id)
-    before = None if card is None else _state(known)
-    people, lore, unknown = _shown(world, entry)
-    _fill(known, world, entry)
-    if before == _state(known):
-        return known, "unchanged", unknown
-    if (
-        before
-        and any(before[name] != getattr(known, name) for name in PICTURE)
-        and entry.moderation is None
-    ):
-        known.moderation = ArtCard.Moderation.PENDING
-    known.version += 0 if card is None else 1
+    rows = ArtCard.objects.select_for_update().filter(world=world, external_id=entry.image_id)
+    stored = rows.first()
+    card = stored or ArtCard(world=world, external_id=entry.image_id)
+    before = versioned_fields(card) if stored else None
+    npcs, lore, unknown = find_entities(world, entry.entities)
+    copy_fields(entry, card)
+    if before == versioned_fields(card):
+        return card, "unchanged", unknown
+    is_new_picture = before and any(before[name] != getattr(card, name) for name in PICTURE)
+    if is_new_picture and entry.moderation is None:
+        card.moderation = ArtCard.Moderation.PENDING
+    card.version += 1 if stored else 0
     places = [each for each in lore if each.kind == Lore.Kind.PLACE]
-    known.place = places[0] if places else (known.scene.place_lore if known.scene else None)
-    known.save(force_insert=card is None)
-    known.npcs.set(people)
-    known.lore.set(lore)
-    return known, "created" if card is None else "changed", unknown
+    card.place = places[0] if places else (card.scene.place_lore if card.scene else None)
+    card.save(force_insert=stored is None)
+    card.npcs.set(npcs)
+    card.lore.set(lore)
+    return card, "changed" if stored else "created", unknown
 
 
 @transaction.atomic
 def moderate_card(card: ArtCard, verdict: str, *, by: str, note: str = "") -> ArtCard:
     card.moderation, card.moderated_by, card.moderation_note = verdict, by, note[:400]
     card.moderated_at = timezone.now()
-    card.save(
-        update_fields=[
-            "moderation",
-            "moderated_by",
-            "moderation_note",
-            "moderated_at",
-            "updated_at",
-        ]
-    )
+    fields = ["moderation", "moderated_by", "moderation_note", "moderated_at", "updated_at"]
+    card.save(update_fields=fields)
     return card
 
 
@@ -75,34 +66,31 @@ def find_card(world: World, image_id: str) -> ArtCard:
     return card
 
 
-def _shown(world: World, entry: ArtCardIn) -> tuple[list[NPC], list[Lore], list[str]]:
-    lore = lore_by_name(world, entry.entities)
-    people, _missing = find_npcs(world, [name for name in entry.entities if name not in lore])
-    slugs = NPC.objects.in_world(world).filter(slug__in=entry.entities)
-    everyone = {npc.pk: npc for npc in (*people.values(), *slugs)}
-    unknown = [name for name in entry.entities if name not in lore and name not in people]
-    return list(everyone.values()), list(lore.values()), unknown
+def find_entities(world: World, names: list[str]) -> tuple[list[NPC], list[Lore], list[str]]:
+    """Return the NPCs and the lore entries that `names` mean, and the names that mean neither."""
+    lore = lore_by_name(world, names)
+    npcs, _missing = find_npcs(world, [name for name in names if name not in lore])
+    # An NPC with a biography has the slug of its lore entry: then the picture shows both.
+    same_slug = NPC.objects.in_world(world).filter(slug__in=names)
+    by_id = {npc.pk: npc for npc in (*npcs.values(), *same_slug)}
+    unknown = [name for name in names if name not in lore and name not in npcs]
+    return list(by_id.values()), list(lore.values()), unknown
 
 
-def _fill(card: ArtCard, world: World, entry: ArtCardIn) -> None:
+def copy_fields(entry: ArtCardIn, card: ArtCard) -> None:
     chunk = normalize_art(entry)
-    card.text, card.payload, card.context = (
-        chunk.text,
-        chunk.payload,
-        str(chunk.metadata.pop("context")),
-    )
+    card.text, card.payload = chunk.text, chunk.payload
+    card.context = str(chunk.metadata.pop("context"))
     card.metadata = chunk.metadata
     card.language = guess_language(entry.prompt_text)
-    card.scene = (
-        Scene.objects.filter(world=world, external_id=entry.scene_id).first()
-        if entry.scene_id
-        else None
-    )
+    scenes = Scene.objects.filter(world=card.world_id, external_id=entry.scene_id)
+    card.scene = scenes.first() if entry.scene_id else None
     if entry.moderation:
         card.moderation = entry.moderation
     for name in COPIED:
         setattr(card, name, getattr(entry, name))
 
 
-def _state(card: ArtCard) -> dict[str, Any]:
+def versioned_fields(card: ArtCard) -> dict[str, Any]:
+    """The fields whose change makes a new version."""
     return {name: getattr(card, name) for name in (*COPIED, "scene_id", "moderation", "metadata")}

@@ -1,5 +1,6 @@
-"""Admin of what has happened. An episode changed by hand is its next version; a retraction takes
-its effects along.
+"""Admin of sessions, scenes, episodes, threads and recaps.
+
+An edited episode becomes its next version. A retraction withdraws its effects.
 """
 
 from typing import Any
@@ -31,8 +32,9 @@ from worlds.admin_scoping import WorldScoped
 
 
 class ReadOnlyAdmin:
-    """Rows that are looked at here and written elsewhere. They go along when what they hang on is
-    deleted.
+    """Rows that the admin shows and does not write.
+
+    Deleting is allowed only as part of deleting the parent row, on whose page this check also runs.
     """
 
     opts: Any
@@ -122,8 +124,8 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
         "in_world_label",
         "happened_at",
         "version",
-        "embedded",
-        "standing",
+        "is_embedded",
+        "is_in_force",
     ]
     list_filter = [
         "world",
@@ -171,19 +173,19 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
         return False
 
     @admin.display(description=_("embedded"), boolean=True)
-    def embedded(self, episode: Episode) -> bool:
+    def is_embedded(self, episode: Episode) -> bool:
         return episode.embedded_rev == episode.rev
 
-    @admin.display(description=_("stands"), boolean=True)
-    def standing(self, episode: Episode) -> bool:
+    @admin.display(description=_("in force"), boolean=True)
+    def is_in_force(self, episode: Episode) -> bool:
         return episode.retracted_at is None
 
     def save_model(self, request: HttpRequest, obj: Episode, form: Any, change: bool) -> None:
-        """Record the next version, so that its effects are settled as if the engine had sent it."""
+        """Ingest the edit as the next version, so that its effects are replaced as well."""
         newest = obj.versions.latest("version")
-        standing = obj.versions.get(version=obj.version)
-        edited = {name: getattr(obj, name) for name in self.editable}
-        body = {**standing.body, **edited, "version": newest.version + 1}
+        current = obj.versions.get(version=obj.version)
+        form_values = {name: getattr(obj, name) for name in self.editable}
+        body = {**current.body, **form_values, "version": newest.version + 1}
         ingest_episode(
             obj.world, EpisodeIn.model_validate(body), came_from=request.user.get_username()
         )
@@ -200,22 +202,22 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
     @admin.action(
         description=_("Retract the selected episodes with their effects"), permissions=["change"]
     )
-    def retract(self, request: HttpRequest, chosen: QuerySet[Episode]) -> None:
-        for episode in chosen.select_related("world"):
+    def retract(self, request: HttpRequest, queryset: QuerySet[Episode]) -> None:
+        for episode in queryset.select_related("world"):
             retract_episode(episode.world, episode.external_id, reason=request.user.get_username())
-        messages.success(request, gettext("Retracted: nothing that they brought about counts."))
+        messages.success(request, gettext("Retracted; their effects are withdrawn."))
 
     @admin.action(description=_("Restore the selected episodes"), permissions=["change"])
-    def restore(self, request: HttpRequest, chosen: QuerySet[Episode]) -> None:
-        for episode in chosen.select_related("world"):
+    def restore(self, request: HttpRequest, queryset: QuerySet[Episode]) -> None:
+        for episode in queryset.select_related("world"):
             try:
                 restore_episode(episode.world, episode.external_id)
             except Problem as problem:
                 messages.error(request, f"{episode.external_id}: {problem.detail}")
 
     @admin.action(description=_("Embed again"), permissions=["change"])
-    def embed_again(self, request: HttpRequest, chosen: QuerySet[Episode]) -> None:
-        chosen.update(embedded_rev=0, embed_tries=0, embed_after=None)
+    def embed_again(self, request: HttpRequest, queryset: QuerySet[Episode]) -> None:
+        queryset.update(embedded_rev=0, embed_tries=0, embed_after=None)
         embed_soon("episode")
         messages.success(request, gettext("They are being embedded."))
 

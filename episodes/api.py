@@ -1,4 +1,4 @@
-"""REST for engines: episodes, sessions, scenes with their scratch, threads, recaps."""
+"""REST endpoints for episodes, sessions, scenes with their scratch, threads and recaps."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -50,86 +50,78 @@ PAGE = 100
 
 
 def name_of(caller: Caller) -> str:
+    """The name of the caller in stored history."""
     return str(caller.key or "site")[:150]
 
 
 @router.post(
-    "/episodes",
-    operation_id="episode_ingest",
-    summary="Record what happened",
-    response=IngestReport,
+    "/episodes", operation_id="episode_ingest", summary="Ingest an episode", response=IngestReport
 )
 def ingest(request: HttpRequest, summary: Body[EpisodeIn]) -> IngestReport:
-    """The summary with all that follows from it: mentions, dispositions, reveals, in one
-    transaction. The same version again changes nothing; a newer one replaces the older with its
-    effects.
+    """Store the summary with all its effects (mentions, dispositions, reveals) in one transaction.
+    The same version again changes nothing; a newer one replaces the older with its effects.
     """
-    caller = require_gm(request)
-    return _ingested(caller, summary)
+    return ingest_and_embed(require_gm(request), summary)
 
 
 @router.post(
-    "/episodes/bulk", operation_id="episode_ingest_bulk", summary="Record many", response=BulkReport
+    "/episodes/bulk",
+    operation_id="episode_ingest_bulk",
+    summary="Ingest many episodes",
+    response=BulkReport,
 )
 def ingest_bulk(request: HttpRequest, batch: Body[EpisodesIn]) -> BulkReport:
-    """Up to 500 summaries with a report on each; `atomic` writes all or none."""
+    """Up to 500 summaries, with a report on each; `atomic` writes all or none."""
     caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
-        report = _ingested(caller, EpisodeIn.model_validate(item))
+        report = ingest_and_embed(caller, EpisodeIn.model_validate(item))
         return report.summary_id, report.outcome
 
     return write_all(batch.episodes, write, atomic=batch.atomic)
 
 
-@router.get(
-    "/episodes", operation_id="episode_list", summary="Episodes, latest first", response=EpisodePage
-)
+@router.get("/episodes", operation_id="episode_list", summary="List episodes", response=EpisodePage)
 def list_episodes(
     request: HttpRequest,
     party_id: Annotated[str | None, Query(max_length=200)] = None,
     cursor: UUID | None = None,
     limit: Annotated[int, Query(ge=1, le=PAGE)] = 50,
 ) -> dict[str, Any]:
-    """In the order in which they were first recorded; retracted ones are left out."""
+    """The ones recorded last first; retracted ones are left out."""
     caller = require_gm(request)
-    rows = (
-        Episode.objects.in_world(caller.world)
-        .in_campaign(caller.campaign)
-        .not_retracted()
-        .with_source()
-        .order_by("-id")
-    )
+    rows = Episode.objects.in_world(caller.world).in_campaign(caller.campaign).not_retracted()
     if party_id:
         rows = rows.of_party(find_party(caller.world, party_id, caller.campaign))
     if cursor:
         rows = rows.filter(id__lt=cursor)
-    page = list(rows[: limit + 1])
-    following = str(page[limit - 1].id) if len(page) > limit else None
+    page = list(rows.with_source().order_by("-id")[: limit + 1])
+    next_cursor = str(page[limit - 1].id) if len(page) > limit else None
     return {
         "episodes": [present_episode(row, GM) for row in page[:limit]],
-        "next_cursor": following,
+        "next_cursor": next_cursor,
     }
 
 
 @router.get(
-    "/episodes/{ref}", operation_id="episode_get", summary="One episode", response=EpisodeOut
+    "/episodes/{ref}", operation_id="episode_get", summary="Get an episode", response=EpisodeOut
 )
 def get_episode(request: HttpRequest, ref: Reference) -> EpisodeOut:
-    """As it stands now, by its summary id."""
-    return present_episode(_episode(require_gm(request), ref), GM)
+    """Its current version, by its summary id."""
+    return present_episode(find_callers_episode(require_gm(request), ref), GM)
 
 
 @router.post(
     "/episodes/{ref}/retract",
     operation_id="episode_retract",
-    summary="Take it back",
+    summary="Retract an episode",
     response=IngestReport,
 )
 def retract(request: HttpRequest, ref: Reference, why: Body[RetractionIn]) -> IngestReport:
-    """The episode and all its effects no longer count; its text stays as history."""
+    """Withdraw the episode with all its effects; its text stays as history."""
     caller = require_gm(request)
-    return retract_episode(caller.world, _episode(caller, ref).external_id, reason=why.reason)
+    episode = find_callers_episode(caller, ref)
+    return retract_episode(caller.world, episode.external_id, reason=why.reason)
 
 
 @router.post(
@@ -139,39 +131,43 @@ def retract(request: HttpRequest, ref: Reference, why: Body[RetractionIn]) -> In
     response=IngestReport,
 )
 def restore(request: HttpRequest, ref: Reference) -> IngestReport:
-    """The version that stood stands again, with its effects."""
+    """The current version of the episode takes effect again."""
     caller = require_gm(request)
-    return restore_episode(caller.world, _episode(caller, ref).external_id)
+    episode = find_callers_episode(caller, ref)
+    return restore_episode(caller.world, episode.external_id)
 
 
 @router.delete(
     "/episodes/{ref}",
     operation_id="episode_erase",
-    summary="Delete it for good",
+    summary="Delete an episode permanently",
     response=ErasureReport,
 )
 def erase(request: HttpRequest, ref: Reference) -> ErasureReport:
-    """Text, vector, versions, effects, history: nothing of it is left. To take back only what it
-    did, retract it.
-    """
+    """Delete text, vector, versions, effects and history. To withdraw only its effects, retract
+    it."""
     caller = require_gm(request)
-    episode = _episode(caller, ref)
-    return ErasureReport(
-        summary_id=episode.external_id, rows=erase_episode(caller.world, episode.external_id)
-    )
+    episode = find_callers_episode(caller, ref)
+    rows = erase_episode(caller.world, episode.external_id)
+    return ErasureReport(summary_id=episode.external_id, rows=rows)
 
 
 @router.put(
-    "/sessions", operation_id="session_upsert", summary="Tell of a session", response=SessionOut
+    "/sessions",
+    operation_id="session_upsert",
+    summary="Create or update a session",
+    response=SessionOut,
 )
 def upsert_session(request: HttpRequest, entry: Body[SessionIn]) -> SessionOut:
-    """Create or change it by its id."""
+    """By its id."""
     return SessionOut.of(scenes.upsert_session(require_gm(request).world, entry))
 
 
-@router.put("/scenes", operation_id="scene_upsert", summary="Tell of a scene", response=SceneOut)
+@router.put(
+    "/scenes", operation_id="scene_upsert", summary="Create or update a scene", response=SceneOut
+)
 def upsert_scene(request: HttpRequest, entry: Body[SceneIn]) -> SceneOut:
-    """Create or change it by its id."""
+    """By its id."""
     return SceneOut.of(scenes.upsert_scene(require_gm(request).world, entry))
 
 
@@ -179,68 +175,71 @@ def upsert_scene(request: HttpRequest, entry: Body[SceneIn]) -> SceneOut:
     "/scenes/{ref}/end", operation_id="scene_end", summary="End a scene", response=SceneOut
 )
 def end_scene(request: HttpRequest, ref: Reference) -> SceneOut:
-    """Its working memory goes."""
+    """Its scratch (working memory) is deleted."""
     return SceneOut.of(scenes.end_scene(find_scene(require_gm(request).world, ref)))
 
 
 @router.get(
     "/scenes/{ref}/scratch",
     operation_id="scratch_get",
-    summary="Working memory",
+    summary="Read the scratch of a scene",
     response=dict[str, Any],
 )
 def get_scratch(request: HttpRequest, ref: Reference) -> dict[str, Any]:
-    """Everything jotted down for the scene."""
+    """All values by their keys."""
     return scenes.read_scratch(find_scene(require_gm(request).world, ref))
 
 
 @router.put(
     "/scenes/{ref}/scratch/{key}",
     operation_id="scratch_put",
-    summary="Jot down",
+    summary="Write a scratch value",
     response=dict[str, Any],
 )
 def put_scratch(
     request: HttpRequest, ref: Reference, key: Annotated[ExternalId, Path()], note: Body[ScratchIn]
 ) -> Any:
-    """Kept until the scene ends."""
+    """Stored until the scene ends."""
     scene = find_scene(require_gm(request).world, ref)
     scenes.write_scratch(scene, key, note.value)
     return scenes.read_scratch(scene)
 
 
-@router.get("/threads", operation_id="thread_list", summary="Open threads", response=ThreadList)
+@router.get(
+    "/threads", operation_id="thread_list", summary="List open threads", response=ThreadList
+)
 def list_threads(
     request: HttpRequest, party_id: Annotated[str | None, Query(max_length=200)] = None
 ) -> dict[str, Any]:
-    """The hundred that were added to last, without their steps."""
+    """The hundred changed last, without their steps."""
     caller = require_gm(request)
-    rows = (
-        Thread.objects.open().filter(world=caller.world).select_related("party", "scene", "episode")
-    )
+    rows = Thread.objects.open().filter(world=caller.world)
     if party_id:
         rows = rows.of_parties([find_party(caller.world, party_id, caller.campaign)])
-    return {"threads": [threads.present_thread(threads.ThreadWindow(row)) for row in rows[:PAGE]]}
+    rows = rows.select_related("party", "scene", "episode")[:PAGE]
+    return {"threads": [threads.present_thread(threads.ThreadWindow(row)) for row in rows]}
 
 
 @router.post(
     "/threads/{thread_id}/steps",
     operation_id="thread_append",
-    summary="Add steps",
+    summary="Append steps to a thread",
     response=ThreadOut,
 )
 def append(
     request: HttpRequest, thread_id: Annotated[ExternalId, Path()], entry: Body[StepsIn]
 ) -> ThreadOut:
-    """The thread is opened when it does not exist. A step id that was sent before is not written
-    again.
-    """
+    """Creates the thread when it does not exist. Steps whose step id was sent before are
+    skipped."""
     thread = threads.append_steps(require_gm(request).world, thread_id, entry)
     return threads.present_thread(threads.read_thread(thread, last=len(entry.steps)))
 
 
 @router.get(
-    "/threads/{thread_id}", operation_id="thread_get", summary="Its last steps", response=ThreadOut
+    "/threads/{thread_id}",
+    operation_id="thread_get",
+    summary="Read the last steps of a thread",
+    response=ThreadOut,
 )
 def get_thread(
     request: HttpRequest,
@@ -248,7 +247,7 @@ def get_thread(
     last: Annotated[int | None, Query(ge=1, le=500)] = None,
     tokens: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
 ) -> ThreadOut:
-    """Oldest first: the last `last`, or as many as fit into `tokens`."""
+    """The last `last` steps, or as many as fit into `tokens`; oldest first."""
     thread = find_thread(require_gm(request).world, thread_id)
     return threads.present_thread(threads.read_thread(thread, last=last, tokens=tokens))
 
@@ -256,12 +255,12 @@ def get_thread(
 @router.post(
     "/threads/{thread_id}/consolidate",
     operation_id="thread_consolidate",
-    summary="Make an episode",
+    summary="Consolidate a thread to an episode",
     response=IngestReport,
 )
 @own_transaction
 def consolidate(request: HttpRequest, thread_id: Reference, entry: Body[ConsolidateIn]) -> Any:
-    """Sum the thread up as an episode and close it. Doing it again changes nothing."""
+    """Summarize the thread as an episode and close it. Doing it again changes nothing."""
     caller = require_gm(request)
     report = threads.consolidate(caller.world, thread_id, entry, came_from=name_of(caller))
     embed_soon("episode")
@@ -269,36 +268,33 @@ def consolidate(request: HttpRequest, thread_id: Reference, entry: Body[Consolid
 
 
 @router.get(
-    "/recaps/{level}/{ref}",
-    operation_id="recap_get",
-    summary="What happened, in short",
-    response=RecapOut,
+    "/recaps/{level}/{ref}", operation_id="recap_get", summary="Get a recap", response=RecapOut
 )
 def get_recap(
     request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None
 ) -> RecapOut:
-    """Of a scene, session, arc or campaign, for the game master or, with `as=party:<id>`, what its
-    players know.
+    """Of a scene, session, arc or campaign: for the game master or, with `as=party:<id>`, from what
+    its players know.
     """
     caller = require_gm(request).as_audience(as_)
-    return recaps.get_recap(_subject(caller, level, ref), caller.audience)
+    return recaps.get_recap(find_recap_subject(caller, level, ref), caller.audience)
 
 
 @router.post(
-    "/recaps/{level}/{ref}", operation_id="recap_build", summary="Recap anew", response=RecapOut
+    "/recaps/{level}/{ref}", operation_id="recap_build", summary="Build a recap", response=RecapOut
 )
 @own_transaction
 def build_recap(
     request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None
 ) -> RecapOut:
-    """Make and keep it: by the language model when one is configured, else from the episodes' own
-    sentences.
+    """Write and store it: by the language model when one is configured, else from sentences of the
+    episodes.
     """
     caller = require_gm(request).as_audience(as_)
-    return recaps.build_recap(_subject(caller, level, ref), caller.audience)
+    return recaps.build_recap(find_recap_subject(caller, level, ref), caller.audience)
 
 
-def _subject(caller: Caller, level: recaps.Level, ref: str) -> recaps.Subject:
+def find_recap_subject(caller: Caller, level: recaps.Level, ref: str) -> recaps.Subject:
     find: dict[recaps.Level, Any] = {
         recaps.Level.SCENE: find_scene,
         recaps.Level.SESSION: find_session,
@@ -309,23 +305,21 @@ def _subject(caller: Caller, level: recaps.Level, ref: str) -> recaps.Subject:
     return subject
 
 
-def _episode(caller: Caller, ref: str) -> Episode:
+def find_callers_episode(caller: Caller, ref: str) -> Episode:
+    """Return the episode if it belongs to the campaign of the caller's key."""
     return find_episode(caller.world, ref, campaign=caller.campaign)
 
 
-def _ingested(caller: Caller, summary: EpisodeIn) -> IngestReport:
+def ingest_and_embed(caller: Caller, summary: EpisodeIn) -> IngestReport:
+    """Ingest the summary; after the commit, embed it and build the recap of its session."""
     with transaction.atomic():
         report = ingest_episode(
             caller.world, summary, came_from=name_of(caller), campaign=caller.campaign
         )
         if report.outcome in ("created", "replaced"):
             embed_soon("episode")
-            _recap_soon(caller, summary)
+            # Without a language model nothing is gained by building the recap before it is read.
+            if settings.LLM_MODEL and summary.session_id:
+                session = find_session(caller.world, summary.session_id)
+                transaction.on_commit(lambda: recap_session.delay(str(session.pk)), robust=True)
     return report
-
-
-def _recap_soon(caller: Caller, summary: EpisodeIn) -> None:
-    """Without a language model a recap is made when it is read."""
-    if settings.LLM_MODEL and summary.session_id:
-        session = find_session(caller.world, summary.session_id)
-        transaction.on_commit(lambda: recap_session.delay(str(session.pk)), robust=True)

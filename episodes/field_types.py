@@ -46,7 +46,8 @@ others.
 
 
 class EngineInput(StrictModel):
-    """Base of what an engine sends: unknown fields are errors, whitespace around texts is removed."""
+    """Base of what an engine sends: unknown fields are errors, whitespace around texts is
+    removed."""
 
     model_config = ConfigDict(populate_by_name=True, str_strip_whitespace=True)
 

@@ -49,14 +49,13 @@ def find_thread(world: World, reference: str) -> Thread:
 
 
 def lore_by_name(world: World, names: list[str]) -> dict[str, Lore]:
-    """Return the entries that `names` (slugs, titles, aliases) mean exactly; what fits none or
-    several is left out.
-    """
+    """Return the canon entries with these slugs, titles or aliases; ambiguous names are left
+    out."""
     canon = Lore.objects.in_world(world).filter(campaign=None)
-    found = {entry.slug: entry for entry in canon.filter(slug__in=names)}
-    others = [name for name in names if name and name not in found]
-    for name in others:
-        matches = list(canon.filter(Q(title__iexact=name) | Q(aliases__contains=[name]))[:2])
-        if len(matches) == 1:
-            found[name] = matches[0]
-    return found
+    entries = {entry.slug: entry for entry in canon.filter(slug__in=names)}
+    for name in names:
+        if name and name not in entries:
+            matches = list(canon.filter(Q(title__iexact=name) | Q(aliases__contains=[name]))[:2])
+            if len(matches) == 1:
+                entries[name] = matches[0]
+    return entries

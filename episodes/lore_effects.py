@@ -1,7 +1,9 @@
-"""What an episode does to lore: what it names, and who learned of what in it."""
+"""The effects of an episode on lore: mentions, reveals of entries and secrets, facts of the
+graph."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from episodes.lookup import lore_by_name
@@ -15,9 +17,9 @@ from knowledge.name_matching import name_index
 from retrieval.errors import Invalid, NotFound
 from worlds import reveals
 from worlds.audiences import Audience, Guarded
-from worlds.models import Party, Reveal, World
+from worlds.models import Party, Reveal
 
-SURE = ("exact", "alias", "ending")
+SURE_MATCHES = ("exact", "alias", "ending")
 
 
 class UnknownLore(Invalid):
@@ -34,12 +36,20 @@ class PlannedReveal:
 
 
 class LoreMentions:
-    """The place where it happened, and the entries that the text names beyond doubt."""
+    """The place of the episode, and the entries that its text names unambiguously."""
 
     def plan(self, party: Party, summary: EpisodeIn) -> dict[UUID, Mention.Role]:
-        named = dict.fromkeys(_named_in(party.world, summary.what), Mention.Role.NAMED)
+        entries = Lore.objects.in_world(party.world).filter(campaign=None).published()
+        index = name_index(entries, summary.what)
+        roles: dict[Any, Mention.Role] = {
+            match.key: Mention.Role.NAMED
+            for mention in index.mentions(summary.what)
+            if not mention.ambiguous
+            for match in mention.matches
+            if match.how in SURE_MATCHES
+        }
         place = lore_by_name(party.world, [summary.where] if summary.where else [])
-        return named | {lore.pk: Mention.Role.PLACE for lore in place.values()}
+        return roles | {lore.pk: Mention.Role.PLACE for lore in place.values()}
 
     def write(
         self, episode: Episode, plan: dict[UUID, Mention.Role], _report: IngestReport
@@ -51,20 +61,12 @@ class LoreMentions:
         episode.mentions.all().delete()
 
 
-def _named_in(world: World, text: str) -> set[UUID]:
-    entries = Lore.objects.in_world(world).filter(campaign=None).published()
-    found = (
-        mention for mention in name_index(entries, text).mentions(text) if not mention.ambiguous
-    )
-    return {match.key for mention in found for match in mention.matches if match.how in SURE}  # type: ignore[misc]
-
-
 class LoreReveals:
-    """Who learned of which lore, or which secret of it."""
+    """Who learned of which lore entry, or of which of its secrets."""
 
     def plan(self, party: Party, summary: EpisodeIn) -> list[PlannedReveal]:
         return [
-            PlannedReveal(_subject(party, entry), audience, entry.note)
+            PlannedReveal(find_reveal_subject(party, entry), audience, entry.note)
             for entry in summary.reveals
             if entry.lore
             for audience in parse_audiences(party, entry)
@@ -74,67 +76,64 @@ class LoreReveals:
         write_reveals(episode, plan)
 
     def withdraw(self, episode: Episode) -> None:
-        """Take back every reveal that names this episode, also those of other effects."""
+        """Undo every reveal that names this episode, also those of other effects."""
         log = Reveal.objects.filter(
             world=episode.world, episode_ref=episode.external_id, undone_at=None
         )
-        for entry in log.order_by("subject_id", "audience"):
+        for entry in log.order_by("subject_id", "audience"):  # see write_reveals
             try:
                 reveals.undo_reveal(entry)
-            except NotFound:  # what it revealed was deleted for good
+            except NotFound:  # the revealed row was deleted permanently
                 entry.delete()
 
 
 class GraphFacts:
-    """Lasting facts: those that an earlier version told and this one no longer tells are taken
-    back.
-    """
+    """Lasting facts for the graph, with the episode as their source."""
 
     def plan(self, _party: Party, summary: EpisodeIn) -> list[GraphFact]:
         return summary.facts
 
     def write(self, episode: Episode, plan: list[GraphFact], _report: IngestReport) -> None:
-        said = {"source_kind": SourceKind.EPISODE, "source_ref": episode.external_id}
+        source = {"source_kind": SourceKind.EPISODE, "source_ref": episode.external_id}
         facts = [
             GraphFact(
-                node=fact.node.model_copy(update=said) if fact.node else None,
-                edge=fact.edge.model_copy(update=said) if fact.edge else None,
+                node=fact.node.model_copy(update=source) if fact.node else None,
+                edge=fact.edge.model_copy(update=source) if fact.edge else None,
             )
             for fact in plan
         ]
-        if facts or self._told_before(episode):
-            self._replace(episode, facts)
+        # Facts that people entered with this episode as their source are not in any version of it
+        # and must stay.
+        if facts or episode.versions.filter(body__has_key="facts").exists():
+            self.replace(episode, facts)
 
     def withdraw(self, episode: Episode) -> None:
-        """A new version replaces them by itself, so that what both versions tell goes on being
-        believed.
+        """Retract the facts of a retracted episode.
+
+        A new version replaces the facts in `write`, so that those in both versions stay valid.
         """
         if episode.retracted_at:
-            self._replace(episode, [])
+            self.replace(episode, [])
 
-    def _told_before(self, episode: Episode) -> bool:
-        """Whether a version carried facts itself. What people wrote with the episode as their
-        source is theirs.
-        """
-        return episode.versions.filter(body__has_key="facts").exists()
-
-    def _replace(self, episode: Episode, facts: list[GraphFact]) -> None:
+    def replace(self, episode: Episode, facts: list[GraphFact]) -> None:
         source = Provenance(source_kind=SourceKind.EPISODE, source_ref=episode.external_id)
-        told = GraphEdge.objects.filter(world=episode.world, source_kind=source.source_kind)
-        if (
-            not facts
-            and not told.filter(source_ref=episode.external_id, believed_until=None).exists()
-        ):
-            return
+        edges = GraphEdge.objects.filter(
+            world=episode.world,
+            source_kind=source.source_kind,
+            source_ref=source.source_ref,
+            believed_until=None,
+        )
+        if not facts and not edges.exists():
+            return  # spares the lock of the whole graph
         try:
             replace_source_facts(episode.world, facts, source=source)
         except NotFound as unknown:
             raise Invalid(f"facts: {unknown.detail}", candidates=unknown.candidates) from unknown
 
 
-def write_reveals(episode: Episode, learned: Iterable[PlannedReveal]) -> None:
-    """Write the reveal log in one order for everyone, so that writers do not wait in a circle."""
-    for each in sorted(learned, key=lambda one: (str(one.subject.pk), str(one.audience))):
+def write_reveals(episode: Episode, plan: Iterable[PlannedReveal]) -> None:
+    # Rows are locked in one order by all writers, so that two episodes cannot deadlock.
+    for each in sorted(plan, key=lambda one: (str(one.subject.pk), str(one.audience))):
         reveals.reveal(
             each.subject,
             each.audience,
@@ -147,45 +146,38 @@ def write_reveals(episode: Episode, learned: Iterable[PlannedReveal]) -> None:
 
 
 def parse_audiences(party: Party, entry: RevealIn) -> list[Audience]:
-    """Whom a reveal names: parties of this world by slug, NPCs as written; nobody named is the
-    episode's own party.
+    """Return whom `entry` names, by default the episode's own party; raises Invalid for others than
+    NPCs and parties of this world.
     """
-    named = [Audience.parse(text) for text in entry.to] or [Audience("party", party.slug)]
-    for audience in named:
+    audiences = [Audience.parse(text) for text in entry.to] or [Audience("party", party.slug)]
+    parties = Party.objects.filter(world=party.world)
+    for audience in audiences:
         if audience.kind not in ("party", "npc"):
             raise Invalid(f"A reveal is to party:<id> or npc:<id>, not {audience}.")
-        if (
-            audience.kind == "party"
-            and not Party.objects.filter(world=party.world, slug=audience.slug).exists()
-        ):
-            known = tuple(
-                Party.objects.filter(world=party.world).values_list("slug", flat=True)[:5]
+        if audience.kind == "party" and not parties.filter(slug=audience.slug).exists():
+            raise Invalid(
+                f"There is no party {audience.slug!r} in this world.",
+                candidates=tuple(parties.values_list("slug", flat=True)[:5]),
             )
-            raise Invalid(f"There is no party {audience.slug!r} in this world.", candidates=known)
-    return named
+    return audiences
 
 
-def _subject(party: Party, entry: RevealIn) -> Guarded:
+def find_reveal_subject(party: Party, entry: RevealIn) -> Guarded:
+    """Return the lore entry, or its secret with the number of `entry`; raises UnknownLore."""
     reference = entry.lore or ""
     lore = lore_by_name(party.world, [reference]).get(reference)
     if lore is None:
-        near = tuple(
-            Lore.objects.in_world(party.world)
-            .filter(title__icontains=reference[:40])
-            .values_list("slug")[:5]
-        )
+        near = Lore.objects.in_world(party.world).filter(title__icontains=reference[:40])
         raise UnknownLore(
             f"There is no lore entry {reference!r} in this world; nothing was recorded.",
-            candidates=[slug for (slug,) in near],
+            candidates=list(near.values_list("slug", flat=True)[:5]),
         )
-    return lore if entry.secret is None else _secret(lore, entry.secret)
-
-
-def _secret(lore: Lore, number: int) -> Guarded:
+    if entry.secret is None:
+        return lore
     secrets = LorePassage.objects.filter(lore=lore, secret=True).order_by("position")
-    found: Guarded | None = secrets[number - 1 : number].first()
-    if found is None:
+    secret: Guarded | None = secrets[entry.secret - 1 : entry.secret].first()
+    if secret is None:
         raise UnknownLore(
-            f"{lore.slug} has {secrets.count()} secrets; there is no number {number}."
+            f"{lore.slug} has {secrets.count()} secrets; there is no number {entry.secret}."
         )
-    return found
+    return secret

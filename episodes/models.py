@@ -1,46 +1,22 @@
-"""What has happened: sessions, scenes, episodes for good; threads and scratch for a while; recaps
-of it all.
-"""
+"""Sessions, scenes and episodes (long-term), threads and scratch (short-term), and recaps."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from episodes.base_models import InWorldTime, TimestampedModel
 from episodes.querysets import EpisodeQuerySet, PartyOwned, SessionQuerySet, ThreadQuerySet
 from knowledge.models import Lore
 from retrieval.models import Passage, SearchConfig, uuid7
-from worlds.audiences import Guarded, Visibility
+from worlds.audiences import Guarded
 from worlds.models import Campaign, Party, World
 
 EXTERNAL_ID = 120
 
 
-class TimestampedModel(models.Model):
-    """A row with a time-ordered id and its two times."""
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    updated_at = models.DateTimeField(_("updated"), auto_now=True)
-
-    class Meta:
-        abstract = True
-
-
-class InWorldTime(models.Model):
-    """A time in the world's own calendar: a day since its epoch, for sorting, and the words people
-    use for it.
-    """
-
-    in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
-    in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
-
-    class Meta:
-        abstract = True
-
-
 class Arc(TimestampedModel):
-    """A stretch of a campaign that hangs together."""
+    """A part of a campaign: some sessions in a row with one story."""
 
     campaign = models.ForeignKey(
         Campaign, models.CASCADE, related_name="arcs", verbose_name=_("campaign")
@@ -100,7 +76,7 @@ class Session(TimestampedModel, InWorldTime, Guarded):
 
 
 class Scene(TimestampedModel, InWorldTime, Guarded):
-    """One scene of a session: where it is set, and what is in mind while it lasts (its scratch)."""
+    """One scene of a session."""
 
     known_to_own_party = True
 
@@ -147,7 +123,7 @@ class Scene(TimestampedModel, InWorldTime, Guarded):
 
 
 class Episode(Passage, InWorldTime, Guarded):
-    """The present version of an episodic summary; it is its own passage.
+    """The current version of an episodic summary. The row is also the passage that is searched.
 
     `text` is what is searched and what players may read: `what` without its secret blocks. `notes`,
     `flags` and `relations_delta` are the game master's. `version` is the engine's; older versions
@@ -228,7 +204,7 @@ class Episode(Passage, InWorldTime, Guarded):
 
 
 class EpisodeVersion(models.Model):
-    """Every version of a summary as it came, also one that came too late to stand."""
+    """Every version of a summary as it was sent, also one that arrived after a newer one."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     episode = models.ForeignKey(Episode, models.CASCADE, related_name="versions")
@@ -271,9 +247,7 @@ class Mention(models.Model):
 
 
 class Thread(TimestampedModel):
-    """Short-term memory: the steps of a conversation or a running scene, kept until they become an
-    episode.
-    """
+    """Short-term memory: the steps of a running scene, until they become an episode."""
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")
@@ -316,7 +290,7 @@ class Thread(TimestampedModel):
 
 
 class Step(models.Model):
-    """One turn of a thread. `tokens` is counted once, when it is written."""
+    """One turn of a thread. `tokens` is an estimate, made when the step is written."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="steps")
@@ -344,7 +318,7 @@ class Step(models.Model):
 
 
 class Scratch(models.Model):
-    """Working memory of a scene: gone when the scene ends."""
+    """Working memory of a scene, deleted when the scene ends."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     scene = models.ForeignKey(Scene, models.CASCADE, related_name="scratch")
@@ -363,8 +337,10 @@ class Scratch(models.Model):
 
 
 class Recap(TimestampedModel):
-    """A summary of a scene, session, arc or campaign for one audience. `basis` says of which
-    episodes, in which versions: when that no longer holds, the recap is not shown but built anew.
+    """A summary of a scene, session, arc or campaign for one audience.
+
+    `basis` is a digest of its episodes and their versions. When they have changed, the recap is out
+    of date and not shown.
     """
 
     class Level(models.TextChoices):
@@ -398,7 +374,7 @@ class Recap(TimestampedModel):
 
 
 class RecapSentence(models.Model):
-    """One sentence of a recap, with the episodes that it rests on."""
+    """One sentence of a recap, with the episodes that support it."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     recap = models.ForeignKey(Recap, models.CASCADE, related_name="sentences")
@@ -413,7 +389,3 @@ class RecapSentence(models.Model):
 
     def __str__(self) -> str:
         return self.text[:80]
-
-
-OWN_PARTY = Visibility.REVEALED
-"""Visibility of a new scene or episode: its party knows it, nobody else does."""

@@ -1,6 +1,4 @@
-"""Reads named after their questions. A party knows its own scenes and episodes without a reveal,
-unless they are the game master's.
-"""
+"""Querysets of what has happened. A party knows its own scenes and episodes without a reveal."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -13,7 +11,7 @@ from worlds.models import Campaign, Party
 
 
 class PartyOwned(GuardedQuerySet):
-    """Rows with a `party`: visible to it as soon as they are `revealed` at all."""
+    """Rows with a `party`, which may know them as soon as they are `revealed` to anybody."""
 
     def visible_to(self, audience: Audience) -> Self:
         if audience.kind != "party":
@@ -33,7 +31,7 @@ class PartyOwned(GuardedQuerySet):
 
 class EpisodeQuerySet(PartyOwned):
     def not_retracted(self) -> Self:
-        """Without those that were retracted."""
+        """Exclude retracted episodes."""
         return self.filter(retracted_at=None)
 
     def latest_first(self) -> Self:

@@ -6,7 +6,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
-from episodes.models import Episode, InWorldTime, TimestampedModel
+from episodes.base_models import InWorldTime, TimestampedModel
+from episodes.models import Episode
 from knowledge.models import Lore
 from npcs.querysets import LedgerQuerySet
 from retrieval.models import uuid7
