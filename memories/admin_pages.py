@@ -148,7 +148,7 @@ def act_on_core(request: HttpRequest, namespace: Namespace) -> None:
     match verb:
         case "write":
             # The button names the version that was edited, so that no other change is overwritten.
-            core.write(
+            core.write_by_hand(
                 namespace,
                 form.get("markdown", ""),
                 reason=form.get("reason", ""),

@@ -272,7 +272,7 @@ def put_core(request: HttpRequest, response: HttpResponse, entry: Body[CoreWrite
     namespace, author = own_namespace(request), key_id(request)
     # Version 0 is the empty template, so the first writer can send a tag too.
     check_match(request, core.current(namespace).number)
-    version = core.write(namespace, entry.markdown, reason=entry.reason, author=author)
+    version = core.write_by_hand(namespace, entry.markdown, reason=entry.reason, author=author)
     tag(response, version.number)
     return present_core(version)
 

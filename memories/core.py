@@ -1,5 +1,5 @@
-"""The core memory: the page an agent always sees. Every change is a version; what the policy
-refuses is a proposal."""
+"""The core memory: the page an agent always sees. Every change is a version; a change that the
+policy refuses is a proposal."""
 
 import difflib
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class CoreRefused(Invalid):
 
 
 def current(namespace: Namespace) -> CurrentCore:
-    """Return the present core: version 0 is the empty template."""
+    """Return the latest version; version 0 is the empty template."""
     latest = namespace.core_versions.order_by("-number").values_list("number", "markdown").first()
     return CurrentCore(*latest) if latest else EMPTY_CORE
 
@@ -44,10 +44,9 @@ def write_or_propose(
     made_by: Maker = Maker.MODEL,
     author: str = "",
 ) -> CoreVersion | CoreProposal | None:
-    """Take over a machine's update if policy and review allow it, else keep it as a proposal; None
-    if nothing changes.
+    """Write a machine's update as a version if policy and review allow it, else as a proposal.
 
-    The caller holds the namespace's lock.
+    Return None if nothing changes. The caller holds the namespace's lock.
     """
     now = current(namespace)
     if markdown.strip() == now.markdown.strip():
@@ -55,7 +54,7 @@ def write_or_propose(
     against = core_policy.problems(markdown, before=now.markdown)
     if against or namespace.review != Review.OFF:
         return propose(namespace, markdown, base_number=now.number, reason=reason, problems=against)
-    return _add_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
+    return insert_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
 
 
 def propose(
@@ -70,7 +69,7 @@ def propose(
     )
 
 
-def write(
+def write_by_hand(
     namespace: Namespace,
     markdown: str,
     *,
@@ -79,8 +78,8 @@ def write(
     made_by: Maker = Maker.PERSON,
     base_number: int | None = None,
 ) -> CoreVersion:
-    """Write a new version by hand. Sections must be intact; the rest of the policy is the
-    machine's."""
+    """Write a person's text as a new version. The sections must be intact; the rest of the policy
+    binds machines only. Raise `Conflict` if `base_number` is no longer the latest version."""
     require_storable(markdown)
     if broken := core_policy.shape_problems(markdown):
         raise CoreRefused("Keep the four sections, each once: " + " ".join(broken))
@@ -89,7 +88,7 @@ def write(
             raise Conflict(
                 "The core memory changed meanwhile: read it again and repeat your change."
             )
-        return _add_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
+        return insert_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
 
 
 def restore(
@@ -99,7 +98,7 @@ def restore(
     with namespace_transaction(namespace):
         text = version(namespace, number).markdown if number else core_policy.TEMPLATE
         reason = reason or f"Restored from version {number}"
-        return _add_version(namespace, text, reason=reason, made_by=Maker.PERSON, author=author)
+        return insert_version(namespace, text, reason=reason, made_by=Maker.PERSON, author=author)
 
 
 def version(namespace: Namespace, number: int) -> CoreVersion:
@@ -127,17 +126,17 @@ def unified_diff(older: str, newer: str, *, names: tuple[str, str]) -> list[str]
 def append(
     namespace: Namespace, section: str, content: str, *, reason: str = ""
 ) -> CoreVersion | CoreProposal | None:
-    """Add one bullet to a section, within policy and review."""
+    """Add one bullet to a section, subject to policy and review."""
     core, name = require_section(namespace, section)
-    core.sections[name].append(f"- {_one_line(content)}")
-    return _offer_change(namespace, core, reason or f"Appended to {name}")
+    core.sections[name].append(f"- {bullet_text(content)}")
+    reason = reason or f"Appended to {name}"
+    return write_or_propose(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
 
 
 def replace(
     namespace: Namespace, section: str, old: str, new: str, *, reason: str = ""
 ) -> CoreVersion | CoreProposal | None:
-    """Replace text within a section; an empty `new` takes the bullet away when nothing else is
-    left of it."""
+    """Replace text in one line of a section; a bullet of which nothing is left is removed."""
     core, name = require_section(namespace, section)
     hits = [index for index, line in enumerate(core.sections[name]) if old and old in line]
     if len(hits) != 1:
@@ -147,15 +146,9 @@ def replace(
             candidates=core.sections[name][:5],
         )
     changed = core.sections[name][hits[0]].replace(old, " ".join(new.split())).rstrip()
-    core.sections[name][hits[0] : hits[0] + 1] = (
-        [] if changed.strip() in ("", "-", "*", "+") else [changed]
-    )
-    return _offer_change(namespace, core, reason or f"Replaced in {name}")
-
-
-def _offer_change(
-    namespace: Namespace, core: core_policy.ParsedCore, reason: str
-) -> CoreVersion | CoreProposal | None:
+    is_empty = changed.strip() in ("", "-", "*", "+")
+    core.sections[name][hits[0] : hits[0] + 1] = [] if is_empty else [changed]
+    reason = reason or f"Replaced in {name}"
     return write_or_propose(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
 
 
@@ -170,7 +163,7 @@ def require_section(namespace: Namespace, section: str) -> tuple[core_policy.Par
     return core, name
 
 
-def _one_line(content: str) -> str:
+def bullet_text(content: str) -> str:
     require_storable(content)
     text = " ".join(content.split()).removeprefix("- ")
     if not text:
@@ -184,24 +177,26 @@ def _one_line(content: str) -> str:
 def approve(
     proposal_id: UUID, namespace: Namespace, *, author: str, markdown: str | None = None
 ) -> CoreVersion:
-    """Take a proposal over, as it is or edited."""
+    """Write the text of a proposal, or `markdown` in its place, as a new version."""
     with namespace_transaction(namespace):
-        proposal = _open_proposal(proposal_id, namespace)
+        proposal = lock_open_proposal(proposal_id, namespace)
         text = proposal.markdown if markdown is None else markdown
         if broken := core_policy.shape_problems(text):
             raise CoreRefused("Edit the proposal first: " + " ".join(broken))
-        _decide(proposal, CoreProposal.Verdict.APPROVED, author)
-        return _add_version(
+        record_decision(proposal, CoreProposal.Verdict.APPROVED, author)
+        return insert_version(
             namespace, text, reason=proposal.reason, made_by=Maker.MODEL, author=author
         )
 
 
 def reject(proposal_id: UUID, namespace: Namespace, *, author: str) -> None:
     with transaction.atomic():
-        _decide(_open_proposal(proposal_id, namespace), CoreProposal.Verdict.REJECTED, author)
+        record_decision(
+            lock_open_proposal(proposal_id, namespace), CoreProposal.Verdict.REJECTED, author
+        )
 
 
-def _open_proposal(proposal_id: UUID, namespace: Namespace) -> CoreProposal:
+def lock_open_proposal(proposal_id: UUID, namespace: Namespace) -> CoreProposal:
     proposal = namespace.core_proposals.select_for_update().filter(pk=proposal_id).first()
     if proposal is None:
         raise NotFound("There is no such proposal.")
@@ -210,7 +205,7 @@ def _open_proposal(proposal_id: UUID, namespace: Namespace) -> CoreProposal:
     return proposal
 
 
-def _decide(proposal: CoreProposal, verdict: str, author: str) -> None:
+def record_decision(proposal: CoreProposal, verdict: str, author: str) -> None:
     proposal.verdict, proposal.decided_by, proposal.decided_at = verdict, author, timezone.now()
     proposal.save(update_fields=["verdict", "decided_by", "decided_at"])
 
@@ -218,7 +213,7 @@ def _decide(proposal: CoreProposal, verdict: str, author: str) -> None:
 # --- writing
 
 
-def _add_version(
+def insert_version(
     namespace: Namespace, markdown: str, *, reason: str, made_by: Maker, author: str
 ) -> CoreVersion:
     return CoreVersion.objects.create(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 SECTIONS = ("SOUL", "TOOLS", "RULE", "USER")
 TEMPLATE = "\n".join(f"# {name}\n" for name in SECTIONS)
-SOFT_BUDGET, MOST_BULLETS, MOST_CHARACTERS = 8, 10, 4000
+SOFT_BUDGET, MAX_BULLETS, MAX_CHARACTERS = 8, 10, 4000
 
 TRANSIENT = re.compile(
     r"\b(?:this session|current session|right now|for now|for today|today only|just now|"
@@ -26,18 +26,17 @@ BULLET = re.compile(r"^\s*[-*+]\s+(.*\S)\s*$")
 
 @dataclass(frozen=True)
 class ParsedCore:
-    """A core memory read into its sections: each a list of lines that are not headings."""
+    """A core memory by sections: each has its lines without the heading and without blank lines."""
 
     sections: dict[str, list[str]]
-    stray: tuple[str, ...] = ()
-    repeated: tuple[str, ...] = ()
+    foreign_lines: tuple[str, ...] = ()
+    repeated_sections: tuple[str, ...] = ()
 
     @property
-    def bullets(self) -> dict[str, list[str]]:
-        return {
-            name: [m[1] for line in lines if (m := BULLET.match(line))]
-            for name, lines in self.sections.items()
-        }
+    def bullets(self) -> list[tuple[str, str]]:
+        """Section and text of each bullet."""
+        lines = [(name, line) for name, lines in self.sections.items() for line in lines]
+        return [(name, match[1]) for name, line in lines if (match := BULLET.match(line))]
 
     def markdown(self) -> str:
         parts = (
@@ -48,8 +47,7 @@ class ParsedCore:
 
 
 def parse_core(markdown: str) -> ParsedCore:
-    """Read Markdown into sections; text outside them, and unknown or repeated headings, are told
-    apart."""
+    """Read Markdown into sections, with the lines and headings that belong to none."""
     sections: dict[str, list[str]] = {}
     stray: list[str] = []
     repeated: list[str] = []
@@ -69,57 +67,40 @@ def parse_core(markdown: str) -> ParsedCore:
 
 
 def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
-    """Say what stands against replacing `before` by `markdown`; nothing when it may be taken
-    over."""
+    """Return why `markdown` must not replace `before`; an empty list if it may."""
     core, former = parse_core(markdown), parse_core(before)
-    return [
-        *_shape(core),
-        *_ownership(core),
-        *_size(markdown, core, former),
-        *_transience(core, former),
+    found = find_shape_problems(core)
+    sections_of: dict[str, list[str]] = {}
+    for name, bullet in core.bullets:
+        sections_of.setdefault(" ".join(bullet.casefold().split()).rstrip("."), []).append(name)
+    found += [
+        f"In {' and '.join(names)}: {text[:80]}"
+        for text, names in sections_of.items()
+        if len(names) > 1
+    ]
+    # A core that is over the limit already may be changed as long as it does not grow.
+    count = len(core.bullets)
+    if count > MAX_BULLETS and count > len(former.bullets):
+        found.append(f"{count} bullets; a core memory keeps about {SOFT_BUDGET}.")
+    if len(markdown) > MAX_CHARACTERS:
+        found.append(f"{len(markdown)} characters; at most {MAX_CHARACTERS}.")
+    known = {bullet for _name, bullet in former.bullets}
+    return found + [
+        f"Passing, not lasting: {bullet[:80]}"
+        for _name, bullet in core.bullets
+        if bullet not in known and TRANSIENT.search(bullet)
     ]
 
 
 def shape_problems(markdown: str) -> list[str]:
-    """Only what breaks the page: missing, repeated or foreign sections."""
-    return _shape(parse_core(markdown))
+    """Return only what breaks the page: missing, repeated or foreign sections."""
+    return find_shape_problems(parse_core(markdown))
 
 
-def _shape(core: ParsedCore) -> list[str]:
-    missing = [
-        f"The section # {name} is missing." for name in SECTIONS if name not in core.sections
-    ]
-    twice = [f"The section # {name} appears twice." for name in core.repeated]
-    return missing + twice + [f"Outside the four sections: {line[:80]}" for line in core.stray]
-
-
-def _ownership(core: ParsedCore) -> list[str]:
-    owners: dict[str, list[str]] = {}
-    for name, bullets in core.bullets.items():
-        for bullet in bullets:
-            owners.setdefault(" ".join(bullet.casefold().split()).rstrip("."), []).append(name)
+def find_shape_problems(core: ParsedCore) -> list[str]:
+    missing = [name for name in SECTIONS if name not in core.sections]
     return [
-        f"In {' and '.join(names)}: {text[:80]}" for text, names in owners.items() if len(names) > 1
+        *(f"The section # {name} is missing." for name in missing),
+        *(f"The section # {name} appears twice." for name in core.repeated_sections),
+        *(f"Outside the four sections: {line[:80]}" for line in core.foreign_lines),
     ]
-
-
-def _size(markdown: str, core: ParsedCore, former: ParsedCore) -> list[str]:
-    count, was = _count(core), _count(former)
-    found = []
-    if count > MOST_BULLETS and count > was:
-        found.append(f"{count} bullets; a core memory keeps about {SOFT_BUDGET}.")
-    if len(markdown) > MOST_CHARACTERS:
-        found.append(f"{len(markdown)} characters; at most {MOST_CHARACTERS}.")
-    return found
-
-
-def _transience(core: ParsedCore, former: ParsedCore) -> list[str]:
-    known = {bullet for bullets in former.bullets.values() for bullet in bullets}
-    added = [
-        bullet for bullets in core.bullets.values() for bullet in bullets if bullet not in known
-    ]
-    return [f"Passing, not lasting: {bullet[:80]}" for bullet in added if TRANSIENT.search(bullet)]
-
-
-def _count(core: ParsedCore) -> int:
-    return sum(len(bullets) for bullets in core.bullets.values())

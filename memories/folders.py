@@ -110,7 +110,7 @@ def synchronize_core(namespace: Namespace, folder: Path) -> str:
     the core memory."""
     file = folder / CORE_FILE
     if (edited := read_manual_edit(namespace, file)) is not None:
-        core.write(namespace, edited, reason=f"{CORE_FILE} was edited")
+        core.write_by_hand(namespace, edited, reason=f"{CORE_FILE} was edited")
     text = core.current(namespace).markdown
     export_core(text, file)
     return text
@@ -126,7 +126,7 @@ def export_core(text: str, file: Path) -> None:
 
 def import_core(namespace: Namespace, file: Path, *, reason: str = "") -> None:
     """Write the text of a `core.md` as a new version."""
-    core.write(
+    core.write_by_hand(
         namespace, file.read_text(encoding="utf-8"), reason=reason or f"Imported from {file.name}"
     )
 
@@ -153,7 +153,7 @@ def replace_file(file: Path, text: str) -> None:
     os.replace(new.name, file)
 
 
-def set_width(namespace: Namespace, dims: int) -> None:
+def set_vector_width(namespace: Namespace, dims: int) -> None:
     """Give the namespace the width of its client's vectors; an empty one may still change it."""
     if namespace.dims == dims:
         return

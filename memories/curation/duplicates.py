@@ -64,10 +64,13 @@ def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[Compa
     ]
 
 
-def find_pairs(namespace: Namespace, *, most: int = 2000) -> Iterator[MemoryPair]:
+def find_pairs(namespace: Namespace, *, limit: int = 2000) -> Iterator[MemoryPair]:
     """Yield pairs among the `most` newest memories that are the same or contradict."""
     ids = list(
-        MemoryItem.objects.of(namespace).active().latest_first().values_list("pk", flat=True)[:most]
+        MemoryItem.objects.of(namespace)
+        .active()
+        .latest_first()
+        .values_list("pk", flat=True)[:limit]
     )
     seen: set[frozenset[UUID]] = set()
     for start in range(0, len(ids), AT_ONCE):
@@ -83,7 +86,7 @@ def merge_duplicates(
     """Supersede the older of each pair that says the same. Each merge can be undone by restoring
     the older."""
     merged: list[MemoryPair] = []
-    for pair in list(find_pairs(namespace, most=most)):
+    for pair in list(find_pairs(namespace, limit=most)):
         if pair.verdict not in (Verdict.EXACT, Verdict.NEAR):
             continue
         reason = f"says the same ({pair.verdict})"
@@ -102,7 +105,7 @@ def merge_duplicates(
 def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
     """Link pairs that contradict as "formerly"; both stay in use. Return how many links are new."""
     found = [
-        pair for pair in find_pairs(namespace, most=most) if pair.verdict is Verdict.CONTRADICTS
+        pair for pair in find_pairs(namespace, limit=most) if pair.verdict is Verdict.CONTRADICTS
     ]
     with namespace_transaction(namespace):
         ids = {pk for pair in found for pk in (pair.older, pair.newer)}

@@ -1,5 +1,4 @@
-"""Putting memories in other words: edit, merge, split. The old ones are kept, linked and
-restorable."""
+"""Edit, merge and split memories. The old ones are kept, linked and restorable."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -17,7 +16,7 @@ from memories.states import Link, Maker, State
 from retrieval.errors import Conflict, Invalid
 from retrieval.text import storage_flaw
 
-KEPT = (
+INHERITED_FIELDS = (
     "bucket",
     "importance",
     "source",
@@ -30,13 +29,13 @@ KEPT = (
     "expires_at",
 )
 REPLACEABLE = frozenset({State.ACTIVE, State.PENDING})
-LONGEST = 100_000
+MAX_CHARACTERS = 100_000
 
 
 def edit(
     namespace: Namespace, memory_id: UUID | str, text: str, *, by: str, reason: str = ""
 ) -> MemoryItem:
-    """Say a memory in other words; the former wording is superseded."""
+    """Reword a memory; the former wording is superseded."""
     reason = reason or "edited"
     return replace_memories(namespace, [memory_id], [text], Link.SUPERSEDES, by=by, reason=reason)[
         0
@@ -97,7 +96,7 @@ def replace_memories(
         old = [find_memory(locked, memory_id) for memory_id in old_ids]
         if gone := [memory for memory in old if memory.state not in REPLACEABLE]:
             raise Conflict(f"{gone[0].pk} is {gone[0].state} already: restore it first.")
-        about = Particulars(**{name: getattr(old[0], name) for name in KEPT})
+        about = Particulars(**{name: getattr(old[0], name) for name in INHERITED_FIELDS})
         memories = [
             NewMemory(text, Maker.PERSON, about, language=old[0].language) for text in texts
         ]
@@ -121,6 +120,6 @@ def checked_text(text: str) -> str:
         raise Invalid(f"The text {wrong}.")
     if not text.strip():
         raise Invalid("A memory needs a text: reject or archive it instead.")
-    if len(text) > LONGEST:
-        raise Invalid(f"A memory has at most {LONGEST} characters.")
+    if len(text) > MAX_CHARACTERS:
+        raise Invalid(f"A memory has at most {MAX_CHARACTERS} characters.")
     return text.strip()

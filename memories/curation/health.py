@@ -1,5 +1,4 @@
-"""The state of a store: how much of it is double, stale, without source, never used, waiting.
-With a trend."""
+"""Counts of duplicate, stale, unsourced, never recalled and pending memories, with their trend."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +15,9 @@ from memories.search import recall_counts
 from memories.similarity.compare import Verdict
 
 STALE_AFTER = timedelta(days=180)
-"""A memory that was neither written nor recalled for so long."""
+"""A memory is stale that was neither written nor recalled for so long."""
 RECALLED_BY_NOW = timedelta(days=7)
-"""Age from which "never recalled" says something."""
+"""Age from which a memory counts as never recalled."""
 COMPARED = 1000
 """Newest memories compared with their neighbours when counting duplicates."""
 
@@ -30,19 +29,17 @@ class Health:
 
     def change(self, name: str) -> int | None:
         """The difference to the reading before, if there is one."""
-        return (
-            self.counts.get(name, 0) - self.trend[-2].counts.get(name, 0)
-            if len(self.trend) > 1
-            else None
-        )
+        if len(self.trend) < 2:
+            return None
+        before: dict[str, int] = self.trend[-2].counts
+        return self.counts.get(name, 0) - before.get(name, 0)
 
 
 def record_health(namespace: Namespace, *, days: int = 30) -> Health:
-    """Count now, keep it as today's reading, and return it with the readings of the last `days`."""
+    """Count, store the counts as today's reading, and return the readings of the last `days`."""
     recall_counts.flush()
-    counts = {name: rows(namespace, name).count() for name in QUESTIONS} | count_duplicates(
-        namespace
-    )
+    counts = {name: rows(namespace, name).count() for name in QUESTIONS}
+    counts |= count_duplicates(namespace)
     today = timezone.now().date()
     HealthReading.objects.update_or_create(
         namespace=namespace, day=today, defaults={"counts": counts}
@@ -80,7 +77,7 @@ QUESTIONS: dict[str, Any] = {
 
 
 def count_duplicates(namespace: Namespace) -> dict[str, int]:
-    found = [pair.verdict for pair in find_pairs(namespace, most=COMPARED)]
+    found = [pair.verdict for pair in find_pairs(namespace, limit=COMPARED)]
     return {
         "duplicates": sum(verdict in (Verdict.EXACT, Verdict.NEAR) for verdict in found),
         "contradictions": found.count(Verdict.CONTRADICTS),

@@ -82,7 +82,7 @@ def approve(namespace: Namespace, memory_id: UUID | str, *, by: str) -> MemoryIt
 
 
 def reject(namespace: Namespace, memory_id: UUID | str, *, by: str, reason: str = "") -> MemoryItem:
-    """Keep a pending memory out of use; nothing is superseded by it."""
+    """Keep a pending memory out of use; it supersedes nothing."""
     with namespace_transaction(namespace):
         memory = find_pending(namespace, memory_id)
         change_state([memory.pk], to=State.REJECTED, by=by, reason=reason or "rejected")
@@ -121,7 +121,7 @@ def decide_all(
     namespace: Namespace, memory_ids: Sequence[UUID | str], *, approved: bool, by: str
 ) -> DecisionResult:
     """Approve or reject many, each for itself."""
-    done: list[UUID] = []
+    decided_ids: list[UUID] = []
     failed: dict[str, str] = {}
     for memory_id in dict.fromkeys(memory_ids):
         try:
@@ -130,10 +130,10 @@ def decide_all(
                 if approved
                 else reject(namespace, memory_id, by=by)
             )
-            done.append(memory.pk)
+            decided_ids.append(memory.pk)
         except Problem as problem:
             failed[str(memory_id)] = problem.detail
-    return DecisionResult(done, failed)
+    return DecisionResult(decided_ids, failed)
 
 
 def find_pending(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:

@@ -1,4 +1,4 @@
-"""Forgetting that can be taken back: expiry, archive, restore."""
+"""Reversible state changes of one memory: expire, archive, restore."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,12 +12,12 @@ from memories.models import MemoryItem, Namespace, Succession
 from memories.states import Link, State
 from retrieval.errors import Conflict, NotFound
 
-MOST_AT_ONCE = 10_000
+MAX_EXPIRED_AT_ONCE = 10_000
 
 
 def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
-    """Return the memory; what was deleted for good, never was, or is another's is `NotFound`
-    alike."""
+    """Return the memory. Raise `NotFound` alike for one that was erased, never existed or belongs
+    to another namespace."""
     try:
         pk = UUID(str(memory_id))
     except ValueError:
@@ -36,27 +36,23 @@ def archive(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
     """Take a memory out of use, and keep it."""
+    allowed = {State.ACTIVE, State.PENDING}
     return change_one_state(
-        namespace,
-        memory_id,
-        State.ARCHIVED,
-        allowed={State.ACTIVE, State.PENDING},
-        by=by,
-        reason=reason,
+        namespace, memory_id, State.ARCHIVED, allowed=allowed, by=by, reason=reason
     )
 
 
 def restore(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
-    """Put a memory back into use. What replaced it stays; a merge into it is undone by
-    `duplicates.undo`."""
+    """Put a memory back into use. What replaced it stays in use; `edits.undo` takes that back."""
     gone = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
     with transaction.atomic():
         memory = change_one_state(
             namespace, memory_id, State.ACTIVE, allowed=gone, by=by, reason=reason or "restored"
         )
         if memory.expires_at and memory.expires_at <= timezone.now():
+            # Else the next run of `expire_due` would take it out of use again.
             MemoryItem.objects.filter(pk=memory.pk).update(expires_at=None)
         Succession.objects.filter(older=memory, in_effect=True).exclude(kind=Link.FORMERLY).update(
             in_effect=False, undone_at=timezone.now()
@@ -71,7 +67,7 @@ def expire_due(*, now: datetime | None = None) -> int:
         due = MemoryItem.objects.filter(
             expires_at__lte=moment, state__in=[State.ACTIVE, State.PENDING]
         )
-        ids = list(due.values_list("pk", flat=True)[:MOST_AT_ONCE])
+        ids = list(due.values_list("pk", flat=True)[:MAX_EXPIRED_AT_ONCE])
         return change_state(ids, to=State.EXPIRED, reason="expired", at=moment)
 
 

@@ -146,7 +146,7 @@ class Memory:
         haema_rows = folder_import.read_rows(self.path) if is_haema_store else []
         self.namespace, is_new = folders.open_folder(self.path)
         if self.embedding_client is not None and self.output_dimensionality is not None:
-            folders.set_width(self.namespace, self.output_dimensionality)
+            folders.set_vector_width(self.namespace, self.output_dimensionality)
         # Not saved: they are parameters of this object, as in HAEMA, and not of the stored memory.
         self.namespace.merge_top_k = self.merge_top_k
         self.namespace.merge_distance_cutoff = self.merge_distance_cutoff
@@ -175,7 +175,7 @@ class Memory:
     ) -> list[str] | list[FoundMemory]:
         """Return `count` texts, latest first, from the `begin`-th (1 is the latest).
 
-        With `details`, return `Recalled` objects with ids and timestamps.
+        With `details`, return `FoundMemory` objects with ids and timestamps.
         """
         if begin < 1:
             raise ValueError("begin must be >= 1")
@@ -197,7 +197,7 @@ class Memory:
     ) -> list[str] | list[FoundMemory]:
         """Return the `n` memories that match `content` best.
 
-        With `details`, return `Recalled` objects with ids, scores and sources. `mode` is vector,
+        With `details`, return `FoundMemory` objects with ids, scores and sources. `mode` is vector,
         hybrid or keyword. The default is vector for a small memory, as in HAEMA, and hybrid from
         `recall.WORDS_COUNT_FROM` memories on, which are enough to tell rare words from common ones.
         """

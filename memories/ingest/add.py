@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from memories import core
-from memories.ingest import reconstruction, rule_split
+from memories.ingest import reconstruction
 from memories.ingest.plans import (
     IncomingContents,
     indexed_texts,
@@ -19,6 +19,7 @@ from memories.ingest.plans import (
     plan_unmerged,
 )
 from memories.ingest.reconstruction import StructuredModel
+from memories.ingest.rule_split import split_by_rules
 from memories.ledger.commit import CommitResult, LedgerConflict, commit, reviewed_state
 from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import NewObservation, Particulars, Plan
@@ -85,45 +86,42 @@ def add(
     Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be
     stored, and whatever a model raises beyond retryable errors; then nothing was written.
     """
+    incoming = prepare_contents(contents, models.model, about or Particulars(), each)
+    if not incoming.texts:
+        return AddResult()
+    if models.model is None:
+        return AddResult(**vars(add_by_rules(namespace, incoming, models.vectors)[0]))
+    queries = models.vectors.of_queries(indexed_texts(incoming.texts, incoming.abouts))
+    return ModelAdd(namespace, incoming, models.vectors, models.model, queries).run()
+
+
+def prepare_contents(
+    contents: str | Iterable[str],
+    model: StructuredModel | None,
+    shared: Particulars,
+    each: Sequence[Particulars],
+) -> IncomingContents:
+    """Observe the contents as they came; one raw text is split into facts that all rest on it."""
     if isinstance(contents, str):
         raw = [require_storable_text(contents, "contents").strip()]
     else:
-        raw = [checked_text(text, number).strip() for number, text in enumerate(contents)]
-    raw = [text for text in raw if text]
-    texts = raw
+        raw = [require_text(text, number).strip() for number, text in enumerate(contents)]
+    texts = raw = [text for text in raw if text]
     if raw and isinstance(contents, str):
-        split = rule_split.split_by_rules
-        texts = reconstruction.split_text(models.model, raw[0]) if models.model else split(raw[0])
-    if not texts:
-        return AddResult()
-    if each and len(each) != len(texts):
+        texts = reconstruction.split_text(model, raw[0]) if model else split_by_rules(raw[0])
+    if texts and each and len(each) != len(texts):
         raise ValueError(f"{len(each)} particulars for {len(texts)} contents")
-    shared = about or Particulars()
-    observations = [
-        NewObservation(text, each[number] if each else shared) for number, text in enumerate(raw)
-    ]
-    prepared = IncomingContents(
-        texts,
-        each or [shared] * len(texts),
-        # Contents that were split out of one raw text all rest on it.
-        [observations[0 if isinstance(contents, str) else n].id for n in range(len(texts))],
-        observations,
-    )
-    if models.model is None:
-        return AddResult(**vars(add_by_rules(namespace, prepared, models.vectors)[0]))
-    queries = models.vectors.of_queries(indexed_texts(prepared.texts, prepared.abouts))
-    return ModelAdd(namespace, prepared, models.vectors, models.model, queries).run()
+    abouts = each or [shared] * len(texts)
+    observations = [NewObservation(*pair) for pair in zip(raw, abouts, strict=False)]
+    ids = [observation.id for observation in observations]
+    observed = ids if len(ids) == len(texts) else ids * len(texts)
+    return IncomingContents(texts, abouts, observed, observations)
 
 
-def checked_text(content: object, position: int) -> str:
-    text = (
-        require_storable_text(content, f"contents[{position}]")
-        if isinstance(content, str)
-        else None
-    )
-    if text is None:
+def require_text(content: object, position: int) -> str:
+    if not isinstance(content, str):
         raise TypeError("contents must be str or list[str]")
-    return text
+    return require_storable_text(content, f"contents[{position}]")
 
 
 def add_batch(

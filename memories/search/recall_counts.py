@@ -1,6 +1,6 @@
 """Count recalls without a write per read: the process adds them up and writes them at intervals.
 
-A process that dies takes at most `EVERY` seconds of counts with it; they are statistics, not
+A process that dies takes at most `INTERVAL_SECONDS` seconds of counts with it; they are statistics, not
 memories.
 """
 
@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-EVERY, MOST = 10.0, 500
+INTERVAL_SECONDS, MAX_WAITING = 10.0, 500
 
 WRITE = """
 UPDATE memories_memoryitem memory SET recalls = recalls + counted.times, last_recalled_at = %(at)s
@@ -32,7 +32,7 @@ def count_recalls(ids: Iterable[UUID]) -> None:
     """Count one recall of each."""
     with _lock:
         _waiting.update(ids)
-        due = len(_waiting) >= MOST or time.monotonic() - _written_at > EVERY
+        due = len(_waiting) >= MAX_WAITING or time.monotonic() - _written_at > INTERVAL_SECONDS
     if due:
         flush()
 

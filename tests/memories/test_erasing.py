@@ -85,8 +85,8 @@ def test_a_subject_goes_as_speaker_too(mira: Namespace) -> None:
 
 def test_the_core_loses_the_line_in_every_version(mira: Namespace) -> None:
     page = f"# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- {SECRET}\n- Likes tea.\n"
-    core.write(mira, page, reason="by hand")
-    core.write(mira, page + "- Likes eel.\n", reason="by hand")
+    core.write_by_hand(mira, page, reason="by hand")
+    core.write_by_hand(mira, page + "- Likes eel.\n", reason="by hand")
     (pk,) = remember(mira, SECRET).ids
     receipt = deletion.erase(mira, "memory", pk)
     assert receipt.is_clean
@@ -137,7 +137,7 @@ def test_rebuilding_and_importing_do_not_bring_it_back(mira: Namespace, world: W
 def test_a_whole_namespace_goes_and_its_neighbour_stays(mira: Namespace, tobin: Namespace) -> None:
     remember(mira, SECRET)
     remember(tobin, SECRET)
-    core.write(mira, "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n", reason="x")
+    core.write_by_hand(mira, "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n", reason="x")
     assert deletion.erase(mira, "namespace", by="gm").is_clean
     assert not Namespace.objects.filter(pk=mira.pk).exists()
     assert [memory.text for memory in recall.search(tobin, "ledger").memories] == [SECRET]

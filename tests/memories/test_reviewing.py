@@ -124,8 +124,8 @@ def test_under_review_the_core_waits_too(mira: Namespace) -> None:
 
 
 def test_core_versions_can_be_compared_and_restored(mira: Namespace) -> None:
-    core.write(mira, CORE, reason="by hand", author="gm")
-    core.write(mira, CORE.replace("short", "long"), reason="changed", author="gm")
+    core.write_by_hand(mira, CORE, reason="by hand", author="gm")
+    core.write_by_hand(mira, CORE.replace("short", "long"), reason="changed", author="gm")
     assert "-- Mira prefers short answers." in core.diff(mira, 2)
     restored = core.restore(mira, 1, author="gm")
     assert (restored.number, restored.markdown, restored.reason) == (
@@ -138,13 +138,13 @@ def test_core_versions_can_be_compared_and_restored(mira: Namespace) -> None:
 
 
 def test_a_stale_edit_of_the_core_is_a_conflict(mira: Namespace) -> None:
-    core.write(mira, CORE, reason="by hand", base_number=0)
+    core.write_by_hand(mira, CORE, reason="by hand", base_number=0)
     with pytest.raises(Conflict):
-        core.write(mira, CORE + "- x\n", reason="by hand", base_number=0)
+        core.write_by_hand(mira, CORE + "- x\n", reason="by hand", base_number=0)
 
 
 def test_core_text_is_replaced_only_where_it_is_unambiguous(mira: Namespace) -> None:
-    core.write(mira, CORE + "- Mira has short hair.\n", reason="by hand")
+    core.write_by_hand(mira, CORE + "- Mira has short hair.\n", reason="by hand")
     with namespace_transaction(mira) as locked, pytest.raises(Invalid, match="More than one"):
         core.replace(locked, "USER", "short", "long")
     with namespace_transaction(mira) as locked:

@@ -90,7 +90,7 @@ def _a_life(namespace: Namespace) -> None:
     edits.edit(namespace, first, "Mira likes eel soup very much.", by="gm")
     lifecycle.archive(namespace, second, by="gm", reason="noise")
     lifecycle.restore(namespace, second, by="gm")
-    core.write(namespace, "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- x\n", reason="by hand")
+    core.write_by_hand(namespace, "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- x\n", reason="by hand")
     conversation.log_message(namespace, "안녕하세요, 미라.", speaker="Han Solbi")
     remember(namespace, "Mira likes eel soup very, very much, says Oda.")
 
