@@ -1,4 +1,4 @@
-"""Where a rule's pattern stands in code: literally, by regular expression (with a time limit), or by syntax tree."""
+"""Matching a rule's pattern in code: literally, by regular expression, or by syntax tree."""
 
 import ast
 
@@ -7,8 +7,8 @@ import regex
 from memories.code_rules.rule import CodeRule, PatternType
 from retrieval.errors import Invalid
 
-SECONDS = 0.25
-LONGEST_CODE = 200_000
+REGEX_TIMEOUT_SECONDS = 0.25
+MAX_CODE_CHARACTERS = 200_000
 
 
 class PatternTooSlow(Invalid):
@@ -16,58 +16,60 @@ class PatternTooSlow(Invalid):
 
 
 def matches(rule: CodeRule, code: str) -> bool:
-    """Whether the rule has something to say about `code`. Raise `Invalid` for a pattern that is none or explodes."""
-    if len(code) > LONGEST_CODE:
-        raise Invalid(f"{len(code)} characters of code; at most {LONGEST_CODE} are looked at.")
+    """Whether the rule's pattern occurs in `code`. Raise `Invalid` for too much code or an invalid
+    pattern, `PatternTooSlow` for a regular expression that backtracks too long."""
+    if len(code) > MAX_CODE_CHARACTERS:
+        raise Invalid(f"{len(code)} characters of code; at most {MAX_CODE_CHARACTERS} are matched.")
     if rule.pattern_type is PatternType.REGEX:
-        return _found(rule.before_pattern, code)
+        return matches_regex(rule.before_pattern, code)
     if rule.pattern_type is PatternType.AST:
-        return _has_shape(rule.before_pattern, code)
+        return matches_tree(rule.before_pattern, code)
     return bool(rule.before_pattern.strip()) and rule.before_pattern in code
 
 
-def _found(pattern: str, code: str) -> bool:
+def matches_regex(pattern: str, code: str) -> bool:
     try:
-        return regex.search(pattern, code, timeout=SECONDS) is not None
+        # The `regex` package, because the standard library cannot stop a search.
+        return regex.search(pattern, code, timeout=REGEX_TIMEOUT_SECONDS) is not None
     except TimeoutError:
         raise PatternTooSlow(
-            f"It ran for {SECONDS} s without an answer: write it without nested repeats."
+            f"No result after {REGEX_TIMEOUT_SECONDS} s: write it without nested repeats."
         ) from None
     except regex.error as error:
         raise Invalid(f"This is not a regular expression: {error}.") from None
 
 
-def _has_shape(pattern: str, code: str) -> bool:
-    """`pattern` is code in which names of the form `_x` stand for any expression."""
-    wanted = _tree(pattern)
+def matches_tree(pattern: str, code: str) -> bool:
+    """`pattern` is Python in which names of the form `_x` match any expression."""
+    wanted, tree = parse_python(pattern), parse_python(code)
     if wanted is None:
         raise Invalid("The rule's pattern is not Python.")
-    tree = _tree(code)
-    shape = _single(wanted)
-    return tree is not None and any(_same(shape, node) for node in ast.walk(tree))
+    shape: ast.AST = wanted.body[0] if wanted.body else wanted
+    # `_x == None` parses as a statement; in the code it is an expression inside one.
+    shape = shape.value if isinstance(shape, ast.Expr) else shape
+    return tree is not None and any(has_shape(node, shape) for node in ast.walk(tree))
 
 
-def _tree(code: str) -> ast.Module | None:
-    try:
-        return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def _single(tree: ast.Module) -> ast.AST:
-    first: ast.AST = tree.body[0] if tree.body else tree
-    return first.value if isinstance(first, ast.Expr) else first
-
-
-def _same(shape: object, node: object) -> bool:
+def has_shape(node: object, shape: object) -> bool:
     if isinstance(shape, ast.Name) and shape.id.startswith("_"):
         return isinstance(node, ast.expr)
     if isinstance(shape, ast.AST):
+        # `ctx` tells reading from assignment, which no pattern is about.
         return type(shape) is type(node) and all(
-            _same(getattr(shape, name, None), getattr(node, name, None))
+            has_shape(getattr(node, name, None), getattr(shape, name, None))
             for name in shape._fields
             if name != "ctx"
         )
     if isinstance(shape, list):
-        return isinstance(node, list) and len(shape) == len(node) and all(map(_same, shape, node))
+        return (
+            isinstance(node, list) and len(shape) == len(node) and all(map(has_shape, node, shape))
+        )
     return shape == node
+
+
+def parse_python(code: str) -> ast.Module | None:
+    try:
+        return ast.parse(code)
+    # Deep nesting ends in RecursionError or MemoryError, a NUL in ValueError.
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

@@ -1,10 +1,10 @@
-"""A rule learned from changes of code, and how sure it is. Pure values."""
+"""A rule learned from changes of code, with its confidence. Pure values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 from uuid import UUID
 
 from rapidfuzz import fuzz
@@ -13,6 +13,7 @@ from retrieval.errors import Invalid
 from retrieval.models import uuid7
 
 EMA_ALPHA, MIN_CONFIDENCE, PROMOTED_AT = 0.2, 0.3, 0.8
+# Least rapidfuzz ratio (0–100) of two names.
 SAME_NAME_AT = 85
 GLOBAL = "global"
 
@@ -25,6 +26,16 @@ class RuleCategory(StrEnum):
     SECURITY = "security"
 
 
+class RuleFilters(TypedDict, total=False):
+    """Conditions of a search for rules; None for any."""
+
+    project_id: str | None
+    category: str | None
+    language: str | None
+    min_confidence: float
+    limit: int
+
+
 class PatternType(StrEnum):
     LITERAL = "literal"
     REGEX = "regex"
@@ -33,7 +44,8 @@ class PatternType(StrEnum):
 
 @dataclass(frozen=True)
 class CodeRule:
-    """`before_pattern` becomes `after_pattern`. Not applied below the one threshold, trusted from the other on."""
+    """`before_pattern` becomes `after_pattern`. A rule is applied from `min_confidence_threshold`
+    on and trusted from `promotion_threshold` on."""
 
     name: str
     category: RuleCategory
@@ -58,6 +70,7 @@ class CodeRule:
             raise Invalid("A code rule needs a name.")
         if not 0 <= self.confidence <= 1:
             raise Invalid(f"confidence is a number from 0 to 1, not {self.confidence!r}.")
+        # Values from JSON and the database arrive as plain strings and lists.
         object.__setattr__(self, "category", RuleCategory(self.category))
         object.__setattr__(self, "pattern_type", PatternType(self.pattern_type))
         object.__setattr__(self, "languages", tuple(self.languages))
@@ -87,7 +100,7 @@ class CodeRule:
 
 
 def reinforce_rule(rule: CodeRule, success: bool, *, ema_alpha: float = EMA_ALPHA) -> CodeRule:
-    """confidence = α · outcome + (1 − α) · confidence."""
+    """Move the confidence: α · outcome + (1 − α) · confidence (exponential moving average)."""
     if not 0 < ema_alpha <= 1:
         raise Invalid(f"ema_alpha lies above 0 and up to 1, not {ema_alpha!r}.")
     return replace(
@@ -113,38 +126,29 @@ def cleanup_weak_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
 
 
 def merge_duplicate_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
-    """Return the rules with those that change the same in the same way joined into the one seen most."""
-    kept: list[CodeRule] = []
+    """Merge rules of one project, category and type that make the same change, whitespace aside.
+    The rule observed most often keeps its name and id."""
+    merged: dict[tuple[str, ...], CodeRule] = {}
     for rule in sorted(rules, key=lambda rule: -rule.observation_count):
-        place = next((n for n, other in enumerate(kept) if are_duplicates(other, rule)), None)
-        if place is None:
-            kept.append(rule)
-        else:
-            kept[place] = merge_rules(kept[place], rule)
-    return kept
-
-
-def are_duplicates(one: CodeRule, other: CodeRule) -> bool:
-    same_place = (one.project_id, one.category, one.pattern_type) == (
-        other.project_id,
-        other.category,
-        other.pattern_type,
-    )
-    same_change = (_plain(one.before_pattern), _plain(one.after_pattern)) == (
-        _plain(other.before_pattern),
-        _plain(other.after_pattern),
-    )
-    return same_place and same_change
+        key = (
+            rule.project_id,
+            rule.category,
+            rule.pattern_type,
+            " ".join(rule.before_pattern.split()),
+            " ".join(rule.after_pattern.split()),
+        )
+        merged[key] = merge_rules(merged[key], rule) if key in merged else rule
+    return list(merged.values())
 
 
 def merge_rules(one: CodeRule, other: CodeRule) -> CodeRule:
-    """Counts add up; confidences by how often each was seen."""
-    seen = one.observation_count + other.observation_count
-    sure = one.confidence * one.observation_count + other.confidence * other.observation_count
+    """Add the counts up; the confidence is the mean weighted by observations."""
+    observations = one.observation_count + other.observation_count
+    weighted = one.confidence * one.observation_count + other.confidence * other.observation_count
     return replace(
         one,
-        confidence=sure / seen if seen else one.confidence,
-        observation_count=seen,
+        confidence=weighted / observations if observations else one.confidence,
+        observation_count=observations,
         success_count=one.success_count + other.success_count,
         failure_count=one.failure_count + other.failure_count,
         languages=tuple(dict.fromkeys([*one.languages, *other.languages])),
@@ -156,13 +160,13 @@ def merge_rules(one: CodeRule, other: CodeRule) -> CodeRule:
 def filter_rules(
     rules: Iterable[CodeRule],
     *,
-    project_id: str | None,
-    category: str | None,
-    language: str | None,
-    min_confidence: float,
-    limit: int,
+    project_id: str | None = None,
+    category: str | None = None,
+    language: str | None = None,
+    min_confidence: float = 0.0,
+    limit: int = 1000,
 ) -> list[CodeRule]:
-    """The rules that fit all that is given, most confident first."""
+    """Return the rules that meet all conditions, most confident first."""
     fitting = [
         rule
         for rule in rules
@@ -175,14 +179,9 @@ def filter_rules(
 
 
 def similar_by_name(rules: Iterable[CodeRule], name: str) -> list[CodeRule]:
-    """The rules whose names are like `name`, most alike first."""
+    """Return the rules whose names resemble `name`, the most similar first."""
     scored = [
         (fuzz.token_sort_ratio(rule.name.casefold(), name.casefold()), rule) for rule in rules
     ]
-    return [
-        rule for score, rule in sorted(scored, key=lambda pair: -pair[0]) if score >= SAME_NAME_AT
-    ]
-
-
-def _plain(pattern: str) -> str:
-    return " ".join(pattern.split())
+    best_first = sorted(scored, key=lambda pair: -pair[0])
+    return [rule for score, rule in best_first if score >= SAME_NAME_AT]

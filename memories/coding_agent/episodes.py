@@ -1,4 +1,4 @@
-"""One piece of an agent's work, from task to outcome: plain values that fit into JSON."""
+"""One task of an agent, from description to outcome: plain values that fit into JSON."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -11,9 +11,11 @@ from memories.states import Bucket
 from retrieval.models import uuid7
 
 KIND = "episode"
+# Changed lines from which an episode counts as a large change.
+LARGE_CHANGE = 50
 
 
-def _now() -> datetime:
+def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
@@ -22,7 +24,7 @@ class TaskRecord(BaseModel):
 
 
 class TaskStep(TaskRecord):
-    """One call of a tool and what came of it."""
+    """One call of a tool and its result."""
 
     number: int
     tool_name: str
@@ -31,7 +33,24 @@ class TaskStep(TaskRecord):
     success: bool = True
     error_type: str = ""
     error_message: str = ""
-    at: datetime = Field(default_factory=_now)
+    at: datetime = Field(default_factory=utc_now)
+
+    @property
+    def file_path(self) -> str:
+        return str(self.tool_input.get("file_path") or self.tool_input.get("path") or "")
+
+    @property
+    def old_text(self) -> str:
+        return str(self.tool_input.get("old_string", ""))
+
+    @property
+    def new_text(self) -> str:
+        return str(self.tool_input.get("new_string", ""))
+
+    @property
+    def line_change(self) -> int:
+        """Lines after an edit less lines before it."""
+        return self.new_text.count("\n") - self.old_text.count("\n")
 
 
 class Hypothesis(TaskRecord):
@@ -47,7 +66,7 @@ class TaskDecision(TaskRecord):
 
 
 class Pivot(TaskRecord):
-    """Where the work took another way."""
+    """A change of strategy within a task."""
 
     step_number: int
     description: str
@@ -94,18 +113,20 @@ class TaskEpisode(TaskRecord):
     steps_count: int = 0
     lines_added: int = 0
     lines_removed: int = 0
-    started_at: datetime = Field(default_factory=_now)
-    ended_at: datetime = Field(default_factory=_now)
+    started_at: datetime = Field(default_factory=utc_now)
+    ended_at: datetime = Field(default_factory=utc_now)
 
     @property
     def text(self) -> str:
-        """What is searched: the task, what went wrong, what was done about it."""
-        errors = "; ".join(f"{seen.error_type}: {seen.message}"[:200] for seen in self.errors[:3])
+        """The text that is searched: the task, its errors and the solution."""
+        errors = "; ".join(
+            f"{error.error_type}: {error.message}"[:200] for error in self.errors[:3]
+        )
         patches = "; ".join(patch.description for patch in self.patches[:3] if patch.description)
         parts = [
             self.task,
             self.plan_summary,
-            errors and f"Errors: {errors}",
+            f"Errors: {errors}" if errors else "",
             self.solution,
             patches,
             self.outcome,
@@ -114,14 +135,14 @@ class TaskEpisode(TaskRecord):
 
     @property
     def importance(self) -> float:
-        """More for work that failed first and then succeeded, and for work that changed much."""
-        value = (
+        """Higher for a task that failed before it succeeded, and for a large change (at most 0.9)."""
+        return (
             0.4
             + 0.15 * bool(self.errors)
             + 0.15 * bool(self.errors and self.success)
             + 0.1 * bool(self.pivots)
+            + 0.1 * (self.lines_added + self.lines_removed > LARGE_CHANGE)
         )
-        return min(1.0, value + 0.1 * (self.lines_added + self.lines_removed > 50))
 
     def as_record(self) -> MemoryRecord:
         payload = {"kind": KIND, "episode": self.model_dump(mode="json")}

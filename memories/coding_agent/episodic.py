@@ -1,4 +1,4 @@
-"""Finding earlier work: by meaning, by error, by project, by all of them together."""
+"""Search for earlier work: by meaning, by error, by project, or by all together."""
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -18,15 +18,18 @@ from memories.states import Bucket
 from retrieval.errors import Invalid
 
 CACHE_SIZE, CACHE_SECONDS = 100, 300
+# Least score (0–100) of an error by spelling.
 FUZZY_FROM = 60.0
-LOOKED_AT = 2000
-SEMANTIC, FUZZY, KEYWORD = 0.4, 0.3, 0.3
-Answer = TypeVar("Answer")
+MAX_EPISODES = 2000
+# Vector hits that a hybrid search weighs; every other episode has a cosine of 0 there.
+MIN_VECTOR_HITS = 100
+SEMANTIC_WEIGHT, FUZZY_WEIGHT, KEYWORD_WEIGHT = 0.4, 0.3, 0.3
+Query = TypeVar("Query")
 
 
 @dataclass(frozen=True)
 class EpisodeMatch:
-    """An episode, its score from 0 to 1, and the parts the score is made of."""
+    """An episode, its score from 0 to 1, and the parts of the score."""
 
     episode: TaskEpisode
     score: float
@@ -40,7 +43,7 @@ class ErrorPattern:
 
 
 class EpisodicMemoryManager:
-    """Caches hold for `cache_ttl_seconds`, and only as long as nothing was written, by whichever process."""
+    """Searches are cached for `cache_ttl_seconds`, until any process writes to the store."""
 
     def __init__(
         self,
@@ -50,93 +53,124 @@ class EpisodicMemoryManager:
         cache_ttl_seconds: float = CACHE_SECONDS,
     ) -> None:
         self._store = store
-        self.similarity_cache: TTLCache[str, list[EpisodeMatch]] = TTLCache(
-            cache_size, cache_ttl_seconds
-        )
-        self.embedding_cache: TTLCache[str, list[StoreHit]] = TTLCache(
-            cache_size, cache_ttl_seconds
-        )
+        self.similarity_cache: TTLCache[str, list[EpisodeMatch]]
+        self.similarity_cache = TTLCache(cache_size, cache_ttl_seconds)
+        self.embedding_cache: TTLCache[str, list[StoreHit]]
+        self.embedding_cache = TTLCache(cache_size, cache_ttl_seconds)
         self._lock = threading.RLock()
         self._hits = self._misses = self._invalidations = 0
-        self._seen_revision = ""
+        self._revision = ""
 
     def store(self, episode: TaskEpisode) -> TaskEpisode:
         self._store.add(episode.as_record())
         return episode
 
     def find_similar(self, query: str, top_k: int = 5) -> list[EpisodeMatch]:
-        """Episodes like `query`: by meaning and words together."""
+        """Find by meaning, spelling and words together."""
         return self.hybrid_search(query, top_k=top_k)
 
     def find_by_error_pattern(
         self, error_type: str, error_message: str = "", use_fuzzy: bool = True, top_k: int = 10
     ) -> list[EpisodeMatch]:
-        """Episodes that met this error. Fuzzy: the message may differ; else both must be as given."""
-        key = f"error:{error_type}:{error_message}:{use_fuzzy}:{top_k}"
-        return self._cached(
-            key, partial(self._by_error, error_type, error_message, use_fuzzy, top_k)
-        )
+        """Find episodes with this error. Without `use_fuzzy` the type must be equal and the message
+        contained."""
+
+        def search() -> list[EpisodeMatch]:
+            matches = []
+            for episode in self.load_episodes():
+                score = error_score(episode, error_type, error_message, use_fuzzy) / 100
+                if score:
+                    matches.append(EpisodeMatch(episode, score, {"fuzzy": score}))
+            return best_matches(matches, top_k)
+
+        return self.cached(f"error:{error_type}:{error_message}:{use_fuzzy}:{top_k}", search)
 
     def find_by_project(self, project_id: str, limit: int = 50) -> list[TaskEpisode]:
         """Latest first."""
-        return [episode for episode in self._episodes() if episode.project_id == project_id][:limit]
+        episodes = self.load_episodes()
+        return [episode for episode in episodes if episode.project_id == project_id][:limit]
 
     def find_by_semantic_similarity(self, query_text: str, top_k: int = 10) -> list[EpisodeMatch]:
-        """By embedding alone."""
-        return self._cached(
-            f"semantic:{top_k}:{query_text}", partial(self._by_meaning, query_text, top_k)
-        )
+        """Find by embedding alone."""
+
+        def search() -> list[EpisodeMatch]:
+            return [
+                EpisodeMatch(
+                    TaskEpisode.from_record(hit.record),
+                    hit.similarity,
+                    {"semantic": hit.similarity},
+                )
+                for hit in self.search_vectors(query_text, max(top_k, 10))[:top_k]
+            ]
+
+        return self.cached(f"semantic:{top_k}:{query_text}", search)
 
     def find_similar_batch(
         self, queries: Sequence[str], max_concurrency: int = 5, top_k: int = 5
     ) -> list[list[EpisodeMatch]]:
-        """One answer per query, in their order; at most `max_concurrency` at a time."""
-        return self._batch(partial(self.find_similar, top_k=top_k), queries, max_concurrency)
+        """Return the matches of each query, at most `max_concurrency` at a time."""
+        return run_batch(partial(self.find_similar, top_k=top_k), queries, max_concurrency)
 
     def match_error_patterns_batch(
         self, patterns: Sequence[ErrorPattern | tuple[str, str]], max_concurrency: int = 5
     ) -> list[list[EpisodeMatch]]:
-        """One answer per pattern, in their order."""
+        """Return the matches of each pattern."""
         pairs = [
             (one.error_type, one.error_message) if isinstance(one, ErrorPattern) else one
             for one in patterns
         ]
-        return self._batch(lambda pair: self.find_by_error_pattern(*pair), pairs, max_concurrency)
+        return run_batch(lambda pair: self.find_by_error_pattern(*pair), pairs, max_concurrency)
 
     def hybrid_search(
         self,
         query_text: str,
         error_type: str = "",
         *,
-        semantic_weight: float = SEMANTIC,
-        fuzzy_weight: float = FUZZY,
-        keyword_weight: float = KEYWORD,
+        semantic_weight: float = SEMANTIC_WEIGHT,
+        fuzzy_weight: float = FUZZY_WEIGHT,
+        keyword_weight: float = KEYWORD_WEIGHT,
         top_k: int = 10,
     ) -> list[EpisodeMatch]:
-        """Weigh cosine, spelling and shared words. With `error_type` spelling is that of errors."""
-        weights = (semantic_weight, fuzzy_weight, keyword_weight)
-        if min(weights) < 0 or not sum(weights) > 0:
+        """Rank by the weighted mean of cosine, spelling and shared words. With `error_type` the
+        spelling is compared with the episodes' errors."""
+        weights = {"semantic": semantic_weight, "fuzzy": fuzzy_weight, "keyword": keyword_weight}
+        total = sum(weights.values())
+        if min(weights.values()) < 0 or not total > 0:
             raise Invalid("The weights of a hybrid search must not be negative, and not all 0.")
-        key = f"hybrid:{weights}:{top_k}:{error_type}:{query_text}"
-        return self._cached(key, partial(self._hybrid, query_text, error_type, weights, top_k))
+
+        def search() -> list[EpisodeMatch]:
+            hits = self.search_vectors(query_text, max(MIN_VECTOR_HITS, top_k))
+            cosines = {hit.record.id: hit.similarity for hit in hits}
+            matches = []
+            for episode in self.load_episodes():
+                parts = {
+                    "semantic": cosines.get(episode.id, 0.0),
+                    "fuzzy": spelling_score(episode, query_text, error_type),
+                    "keyword": keyword_score(episode, query_text),
+                }
+                score = sum(weights[name] * part for name, part in parts.items()) / total
+                matches.append(EpisodeMatch(episode, score, parts))
+            return [match for match in best_matches(matches, top_k) if match.score > 0]
+
+        return self.cached(f"hybrid:{weights}:{top_k}:{error_type}:{query_text}", search)
 
     def invalidate_cache(self, pattern: str | None = None) -> int:
-        """Forget cached answers: all, or those whose key holds `pattern`. Return how many."""
+        """Drop all cached answers, or those whose key holds `pattern`; return their number."""
         with self._lock:
-            gone = [key for key in self.similarity_cache if pattern is None or pattern in key]
-            for key in gone:
+            keys = [key for key in self.similarity_cache if pattern is None or pattern in key]
+            for key in keys:
                 self.similarity_cache.pop(key, None)
             if pattern is None:
                 self.embedding_cache.clear()
             self._invalidations += 1
-        return len(gone)
+        return len(keys)
 
     def get_cache_stats(self) -> dict[str, float]:
-        asked = self._hits + self._misses
+        lookups = self._hits + self._misses
         return {
             "hits": self._hits,
             "misses": self._misses,
-            "hit_rate": self._hits / asked if asked else 0.0,
+            "hit_rate": self._hits / lookups if lookups else 0.0,
             "size": len(self.similarity_cache),
             "embedding_size": len(self.embedding_cache),
             "max_size": self.similarity_cache.maxsize,
@@ -144,134 +178,90 @@ class EpisodicMemoryManager:
             "invalidations": self._invalidations,
         }
 
-    def _cached(self, key: str, compute: Callable[[], list[EpisodeMatch]]) -> list[EpisodeMatch]:
-        """The store is asked for its revision each time: that is how another process's write is noticed."""
+    def cached(self, key: str, search: Callable[[], list[EpisodeMatch]]) -> list[EpisodeMatch]:
+        # Another process may have written: only the store's revision tells.
         revision = self._store.revision()
         with self._lock:
-            if revision != self._seen_revision:
+            if revision != self._revision:
                 self.similarity_cache.clear()
                 self.embedding_cache.clear()
-                self._seen_revision = revision
+                self._revision = revision
             if (known := self.similarity_cache.get(key)) is not None:
                 self._hits += 1
                 return list(known)
             self._misses += 1
-        made = compute()
+        # Without the lock: the store may take long, and other threads ask other questions.
+        matches = search()
         with self._lock:
-            if revision == self._seen_revision:
-                self.similarity_cache[key] = made
-        return list(made)
+            if revision == self._revision:
+                self.similarity_cache[key] = matches
+        return list(matches)
 
-    def _episodes(self) -> list[TaskEpisode]:
-        rows = self._store.find(bucket=Bucket.EPISODIC, kind=KIND, limit=LOOKED_AT)
+    def load_episodes(self) -> list[TaskEpisode]:
+        rows = self._store.find(bucket=Bucket.EPISODIC, kind=KIND, limit=MAX_EPISODES)
         return [TaskEpisode.from_record(row) for row in rows]
 
-    def _by_error(
-        self, error_type: str, message: str, use_fuzzy: bool, top_k: int
-    ) -> list[EpisodeMatch]:
-        scored = (
-            (episode, error_score(episode, error_type, message, use_fuzzy))
-            for episode in self._episodes()
-        )
-        return _best(
-            (
-                EpisodeMatch(one, score / 100, {"fuzzy": score / 100})
-                for one, score in scored
-                if score
-            ),
-            top_k,
-        )
-
-    def _by_meaning(self, query: str, top_k: int) -> list[EpisodeMatch]:
-        found = self._nearest(query, max(top_k, 10))[:top_k]
-        return [
-            EpisodeMatch(
-                TaskEpisode.from_record(hit.record), hit.similarity, {"semantic": hit.similarity}
-            )
-            for hit in found
-        ]
-
-    def _nearest(self, query: str, limit: int) -> list[StoreHit]:
+    def search_vectors(self, query: str, limit: int) -> list[StoreHit]:
         key = f"{limit}:{query}"
         with self._lock:
-            known = self.embedding_cache.get(key)
-        if known is None:
-            known = self._store.search(query, buckets=[Bucket.EPISODIC], kind=KIND, limit=limit)
+            hits = self.embedding_cache.get(key)
+        if hits is None:
+            hits = self._store.search(query, buckets=[Bucket.EPISODIC], kind=KIND, limit=limit)
             with self._lock:
-                self.embedding_cache[key] = known
-        return known
+                self.embedding_cache[key] = hits
+        return hits
 
-    def _hybrid(
-        self, query: str, error_type: str, weights: tuple[float, ...], top_k: int
-    ) -> list[EpisodeMatch]:
-        near = {hit.record.id: hit.similarity for hit in self._nearest(query, max(100, top_k))}
-        found = []
-        for episode in self._episodes():
-            parts = {
-                "semantic": near.get(episode.id, 0.0),
-                "fuzzy": _spelling(episode, query, error_type),
-                "keyword": _shared_words(query, episode.text),
-            }
-            score = sum(
-                weight * part for weight, part in zip(weights, parts.values(), strict=True)
-            ) / sum(weights)
-            found.append(EpisodeMatch(episode, score, parts))
-        return [match for match in _best(found, top_k) if match.score > 0]
 
-    def _batch(
-        self,
-        ask: Callable[[Answer], list[EpisodeMatch]],
-        questions: Sequence[Answer],
-        max_concurrency: int,
-    ) -> list[list[EpisodeMatch]]:
-        if max_concurrency < 1:
-            raise Invalid("max_concurrency is at least 1.")
-        if (
-            max_concurrency == 1 or connection.in_atomic_block
-        ):  # other threads would not see this transaction
-            return [ask(question) for question in questions]
-        with ThreadPoolExecutor(max_concurrency) as pool:
-            return list(pool.map(partial(_in_thread, ask), questions))
+def run_batch(
+    search: Callable[[Query], list[EpisodeMatch]], queries: Sequence[Query], max_concurrency: int
+) -> list[list[EpisodeMatch]]:
+    """Return the matches of each query, in their order."""
+    if max_concurrency < 1:
+        raise Invalid("max_concurrency is at least 1.")
+    # Other threads have connections of their own and would not see this transaction's rows.
+    if max_concurrency == 1 or connection.in_atomic_block:
+        return [search(query) for query in queries]
+
+    def search_in_thread(query: Query) -> list[EpisodeMatch]:
+        try:
+            return search(query)
+        finally:
+            # Django closes the connections of request threads only.
+            connection.close()
+
+    with ThreadPoolExecutor(max_concurrency) as pool:
+        return list(pool.map(search_in_thread, queries))
 
 
 def error_score(episode: TaskEpisode, error_type: str, message: str, use_fuzzy: bool) -> float:
-    """From 0 to 100: how like the errors an episode met are to this one."""
-    return max(
-        (
-            _one_error(seen.error_type, seen.message, error_type, message, use_fuzzy)
-            for seen in episode.errors
-        ),
-        default=0.0,
-    )
+    """Return the greatest similarity of an error of the episode to this one, from 0 to 100."""
+    error_type, message = error_type.casefold(), message.casefold()
+    best = 0.0
+    for error in episode.errors:
+        own_type, own_message = error.error_type.casefold(), error.message.casefold()
+        is_same_type = not error_type or own_type == error_type
+        if not use_fuzzy:
+            score = 100.0 if is_same_type and message in own_message else 0.0
+        else:
+            by_type = 100.0 if is_same_type else fuzz.ratio(own_type, error_type)
+            by_message = fuzz.token_set_ratio(own_message, message) if message else by_type
+            score = 0.4 * by_type + 0.6 * by_message
+            score = score if score >= FUZZY_FROM else 0.0
+        best = max(best, score)
+    return best
 
 
-def _one_error(type_seen: str, seen: str, wanted_type: str, wanted: str, use_fuzzy: bool) -> float:
-    same_type = not wanted_type or type_seen.casefold() == wanted_type.casefold()
-    if not use_fuzzy:
-        return 100.0 if same_type and (not wanted or wanted.casefold() in seen.casefold()) else 0.0
-    of_type = 100.0 if same_type else fuzz.ratio(type_seen.casefold(), wanted_type.casefold())
-    of_message = fuzz.token_set_ratio(seen.casefold(), wanted.casefold()) if wanted else of_type
-    score = 0.4 * of_type + 0.6 * of_message
-    return score if score >= FUZZY_FROM else 0.0
-
-
-def _spelling(episode: TaskEpisode, query: str, error_type: str) -> float:
+def spelling_score(episode: TaskEpisode, query: str, error_type: str) -> float:
     if error_type:
         return error_score(episode, error_type, query, use_fuzzy=True) / 100
     return fuzz.token_set_ratio(query.casefold(), episode.text.casefold()) / 100
 
 
-def _shared_words(query: str, text: str) -> float:
-    wanted = parse_text(query).words
-    return len(wanted & parse_text(text).words) / len(wanted) if wanted else 0.0
+def keyword_score(episode: TaskEpisode, query: str) -> float:
+    """Return the share of the query's words that the episode has."""
+    words = parse_text(query).words
+    return len(words & parse_text(episode.text).words) / len(words) if words else 0.0
 
 
-def _best(found: Iterable[EpisodeMatch], top_k: int) -> list[EpisodeMatch]:
-    return sorted(found, key=lambda match: (-match.score, str(match.episode.id)))[:top_k]
-
-
-def _in_thread(ask: Callable[[Answer], list[EpisodeMatch]], question: Answer) -> list[EpisodeMatch]:
-    try:
-        return ask(question)
-    finally:
-        connection.close()
+def best_matches(matches: Iterable[EpisodeMatch], top_k: int) -> list[EpisodeMatch]:
+    return sorted(matches, key=lambda match: (-match.score, str(match.episode.id)))[:top_k]

@@ -1,11 +1,12 @@
-"""Kinds of change an episode's patches are."""
+"""The kind of change that an episode's patches make."""
 
 import re
 from enum import StrEnum
 
 from memories.coding_agent.episodes import TaskEpisode
 
-NEARLY_EQUAL = 0.1
+# Difference of added and removed lines, as a share of the larger, up to which they are balanced.
+BALANCED = 0.1
 
 
 class PatternCategory(StrEnum):
@@ -17,7 +18,8 @@ class PatternCategory(StrEnum):
     RESTRUCTURE = "restructure"
 
 
-WORDS = {
+# The narrowest first: "extract a constant" is not an extracted method.
+KEYWORDS = {
     PatternCategory.EXTRACT_CONSTANT: ("constant", "magic number"),
     PatternCategory.TYPE_HINTS: ("type hint", "typing"),
     PatternCategory.RENAME: ("rename",),
@@ -25,35 +27,25 @@ WORDS = {
     PatternCategory.SIMPLIFY: ("simplify",),
     PatternCategory.RESTRUCTURE: ("move", "reorganize"),
 }
-"""The narrowest first: "extract a constant" is no extracted method."""
 
 
-def category_of(words: str, *, added: int, removed: int) -> PatternCategory | None:
-    """By what is said about the change, else by the numbers of lines; None when nothing changed."""
-    lower = words.casefold()
-    said = (
-        category for category, signs in WORDS.items() if any(_says(lower, sign) for sign in signs)
-    )
-    return next(said, None) or _by_lines(added, removed)
-
-
-def detect(episode: TaskEpisode) -> PatternCategory | None:
-    words = " ".join(
-        [episode.task, episode.plan_summary, *(patch.description for patch in episode.patches)]
-    )
-    return category_of(words, added=episode.lines_added, removed=episode.lines_removed)
-
-
-def _by_lines(added: int, removed: int) -> PatternCategory | None:
+def category_of(description: str, *, added: int, removed: int) -> PatternCategory | None:
+    """Return the category by the description, else by the numbers of lines; None if neither says."""
+    description = description.casefold()
+    for category, keywords in KEYWORDS.items():
+        # From the beginning of a word on: "remove" is not "move", but "moved" is.
+        if any(re.search(rf"\b{re.escape(keyword)}", description) for keyword in keywords):
+            return category
     if not added and not removed:
         return None
     if added > removed * 2:
         return PatternCategory.EXTRACT_METHOD
-    if abs(added - removed) <= NEARLY_EQUAL * max(added, removed):
+    if abs(added - removed) <= BALANCED * max(added, removed):
         return PatternCategory.RENAME
     return PatternCategory.SIMPLIFY if removed > added else None
 
 
-def _says(text: str, sign: str) -> bool:
-    """The word or a form of it: "remove" does not say "move"."""
-    return re.search(rf"\b{re.escape(sign)}", text) is not None
+def detect(episode: TaskEpisode) -> PatternCategory | None:
+    descriptions = [patch.description for patch in episode.patches]
+    text = " ".join([episode.task, episode.plan_summary, *descriptions])
+    return category_of(text, added=episode.lines_added, removed=episode.lines_removed)

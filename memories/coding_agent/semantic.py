@@ -1,31 +1,33 @@
-"""What an agent knows in general: bug patterns, code patterns, code rules, preferences of its user."""
+"""General knowledge of an agent: bug patterns, code patterns, code rules, user preferences."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self, Unpack
 from uuid import UUID
 
 from rapidfuzz import fuzz
 
 from memories.code_rules import detect, rule
-from memories.code_rules.rule import EMA_ALPHA, CodeRule
+from memories.code_rules.rule import EMA_ALPHA, CodeRule, RuleFilters
 from memories.coding_agent import patterns, preferences
-from memories.coding_agent.episodes import Patch, TaskEpisode
+from memories.coding_agent.episodes import TaskEpisode
 from memories.coding_agent.patterns import PatternCategory
 from memories.coding_agent.preferences import UserPreferences
 from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore
 from memories.states import Bucket
 from retrieval.errors import Invalid, NotFound
 
-BUG, CODE, PREFERENCES = "bug_pattern", "code_pattern", "user_preferences"
-MATCHES_FROM = 0.6
-SAME_FROM = 0.9
-MOST_EPISODES = 50
+BUG, CODE = "bug_pattern", "code_pattern"
+# Names of states in the store.
+PREFERENCES, LEARNED = "user_preferences", "learned"
+# Similarity (0–1) from which an error matches a pattern, and from which both are the same bug.
+MATCHES_FROM, SAME_FROM = 0.6, 0.9
+MAX_EPISODES_OF_PATTERN, MAX_LEARNED_EPISODES = 50, 10_000
 
 
 @dataclass(frozen=True)
 class BugPattern:
-    """An error, why it comes and what helps; `episodes` are where it was met."""
+    """An error, its cause and its solution; `episodes` are those in which it occurred."""
 
     id: UUID
     error_type: str
@@ -35,6 +37,10 @@ class BugPattern:
     occurrences: int = 1
     episodes: tuple[str, ...] = ()
     score: float = 1.0
+
+    @classmethod
+    def from_record(cls, record: MemoryRecord, score: float = 1.0) -> Self:
+        return cls(id=record.id, score=score, **_payload_fields(cls, record.payload))
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,15 @@ class CodePattern:
     occurrences: int = 1
     episodes: tuple[str, ...] = ()
 
+    @classmethod
+    def from_record(cls, record: MemoryRecord) -> Self:
+        values = _payload_fields(cls, record.payload)
+        return cls(id=record.id, **values | {"category": PatternCategory(values["category"])})
+
 
 @dataclass(frozen=True)
 class EpisodeLessons:
-    """What one episode taught."""
+    """What was learned from one episode."""
 
     bug_patterns: Sequence[BugPattern] = ()
     code_pattern: CodePattern | None = None
@@ -59,7 +70,7 @@ class EpisodeLessons:
 
 @dataclass(frozen=True)
 class RelevantKnowledge:
-    """What is known that bears on a question."""
+    """What is known that bears on a query."""
 
     bug_patterns: Sequence[BugPattern]
     code_patterns: Sequence[CodePattern]
@@ -74,8 +85,8 @@ class SemanticMemoryManager:
 
     @property
     def user_preferences(self) -> UserPreferences:
-        held = self._store.load_state(PREFERENCES) or {}
-        return UserPreferences(list(held.get("frequently_accepted", [])))
+        state = self._store.load_state(PREFERENCES) or {}
+        return UserPreferences(list(state.get("frequently_accepted", [])))
 
     def add_bug_pattern(
         self,
@@ -86,17 +97,22 @@ class SemanticMemoryManager:
         solution: str = "",
         episode: str = "",
     ) -> BugPattern:
-        """Keep it, or count one more sighting of a pattern that is the same."""
+        """Store the pattern, or count one more occurrence of the same one."""
         if not error_type.strip():
             raise Invalid("A bug pattern needs the type of its error.")
-        # A pattern that waits for approval is known too: it must not be learned twice.
-        rows = self._store.find(bucket=Bucket.FACT, kind=BUG, with_pending=True)
-        if known := next(iter(_alike(rows, error_type, error_message, SAME_FROM)), None):
-            return self._seen_again(known, cause=cause, solution=solution, episode=episode)
-        parts = [
+        known = self.match_bug_pattern(error_type, error_message, least=SAME_FROM)
+        if known:
+            record = self._store.get(known[0].id)
+            if record is None:
+                raise NotFound("There is no such bug pattern.")
+            payload = count_occurrence(record.payload, episode)
+            payload["cause"] = cause or payload["cause"]
+            payload["solution"] = solution or payload["solution"]
+            return BugPattern.from_record(self._store.update(record.id, payload=payload))
+        lines = [
             f"{error_type}: {error_message}".rstrip(": "),
-            cause and f"Cause: {cause}",
-            solution and f"Solution: {solution}",
+            f"Cause: {cause}" if cause else "",
+            f"Solution: {solution}" if solution else "",
         ]
         payload = {
             "kind": BUG,
@@ -107,15 +123,19 @@ class SemanticMemoryManager:
             "occurrences": 1,
             "episodes": [episode] if episode else [],
         }
-        record = MemoryRecord("\n".join(part for part in parts if part), Bucket.FACT, 0.6, payload)
-        return _bug(self._store.add(record))
+        record = MemoryRecord("\n".join(filter(None, lines)), Bucket.FACT, 0.6, payload)
+        return BugPattern.from_record(self._store.add(record))
 
     def match_bug_pattern(
         self, error_type: str, error_message: str = "", *, least: float = MATCHES_FROM
     ) -> list[BugPattern]:
-        """Known patterns like this error, most alike first."""
-        rows = self._store.find(bucket=Bucket.FACT, kind=BUG)
-        return _alike(rows, error_type, error_message, least)
+        """Return the known patterns similar to this error, most similar first."""
+        matches = [
+            BugPattern.from_record(row, bug_similarity(row.payload, error_type, error_message))
+            for row in self._store.find(bucket=Bucket.FACT, kind=BUG)
+        ]
+        matches.sort(key=lambda bug: -bug.score)
+        return [bug for bug in matches if bug.score >= least]
 
     def add_code_pattern(
         self,
@@ -125,61 +145,61 @@ class SemanticMemoryManager:
         description: str = "",
         episode: str = "",
     ) -> CodePattern:
-        """Keep it, or count one more sighting of the one with this name and category."""
-        kind = PatternCategory(category)
-        for row in self._store.find(bucket=Bucket.SEMANTIC, kind=CODE, with_pending=True):
-            if (
-                row.payload["category"] == kind
-                and row.payload["name"].casefold() == name.casefold()
-            ):
-                return _code(self._store.update(row.id, payload=_counted(row.payload, episode)))
+        """Store the pattern, or count one more occurrence of the same name and category."""
+        category = PatternCategory(category)
+        for row in self._store.find(bucket=Bucket.SEMANTIC, kind=CODE):
+            is_same_name = row.payload["name"].casefold() == name.casefold()
+            if is_same_name and row.payload["category"] == category:
+                payload = count_occurrence(row.payload, episode)
+                return CodePattern.from_record(self._store.update(row.id, payload=payload))
         payload = {
             "kind": CODE,
             "name": name,
-            "category": kind.value,
+            "category": category.value,
             "description": description,
             "occurrences": 1,
             "episodes": [episode] if episode else [],
         }
-        text = f"{name} ({kind.value.replace('_', ' ')}). {description}".strip()
-        return _code(self._store.add(MemoryRecord(text, Bucket.SEMANTIC, 0.5, payload)))
+        text = f"{name} ({category.value.replace('_', ' ')}). {description}".strip()
+        record = MemoryRecord(text, Bucket.SEMANTIC, 0.5, payload)
+        return CodePattern.from_record(self._store.add(record))
 
     def learn_from_episode(self, episode: TaskEpisode) -> EpisodeLessons:
-        """Take patterns, rules and preferences out of one episode. Learning from the same one twice changes nothing."""
-        learned_from = self._store.load_state("learned") or {"episodes": []}
-        if str(episode.id) in learned_from["episodes"]:
+        """Learn patterns, rules and preferences from an episode. A second call changes nothing."""
+        learned_ids = (self._store.load_state(LEARNED) or {"episodes": []})["episodes"]
+        if str(episode.id) in learned_ids:
             return EpisodeLessons()
-        seen = [
-            *self._infer_coding_style_preferences(episode),
-            *self._infer_interaction_preferences(episode),
-        ]
-        learned = EpisodeLessons(
-            bug_patterns=self._learn_bugs(episode),
+        lessons = EpisodeLessons(
+            preferences=[
+                *self._infer_coding_style_preferences(episode),
+                *self._infer_interaction_preferences(episode),
+            ],
+            bug_patterns=self.learn_bug_patterns(episode),
             code_pattern=self._learn_code_pattern(episode),
-            code_rules=self._learn_rules(episode),
-            preferences=seen,
+            code_rules=self.learn_code_rules(episode),
         )
-        kept = [*learned_from["episodes"], str(episode.id)][-10_000:]
-        self._store.save_state("learned", {"episodes": kept})
-        return learned
+        learned_ids = [*learned_ids, str(episode.id)][-MAX_LEARNED_EPISODES:]
+        self._store.save_state(LEARNED, {"episodes": learned_ids})
+        return lessons
 
     def get_relevant_knowledge(
         self, query: str, *, project_id: str | None = None, limit: int = 5
     ) -> RelevantKnowledge:
-        """What bears on `query`: patterns and insights by meaning, rules sure enough to apply, strong preferences."""
+        """Return patterns and insights similar to `query`, the applicable rules, and preferences."""
         bugs = self._store.search(query, buckets=[Bucket.FACT], kind=BUG, limit=limit)
         codes = self._store.search(query, buckets=[Bucket.SEMANTIC], kind=CODE, limit=limit)
+        # Insights share their bucket with code patterns, which are taken out below.
         rest = self._store.search(query, buckets=[Bucket.SEMANTIC], limit=limit * 2)
         rules = self._store.find_code_rules(project_id=project_id)
         return RelevantKnowledge(
-            bug_patterns=[_bug(hit.record, hit.similarity) for hit in bugs],
-            code_patterns=[_code(hit.record) for hit in codes],
+            bug_patterns=[BugPattern.from_record(hit.record, hit.similarity) for hit in bugs],
+            code_patterns=[CodePattern.from_record(hit.record) for hit in codes],
             insights=[hit.record for hit in rest if hit.record.kind != CODE][:limit],
             code_rules=[one for one in rules if one.is_applicable][:limit],
-            preferences=self.user_preferences.strongest(),
+            preferences=self.user_preferences.counts(),
         )
 
-    # Code rules
+    # Code rules: the design wants these as methods of the manager.
 
     def detect_code_rules_from_patch(self, before: str, after: str) -> list[CodeRule]:
         return detect.detect_code_rules_from_patch(before, after)
@@ -201,7 +221,9 @@ class SemanticMemoryManager:
     def load_rule_from_db(self, rule_id: UUID, db_store: MemoryStore) -> CodeRule | None:
         return db_store.get_code_rule(rule_id)
 
-    def load_rules_from_db(self, db_store: MemoryStore, **filters: Any) -> list[CodeRule]:
+    def load_rules_from_db(
+        self, db_store: MemoryStore, **filters: Unpack[RuleFilters]
+    ) -> list[CodeRule]:
         return db_store.find_code_rules(**filters)
 
     def reinforce_rule_in_db(
@@ -212,10 +234,22 @@ class SemanticMemoryManager:
     def sync_rules_to_db(
         self, rules: Iterable[CodeRule], db_store: MemoryStore, project_id: str | None = None
     ) -> list[CodeRule]:
-        """Merge duplicates, store what is new, and return what stands: a rule that is known stays as it is."""
-        return [
-            self._synced(one, db_store, project_id) for one in rule.merge_duplicate_rules(rules)
-        ]
+        """Merge duplicates, store the new rules, and return the stored ones: a known rule is not
+        changed."""
+        synced = []
+        for one in rule.merge_duplicate_rules(rules):
+            project = project_id or one.project_id
+            similar = db_store.find_similar_rules(one.name, one.category)
+            same_name = (
+                known
+                for known in similar
+                if known.id == one.id or (known.project_id == project and known.name == one.name)
+            )
+            known = next(same_name, one)
+            # The caller's version of a rule with a known id replaces the stored one.
+            is_new = known.id == one.id
+            synced.append(db_store.save_code_rule(one, project) if is_new else known)
+        return synced
 
     def cleanup_weak_rules_in_db(
         self, db_store: MemoryStore, project_id: str | None = None, min_observations: int = 3
@@ -224,11 +258,38 @@ class SemanticMemoryManager:
 
     # What an episode teaches
 
+    def learn_bug_patterns(self, episode: TaskEpisode) -> list[BugPattern]:
+        """Add the errors that a successful episode overcame, with its solution."""
+        if not episode.success:
+            return []
+        errors = dict.fromkeys((error.error_type, error.message) for error in episode.errors)
+        return [
+            self.add_bug_pattern(
+                error_type,
+                message,
+                cause=episode.hypotheses[-1] if episode.hypotheses else "",
+                solution=episode.solution or episode.outcome,
+                episode=str(episode.id),
+            )
+            for error_type, message in errors
+        ]
+
+    def learn_code_rules(self, episode: TaskEpisode) -> list[CodeRule]:
+        """Store the rules of the episode's patches and reinforce them by its success."""
+        rules = [
+            one
+            for patch in episode.patches
+            if patch.before or patch.after
+            for one in self.detect_code_rules_from_patch(patch.before, patch.after)
+        ]
+        stored = self.sync_rules_to_db(rules, self._store, episode.project_id)
+        return [self._store.update_code_rule_confidence(one.id, episode.success) for one in stored]
+
     def _learn_code_pattern(self, episode: TaskEpisode) -> CodePattern | None:
-        """From an episode that changed code and succeeded."""
-        category = (
-            self._detect_pattern_category(episode) if episode.patches and episode.success else None
-        )
+        """Add the code pattern of an episode that changed code and succeeded."""
+        if not episode.patches or not episode.success:
+            return None
+        category = self._detect_pattern_category(episode)
         if category is None:
             return None
         description = self._analyze_patches_for_pattern(episode)
@@ -237,131 +298,51 @@ class SemanticMemoryManager:
         )
 
     def _analyze_patches_for_pattern(self, episode: TaskEpisode) -> str:
-        """What the patches do, in one line each."""
-        return "; ".join(_patch_line(patch) for patch in episode.patches[:5])
+        """Summarize the first five patches."""
+        return "; ".join(
+            f"{patch.description or patch.file_path} (+{patch.lines_added} −{patch.lines_removed})"
+            for patch in episode.patches[:5]
+        )
 
     def _detect_pattern_category(self, episode: TaskEpisode) -> PatternCategory | None:
         return patterns.detect(episode)
 
     def _infer_coding_style_preferences(self, episode: TaskEpisode) -> list[str]:
-        return self._noted(preferences.coding_style(episode))
+        return self.save_preferences(preferences.coding_style(episode))
 
     def _infer_interaction_preferences(self, episode: TaskEpisode) -> list[str]:
-        return self._noted(preferences.interaction(episode))
+        return self.save_preferences(preferences.interaction(episode))
 
-    def _noted(self, seen: list[str]) -> list[str]:
-        if seen:
-            held = self.user_preferences
-            held.note(seen)
-            self._store.save_state(PREFERENCES, {"frequently_accepted": held.frequently_accepted})
-        return seen
-
-    def _learn_bugs(self, episode: TaskEpisode) -> list[BugPattern]:
-        """An error that the episode overcame is a pattern with a solution."""
-        if not episode.success:
-            return []
-        solution = episode.solution or episode.outcome
-        cause = episode.hypotheses[-1] if episode.hypotheses else ""
-        return [
-            self.add_bug_pattern(
-                seen.error_type,
-                seen.message,
-                cause=cause,
-                solution=solution,
-                episode=str(episode.id),
-            )
-            for seen in {(one.error_type, one.message): one for one in episode.errors}.values()
-        ]
-
-    def _learn_rules(self, episode: TaskEpisode) -> list[CodeRule]:
-        found = [
-            one
-            for patch in episode.patches
-            if patch.before or patch.after
-            for one in self.detect_code_rules_from_patch(patch.before, patch.after)
-        ]
-        kept = [
-            self._synced(one, self._store, episode.project_id)
-            for one in rule.merge_duplicate_rules(found)
-        ]
-        return [self._store.update_code_rule_confidence(one.id, episode.success) for one in kept]
-
-    def _synced(
-        self, one: CodeRule, db_store: MemoryStore, project_id: str | None = None
-    ) -> CodeRule:
-        project = project_id or one.project_id
-        for known in db_store.find_similar_rules(one.name, one.category):
-            if known.id == one.id or (known.project_id == project and known.name == one.name):
-                return known if known.id != one.id else db_store.save_code_rule(one, project)
-        return db_store.save_code_rule(one, project)
-
-    def _seen_again(
-        self, known: BugPattern, *, cause: str, solution: str, episode: str
-    ) -> BugPattern:
-        row = self._store.get(known.id)
-        if row is None:
-            raise NotFound("There is no such bug pattern.")
-        payload = _counted(row.payload, episode)
-        payload["cause"], payload["solution"] = (
-            cause or payload["cause"],
-            solution or payload["solution"],
-        )
-        return _bug(self._store.update(row.id, payload=payload))
+    def save_preferences(self, observations: list[str]) -> list[str]:
+        if observations:
+            known = self.user_preferences
+            known.add(observations)
+            self._store.save_state(PREFERENCES, {"frequently_accepted": known.frequently_accepted})
+        return observations
 
 
-def _counted(payload: Any, episode: str) -> dict[str, Any]:
-    episodes = [
-        *payload["episodes"],
-        *([episode] if episode and episode not in payload["episodes"] else []),
-    ]
+def count_occurrence(payload: Mapping[str, Any], episode: str) -> dict[str, Any]:
+    """Return the payload of a pattern with one more occurrence, in `episode` if it is named."""
+    episodes = list(payload["episodes"])
+    if episode and episode not in episodes:
+        episodes.append(episode)
     return {
         **payload,
         "occurrences": payload["occurrences"] + 1,
-        "episodes": episodes[-MOST_EPISODES:],
+        "episodes": episodes[-MAX_EPISODES_OF_PATTERN:],
     }
 
 
-def _alike(
-    rows: Iterable[MemoryRecord], error_type: str, message: str, least: float
-) -> list[BugPattern]:
-    scored = [(row, _likeness(row.payload, error_type, message)) for row in rows]
-    best = sorted(scored, key=lambda pair: -pair[1])
-    return [_bug(row, score) for row, score in best if score >= least]
-
-
-def _likeness(payload: Any, error_type: str, message: str) -> float:
-    of_type = fuzz.ratio(payload["error_type"].casefold(), error_type.casefold()) / 100
+def bug_similarity(payload: Mapping[str, Any], error_type: str, message: str) -> float:
+    """Return 0.4 · similarity of types + 0.6 · similarity of messages, from 0 to 1."""
+    by_type = fuzz.ratio(payload["error_type"].casefold(), error_type.casefold()) / 100
     known = payload["error_message"]
     if not message or not known:
-        return of_type if not message and not known else 0.8 * of_type
-    return 0.4 * of_type + 0.6 * fuzz.token_sort_ratio(known.casefold(), message.casefold()) / 100
+        # One message says less than two equal ones, and two missing ones say nothing.
+        return by_type if not message and not known else 0.8 * by_type
+    return 0.4 * by_type + 0.6 * fuzz.token_sort_ratio(known.casefold(), message.casefold()) / 100
 
 
-def _bug(row: MemoryRecord, score: float = 1.0) -> BugPattern:
-    held = row.payload
-    return BugPattern(
-        row.id,
-        held["error_type"],
-        held["error_message"],
-        held["cause"],
-        held["solution"],
-        held["occurrences"],
-        tuple(held["episodes"]),
-        score,
-    )
-
-
-def _code(row: MemoryRecord) -> CodePattern:
-    held = row.payload
-    return CodePattern(
-        row.id,
-        held["name"],
-        PatternCategory(held["category"]),
-        held["description"],
-        held["occurrences"],
-        tuple(held["episodes"]),
-    )
-
-
-def _patch_line(patch: Patch) -> str:
-    return f"{patch.description or patch.file_path} (+{patch.lines_added} −{patch.lines_removed})"
+def _payload_fields(cls: type[Any], payload: Mapping[str, Any]) -> dict[str, Any]:
+    names = [one.name for one in fields(cls) if one.name in payload]
+    return {name: payload[name] for name in names} | {"episodes": tuple(payload["episodes"])}

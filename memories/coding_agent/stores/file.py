@@ -1,15 +1,15 @@
-"""A store in one JSON file. Each write replaces the file as a whole, so that a crash leaves the old or the new one."""
+"""A store in one JSON file. Each write replaces the whole file: a crash leaves the old or the new."""
 
 import fcntl
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from uuid import UUID
 
 from memories.code_rules.rule import CodeRule
-from memories.coding_agent.stores.in_memory import InMemoryStore, StoreContents, WriteTransaction
+from memories.coding_agent.stores.in_memory import InMemoryStore, StoreContents
 from memories.coding_agent.stores.protocol import MemoryRecord, StoreDamaged, StoreDown
 from memories.vectors import VectorSource
 
@@ -17,30 +17,44 @@ FORMAT = 1
 
 
 class FileStore(InMemoryStore):
-    """Several processes may use the file: writers take turns by a lock beside it, readers see whole versions.
+    """Several processes may share the file: a lock file serializes writers, readers see whole
+    versions.
 
-    A damaged file is never overwritten: every call raises `StoreDamaged` until it is mended or moved away.
+    A damaged file is never overwritten: every call raises `StoreDamaged` until it is restored or
+    moved away.
     """
 
     def __init__(self, path: Path | str, *, vectors: VectorSource | None = None) -> None:
         super().__init__(vectors=vectors)
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._seen: tuple[int, int, int] | None = None
+        self._version: tuple[int, int, int] | None = None
 
-    def _read(self) -> StoreContents:
-        stamp = self._stamp()
-        if stamp is None:
+    @contextmanager
+    def transaction(self) -> Iterator[StoreContents]:
+        # A file of its own, because the store's file is replaced and a lock follows the inode.
+        with self.path.with_name(f".{self.path.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with super().transaction() as contents:
+                yield contents
+
+    def read(self) -> StoreContents:
+        version = self.file_version()
+        if version is None:
             return StoreContents()
-        if stamp != self._seen:
-            self._contents, self._seen = _loaded(self.path), stamp
+        if version != self._version:
+            self._contents, self._version = load_contents(self.path), version
         return self._contents
 
-    def _writing(self) -> WriteTransaction:
-        return FileTransaction(self)
-
-    def _store(self, contents: StoreContents) -> None:
-        text = json.dumps(_as_json(contents), ensure_ascii=False)
+    def write(self, contents: StoreContents) -> None:
+        data = {
+            "format": FORMAT,
+            "revision": contents.revision,
+            "states": contents.states,
+            "records": [record.as_dict() for record in contents.records.values()],
+            "rules": [rule.as_dict() for rule in contents.rules.values()],
+        }
+        text = json.dumps(data, ensure_ascii=False)
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as temporary:
@@ -51,65 +65,31 @@ class FileStore(InMemoryStore):
         except OSError as error:
             Path(name).unlink(missing_ok=True)
             raise StoreDown(f"{self.path.name} cannot be written: {error.strerror}.") from error
-        self._sync_folder()
-        self._contents, self._seen = contents, self._stamp()
-
-    def _sync_folder(self) -> None:
+        # The rename itself survives a power cut only once the folder is on disk.
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+        self._contents, self._version = contents, self.file_version()
 
-    def _stamp(self) -> tuple[int, int, int] | None:
+    def file_version(self) -> tuple[int, int, int] | None:
+        """Return inode, time and size, which differ after every write; None without a file."""
         try:
-            found = self.path.stat()
+            stat = self.path.stat()
         except FileNotFoundError:
             return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
-class FileTransaction(WriteTransaction):
-    store: FileStore
-
-    def __enter__(self) -> StoreContents:
-        self.lock = self.store.path.with_name(f".{self.store.path.name}.lock").open("w")
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
-        try:
-            return super().__enter__()
-        except BaseException:
-            self.lock.close()
-            raise
-
-    def __exit__(self, kind: object, *rest: object) -> None:
-        try:
-            super().__exit__(kind, *rest)
-        finally:
-            self.lock.close()
-
-
-def _as_json(contents: StoreContents) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "revision": contents.revision,
-        "states": contents.states,
-        "records": [record.as_dict() for record in contents.records.values()],
-        "rules": [rule.as_dict() for rule in contents.rules.values()],
-    }
-
-
-def _loaded(path: Path) -> StoreContents:
+def load_contents(path: Path) -> StoreContents:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        records = [MemoryRecord.from_dict(row) for row in data["records"]]
-        rules = [CodeRule.from_dict(row) for row in data["rules"]]
-        return StoreContents(_by_id(records), _by_id(rules), data["states"], data["revision"])
+        records = {row.id: row for row in map(MemoryRecord.from_dict, data["records"])}
+        rules = {row.id: row for row in map(CodeRule.from_dict, data["rules"])}
+        return StoreContents(records, rules, data["states"], data["revision"])
     except (ValueError, KeyError, TypeError) as error:
         raise StoreDamaged(
-            f"{path.name} is not a whole memory file ({type(error).__name__}): restore a copy or move it away; "
-            "it was not changed."
+            f"{path.name} is not a complete memory file ({type(error).__name__}): "
+            "restore a copy or move it away; it was not changed."
         ) from error
-
-
-def _by_id(rows: list[Any]) -> dict[UUID, Any]:
-    return {row.id: row for row in rows}

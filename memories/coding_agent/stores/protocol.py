@@ -1,13 +1,13 @@
-"""What a store holds, and the protocol that all four stores keep."""
+"""The records of a store, and the protocol that all four stores implement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 from uuid import UUID
 
 from memories.buckets.events import check_importance
-from memories.code_rules.rule import CodeRule
+from memories.code_rules.rule import CodeRule, RuleFilters
 from memories.states import Bucket
 from memories.storable import require_storable_text
 from retrieval.errors import Problem
@@ -24,7 +24,7 @@ class StoreDamaged(Problem):
 
 @dataclass(frozen=True)
 class MemoryRecord:
-    """One memory: `text` is what is searched, `payload` (with its `kind`) what it means to a manager."""
+    """One memory: `text` is searched; `payload` (with its `kind`) holds a manager's data."""
 
     text: str
     bucket: Bucket = Bucket.FACT
@@ -41,8 +41,12 @@ class MemoryRecord:
     def kind(self) -> str:
         return str(self.payload.get("kind", ""))
 
-    def with_payload(self, payload: Mapping[str, Any]) -> "MemoryRecord":
-        return replace(self, payload=dict(payload))
+    def changed(
+        self, *, payload: Mapping[str, Any] | None, importance: float | None
+    ) -> "MemoryRecord":
+        """Return the record with what is not None replaced."""
+        record = self if payload is None else replace(self, payload=dict(payload))
+        return record if importance is None else replace(record, importance=importance)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -68,17 +72,17 @@ class MemoryRecord:
 
 @dataclass(frozen=True)
 class StoreHit:
-    """A record and its similarity to the question, from 0 to 1."""
+    """A record and its similarity to the query, from 0 to 1."""
 
     record: MemoryRecord
     similarity: float
 
 
 class MemoryStore(Protocol):
-    """Where an agent's memories, its unfinished work and its code rules are kept.
+    """Stores an agent's memories, the state of its unfinished work, and its code rules.
 
-    `add` refuses an id it has (`Conflict`); `update` changes what is known about a memory, never its text; `remove`
-    takes it out of use. `revision` differs after every write, by whichever process.
+    `add` raises `Conflict` for a known id; `update` changes payload and importance, never the text,
+    and raises `NotFound`; `revision` differs after every write by any process.
     """
 
     def add(self, record: MemoryRecord) -> MemoryRecord: ...
@@ -123,27 +127,19 @@ class MemoryStore(Protocol):
     def drop_state(self, name: str) -> None: ...
 
     def save_code_rule(self, rule: CodeRule, project_id: str | None = None) -> CodeRule:
-        """Insert it, or replace the one with its id."""
+        """Insert the rule, or replace the one with its id."""
 
     def get_code_rule(self, rule_id: UUID) -> CodeRule | None: ...
 
-    def find_code_rules(
-        self,
-        *,
-        project_id: str | None = None,
-        category: str | None = None,
-        language: str | None = None,
-        min_confidence: float = 0.0,
-        limit: int = 1000,
-    ) -> list[CodeRule]:
-        """Those that fit all that is given, most confident first."""
+    def find_code_rules(self, **filters: Unpack[RuleFilters]) -> list[CodeRule]:
+        """Return up to 1,000 rules that meet all conditions, most confident first."""
 
     def update_code_rule_confidence(
         self, rule_id: UUID, success: bool, ema_alpha: float = 0.2
     ) -> CodeRule: ...
 
     def cleanup_weak_rules(self, project_id: str | None = None, min_observations: int = 3) -> int:
-        """Delete the rules below their threshold that were seen often enough to say so; return how many."""
+        """Delete the rules below their threshold with enough observations; return their number."""
 
     def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
-        """Candidates for a merge: names alike, most alike first."""
+        """Return candidates for a merge: rules with similar names, most similar first."""
