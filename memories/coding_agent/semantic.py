@@ -100,8 +100,9 @@ class SemanticMemoryManager:
         """Store the pattern, or count one more occurrence of the same one."""
         if not error_type.strip():
             raise Invalid("A bug pattern needs the type of its error.")
-        known = self.match_bug_pattern(error_type, error_message, least=SAME_FROM)
-        if known:
+        # A pattern that waits for approval is known too: it must not be learned twice.
+        rows = self._store.find(bucket=Bucket.FACT, kind=BUG, with_pending=True)
+        if known := similar_bugs(rows, error_type, error_message, least=SAME_FROM):
             record = self._store.get(known[0].id)
             if record is None:
                 raise NotFound("There is no such bug pattern.")
@@ -130,12 +131,8 @@ class SemanticMemoryManager:
         self, error_type: str, error_message: str = "", *, least: float = MATCHES_FROM
     ) -> list[BugPattern]:
         """Return the known patterns similar to this error, most similar first."""
-        matches = [
-            BugPattern.from_record(row, bug_similarity(row.payload, error_type, error_message))
-            for row in self._store.find(bucket=Bucket.FACT, kind=BUG)
-        ]
-        matches.sort(key=lambda bug: -bug.score)
-        return [bug for bug in matches if bug.score >= least]
+        rows = self._store.find(bucket=Bucket.FACT, kind=BUG)
+        return similar_bugs(rows, error_type, error_message, least=least)
 
     def add_code_pattern(
         self,
@@ -147,7 +144,7 @@ class SemanticMemoryManager:
     ) -> CodePattern:
         """Store the pattern, or count one more occurrence of the same name and category."""
         category = PatternCategory(category)
-        for row in self._store.find(bucket=Bucket.SEMANTIC, kind=CODE):
+        for row in self._store.find(bucket=Bucket.SEMANTIC, kind=CODE, with_pending=True):
             is_same_name = row.payload["name"].casefold() == name.casefold()
             if is_same_name and row.payload["category"] == category:
                 payload = count_occurrence(row.payload, episode)
@@ -331,6 +328,17 @@ def count_occurrence(payload: Mapping[str, Any], episode: str) -> dict[str, Any]
         "occurrences": payload["occurrences"] + 1,
         "episodes": episodes[-MAX_EPISODES_OF_PATTERN:],
     }
+
+
+def similar_bugs(
+    rows: Iterable[MemoryRecord], error_type: str, message: str, *, least: float
+) -> list[BugPattern]:
+    """Return the patterns with at least that similarity to an error, most similar first."""
+    bugs = [
+        BugPattern.from_record(row, bug_similarity(row.payload, error_type, message))
+        for row in rows
+    ]
+    return sorted((bug for bug in bugs if bug.score >= least), key=lambda bug: -bug.score)
 
 
 def bug_similarity(payload: Mapping[str, Any], error_type: str, message: str) -> float:

@@ -107,7 +107,7 @@ class MemoryStore(Protocol):
         limit: int = 1000,
         with_pending: bool = False,
     ) -> list[MemoryRecord]:
-        """Latest first. A store with a review holds back what is not approved, except `with_pending`."""
+        """Latest first. `with_pending` includes what waits for approval, in a store with a review."""
 
     def search(
         self,
