@@ -1,4 +1,4 @@
-"""Reflection: episodes that are alike become an insight that rests on each of them."""
+"""Reflection: similar episodes become an insight that rests on each of them."""
 
 from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import ReflectionGenerator

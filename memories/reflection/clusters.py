@@ -1,8 +1,7 @@
-"""Episodes that are alike: density-based clusters of their vectors (HDBSCAN). What is like nothing stays alone."""
+"""Clusters of similar episodes, by density (HDBSCAN); outliers are in none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.cluster import HDBSCAN
@@ -10,43 +9,26 @@ from sklearn.cluster import HDBSCAN
 from memories.models import MemoryItem
 from memories.vectors import Vectors
 
-LEAST = 2
-
-
-@dataclass(frozen=True)
-class EpisodeCluster:
-    """Episodes, the most typical first."""
-
-    episodes: Sequence[MemoryItem]
-
 
 @dataclass(frozen=True)
 class EpisodeClusterer:
-    least: int = LEAST
+    min_size: int = 2
 
     def cluster(
         self, episodes: Sequence[MemoryItem], vectors: Vectors | None
-    ) -> list[EpisodeCluster]:
-        """Largest first. Without vectors, or with too few episodes to tell, all are one cluster."""
-        if vectors is None or len(episodes) <= max(self.least, 3):
-            return [EpisodeCluster(list(episodes))] if len(episodes) >= self.least else []
-        labels = self._labels(vectors)
-        found = [
-            self._cluster(episodes, vectors, labels == label)
-            for label in sorted(set(labels) - {-1})
-        ]
-        return sorted(found, key=lambda cluster: -len(cluster.episodes))
-
-    def _labels(self, vectors: Vectors) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    ) -> list[list[MemoryItem]]:
+        """Return the clusters, largest first; in each the most typical episode comes first."""
+        # Density says nothing about two or three points, and there is none without vectors.
+        if vectors is None or len(episodes) <= max(self.min_size, 3):
+            return [list(episodes)] if len(episodes) >= self.min_size else []
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        # Euclidean distance of unit vectors orders pairs as cosine does.
         directions = vectors / np.where(lengths == 0, 1, lengths)
-        model = HDBSCAN(min_cluster_size=self.least, min_samples=1, copy=True)
-        labels: np.ndarray[tuple[int], np.dtype[np.int64]] = model.fit_predict(directions)
-        return labels
-
-    def _cluster(
-        self, episodes: Sequence[MemoryItem], vectors: Vectors, chosen: Any
-    ) -> EpisodeCluster:
-        places = np.flatnonzero(chosen)
-        nearness = vectors[places] @ vectors[places].mean(axis=0)
-        return EpisodeCluster([episodes[place] for place in places[np.argsort(-nearness)]])
+        model = HDBSCAN(min_cluster_size=self.min_size, min_samples=1, copy=True)
+        labels = model.fit_predict(directions)
+        clusters = []
+        for label in sorted(set(labels) - {-1}):
+            positions = np.flatnonzero(labels == label)
+            typicality = vectors[positions] @ vectors[positions].mean(axis=0)
+            clusters.append([episodes[at] for at in positions[np.argsort(-typicality)]])
+        return sorted(clusters, key=len, reverse=True)

@@ -1,6 +1,5 @@
-"""What a cluster of episodes teaches: a language model says it, or the most typical episode stands for all."""
+"""The insight of a cluster of episodes: by a language model, else the most typical episode."""
 
-import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +14,11 @@ from memories.prompts import unescape_tags
 from memories.similarity.compare import parse_text
 from memories.states import Maker
 
-logger = logging.getLogger(__name__)
-
-MOST_EPISODES, MOST_WORDS, MOST_CHARACTERS = 30, 5, 400
-RAISED = 0.1
+# Bounds of the prompt, and of the summary without a model.
+MAX_EPISODES, EPISODE_CHARACTERS = 30, 1000
+MAX_WORDS, SUMMARY_CHARACTERS = 5, 400
+# What happened several times matters a little more than each time alone.
+REPETITION_BONUS = 0.1
 SUMMARY = {
     "en": "{n} episodes alike ({words}). Typical: {text}",
     "ru": "{n} похожих эпизода ({words}). Пример: {text}",
@@ -45,35 +45,30 @@ class InsightDraft:
 
 @dataclass(frozen=True)
 class ReflectionGenerator:
-    """Call it with no transaction open. A model that fails costs no insight: the summary is extracted instead."""
+    """Generates insights; call it with no transaction open. When the model fails, the insight is a
+    summary by rules."""
 
     model: StructuredModel | None = None
     language: str = "en"
 
     def generate(self, episodes: Sequence[MemoryItem]) -> InsightDraft:
-        said = self._said(episodes)
-        if said is not None:
-            return InsightDraft(
-                unescape_tags(said.insight).strip(), said.importance, Maker.MODEL, episodes
-            )
-        return InsightDraft(self._extracted(episodes), _importance(episodes), Maker.RULES, episodes)
+        if self.model is not None:
+            texts = [episode.text[:EPISODE_CHARACTERS] for episode in episodes[:MAX_EPISODES]]
+            prompt = prompts.single_block_prompt("reflect", texts)
+            answer = ask(self.model, prompt, InsightAnswer)
+            if answer is not None:
+                text = unescape_tags(answer.insight).strip()
+                return InsightDraft(text, answer.importance, Maker.MODEL, episodes)
+        mean = sum(episode.importance for episode in episodes) / len(episodes)
+        importance = min(1.0, mean + REPETITION_BONUS)
+        return InsightDraft(self.summarize(episodes), importance, Maker.RULES, episodes)
 
-    def _said(self, episodes: Sequence[MemoryItem]) -> InsightAnswer | None:
-        if self.model is None:
-            return None
-        texts = [episode.text[:1000] for episode in episodes[:MOST_EPISODES]]
-        return ask(self.model, prompts.single_block_prompt("reflect", texts), InsightAnswer)
-
-    def _extracted(self, episodes: Sequence[MemoryItem]) -> str:
-        counted = Counter(word for episode in episodes for word in parse_text(episode.text).words)
-        shared = [word for word, times in counted.most_common() if times > len(episodes) / 2][
-            :MOST_WORDS
-        ]
-        form = SUMMARY.get(self.language, SUMMARY["en"])
-        text = " ".join(episodes[0].text.split())[:MOST_CHARACTERS]
-        return form.format(n=len(episodes), words=", ".join(shared) or "–", text=text)
-
-
-def _importance(episodes: Sequence[MemoryItem]) -> float:
-    """A little above the episodes' mean: what happened several times matters more than once."""
-    return min(1.0, sum(episode.importance for episode in episodes) / len(episodes) + RAISED)
+    def summarize(self, episodes: Sequence[MemoryItem]) -> str:
+        """Return the most typical episode, with the words that more than half of them share."""
+        counts = Counter(word for episode in episodes for word in parse_text(episode.text).words)
+        common = [word for word, n in counts.most_common() if n > len(episodes) / 2][:MAX_WORDS]
+        return SUMMARY.get(self.language, SUMMARY["en"]).format(
+            n=len(episodes),
+            words=", ".join(common) or "–",
+            text=" ".join(episodes[0].text.split())[:SUMMARY_CHARACTERS],
+        )

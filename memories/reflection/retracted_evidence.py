@@ -1,4 +1,4 @@
-"""Insights whose evidence was retracted: out of use until somebody has looked at them again."""
+"""Insights whose evidence was retracted: not in use until somebody has reviewed them."""
 
 from typing import Any
 
@@ -10,39 +10,34 @@ from memories.ledger.state_changes import change_state
 from memories.models import Insight, InsightSource, Namespace, Succession
 from memories.states import Link, State
 
-BECAUSE = "{n} of the {all} episodes this rests on no longer stand"
+FLAG = "{n} of the {all} episodes this rests on no longer stand"
 
 
 def flag_retracted(namespace: Namespace | None = None) -> int:
-    """Flag insights with an episode that was archived, rejected, replaced or deleted; return how many.
-
-    A flagged insight waits in the review inbox. An episode that was merged into another one still stands.
-    """
-    found: list[Any] = list(insights_missing_evidence(namespace))  # annotated with `standing`
-    for insight in found:
+    """Flag insights with an episode that was archived, rejected, replaced or deleted; return their
+    number. A flagged insight waits in the review inbox."""
+    insights: list[Any] = list(insights_missing_evidence(namespace))  # annotated with `valid`
+    for insight in insights:
+        flag = FLAG.format(n=insight.rests_on - insight.valid, all=insight.rests_on)
         with transaction.atomic():
-            because = BECAUSE.format(n=insight.rests_on - insight.standing, all=insight.rests_on)
+            # `rests_on` drops to what is left, so that the next run does not flag it again.
             Insight.objects.filter(pk=insight.pk).update(
-                flagged_at=timezone.now(), flag=because, rests_on=insight.standing
+                flagged_at=timezone.now(), flag=flag, rests_on=insight.valid
             )
-            InsightSource.objects.filter(_fallen(), insight=insight).delete()
-            change_state([insight.pk], to=State.PENDING, by="reflection", reason=because)
-    return len(found)
+            InsightSource.objects.filter(~is_valid("episode"), insight=insight).delete()
+            change_state([insight.pk], to=State.PENDING, by="reflection", reason=flag)
+    return len(insights)
 
 
 def insights_missing_evidence(namespace: Namespace | None = None) -> "QuerySet[Insight]":
-    """Insights in use with fewer standing episodes than they rest on."""
+    """Return active insights with fewer valid episodes than they rest on."""
     rows = Insight.objects.filter(memory__state=State.ACTIVE)
     rows = rows if namespace is None else rows.filter(memory__namespace=namespace)
-    standing = Count(
-        "sources", filter=Q(sources__episode__state=State.ACTIVE) | Q(_merged("sources__episode"))
-    )
-    return rows.annotate(standing=standing).filter(standing__lt=F("rests_on"))
+    valid = Count("sources", filter=is_valid("sources__episode"))
+    return rows.annotate(valid=valid).filter(valid__lt=F("rests_on"))
 
 
-def _fallen() -> Q:
-    return ~Q(episode__state=State.ACTIVE) & ~Q(_merged("episode"))
-
-
-def _merged(path: str) -> Exists:
-    return Exists(Succession.objects.filter(older=OuterRef(path), kind=Link.MERGED, in_effect=True))
+def is_valid(episode: str) -> Q:
+    """Whether the episode at that path is active, or merged into one that says the same."""
+    merges = Succession.objects.filter(older=OuterRef(episode), kind=Link.MERGED, in_effect=True)
+    return Q(**{f"{episode}__state": State.ACTIVE}) | Q(Exists(merges))

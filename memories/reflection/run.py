@@ -1,23 +1,22 @@
-"""Carrying a reflection out: claim it, read, think with nothing locked, write all its insights at once.
+"""One reflection: claim it, read the episodes, generate insights without a lock, write them at once.
 
-A worker that dies leaves the reflection open, and its claim runs out; a worker that is late finds its claim gone and
-writes nothing. So each trigger has exactly one set of insights.
+A worker that dies leaves the reflection open until its claim expires; a worker that is late finds
+its claim replaced and writes nothing. So each trigger yields exactly one set of insights.
 """
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memories.ingest.add import Models, site_models
 from memories.ledger.commit import commit, evidence_of, unique
 from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import NewMemory, Particulars, Plan
-from memories.models import Insight, InsightSource, MemoryItem, Namespace, Reflection
+from memories.models import Insight, InsightSource, MemoryItem, Reflection
 from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import InsightDraft, ReflectionGenerator
 from memories.states import Bucket
@@ -27,89 +26,61 @@ from retrieval.models import uuid7
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=15)
-MOST_EPISODES = 500
-
-
-@dataclass(frozen=True)
-class Thinking:
-    """A claimed reflection with what it thinks with."""
-
-    reflection: Reflection
-    claim: UUID
-    models: Models = field(default_factory=site_models)
-    clusterer: EpisodeClusterer = field(default_factory=EpisodeClusterer)
-
-    @property
-    def namespace(self) -> Namespace:
-        return self.reflection.namespace
+MAX_EPISODES = 500
 
 
 def run_reflection(
     reflection: Reflection, *, models: Models | None = None, lease: timedelta = LEASE
 ) -> list[UUID] | None:
-    """Return the ids of the insights that were stored, or None when another worker has the reflection or had it."""
-    claim = _claimed(reflection, lease)
-    if claim is None:
+    """Return the ids of the stored insights, or None when another worker has the reflection or has
+    finished it."""
+    claim = uuid7()
+    # One UPDATE decides between workers.
+    if (
+        not unclaimed_reflections()
+        .filter(pk=reflection.pk)
+        .update(claim=claim, claimed_until=timezone.now() + lease, tries=F("tries") + 1)
+    ):
         return None
-    thinking = Thinking(reflection, claim, models or site_models())
-    drafts = _thought(thinking)
-    vectors = (
-        thinking.models.vectors.of_documents([draft.text for draft in drafts]) if drafts else None
-    )
-    return _written(thinking, drafts, vectors)
+    models = models or site_models()
+    drafts = generate_insights(reflection, models)
+    vectors = models.vectors.of_documents([draft.text for draft in drafts]) if drafts else None
+    return write_insights(reflection, claim, drafts, vectors)
 
 
 def open_reflections() -> list[Reflection]:
-    """Those that no worker holds."""
-    free = Q(claimed_until=None) | Q(claimed_until__lt=timezone.now())
-    return list(
-        Reflection.objects.filter(free, done_at=None)
-        .select_related("namespace")
-        .order_by("created_at")
-    )
+    """Return the unfinished reflections that no worker has, oldest first."""
+    return list(unclaimed_reflections().select_related("namespace").order_by("created_at"))
 
 
-def _claimed(reflection: Reflection, lease: timedelta) -> UUID | None:
-    """One UPDATE decides between workers."""
-    now, claim = timezone.now(), uuid7()
-    free = Q(claimed_until=None) | Q(claimed_until__lt=now)
-    rows = Reflection.objects.filter(free, pk=reflection.pk, done_at=None)
-    return (
-        claim if rows.update(claim=claim, claimed_until=now + lease, tries=F("tries") + 1) else None
-    )
+def unclaimed_reflections() -> "QuerySet[Reflection]":
+    is_free = Q(claimed_until=None) | Q(claimed_until__lt=timezone.now())
+    return Reflection.objects.filter(is_free, done_at=None)
 
 
-def _thought(thinking: Thinking) -> list[InsightDraft]:
-    episodes = _episodes(thinking.reflection)
-    vectors = (
-        thinking.models.vectors.of_documents([episode.text for episode in episodes])
-        if episodes
-        else None
-    )
-    generator = ReflectionGenerator(thinking.models.model, thinking.namespace.language)
+def generate_insights(reflection: Reflection, models: Models) -> list[InsightDraft]:
+    """Return one insight per cluster of the reflection's episodes (the latest 500)."""
+    rows = MemoryItem.objects.of(reflection.namespace).active().filter(bucket=Bucket.EPISODIC)
+    rows = rows.filter(timestamp_ms__gt=reflection.after_ms, timestamp_ms__lte=reflection.until_ms)
+    episodes = list(rows.latest_first().defer("embedding", "search_vector")[:MAX_EPISODES])
+    texts = [episode.text for episode in episodes]
+    vectors = models.vectors.of_documents(texts) if texts else None
+    generator = ReflectionGenerator(models.model, reflection.namespace.language)
     return [
-        generator.generate(cluster.episodes)
-        for cluster in thinking.clusterer.cluster(episodes, vectors)
+        generator.generate(cluster) for cluster in EpisodeClusterer().cluster(episodes, vectors)
     ]
 
 
-def _episodes(reflection: Reflection) -> list[MemoryItem]:
-    rows = MemoryItem.objects.of(reflection.namespace).active().filter(bucket=Bucket.EPISODIC)
-    covered = rows.filter(
-        timestamp_ms__gt=reflection.after_ms, timestamp_ms__lte=reflection.until_ms
-    )
-    return list(covered.latest_first().defer("embedding", "search_vector")[:MOST_EPISODES])
-
-
-def _written(
-    thinking: Thinking, drafts: Sequence[InsightDraft], vectors: Vectors | None
+def write_insights(
+    reflection: Reflection, claim: UUID, drafts: Sequence[InsightDraft], vectors: Vectors | None
 ) -> list[UUID] | None:
-    with namespace_transaction(thinking.namespace) as namespace:
-        held = Reflection.objects.select_for_update().get(pk=thinking.reflection.pk)
-        if held.done_at is not None or held.claim != thinking.claim:
-            logger.warning("reflection %s was taken over: nothing written", held.pk)
+    with namespace_transaction(reflection.namespace) as namespace:
+        current = Reflection.objects.select_for_update().get(pk=reflection.pk)
+        if current.done_at is not None or current.claim != claim:
+            logger.warning("reflection %s was taken over: nothing written", current.pk)
             return None
-        episodes = [_standing(draft) for draft in drafts]
+        # Some of the episodes may have been erased while the model was at work.
+        episodes = [existing_episodes(draft) for draft in drafts]
         memories = [
             NewMemory(
                 draft.text,
@@ -117,27 +88,27 @@ def _written(
                 Particulars(
                     source="reflection", bucket=Bucket.SEMANTIC, importance=draft.importance
                 ),
-                # Resting on all that its episodes rest on, an insight is reached when an observation is erased.
-                observed=unique(seen for ids in evidence_of(set(known)).values() for seen in ids),
+                # Resting on all observations of its episodes, an insight is reached when one of
+                # them is erased.
+                observed=unique(pk for pks in evidence_of(set(own)).values() for pk in pks),
                 payload={"kind": "insight"},
             )
-            for draft, known in zip(drafts, episodes, strict=True)
+            for draft, own in zip(drafts, episodes, strict=True)
         ]
-        reason = f"reflection {held.number}"
+        reason = f"reflection {current.number}"
         commit(namespace, Plan(memories=memories, vectors=vectors, reason=reason))
-        for new, draft, known in zip(memories, drafts, episodes, strict=True):
+        for memory, draft, own in zip(memories, drafts, episodes, strict=True):
             insight = Insight.objects.create(
-                memory_id=new.id, reflection=held, rests_on=len(draft.episodes)
+                memory_id=memory.id, reflection=current, rests_on=len(draft.episodes)
             )
             InsightSource.objects.bulk_create(
-                InsightSource(insight=insight, episode_id=pk) for pk in known
+                InsightSource(insight=insight, episode_id=pk) for pk in own
             )
-        held.done_at, held.claimed_until = timezone.now(), None
-        held.save(update_fields=["done_at", "claimed_until"])
-    return [new.id for new in memories]
+        current.done_at, current.claimed_until = timezone.now(), None
+        current.save(update_fields=["done_at", "claimed_until"])
+    return [memory.id for memory in memories]
 
 
-def _standing(draft: InsightDraft) -> list[UUID]:
-    """The episodes of an insight that were not erased meanwhile."""
-    ids = [episode.pk for episode in draft.episodes]
-    return list(MemoryItem.objects.filter(pk__in=ids).values_list("pk", flat=True))
+def existing_episodes(draft: InsightDraft) -> list[UUID]:
+    pks = [episode.pk for episode in draft.episodes]
+    return list(MemoryItem.objects.filter(pk__in=pks).values_list("pk", flat=True))

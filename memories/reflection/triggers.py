@@ -1,4 +1,4 @@
-"""When it is time to reflect, and the one row that stands for that time."""
+"""When a reflection is due, and the row that records it."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +13,8 @@ from memories.states import Bucket
 
 @dataclass(frozen=True)
 class Triggers:
-    """The sum of the new episodes' importance, their number, or the time since the last reflection."""
+    """Thresholds for the new episodes' total importance, their number, and the hours since the last
+    reflection; each needs at least `least_episodes`."""
 
     importance: float = 8.0
     episodes: int = 15
@@ -32,38 +33,35 @@ class DueTrigger:
 def due_trigger(
     namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None
 ) -> DueTrigger | None:
-    """Which trigger has been reached by the episodes since the last reflection, or None."""
+    """Return the first trigger reached by the episodes since the last reflection, or None."""
     last = namespace.reflections.order_by("-number").first()
     after = last.until_ms if last else 0
-    rows = (
-        MemoryItem.objects.of(namespace)
-        .active()
-        .filter(bucket=Bucket.EPISODIC, timestamp_ms__gt=after)
-    )
-    found = rows.aggregate(
+    since = last.created_at if last else namespace.created_at
+    episodes = MemoryItem.objects.of(namespace).active().filter(bucket=Bucket.EPISODIC)
+    new = episodes.filter(timestamp_ms__gt=after).aggregate(
         count=Count("pk"), importance=Sum("importance"), until=Max("timestamp_ms")
     )
-    if found["count"] < triggers.least_episodes:
+    if new["count"] < triggers.least_episodes:
         return None
-    since = last.created_at if last else namespace.created_at
-    reached = {
-        Trigger.IMPORTANCE: found["importance"] >= triggers.importance,
-        Trigger.EPISODES: found["count"] >= triggers.episodes,
+    is_reached = {
+        Trigger.IMPORTANCE: new["importance"] >= triggers.importance,
+        Trigger.EPISODES: new["count"] >= triggers.episodes,
         Trigger.TIME: (now or timezone.now()) - since >= timedelta(hours=triggers.hours),
     }
-    trigger = next((trigger for trigger, is_reached in reached.items() if is_reached), None)
-    return DueTrigger(trigger, after, found["until"], found["count"]) if trigger else None
+    trigger = next((trigger for trigger, reached in is_reached.items() if reached), None)
+    return DueTrigger(trigger, after, new["until"], new["count"]) if trigger else None
 
 
 def start_reflection(
     namespace: Namespace, triggers: Triggers = Triggers(), *, now: datetime | None = None
 ) -> Reflection | None:
-    """Write down that it is time, once: writers of a namespace take turns, and only one reflection may be open."""
+    """Create the reflection that is due. Return None if none is due or one is still open."""
+    # The namespace's lock: of two workers, the second one sees the reflection of the first.
     with namespace_transaction(namespace) as locked:
         if locked.reflections.filter(done_at=None).exists():
             return None
-        found = due_trigger(locked, triggers, now=now)
-        if found is None:
+        due = due_trigger(locked, triggers, now=now)
+        if due is None:
             return None
         number = (locked.reflections.aggregate(last=Max("number"))["last"] or 0) + 1
-        return Reflection.objects.create(namespace=locked, number=number, **vars(found))
+        return Reflection.objects.create(namespace=locked, number=number, **vars(due))

@@ -1,8 +1,8 @@
 """A store in PostgreSQL: the same rows that `Memory` and the buckets use."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -10,7 +10,13 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from memories.buckets.events import check_importance
-from memories.code_rules.rule import EMA_ALPHA, CodeRule, reinforce_rule, similar_by_name
+from memories.code_rules.rule import (
+    EMA_ALPHA,
+    CodeRule,
+    RuleFilters,
+    reinforce_rule,
+    similar_by_name,
+)
 from memories.coding_agent.stores.protocol import MemoryRecord, StoreHit
 from memories.ledger.commit import bump_revision, commit
 from memories.ledger.lock import namespace_transaction
@@ -29,37 +35,20 @@ from memories.states import Bucket, Maker, State
 from memories.vectors import SiteSource, VectorSource
 from retrieval.errors import Conflict, NotFound
 
-RULE_FIELDS = (
-    "project_id",
-    "name",
-    "description",
-    "category",
-    "before_pattern",
-    "after_pattern",
-    "pattern_type",
-    "languages",
-    "confidence",
-    "observation_count",
-    "success_count",
-    "failure_count",
-    "min_confidence_threshold",
-    "promotion_threshold",
-    "created_at",
-    "updated_at",
-)
+RULE_FIELDS = tuple(one.name for one in fields(CodeRule) if one.name != "id")
 
 
 class PostgresMemoryStore:
-    """One namespace's memories. Removing archives: a memory is deleted for good by `memories.erasure.deletion` alone."""
+    """One namespace's memories. `remove` archives; only `memories.erasure.deletion` deletes for good."""
 
     def __init__(self, namespace: Namespace, *, vectors: VectorSource | None = None) -> None:
         self.namespace = namespace
         self._vectors = vectors or SiteSource()
 
     def add(self, record: MemoryRecord) -> MemoryRecord:
-        """Embed first, then commit. Where machine-written memories are reviewed, the record waits for approval."""
+        """Embed, then commit. Where machine-written memories are reviewed, it waits for approval."""
         vectors = self._vectors.of_documents([record.text])
-        seen = NewObservation(record.text, Particulars(source=record.kind))
+        observation = NewObservation(record.text, Particulars(source=record.kind))
         about = Particulars(
             source=record.kind,
             bucket=record.bucket,
@@ -67,18 +56,18 @@ class PostgresMemoryStore:
             metadata={"recorded_at": record.created_at.isoformat()},
         )
         new = NewMemory(
-            record.text, Maker.TOOL, about, [seen.id], payload=record.payload, id=record.id
+            record.text, Maker.TOOL, about, [observation.id], payload=record.payload, id=record.id
         )
         reason = f"stored as {record.kind or record.bucket}"
         with namespace_transaction(self.namespace) as namespace:
             if MemoryItem.objects.filter(pk=record.id).exists():
                 raise Conflict(f"There is a memory with the id {record.id} already.")
-            commit(namespace, Plan([seen], [new], vectors=vectors, reason=reason))
+            commit(namespace, Plan([observation], [new], vectors=vectors, reason=reason))
         return record
 
     def get(self, memory_id: UUID) -> MemoryRecord | None:
-        item = self._own_items().filter(pk=memory_id).first()
-        return _as_record(item) if item else None
+        item = self.known_items().filter(pk=memory_id).first()
+        return record_of(item) if item else None
 
     def update(
         self,
@@ -91,15 +80,15 @@ class PostgresMemoryStore:
         if importance is not None:
             changes["importance"] = check_importance(importance)
         with namespace_transaction(self.namespace) as namespace:
-            rows = self._own_items().filter(pk=memory_id)
+            rows = self.known_items().filter(pk=memory_id)
             if not rows.update(**changes, updated_at=timezone.now()):
                 raise NotFound("There is no such memory.")
             bump_revision(namespace)
-            return _as_record(rows.get())
+            return record_of(rows.get())
 
     def remove(self, memory_id: UUID) -> bool:
         with namespace_transaction(self.namespace) as namespace:
-            ids = list(self._own_items().filter(pk=memory_id).values_list("pk", flat=True))
+            ids = list(self.known_items().filter(pk=memory_id).values_list("pk", flat=True))
             bump_revision(namespace)
             return change_state(ids, to=State.ARCHIVED, by="store", reason="removed") == 1
 
@@ -111,10 +100,10 @@ class PostgresMemoryStore:
         limit: int = 1000,
         with_pending: bool = False,
     ) -> list[MemoryRecord]:
-        rows = self._own_items() if with_pending else self._items()
+        rows = self.known_items() if with_pending else self.active_items()
         rows = rows if kind is None else rows.filter(payload__kind=kind)
         rows = rows if bucket is None else rows.filter(bucket=bucket)
-        return [_as_record(item) for item in rows.order_by("-created_at", "-timestamp_ms")[:limit]]
+        return [record_of(item) for item in rows.order_by("-created_at", "-timestamp_ms")[:limit]]
 
     def search(
         self,
@@ -127,19 +116,18 @@ class PostgresMemoryStore:
         rows = MemoryItem.objects.filter(bucket__in=buckets or list(Bucket))
         rows = rows.filter(payload__kind=kind) if kind else rows
         found = recall.search(self.namespace, query, limit=limit, within=rows, sources=False)
-        items = self._items().in_bulk([hit.id for hit in found.memories])
+        items = self.active_items().in_bulk([hit.id for hit in found.memories])
         return [
-            StoreHit(_as_record(items[hit.id]), _similarity(hit))
+            StoreHit(record_of(items[hit.id]), similarity_of(hit))
             for hit in found.memories
             if hit.id in items
         ]
 
     def revision(self) -> str:
-        written = Namespace.objects.values_list("revision", flat=True).get(pk=self.namespace.pk)
-        moved = StateChange.objects.filter(memory__namespace=self.namespace).aggregate(
-            last=Max("pk")
-        )["last"]
-        return f"{written}.{moved}"
+        # A change of state (a review, an archiving) does not raise the namespace's own revision.
+        writes = Namespace.objects.values_list("revision", flat=True).get(pk=self.namespace.pk)
+        changes = StateChange.objects.filter(memory__namespace=self.namespace)
+        return f"{writes}.{changes.aggregate(last=Max('pk'))['last']}"
 
     def save_state(self, name: str, state: Mapping[str, Any]) -> None:
         AgentState.objects.update_or_create(
@@ -147,61 +135,57 @@ class PostgresMemoryStore:
         )
 
     def load_state(self, name: str) -> dict[str, Any] | None:
-        return (
-            AgentState.objects.filter(namespace=self.namespace, name=name)
-            .values_list("state", flat=True)
-            .first()
-        )
+        rows = AgentState.objects.filter(namespace=self.namespace, name=name)
+        return rows.values_list("state", flat=True).first()
 
     def drop_state(self, name: str) -> None:
         AgentState.objects.filter(namespace=self.namespace, name=name).delete()
 
     def save_code_rule(self, rule: CodeRule, project_id: str | None = None) -> CodeRule:
-        kept = rule if project_id is None else replace(rule, project_id=project_id)
-        if StoredCodeRule.objects.filter(pk=kept.id).exclude(namespace=self.namespace).exists():
-            raise Conflict(f"There is a code rule with the id {kept.id} elsewhere.")
-        row = StoredCodeRule(pk=kept.id, namespace=self.namespace, **_rule_values(kept))
+        rule = rule if project_id is None else replace(rule, project_id=project_id)
+        if StoredCodeRule.objects.filter(pk=rule.id).exclude(namespace=self.namespace).exists():
+            raise Conflict(f"There is a code rule with the id {rule.id} elsewhere.")
+        row = StoredCodeRule(pk=rule.id, namespace=self.namespace, **rule_values(rule))
         StoredCodeRule.objects.bulk_create(
             [row], update_conflicts=True, unique_fields=["id"], update_fields=list(RULE_FIELDS)
         )
-        return kept
+        return rule
 
     def get_code_rule(self, rule_id: UUID) -> CodeRule | None:
-        row = self._rules().filter(pk=rule_id).first()
+        row = self.rules().filter(pk=rule_id).first()
         return as_rule(row) if row else None
 
-    def find_code_rules(
-        self,
-        *,
-        project_id: str | None = None,
-        category: str | None = None,
-        language: str | None = None,
-        min_confidence: float = 0.0,
-        limit: int = 1000,
-    ) -> list[CodeRule]:
-        rows = self._rules().filter(confidence__gte=min_confidence)
-        rows = rows if project_id is None else rows.filter(project_id=project_id)
-        rows = rows if category is None else rows.filter(category=category)
-        rows = rows if language is None else rows.filter(languages__contains=[language])
-        return [as_rule(row) for row in rows.order_by("-confidence", "pk")[:limit]]
+    def find_code_rules(self, **filters: Unpack[RuleFilters]) -> list[CodeRule]:
+        language = filters.get("language")
+        conditions = {
+            "project_id": filters.get("project_id"),
+            "category": filters.get("category"),
+            "languages__contains": None if language is None else [language],
+            "confidence__gte": filters.get("min_confidence"),
+        }
+        rows = self.rules().filter(**{k: v for k, v in conditions.items() if v is not None})
+        return [
+            as_rule(row) for row in rows.order_by("-confidence", "pk")[: filters.get("limit", 1000)]
+        ]
 
     def update_code_rule_confidence(
         self, rule_id: UUID, success: bool, ema_alpha: float = EMA_ALPHA
     ) -> CodeRule:
-        """The row is locked meanwhile, so that two outcomes at once both count; each is kept with what it led to."""
+        """Reinforce the rule and record the outcome with the confidence that it led to."""
         with transaction.atomic():
-            row = self._rules().select_for_update().filter(pk=rule_id).first()
+            # Locked, so that two outcomes at the same time both count.
+            row = self.rules().select_for_update().filter(pk=rule_id).first()
             if row is None:
                 raise NotFound("There is no such code rule.")
             rule = reinforce_rule(as_rule(row), success, ema_alpha=ema_alpha)
-            self._rules().filter(pk=rule_id).update(**_rule_values(rule))
+            self.rules().filter(pk=rule_id).update(**rule_values(rule))
             CodeRuleOutcome.objects.create(
                 rule=row, success=success, confidence=rule.confidence, ema_alpha=ema_alpha
             )
         return rule
 
     def cleanup_weak_rules(self, project_id: str | None = None, min_observations: int = 3) -> int:
-        rows = self._rules().filter(
+        rows = self.rules().filter(
             confidence__lt=F("min_confidence_threshold"), observation_count__gte=min_observations
         )
         rows = rows if project_id is None else rows.filter(project_id=project_id)
@@ -210,18 +194,18 @@ class PostgresMemoryStore:
     def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
         return similar_by_name(self.find_code_rules(category=category), name)
 
-    def _items(self) -> "QuerySet[MemoryItem]":
+    def active_items(self) -> "QuerySet[MemoryItem]":
         rows: QuerySet[MemoryItem] = MemoryItem.objects.of(self.namespace).active()
         return rows.defer("embedding", "search_vector")
 
-    def _own_items(self) -> "QuerySet[MemoryItem]":
-        """With those that wait for approval: not to answer with, but to know and change what was written."""
+    def known_items(self) -> "QuerySet[MemoryItem]":
+        """Also those that wait for approval: they are not searched, but must not be written twice."""
         rows: QuerySet[MemoryItem] = self.namespace.memories.filter(
             state__in=[State.ACTIVE, State.PENDING]
         )
         return rows.defer("embedding", "search_vector")
 
-    def _rules(self) -> "QuerySet[StoredCodeRule]":
+    def rules(self) -> "QuerySet[StoredCodeRule]":
         return StoredCodeRule.objects.filter(namespace=self.namespace)
 
 
@@ -229,12 +213,12 @@ def as_rule(row: StoredCodeRule) -> CodeRule:
     return CodeRule(id=row.pk, **{name: getattr(row, name) for name in RULE_FIELDS})
 
 
-def _rule_values(rule: CodeRule) -> dict[str, Any]:
+def rule_values(rule: CodeRule) -> dict[str, Any]:
     values = {name: getattr(rule, name) for name in RULE_FIELDS}
     return values | {"languages": list(rule.languages)}
 
 
-def _as_record(item: MemoryItem) -> MemoryRecord:
+def record_of(item: MemoryItem) -> MemoryRecord:
     return MemoryRecord(
         id=item.pk,
         text=item.text,
@@ -245,6 +229,6 @@ def _as_record(item: MemoryItem) -> MemoryRecord:
     )
 
 
-def _similarity(hit: recall.FoundMemory) -> float:
+def similarity_of(hit: recall.FoundMemory) -> float:
     cosine = hit.legs["vector"].score if "vector" in hit.legs else None
     return min(1.0, max(0.0, cosine if cosine is not None else hit.score))
