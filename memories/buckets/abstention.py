@@ -34,7 +34,7 @@ WordVectors = Callable[[list[str]], Vectors]
 
 @dataclass(frozen=True)
 class Candidate:
-    """The text of a memory that was found, and its cosine to the question (None without vectors)."""
+    """The text of a found memory, and its cosine to the question (None without vectors)."""
 
     text: str
     cosine: float | None
@@ -100,9 +100,9 @@ def support_of(
     question: str, candidates: Sequence[Candidate], *, embedder: str, words: WordVectors
 ) -> tuple[float, AnswerThreshold]:
     """Return the support of an answer (0–1) and the threshold it is compared with."""
-    fitted = thresholds().get(embedder)
-    if fitted and any(candidate.cosine is not None for candidate in candidates):
-        return fitted.support(signs(question, candidates, words)), fitted
+    threshold = thresholds().get(embedder)
+    if threshold and any(candidate.cosine is not None for candidate in candidates):
+        return threshold.support(signs(question, candidates, words)), threshold
     # Vectors are ignored where no weights were fitted for the embedder, and while it is down.
     by_words = thresholds()["any"]
     texts = [Candidate(candidate.text, None) for candidate in candidates]
@@ -155,8 +155,8 @@ def rank_by_fit(
 
 
 def question_words(question: str, stems: Sequence[frozenset[str]]) -> list[QuestionWord]:
-    """Return the content words of the question with their smoothed idf, log(1 + (n + 1) / (1 + df)),
-    among the candidates' `stems`."""
+    """Return the content words of the question with their smoothed idf among the candidates'
+    `stems`: log(1 + (n + 1) / (1 + df))."""
     frequency = Counter(one for own in stems for one in own)
     words = []
     for word in content_words(question):

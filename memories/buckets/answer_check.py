@@ -65,8 +65,8 @@ class AnswerChecker:
     def find_answer(self, question: str, memories: Sequence[str]) -> int | None:
         """Return the position of the memory, among the first three, that answers; None if none
         does. Raise `CheckerFailed` when the model is down or its answer is unusable."""
-        shown = [truncate(text, MEMORY_CHARACTERS) for text in memories[:MAX_MEMORIES]]
-        prompt = prompts.check_prompt(truncate(question, QUESTION_CHARACTERS), shown)
+        excerpts = [truncate(text, MEMORY_CHARACTERS) for text in memories[:MAX_MEMORIES]]
+        prompt = prompts.check_prompt(truncate(question, QUESTION_CHARACTERS), excerpts)
         try:
             raw = self.model.generate_structured(
                 prompt.system,
@@ -82,8 +82,8 @@ class AnswerChecker:
             raise CheckerFailed("the language model gave no usable answer") from error
         if number == "none":
             return None
-        if int(number) > len(shown):
-            raise CheckerFailed(f"the language model named memory {number} of {len(shown)}")
+        if int(number) > len(excerpts):
+            raise CheckerFailed(f"the language model named memory {number} of {len(excerpts)}")
         return int(number) - 1
 
 

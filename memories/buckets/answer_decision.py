@@ -50,8 +50,8 @@ def decide(
     if not abstains:
         return AnswerDecision(support)
     if least is not None or checker is None:
-        needed = threshold.least if least is None else least
-        return decide_by_signs(support, needed, explanation="decided by signs")
+        minimum = threshold.least if least is None else least
+        return decide_by_signs(support, minimum, explanation="decided by signs")
     if not threshold.is_unclear(support):
         return decide_by_signs(
             support, threshold.least, explanation="decided by signs, which are sure"
@@ -79,14 +79,14 @@ def decide_by_signs(
 def decide_by_model(
     question: str, candidates: Sequence[Candidate], support: float, checker: AnswerChecker
 ) -> AnswerDecision:
-    shown = rank_candidates(question, candidates)[:MAX_MEMORIES]
-    number = checker.find_answer(question, [candidates[position].text for position in shown])
+    positions = rank_candidates(question, candidates)[:MAX_MEMORIES]
+    number = checker.find_answer(question, [candidates[position].text for position in positions])
     explanation = "decided by the language model"
     if number is None:
         why_not = "The language model sees no answer in what was found."
         explanation = f"{explanation}: no memory answers"
         return AnswerDecision(support, Decider.MODEL, why_not, explanation=explanation)
-    position = shown[number]
+    position = positions[number]
     excerpt = " ".join(candidates[position].text.split())[:EXCERPT_CHARACTERS]
     return AnswerDecision(
         support,

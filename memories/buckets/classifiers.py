@@ -33,7 +33,8 @@ WEIGHTY_BONUS, NAME_OR_NUMBER_BONUS, SMALL_TALK_MALUS = 0.2, 0.1, 0.35
 WEIGHTY = re.compile(
     lowercase_pattern(
         r"\b(must|never|always|critical|important|urgent|secret|password|deadline|broke|crash\w*|"
-        r"fail\w*|died|killed|promis\w+|allergic|danger\w*|security|lost|betray\w*|fixed|root cause)\b|"
+        r"fail\w*|died|killed|promis\w+|allergic|danger\w*|security|lost|betray\w*|fixed|"
+        r"root cause)\b|"
         r"важн|никогда|всегда|срочн|секрет|парол|срок|сломал|упал|обеща|опасн|умер|погиб|нельзя|"
         r"중요|절대|항상|긴급|비밀|마감|실패|죽|약속|위험|반드시|\w(Error|Exception)\b"
     )

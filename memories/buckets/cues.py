@@ -1,4 +1,4 @@
-"""Cues: weighted regular expressions for buckets and intents, from `cues.yaml` (three languages)."""
+"""Cues: weighted regular expressions for buckets and intents, from `cues.yaml`."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -27,8 +27,8 @@ class Cue:
         """Parse "weight regex"; a regex with `[A-Z]` in it is case-sensitive."""
         weight, pattern = line.split(" ", 1)
         case_sensitive = "[A-Z]" in pattern
-        compiled = re.compile(pattern if case_sensitive else lowercase_pattern(pattern))
-        return cls(float(weight), compiled, case_sensitive)
+        regex = re.compile(pattern if case_sensitive else lowercase_pattern(pattern))
+        return cls(float(weight), regex, case_sensitive)
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class Cues:
 
     def with_cues(self, more: Mapping[str, Iterable[str]]) -> "Cues":
         """Return these cues and `more`: lines of "weight regex" by label; labels may be new."""
-        added = {label: tuple(map(Cue.parse, lines)) for label, lines in more.items()}
-        labels = dict.fromkeys([*self.by_label, *added])
+        extra = {label: tuple(map(Cue.parse, lines)) for label, lines in more.items()}
+        labels = dict.fromkeys([*self.by_label, *extra])
         return Cues(
-            {label: (*self.by_label.get(label, ()), *added.get(label, ())) for label in labels}
+            {label: (*self.by_label.get(label, ()), *extra.get(label, ())) for label in labels}
         )
 
 

@@ -52,10 +52,10 @@ class IntentExamples:
 
     def with_examples(self, more: Mapping[str, Iterable[str]]) -> "IntentExamples":
         """Return these and `more` questions by label; a new label needs about ten questions."""
-        added = [(text, label) for label, texts in more.items() for text in texts]
+        extra = [(text, label) for label, texts in more.items() for text in texts]
         return IntentExamples(
-            (*self.texts, *(text for text, _ in added)),
-            (*self.labels, *(label for _, label in added)),
+            (*self.texts, *(text for text, _ in extra)),
+            (*self.labels, *(label for _, label in extra)),
         )
 
 
@@ -78,9 +78,9 @@ class TfIdf:
 
     def row(self, counts: Counts) -> tuple[NDArray[np.intp], Matrix]:
         """Return columns and their weights, a vector of unit length."""
-        known = [(self.columns[one], n) for one, n in counts.items() if one in self.columns]
-        columns = np.array([column for column, _ in known], dtype=np.intp)
-        tf = 1 + np.log(np.array([n for _, n in known], dtype=np.float32))
+        pairs = [(self.columns[one], n) for one, n in counts.items() if one in self.columns]
+        columns = np.array([column for column, _ in pairs], dtype=np.intp)
+        tf = 1 + np.log(np.array([n for _, n in pairs], dtype=np.float32))
         weights = tf * self.idf[columns]
         return columns, weights / (np.linalg.norm(weights) or 1.0)
 
@@ -109,12 +109,12 @@ class IntentModel:
         targets = np.array(
             [[label == one for one in self.labels] for label in examples.labels], dtype=np.float32
         )
-        # Regressing on the deviation from the mean makes an unknown question score the label shares.
+        # By regressing on the deviation from the mean, an unknown question scores the label shares.
         self._mean = targets.mean(axis=0)
         dual = np.linalg.solve(kernel + RIDGE * np.eye(len(kernel)), targets - self._mean)
         self._dual = dual.astype(np.float32)
         self._vectors = vectors
-        # The linear kernels in primal form: scoring costs the question's features, not all examples.
+        # In primal form the linear kernels cost a question's features, not all examples.
         self._primal = (
             NGRAM_WEIGHT * (tables[0].T @ self._dual),
             WORD_WEIGHT * (tables[1].T @ self._dual),

@@ -55,7 +55,7 @@ def content_words(text: str) -> list[str]:
 
 @text_cache(maxsize=16_384)
 def stem(word: str) -> str:
-    """Return the word without its ending, lowercase: a Snowball stem, or cut by a list in Korean."""
+    """Return the word without its ending, lowercase: by Snowball, in Korean by a list."""
     lower = normalize_spelling(word).casefold()
     if has_hangul(lower):
         # At least two syllables stay: shorter stems would join unrelated words.
@@ -92,9 +92,9 @@ def has_kind(text: str, kind: str, *, to: str) -> bool:
         # A script without capitals does not show its names: a name is assumed.
         if has_hangul(text):
             return True
-        known = [stem(word) for word in WORD_OR_NUMBER.findall(to)]
+        question_stems = [stem(word) for word in WORD_OR_NUMBER.findall(to)]
         names = map(stem, NAME.findall(text))
-        return any(not any(is_same_word(name, word) for word in known) for name in names)
+        return any(not any(is_same_word(name, word) for word in question_stems) for name in names)
     if kind == "number" and set(DIGITS.findall(text)) - set(DIGITS.findall(to)):
         return True
     return bool(kind_patterns("offers")[kind].search(text.lower()))

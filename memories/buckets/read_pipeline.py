@@ -117,22 +117,12 @@ class ReadPipeline:
         else:
             buckets = self.classifier.buckets_of(scores)
             unsure = "" if scores.margin >= UNSURE_BELOW else top_two(scores)[1]
-        rows: MemoryQuerySet = MemoryItem.objects.all() if within is None else within
-        found = recall.search(
-            self.namespace,
-            text,
-            limit=MAX_CANDIDATES,
-            vectors=self.vectors,
-            within=rows.filter(bucket__in=buckets),
-            mode="hybrid",
-            # Only the memories that are returned count as recalled (below).
-            count_recalls=False,
-        )
-        decision = self.decide(text, found.memories)
-        ranked = []
+        result = self.search(text, buckets, within)
+        decision = self.decide(text, result.memories)
+        best_first = []
         if not decision.why_not:
-            ranked = self.rank(found.memories, first=decision.answering_position)
-        memories, cut = fit_budget(ranked[:limit], max_tokens)
+            best_first = self.rank(result.memories, first=decision.answering_position)
+        memories, cut = fit_budget(best_first[:limit], max_tokens)
         recall_counts.count_recalls(memory.id for memory in memories)
         return MemoryQueryResult(
             query=text,
@@ -148,9 +138,24 @@ class ReadPipeline:
             decided_by=decision.decided_by,
             decision=decision.explanation,
             cut_by_budget=[memory.id for memory in cut],
-            candidates=len(found.memories),
+            candidates=len(result.memories),
             tokens=sum(memory.tokens for memory in memories),
-            degraded=[*found.degraded, *decision.degraded],
+            degraded=[*result.degraded, *decision.degraded],
+        )
+
+    def search(
+        self, text: str, buckets: Sequence[Bucket], within: MemoryQuerySet | None
+    ) -> recall.RecallResult:
+        rows: MemoryQuerySet = MemoryItem.objects.all() if within is None else within
+        return recall.search(
+            self.namespace,
+            text,
+            limit=MAX_CANDIDATES,
+            vectors=self.vectors,
+            within=rows.filter(bucket__in=buckets),
+            mode="hybrid",
+            # `query` counts only the memories that it returns.
+            count_recalls=False,
         )
 
     def decide(self, text: str, memories: Sequence[FoundMemory]) -> AnswerDecision:
@@ -178,24 +183,24 @@ class ReadPipeline:
             at = datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)
             recent = recency(at, now=now, half_life_hours=self.half_life_hours)
             axes.append(Axes(clamp(similarity), recent, clamp(memory.importance)))
-        scored = [
+        results = [
             ScoredMemory(memory, axis, score, int(count_tokens(memory.text)) + 1)
             for memory, axis, score in zip(memories, axes, self.fusion.fuse(axes), strict=True)
         ]
         answer = None if first is None else memories[first].id
         return sorted(
-            scored, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
+            results, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
         )
 
 
 def fit_budget(
-    ranked: Sequence[ScoredMemory], max_tokens: int | None
+    memories: Sequence[ScoredMemory], max_tokens: int | None
 ) -> tuple[list[ScoredMemory], list[ScoredMemory]]:
     """Split into what fits and what does not; a smaller memory further down may still fit."""
     fitting: list[ScoredMemory] = []
     cut: list[ScoredMemory] = []
     left = float("inf") if max_tokens is None else max_tokens
-    for memory in ranked:
+    for memory in memories:
         fits = memory.tokens <= left
         (fitting if fits else cut).append(memory)
         left -= memory.tokens if fits else 0

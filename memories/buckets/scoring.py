@@ -56,7 +56,7 @@ class ScoreFusion(Protocol):
     @property
     def name(self) -> str: ...
 
-    def fuse(self, found: Sequence[Axes]) -> list[float]: ...
+    def fuse(self, all_axes: Sequence[Axes]) -> list[float]: ...
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class WeightedFusion:
     weights: Weights = field(default_factory=Weights)
     name: str = "weighted"
 
-    def fuse(self, found: Sequence[Axes]) -> list[float]:
-        return [score(axes, self.weights) for axes in found]
+    def fuse(self, all_axes: Sequence[Axes]) -> list[float]:
+        return [score(axes, self.weights) for axes in all_axes]
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class RRF:
     k: int = 60
     name: str = "rrf"
 
-    def fuse(self, found: Sequence[Axes]) -> list[float]:
-        totals = [0.0] * len(found)
+    def fuse(self, all_axes: Sequence[Axes]) -> list[float]:
+        totals = [0.0] * len(all_axes)
         for axis, weight in vars(self.weights).items():
-            values = [getattr(axes, axis) for axes in found]
-            ordered = sorted(set(values), reverse=True)
-            ranks = {value: rank for rank, value in enumerate(ordered, start=1)}
+            values = [getattr(axes, axis) for axes in all_axes]
+            descending = sorted(set(values), reverse=True)
+            ranks = {value: rank for rank, value in enumerate(descending, start=1)}
             totals = [
                 total + weight / (self.k + ranks[value])
                 for total, value in zip(totals, values, strict=True)

@@ -51,14 +51,14 @@ RETURNING passed
 class Gate(Protocol):
     """Admits some of `wanted` events now and returns how many."""
 
-    def admit(self, wanted: int) -> int: ...
+    def admit(self, count: int) -> int: ...
 
 
 class OpenGate:
     """Admits every event."""
 
-    def admit(self, wanted: int) -> int:
-        return wanted
+    def admit(self, count: int) -> int:
+        return count
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class SharedTokenBucket:
     per_second: float = field(default_factory=lambda: settings.MEMORY_EVENTS_PER_SECOND)
     burst: float = field(default_factory=lambda: settings.MEMORY_EVENTS_BURST)
 
-    def admit(self, wanted: int) -> int:
-        values: dict[str, Any] = {"namespace": self.namespace.pk, "wanted": wanted}
+    def admit(self, count: int) -> int:
+        values: dict[str, Any] = {"namespace": self.namespace.pk, "wanted": count}
         with connection.cursor() as cursor:
             cursor.execute(TAKE_TOKENS, values | {"rate": self.per_second, "burst": self.burst})
             return int(cursor.fetchone()[0])
@@ -123,7 +123,7 @@ class WritePipeline:
             if event.importance is not None:
                 check_importance(event.importance)
         outcomes = self.reject_events(events)
-        accepted: dict[int, ClassifiedEvent] = {}
+        to_write: dict[int, ClassifiedEvent] = {}
         for position, event in enumerate(events):
             if position in outcomes:
                 continue
@@ -133,33 +133,33 @@ class WritePipeline:
                 because = f"Importance {importance:.2f} is below {self.min_importance:.2f}."
                 outcomes[position] = drop_event(event, DropReason.UNIMPORTANT, because)
             else:
-                accepted[position] = ClassifiedEvent(event, classification, importance)
-        outcomes |= self.write_events(accepted)
+                to_write[position] = ClassifiedEvent(event, classification, importance)
+        outcomes |= self.write_events(to_write)
         return [outcomes[position] for position in range(len(events))]
 
     def reject_events(self, events: Sequence[MemoryEvent]) -> dict[int, Outcome]:
         """Return the outcomes of the events that the gate drops, by position."""
-        dropped = {
+        outcomes = {
             position: outcome
             for position, event in enumerate(events)
             if (outcome := reject_content(event))
         }
-        waiting = [position for position in range(len(events)) if position not in dropped]
+        waiting = [position for position in range(len(events)) if position not in outcomes]
         # Events with unusable content cost no tokens.
         gate = self.gate or SharedTokenBucket(self.namespace)
-        admitted = gate.admit(len(waiting)) if waiting else 0
+        allowance = gate.admit(len(waiting)) if waiting else 0
         because = "Too many events for this namespace: send it later."
-        return dropped | {
+        return outcomes | {
             position: drop_event(events[position], DropReason.TOO_OFTEN, because)
-            for position in waiting[admitted:]
+            for position in waiting[allowance:]
         }
 
-    def write_events(self, accepted: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
+    def write_events(self, items: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
         """Write all events in one transaction and return their outcomes by position."""
-        written = add_batch(
+        memories = add_batch(
             self.namespace,
-            [item.event.content.strip() for item in accepted.values()],
-            [item.particulars() for item in accepted.values()],
+            [item.event.content.strip() for item in items.values()],
+            [item.particulars() for item in items.values()],
             vectors=self.vectors,
         )
         same = "Says the same as this memory, which now has it as evidence."
@@ -173,7 +173,7 @@ class WritePipeline:
                 classification=item.classification,
                 because="" if memory.is_new else same,
             )
-            for (position, item), memory in zip(accepted.items(), written, strict=True)
+            for (position, item), memory in zip(items.items(), memories, strict=True)
         }
 
 

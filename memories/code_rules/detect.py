@@ -152,8 +152,8 @@ def has_mutable_default(node: ast.AST) -> bool:
 
 
 def is_eval_call(node: ast.AST) -> bool:
-    called = node.func if isinstance(node, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id in ("eval", "exec")
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Name) and function.id in ("eval", "exec")
 
 
 # In the patterns a name of the form `_x` matches any expression.

@@ -41,10 +41,10 @@ def matches_regex(pattern: str, code: str) -> bool:
 
 def matches_tree(pattern: str, code: str) -> bool:
     """`pattern` is Python in which names of the form `_x` match any expression."""
-    wanted, tree = parse_python(pattern), parse_python(code)
-    if wanted is None:
+    pattern_tree, tree = parse_python(pattern), parse_python(code)
+    if pattern_tree is None:
         raise Invalid("The rule's pattern is not Python.")
-    shape: ast.AST = wanted.body[0] if wanted.body else wanted
+    shape: ast.AST = pattern_tree.body[0] if pattern_tree.body else pattern_tree
     # `_x == None` parses as a statement; in the code it is an expression inside one.
     shape = shape.value if isinstance(shape, ast.Expr) else shape
     return tree is not None and any(has_shape(node, shape) for node in ast.walk(tree))

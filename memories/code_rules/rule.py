@@ -128,7 +128,7 @@ def cleanup_weak_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
 def merge_duplicate_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
     """Merge rules of one project, category and type that make the same change, whitespace aside.
     The rule observed most often keeps its name and id."""
-    merged: dict[tuple[str, ...], CodeRule] = {}
+    by_key: dict[tuple[str, ...], CodeRule] = {}
     for rule in sorted(rules, key=lambda rule: -rule.observation_count):
         key = (
             rule.project_id,
@@ -137,17 +137,17 @@ def merge_duplicate_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
             " ".join(rule.before_pattern.split()),
             " ".join(rule.after_pattern.split()),
         )
-        merged[key] = merge_rules(merged[key], rule) if key in merged else rule
-    return list(merged.values())
+        by_key[key] = merge_rules(by_key[key], rule) if key in by_key else rule
+    return list(by_key.values())
 
 
 def merge_rules(one: CodeRule, other: CodeRule) -> CodeRule:
     """Add the counts up; the confidence is the mean weighted by observations."""
     observations = one.observation_count + other.observation_count
-    weighted = one.confidence * one.observation_count + other.confidence * other.observation_count
+    confidence_sum = sum(rule.confidence * rule.observation_count for rule in (one, other))
     return replace(
         one,
-        confidence=weighted / observations if observations else one.confidence,
+        confidence=confidence_sum / observations if observations else one.confidence,
         observation_count=observations,
         success_count=one.success_count + other.success_count,
         failure_count=one.failure_count + other.failure_count,
@@ -180,8 +180,8 @@ def filter_rules(
 
 def similar_by_name(rules: Iterable[CodeRule], name: str) -> list[CodeRule]:
     """Return the rules whose names resemble `name`, the most similar first."""
-    scored = [
+    scores = [
         (fuzz.token_sort_ratio(rule.name.casefold(), name.casefold()), rule) for rule in rules
     ]
-    best_first = sorted(scored, key=lambda pair: -pair[0])
+    best_first = sorted(scores, key=lambda pair: -pair[0])
     return [rule for score, rule in best_first if score >= SAME_NAME_AT]

@@ -135,7 +135,7 @@ class TaskEpisode(TaskRecord):
 
     @property
     def importance(self) -> float:
-        """Higher for a task that failed before it succeeded, and for a large change (at most 0.9)."""
+        """0.4–0.9: higher for a task that failed before it succeeded, or a large change."""
         return (
             0.4
             + 0.15 * bool(self.errors)

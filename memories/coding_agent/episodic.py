@@ -83,7 +83,7 @@ class EpisodicMemoryManager:
                     matches.append(EpisodeMatch(episode, score, {"fuzzy": score}))
             return best_matches(matches, top_k)
 
-        return self.cached(f"error:{error_type}:{error_message}:{use_fuzzy}:{top_k}", search)
+        return self.get_or_search(f"error:{error_type}:{error_message}:{use_fuzzy}:{top_k}", search)
 
     def find_by_project(self, project_id: str, limit: int = 50) -> list[TaskEpisode]:
         """Latest first."""
@@ -103,7 +103,7 @@ class EpisodicMemoryManager:
                 for hit in self.search_vectors(query_text, max(top_k, 10))[:top_k]
             ]
 
-        return self.cached(f"semantic:{top_k}:{query_text}", search)
+        return self.get_or_search(f"semantic:{top_k}:{query_text}", search)
 
     def find_similar_batch(
         self, queries: Sequence[str], max_concurrency: int = 5, top_k: int = 5
@@ -152,7 +152,7 @@ class EpisodicMemoryManager:
                 matches.append(EpisodeMatch(episode, score, parts))
             return [match for match in best_matches(matches, top_k) if match.score > 0]
 
-        return self.cached(f"hybrid:{weights}:{top_k}:{error_type}:{query_text}", search)
+        return self.get_or_search(f"hybrid:{weights}:{top_k}:{error_type}:{query_text}", search)
 
     def invalidate_cache(self, pattern: str | None = None) -> int:
         """Drop all cached answers, or those whose key holds `pattern`; return their number."""
@@ -178,7 +178,9 @@ class EpisodicMemoryManager:
             "invalidations": self._invalidations,
         }
 
-    def cached(self, key: str, search: Callable[[], list[EpisodeMatch]]) -> list[EpisodeMatch]:
+    def get_or_search(
+        self, key: str, search: Callable[[], list[EpisodeMatch]]
+    ) -> list[EpisodeMatch]:
         # Another process may have written: only the store's revision tells.
         revision = self._store.revision()
         with self._lock:
@@ -186,9 +188,9 @@ class EpisodicMemoryManager:
                 self.similarity_cache.clear()
                 self.embedding_cache.clear()
                 self._revision = revision
-            if (known := self.similarity_cache.get(key)) is not None:
+            if (answer := self.similarity_cache.get(key)) is not None:
                 self._hits += 1
-                return list(known)
+                return list(answer)
             self._misses += 1
         # Without the lock: the store may take long, and other threads ask other questions.
         matches = search()

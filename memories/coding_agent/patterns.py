@@ -30,7 +30,7 @@ KEYWORDS = {
 
 
 def category_of(description: str, *, added: int, removed: int) -> PatternCategory | None:
-    """Return the category by the description, else by the numbers of lines; None if neither says."""
+    """Return the category by the description, else by the numbers of lines, or None."""
     description = description.casefold()
     for category, keywords in KEYWORDS.items():
         # From the beginning of a word on: "remove" is not "move", but "moved" is.

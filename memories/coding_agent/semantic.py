@@ -102,8 +102,8 @@ class SemanticMemoryManager:
             raise Invalid("A bug pattern needs the type of its error.")
         # A pattern that waits for approval is known too: it must not be learned twice.
         rows = self._store.find(bucket=Bucket.FACT, kind=BUG, with_pending=True)
-        if known := similar_bugs(rows, error_type, error_message, least=SAME_FROM):
-            record = self._store.get(known[0].id)
+        if bugs := similar_bugs(rows, error_type, error_message, least=SAME_FROM):
+            record = self._store.get(bugs[0].id)
             if record is None:
                 raise NotFound("There is no such bug pattern.")
             payload = count_occurrence(record.payload, episode)
@@ -182,7 +182,7 @@ class SemanticMemoryManager:
     def get_relevant_knowledge(
         self, query: str, *, project_id: str | None = None, limit: int = 5
     ) -> RelevantKnowledge:
-        """Return patterns and insights similar to `query`, the applicable rules, and preferences."""
+        """Return patterns and insights similar to `query`, applicable rules, and preferences."""
         bugs = self._store.search(query, buckets=[Bucket.FACT], kind=BUG, limit=limit)
         codes = self._store.search(query, buckets=[Bucket.SEMANTIC], kind=CODE, limit=limit)
         # Insights share their bucket with code patterns, which are taken out below.
@@ -233,7 +233,7 @@ class SemanticMemoryManager:
     ) -> list[CodeRule]:
         """Merge duplicates, store the new rules, and return the stored ones: a known rule is not
         changed."""
-        synced = []
+        rules_in_store = []
         for one in rule.merge_duplicate_rules(rules):
             project = project_id or one.project_id
             similar = db_store.find_similar_rules(one.name, one.category)
@@ -245,8 +245,8 @@ class SemanticMemoryManager:
             known = next(same_name, one)
             # The caller's version of a rule with a known id replaces the stored one.
             is_new = known.id == one.id
-            synced.append(db_store.save_code_rule(one, project) if is_new else known)
-        return synced
+            rules_in_store.append(db_store.save_code_rule(one, project) if is_new else known)
+        return rules_in_store
 
     def cleanup_weak_rules_in_db(
         self, db_store: MemoryStore, project_id: str | None = None, min_observations: int = 3
@@ -279,8 +279,8 @@ class SemanticMemoryManager:
             if patch.before or patch.after
             for one in self.detect_code_rules_from_patch(patch.before, patch.after)
         ]
-        stored = self.sync_rules_to_db(rules, self._store, episode.project_id)
-        return [self._store.update_code_rule_confidence(one.id, episode.success) for one in stored]
+        rules = self.sync_rules_to_db(rules, self._store, episode.project_id)
+        return [self._store.update_code_rule_confidence(one.id, episode.success) for one in rules]
 
     def _learn_code_pattern(self, episode: TaskEpisode) -> CodePattern | None:
         """Add the code pattern of an episode that changed code and succeeded."""
@@ -312,9 +312,9 @@ class SemanticMemoryManager:
 
     def save_preferences(self, observations: list[str]) -> list[str]:
         if observations:
-            known = self.user_preferences
-            known.add(observations)
-            self._store.save_state(PREFERENCES, {"frequently_accepted": known.frequently_accepted})
+            current = self.user_preferences
+            current.add(observations)
+            self._store.save_state(PREFERENCES, vars(current))
         return observations
 
 
@@ -344,11 +344,12 @@ def similar_bugs(
 def bug_similarity(payload: Mapping[str, Any], error_type: str, message: str) -> float:
     """Return 0.4 · similarity of types + 0.6 · similarity of messages, from 0 to 1."""
     by_type = fuzz.ratio(payload["error_type"].casefold(), error_type.casefold()) / 100
-    known = payload["error_message"]
-    if not message or not known:
+    own_message = payload["error_message"]
+    if not message or not own_message:
         # One message says less than two equal ones, and two missing ones say nothing.
-        return by_type if not message and not known else 0.8 * by_type
-    return 0.4 * by_type + 0.6 * fuzz.token_sort_ratio(known.casefold(), message.casefold()) / 100
+        return by_type if not message and not own_message else 0.8 * by_type
+    by_message = fuzz.token_sort_ratio(own_message.casefold(), message.casefold()) / 100
+    return 0.4 * by_type + 0.6 * by_message
 
 
 def _payload_fields(cls: type[Any], payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,6 +65,20 @@ class WorkingTask(TaskRecord):
     def failures(self) -> list[TaskStep]:
         return [step for step in self.steps_completed if not step.success]
 
+    @property
+    def tool_uses(self) -> list[ToolUse]:
+        steps = self.steps_completed
+        return [ToolUse(tool_name=step.tool_name, success=step.success) for step in steps]
+
+    @property
+    def errors(self) -> list[TaskError]:
+        return [
+            TaskError(
+                error_type=step.error_type or "Error", message=step.error_message, step=step.number
+            )
+            for step in self.failures
+        ]
+
 
 class WorkingMemoryManager:
     """One task at a time per `name`. `resume()` loads what a crashed process left."""
@@ -189,18 +203,8 @@ class WorkingMemoryManager:
             solution=solution,
             pivots=self._extract_pivots(),
             patches=self.extract_patches(),
-            tools_used=[
-                ToolUse(tool_name=step.tool_name, success=step.success)
-                for step in task.steps_completed
-            ],
-            errors=[
-                TaskError(
-                    error_type=step.error_type or "Error",
-                    message=step.error_message,
-                    step=step.number,
-                )
-                for step in task.failures
-            ],
+            tools_used=task.tool_uses,
+            errors=task.errors,
             hypotheses=[hypothesis.text for hypothesis in task.hypotheses],
             decisions=task.decisions,
             files_involved=task.active_files,
@@ -222,7 +226,7 @@ class WorkingMemoryManager:
     # The design prescribes the names of the private methods (docs/agent-memory.md).
 
     def _get_project_id(self) -> str:
-        """Return the given id, else the folder that most of the active files share, else "global"."""
+        """Return the given id, else the folder that most active files share, else "global"."""
         if self.task.project_id:
             return self.task.project_id
         folders = Counter(folder for path in self.task.active_files if (folder := top_folder(path)))
@@ -302,8 +306,14 @@ def joined_texts(steps: list[TaskStep]) -> tuple[str, str]:
 def top_folder(path: str) -> str:
     """Return the first folder of `path` that names a project (not src, tests, home …), or ""."""
     folders = PurePosixPath(path.replace("\\", "/")).parts[:-1]
-    named = (folder for folder in folders if folder.strip("/.:"))
-    return next((folder for folder in named if folder.casefold() not in SOURCE_FOLDERS), "")
+    return next(
+        (
+            folder
+            for folder in folders
+            if folder.strip("/.:") and folder.casefold() not in SOURCE_FOLDERS
+        ),
+        "",
+    )
 
 
 def add_once(names: list[str], name: str) -> None:

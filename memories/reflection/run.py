@@ -1,4 +1,4 @@
-"""One reflection: claim it, read the episodes, generate insights without a lock, write them at once.
+"""A reflection: claim it, read the episodes, generate insights without a lock, write them at once.
 
 A worker that dies leaves the reflection open until its claim expires; a worker that is late finds
 its claim replaced and writes nothing. So each trigger yields exactly one set of insights.

@@ -57,11 +57,11 @@ def start_reflection(
 ) -> Reflection | None:
     """Create the reflection that is due. Return None if none is due or one is still open."""
     # The namespace's lock: of two workers, the second one sees the reflection of the first.
-    with namespace_transaction(namespace) as locked:
-        if locked.reflections.filter(done_at=None).exists():
+    with namespace_transaction(namespace) as owner:
+        if owner.reflections.filter(done_at=None).exists():
             return None
-        due = due_trigger(locked, triggers, now=now)
+        due = due_trigger(owner, triggers, now=now)
         if due is None:
             return None
-        number = (locked.reflections.aggregate(last=Max("number"))["last"] or 0) + 1
-        return Reflection.objects.create(namespace=locked, number=number, **vars(due))
+        number = (owner.reflections.aggregate(last=Max("number"))["last"] or 0) + 1
+        return Reflection.objects.create(namespace=owner, number=number, **vars(due))

@@ -1,4 +1,4 @@
-"""Four stores behind one protocol (`records.MemoryStore`): in memory, a JSON file, PostgreSQL, Qdrant."""
+"""Four stores with one protocol (`MemoryStore`): in memory, a JSON file, PostgreSQL, Qdrant."""
 
 from memories.coding_agent.stores.file import FileStore
 from memories.coding_agent.stores.in_memory import InMemoryStore

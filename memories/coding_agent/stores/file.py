@@ -1,4 +1,4 @@
-"""A store in one JSON file. Each write replaces the whole file: a crash leaves the old or the new."""
+"""A store in one JSON file. Each write replaces the file: a crash leaves the old or the new one."""
 
 import fcntl
 import json

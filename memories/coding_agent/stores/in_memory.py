@@ -37,7 +37,7 @@ class StoreContents:
 
 
 class InMemoryStore:
-    """Records and states are copied on the way in and out, so that a caller's changes stay its own."""
+    """Copies records and states on the way in and out: a caller's changes stay its own."""
 
     def __init__(self, *, vectors: VectorSource | None = None) -> None:
         self._contents = StoreContents()
@@ -63,13 +63,13 @@ class InMemoryStore:
         importance: float | None = None,
     ) -> MemoryRecord:
         with self.transaction() as contents:
-            known = contents.records.get(memory_id)
-            if known is None:
+            record = contents.records.get(memory_id)
+            if record is None:
                 raise NotFound("There is no such memory.")
-            known = contents.records[memory_id] = known.changed(
+            record = contents.records[memory_id] = record.with_changes(
                 payload=copy.deepcopy(payload), importance=importance
             )
-        return known
+        return record
 
     def remove(self, memory_id: UUID) -> bool:
         with self.transaction() as contents:

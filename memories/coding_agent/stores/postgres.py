@@ -39,14 +39,14 @@ RULE_FIELDS = tuple(one.name for one in fields(CodeRule) if one.name != "id")
 
 
 class PostgresMemoryStore:
-    """One namespace's memories. `remove` archives; only `memories.erasure.deletion` deletes for good."""
+    """One namespace's memories. `remove` archives; `memories.erasure.deletion` deletes for good."""
 
     def __init__(self, namespace: Namespace, *, vectors: VectorSource | None = None) -> None:
         self.namespace = namespace
         self._vectors = vectors or SiteSource()
 
     def add(self, record: MemoryRecord) -> MemoryRecord:
-        """Embed, then commit. Where machine-written memories are reviewed, it waits for approval."""
+        """Embed, then commit. With a review of machine-written memories it waits for approval."""
         vectors = self._vectors.of_documents([record.text])
         observation = NewObservation(record.text, Particulars(source=record.kind))
         about = Particulars(
@@ -115,11 +115,11 @@ class PostgresMemoryStore:
     ) -> list[StoreHit]:
         rows = MemoryItem.objects.filter(bucket__in=buckets or list(Bucket))
         rows = rows.filter(payload__kind=kind) if kind else rows
-        found = recall.search(self.namespace, query, limit=limit, within=rows, sources=False)
-        items = self.active_items().in_bulk([hit.id for hit in found.memories])
+        result = recall.search(self.namespace, query, limit=limit, within=rows, sources=False)
+        items = self.active_items().in_bulk([hit.id for hit in result.memories])
         return [
             StoreHit(record_of(items[hit.id]), similarity_of(hit))
-            for hit in found.memories
+            for hit in result.memories
             if hit.id in items
         ]
 
@@ -199,7 +199,7 @@ class PostgresMemoryStore:
         return rows.defer("embedding", "search_vector")
 
     def known_items(self) -> "QuerySet[MemoryItem]":
-        """Also those that wait for approval: they are not searched, but must not be written twice."""
+        """Also those waiting for approval: not searched, but not to be written twice either."""
         rows: QuerySet[MemoryItem] = self.namespace.memories.filter(
             state__in=[State.ACTIVE, State.PENDING]
         )

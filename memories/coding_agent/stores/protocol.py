@@ -41,7 +41,7 @@ class MemoryRecord:
     def kind(self) -> str:
         return str(self.payload.get("kind", ""))
 
-    def changed(
+    def with_changes(
         self, *, payload: Mapping[str, Any] | None, importance: float | None
     ) -> "MemoryRecord":
         """Return the record with what is not None replaced."""
@@ -107,7 +107,7 @@ class MemoryStore(Protocol):
         limit: int = 1000,
         with_pending: bool = False,
     ) -> list[MemoryRecord]:
-        """Latest first. `with_pending` includes what waits for approval, in a store with a review."""
+        """Latest first. `with_pending` includes what waits for approval (PostgreSQL only)."""
 
     def search(
         self,

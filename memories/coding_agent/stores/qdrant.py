@@ -76,7 +76,7 @@ class EmbeddingMemoryStore:
         known = self.get(memory_id)
         if known is None:
             raise NotFound("There is no such memory.")
-        record = known.changed(payload=payload, importance=importance)
+        record = known.with_changes(payload=payload, importance=importance)
         with self.writing():
             self._client.overwrite_payload(
                 self._memories, payload=payload_of(record), points=[str(memory_id)], wait=True
@@ -165,10 +165,10 @@ class EmbeddingMemoryStore:
     ) -> CodeRule:
         # Qdrant has no read-modify-write: the lock serializes the threads of this process only.
         with self._lock:
-            known = self.get_code_rule(rule_id)
-            if known is None:
+            rule = self.get_code_rule(rule_id)
+            if rule is None:
                 raise NotFound("There is no such code rule.")
-            return self.save_code_rule(reinforce_rule(known, success, ema_alpha=ema_alpha))
+            return self.save_code_rule(reinforce_rule(rule, success, ema_alpha=ema_alpha))
 
     def cleanup_weak_rules(self, project_id: str | None = None, min_observations: int = 3) -> int:
         rules = self.find_code_rules(project_id=project_id)
