@@ -219,12 +219,12 @@ class FactChecker:
     def visible_facts(self) -> "QuerySet[GraphEdge]":
         """Believed facts that the view's audience may know, between entities that it may know."""
         view, moment = self.view, self.view.believed_at
-        believed = Q(believed_until=None)
+        belief = Q(believed_until=None)
         if moment is not None:
-            believed |= Q(believed_until__gt=moment)
-            believed &= Q(believed_from__lte=moment)
-        nodes = GraphNode.objects.in_world(view.world).visible_to(view.audience).filter(believed)
-        edges = GraphEdge.objects.in_world(view.world).visible_to(view.audience).filter(believed)
+            belief |= Q(believed_until__gt=moment)
+            belief &= Q(believed_from__lte=moment)
+        nodes = GraphNode.objects.in_world(view.world).visible_to(view.audience).filter(belief)
+        edges = GraphEdge.objects.in_world(view.world).visible_to(view.audience).filter(belief)
         visible: QuerySet[GraphEdge] = edges.filter(src__in=nodes, dst__in=nodes)
         return visible.select_related("src", "dst")
 

@@ -77,8 +77,8 @@ def ending_of(text: str, node: GraphNode) -> str:
         return ""
     last = mention.split()[-1]
     if has_hangul(last[-1]):
-        unspaced = [name.replace(" ", "") for name in names]
-        stems = (form for form in text_forms(last)[1:] if any(form in name for name in unspaced))
+        solid_names = [name.replace(" ", "") for name in names]
+        stems = (form for form in text_forms(last)[1:] if any(form in name for name in solid_names))
         return last[len(next(stems, last)) :]
     if is_cyrillic(last):
         return "x"
@@ -88,7 +88,7 @@ def ending_of(text: str, node: GraphNode) -> str:
 def match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
     text, is_negated = strip_negation(text, language)
     is_past = bool(language.past.search(text))
-    text = without(text, language.ignored)
+    text = without(text, language.ignorable)
     matches = {}  # a dict keeps the order of the patterns and drops repetitions
     for claim, pattern in language.patterns:
         if match := pattern.fullmatch(text):

@@ -44,7 +44,7 @@ class Lexicon:
 
     patterns: tuple[tuple[str, re.Pattern[str]], ...]  # (name of the claim, pattern)
     fillers: re.Pattern[str]
-    ignored: re.Pattern[str] | None
+    ignorable: re.Pattern[str] | None
     rewrites: tuple[tuple[re.Pattern[str], str], ...]
     negations: tuple[re.Pattern[str], ...]
     antonyms: tuple[tuple[re.Pattern[str], str], ...]
@@ -80,7 +80,7 @@ def lexicon(language: str) -> Lexicon:
     return Lexicon(
         patterns=tuple((claim, compile_pattern(text, data)) for claim, text in texts),
         fillers=any_of(data["fillers"]),
-        ignored=any_of(data["ignored"]) if data["ignored"] else None,
+        ignorable=any_of(data["ignored"]) if data["ignored"] else None,
         rewrites=tuple((re.compile(what), by) for what, by in data["rewrites"]),
         negations=tuple(map(re.compile, data["negations"])),
         antonyms=tuple(

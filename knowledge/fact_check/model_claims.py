@@ -30,15 +30,15 @@ def parse_claim_with_model(
 ) -> Claim | None:
     """Return the model's claim; None unless both of its names are mentioned, unambiguously, in
     the sentence. Raises `LanguageModelDown`."""
-    mentioned = {node.name: node for node in linker.mentioned_nodes(sentence)}
-    if len(mentioned) < 2:
+    nodes = {node.name: node for node in linker.mentioned_nodes(sentence)}
+    if len(nodes) < 2:
         return None
     prompt = (
-        f"Relations: {', '.join(KINDS)}\nNames: {', '.join(mentioned)}\n"
+        f"Relations: {', '.join(KINDS)}\nNames: {', '.join(nodes)}\n"
         f"<statement>{sentence}</statement>"
     )
     answer = ModelClaim.model_validate(model.generate_structured(PROMPT, prompt, ModelClaim))
-    a, b = mentioned.get(answer.subject), mentioned.get(answer.object)
+    a, b = nodes.get(answer.subject), nodes.get(answer.object)
     if answer.kind == "none" or a is None or b is None or a.pk == b.pk:
         return None
     kinds = (claim_kinds()[answer.kind],)

@@ -83,10 +83,12 @@ def claim_of_triple(fact: Triple, view: View) -> Claim | UnparsedClaim:
 
 def claim_kind_of(relation: str) -> ClaimKind | None:
     """Return the claim that a relation code, the name of a claim or a known label stands for."""
-    stored = Relations.load().get(relation.strip().upper().replace(" ", "_"))
-    if stored:
-        reading = Reading(stored.stored_as or stored.code, inverse=bool(stored.stored_as))
-        return ClaimKind(stored.code, (reading,))
+    known_relation = Relations.load().get(relation.strip().upper().replace(" ", "_"))
+    if known_relation:
+        reading = Reading(
+            known_relation.stored_as or known_relation.code, inverse=bool(known_relation.stored_as)
+        )
+        return ClaimKind(known_relation.code, (reading,))
     name = fold_name(relation)
     for kind in claim_kinds().values():
         labels = {fold_name(label) for reading in kind.readings for label in reading.labels}

@@ -48,8 +48,8 @@ def neighbor_lore_ids(question: str, view: View) -> list[UUID]:
     the list, else a hidden entry would displace a visible one.
     """
     linker = EntityLinker.for_texts(view.world, [question], view.audience)
-    named = linker.mentioned_nodes(question)
-    own = {node.lore_id for node in named}
-    neighbors = direct_neighbors({node.pk for node in named}, view)
+    mentioned_nodes = linker.mentioned_nodes(question)
+    own = {node.lore_id for node in mentioned_nodes}
+    neighbors = direct_neighbors({node.pk for node in mentioned_nodes}, view)
     lore_ids = [near.node.lore_id for near in neighbors]
     return [pk for pk in lore_ids if pk and pk not in own]

@@ -35,12 +35,12 @@ def record_contradictions(
 ) -> list[ContradictionOut]:
     """Check these edges, and the edges of those of these nodes that have ended, against the
     active rules. Create a `Contradiction` for each new clash, and return all that are open."""
-    concerned = (
+    in_question = (
         Q(pk__in=edges)
         | Q(src__in=nodes, src__until__isnull=False)
         | Q(dst__in=nodes, dst__until__isnull=False)
     )
-    facts = list(believed_facts(world).filter(concerned))
+    facts = list(believed_facts(world).filter(in_question))
     contradictions = {}
     for rule in ConflictRule.objects.filter(active=True):
         for clash in CLASHES_BY_FORM[rule.form](rule, facts):
@@ -89,18 +89,18 @@ def single_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash
 
 def exclusive_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
     """Two relations between the same two entities at the same time, in either direction."""
-    excluded = {rule.relation_id: rule.other_id, rule.other_id: rule.relation_id}
-    mine = [fact for fact in facts if fact.relation_id in excluded]
+    opposite = {rule.relation_id: rule.other_id, rule.other_id: rule.relation_id}
+    mine = [fact for fact in facts if fact.relation_id in opposite]
     if not mine:
         return
     ends = {fact.src_id for fact in mine} | {fact.dst_id for fact in mine}
     others = list(
-        believed_facts(mine[0].world).filter(relation__in=excluded, src__in=ends, dst__in=ends)
+        believed_facts(mine[0].world).filter(relation__in=opposite, src__in=ends, dst__in=ends)
     )
     for a in mine:
         for b in others:
             same_ends = {a.src_id, a.dst_id} == {b.src_id, b.dst_id}
-            if b.relation_id == excluded[a.relation_id] and same_ends and overlap(a, b):
+            if b.relation_id == opposite[a.relation_id] and same_ends and overlap(a, b):
                 yield clash_of(rule, a, b)
 
 

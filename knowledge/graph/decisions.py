@@ -44,7 +44,7 @@ def resolve_contradiction(
         if row.state != Contradiction.State.OPEN:
             raise Conflict("Somebody has decided this already.")
         same = same_contradictions(row)
-        flagged = [fact for each in same for fact in DECISIONS[how](each, at, reason)]
+        to_check = [fact for each in same for fact in DECISIONS[how](each, at, reason)]
         Contradiction.objects.filter(pk__in=[each.pk for each in same]).update(
             state=Contradiction.State.RESOLVED,
             how=how,
@@ -53,7 +53,7 @@ def resolve_contradiction(
             resolved_at=timezone.now(),
         )
         row.refresh_from_db()
-    return Resolution(row, list({fact.pk: fact for fact in flagged}.values()))
+    return Resolution(row, list({fact.pk: fact for fact in to_check}.values()))
 
 
 def same_contradictions(row: Contradiction) -> list[Contradiction]:

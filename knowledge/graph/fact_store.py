@@ -23,53 +23,53 @@ def save_fact(fact: GraphEdge) -> FactOutcome:
     """Insert `fact`, unless its source has said exactly this before. It replaces what the source
     said differently."""
     same_claim = {name: getattr(fact, name) for name in CLAIM_FIELDS}
-    known = GraphEdge.objects.believed().filter(**same_claim).first()
-    if known is None:
+    current = GraphEdge.objects.believed().filter(**same_claim).first()
+    if current is None:
         fact.save(force_insert=True)
         return FactOutcome(id=fact.pk, outcome="created")
-    keep_revelations(known, fact)
-    if all(getattr(known, name) == getattr(fact, name) for name in FACT_FIELDS):
-        return FactOutcome(id=known.pk, outcome="unchanged")
-    replace_fact(known, fact)
+    keep_revelations(current, fact)
+    if all(getattr(current, name) == getattr(fact, name) for name in FACT_FIELDS):
+        return FactOutcome(id=current.pk, outcome="unchanged")
+    replace_fact(current, fact)
     return FactOutcome(id=fact.pk, outcome="changed")
 
 
-def keep_revelations(known: Guarded, new: Guarded) -> None:
+def keep_revelations(current: Guarded, new: Guarded) -> None:
     """Widen `new` to the audiences that the reveal log has opened `known` to: writing a fact
     again hides nothing."""
-    new.known_to = sorted({*known.known_to, *new.known_to})
-    if known.visibility == Visibility.REVEALED and new.visibility == Visibility.GM:
-        new.visibility = known.visibility
+    new.known_to = sorted({*current.known_to, *new.known_to})
+    if current.visibility == Visibility.REVEALED and new.visibility == Visibility.GM:
+        new.visibility = current.visibility
 
 
-def replace_fact(known: GraphEdge, new: GraphEdge) -> None:
+def replace_fact(old: GraphEdge, new: GraphEdge) -> None:
     """Stop believing `known` and insert `new`, believed from the same moment on."""
     now = timezone.now()
     # Before the insert: a unique constraint allows one believed row per claim.
-    GraphEdge.objects.filter(pk=known.pk).update(believed_until=now)
-    new.believed_from, new.replaces = now, known
+    GraphEdge.objects.filter(pk=old.pk).update(believed_until=now)
+    new.believed_from, new.replaces = now, old
     new.save(force_insert=True)
-    new.rests_on.set(known.rests_on.all())
-    new.dependants.add(*known.dependants.all())
-    transfer_reveals(known, new)
+    new.rests_on.set(old.rests_on.all())
+    new.dependants.add(*old.dependants.all())
+    transfer_reveals(old, new)
     new.visibility_changed()
-    close_contradictions_of([known.pk])
+    close_contradictions_of([old.pk])
 
 
-def end_fact(known: GraphEdge, day: float) -> GraphEdge:
+def end_fact(old: GraphEdge, day: float) -> GraphEdge:
     """Replace `known` by a row that says it was valid until `day`, and return that row."""
-    ended = GraphEdge(
-        world_id=known.world_id,
-        src_id=known.src_id,
-        dst_id=known.dst_id,
-        relation_id=known.relation_id,
-        src_kind=known.src_kind,
-        dst_kind=known.dst_kind,
-        label=known.label,
-        **{**{name: getattr(known, name) for name in FACT_FIELDS}, "until": day},
+    new = GraphEdge(
+        world_id=old.world_id,
+        src_id=old.src_id,
+        dst_id=old.dst_id,
+        relation_id=old.relation_id,
+        src_kind=old.src_kind,
+        dst_kind=old.dst_kind,
+        label=old.label,
+        **{**{name: getattr(old, name) for name in FACT_FIELDS}, "until": day},
     )
-    replace_fact(known, ended)
-    return ended
+    replace_fact(old, new)
+    return new
 
 
 def retract_facts(facts: Sequence[GraphEdge], *, because: str) -> list[GraphEdge]:
@@ -77,8 +77,8 @@ def retract_facts(facts: Sequence[GraphEdge], *, because: str) -> list[GraphEdge
     ids = [fact.pk for fact in facts]
     GraphEdge.objects.believed().filter(pk__in=ids).update(believed_until=timezone.now())
     close_contradictions_of(ids)
-    flagged = dependants(ids)
-    for fact in flagged:
+    to_check = dependants(ids)
+    for fact in to_check:
         fact.flag = f"A fact it rests on was retracted: {because}"[:200]
-    GraphEdge.objects.bulk_update(flagged, ["flag"])
-    return flagged
+    GraphEdge.objects.bulk_update(to_check, ["flag"])
+    return to_check

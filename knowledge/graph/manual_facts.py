@@ -30,15 +30,15 @@ def save_manual_fact(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdg
         edge.edited_by = by[:150]
         edge.save(force_insert=True)
         return edge
-    known = GraphEdge.objects.believed().filter(pk=edge.pk).select_for_update().first()
-    if known is None:
+    current = GraphEdge.objects.believed().filter(pk=edge.pk).select_for_update().first()
+    if current is None:
         raise Conflict("Somebody has changed or retracted this fact meanwhile: open it again.")
-    if statement_of(known) == statement_of(edge):
+    if statement_of(current) == statement_of(edge):
         edge.save(update_fields=["flag"])
         return edge
     edge.pk, edge._state.adding = uuid7(), True
     edge.edited_by, edge.edited_because = by[:150], because[:400]
-    replace_fact(known, edge)
+    replace_fact(current, edge)
     return edge
 
 

@@ -148,9 +148,9 @@ def differences(what: str, here: dict[str, Any], there: dict[str, Any]) -> Itera
     for key in here.keys() & there.keys():
         row, *identity = here[key]
         # Neo4j stores no null properties.
-        expected = ({name: value for name, value in row.items() if value is not None}, *identity)
-        if expected != there[key]:
-            yield f"{what} {key} differs: {expected} / {there[key]}"
+        own = ({name: value for name, value in row.items() if value is not None}, *identity)
+        if own != there[key]:
+            yield f"{what} {key} differs: {own} / {there[key]}"
 
 
 def fetch_all(neo: Neo4j, statement: str) -> list[dict[str, Any]]:

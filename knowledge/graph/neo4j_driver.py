@@ -86,7 +86,7 @@ class Neo4j:
     def _submit(self, task: Coroutine[Any, Any, T]) -> Any:
         """Run `task` on the driver's loop and return its future. A failure starts the back-off."""
 
-        async def guarded() -> T:
+        async def run_guarded() -> T:
             try:
                 return await task
             except NEO4J_DOWN as error:
@@ -94,7 +94,7 @@ class Neo4j:
                     self._retry_at = time.monotonic() + BACKOFF_SECONDS
                 raise
 
-        return asyncio.run_coroutine_threadsafe(guarded(), self._loop)
+        return asyncio.run_coroutine_threadsafe(run_guarded(), self._loop)
 
 
 def site_neo4j() -> Neo4j | None:
@@ -111,7 +111,6 @@ def site_neo4j() -> Neo4j | None:
 
 
 @cache
-def connect(url: str, user: str, password: str, database: str, *, process: int) -> Neo4j:  # noqa: ARG001
-    # `process` is part of the cache key: a forked worker must not use the parent's thread and
-    # sockets.
+def connect(url: str, user: str, password: str, database: str, **_process: int) -> Neo4j:
+    # The process id is part of the cache key: a forked worker must not use the parent's thread.
     return Neo4j(url, user, password, database)

@@ -49,12 +49,12 @@ class Neo4jGraph:
         async def read(tx: neo4j.AsyncManagedTransaction) -> tuple[list[NodeOut], list[Row]]:
             rows = await self._fetch(tx, statement, start=str(node_id), limit=MAX_NODES + 1)
             nodes = [node_from(row["node"], row["depth"]) for row in rows]
-            shown = nodes[:MAX_NODES]
+            nearest = nodes[:MAX_NODES]
             edges = await self._fetch(
                 tx,
                 cypher.EDGES_BETWEEN,
-                inner=[str(node.id) for node in shown if node.depth < depth],
-                all=[str(node.id) for node in shown],
+                inner=[str(node.id) for node in nearest if node.depth < depth],
+                all=[str(node.id) for node in nearest],
             )
             return nodes, edges
 

@@ -63,18 +63,18 @@ def neighbors(
             inner=[node.id for node in nodes if node.depth < depth],
             outer=[node.id for node in nodes if node.depth == depth],
         )
-    truncated = len(rows) > limit or rows[0]["steps"] >= max_steps
+    is_truncated = len(rows) > limit or rows[0]["steps"] >= max_steps
     return GraphNeighborhood(
-        center=node_id, depth=depth, nodes=nodes, edges=edges, truncated=truncated
+        center=node_id, depth=depth, nodes=nodes, edges=edges, truncated=is_truncated
     )
 
 
 def shortest_path(view: View, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
     require_depth(max_depth)
     with statement_timeout():
-        known = fetch_nodes(view, [src_id, dst_id])
+        ends = fetch_nodes(view, [src_id, dst_id])
         for end in (src_id, dst_id):
-            if end not in known:
+            if end not in ends:
                 raise unknown_entity(end)
         hops = shortest_hops(
             lambda frontier: [Hop(**row) for row in fetch(sql.HOPS, view, frontier=frontier)],
@@ -134,18 +134,18 @@ def fetch(statement: str, view: View, **values: Any) -> list[dict[str, Any]]:
 def statement_timeout() -> Iterator[None]:
     """Let PostgreSQL cancel a statement of this block after `GRAPH_TIMEOUT` seconds; then raise
     `TooBroad`."""
-    nested = connection.in_atomic_block
+    in_transaction = connection.in_atomic_block
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             before = ""
-            if nested:
+            if in_transaction:
                 cursor.execute("SELECT current_setting('statement_timeout')")
                 before = cursor.fetchone()[0]
             cursor.execute(SET_TIMEOUT, [f"{max(1, int(settings.GRAPH_TIMEOUT * 1000))}ms"])
             yield
             # The setting lasts until the end of the transaction, not of a savepoint: an outer one
             # gets its own back.
-            if nested:
+            if in_transaction:
                 cursor.execute(SET_TIMEOUT, [before])
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):

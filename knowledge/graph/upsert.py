@@ -78,21 +78,21 @@ class Batch:
 
     def write_node(self, fact: NodeFact) -> FactOutcome:
         values = {name: getattr(fact, name) for name in NODE_FIELDS}
-        known = self._find_node(fact)
-        if known is None:
+        current = self._find_node(fact)
+        if current is None:
             identity = {"id": fact.id} if fact.id else {}
             slug = fact.slug or free_slug(self.world, fact.name)
             node = GraphNode.objects.create(world=self.world, slug=slug, **identity, **values)
             return FactOutcome(id=node.pk, outcome="created")
         guard = GraphNode(visibility=fact.visibility, known_to=fact.known_to)
-        keep_revelations(known, guard)
+        keep_revelations(current, guard)
         values |= {"visibility": guard.visibility, "known_to": guard.known_to}
-        if all(getattr(known, name) == value for name, value in values.items()):
-            return FactOutcome(id=known.pk, outcome="unchanged")
+        if all(getattr(current, name) == value for name, value in values.items()):
+            return FactOutcome(id=current.pk, outcome="unchanged")
         for name, value in values.items():
-            setattr(known, name, value)
-        known.save()
-        return FactOutcome(id=known.pk, outcome="changed")
+            setattr(current, name, value)
+        current.save()
+        return FactOutcome(id=current.pk, outcome="changed")
 
     def _find_node(self, fact: NodeFact) -> GraphNode | None:
         """Find the node by id, else by slug; without either, by kind and exact name."""
@@ -133,8 +133,8 @@ class Batch:
         return result
 
     def _link_basis(self, edge: GraphEdge, ids: Sequence[UUID]) -> None:
-        known = GraphEdge.objects.filter(world=self.world, pk__in=ids)
-        basis = set(known.values_list("pk", flat=True))
+        rows = GraphEdge.objects.filter(world=self.world, pk__in=ids)
+        basis = set(rows.values_list("pk", flat=True))
         if missing := set(ids) - basis:
             raise NotFound(f"rests_on: no fact {', '.join(map(str, sorted(missing)))} here.")
         edge.rests_on.add(*basis)
@@ -156,9 +156,9 @@ def stored_form(
 def free_slug(world: World, name: str) -> str:
     slug = slugify(name, allow_unicode=True)[:110] or "entity"
     same_start = GraphNode.objects.filter(world=world, slug__startswith=slug)
-    used = set(same_start.values_list("slug", flat=True))
-    numbered = (f"{slug}-{n}" for n in range(2, len(used) + 3))
-    return next(each for each in (slug, *numbered) if each not in used)
+    slugs = set(same_start.values_list("slug", flat=True))
+    candidates = (f"{slug}-{n}" for n in range(2, len(slugs) + 3))
+    return next(each for each in (slug, *candidates) if each not in slugs)
 
 
 def end_predecessors(fact: GraphEdge, day: float) -> None:
