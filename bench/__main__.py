@@ -1,8 +1,9 @@
 """Measure quality and speed: `make bench DATA=FOLDER` or `python -m bench [FOLDER…]`.
 
-First how good search is, on our own questions and on the evaluation sets of the folders given; then how long it takes,
-by bare SQL, in Python and over HTTP. Everything happens in scratch databases, which are kept: a second run embeds and
-fills nothing. The first run embeds the rules (some minutes). `bench.quality` and `bench.latency` have more options.
+First the quality of search, on our own questions and on the evaluation sets of the given folders;
+then its latency, as bare SQL, in Python and over HTTP. All data is in scratch databases, which are
+kept: only the first run embeds and fills them (some minutes). `bench.quality` and `bench.latency`
+have more options.
 """
 
 import argparse
@@ -24,13 +25,13 @@ def main() -> None:
     parser.add_argument(
         "--sample", type=int, default=200, help="Questions of each set, 0 for all. Default: 200."
     )
-    parser.add_argument("--no-quality", action="store_true", help="Speed alone.")
-    parser.add_argument("--no-latency", action="store_true", help="Quality alone.")
+    parser.add_argument("--no-quality", action="store_true", help="Only latency.")
+    parser.add_argument("--no-latency", action="store_true", help="Only quality.")
     options = parser.parse_args()
     if missing := [str(folder) for folder in options.folders if not folder.is_dir()]:
         parser.error(f"no such folder: {', '.join(missing)}")
     if not options.no_quality:
-        _run(
+        run_module(
             "bench.quality",
             *map(str, options.folders),
             "--questions",
@@ -38,11 +39,11 @@ def main() -> None:
             str(options.sample),
         )
     if not options.no_latency:
-        _run("bench.latency", "--http", "--sizes", options.sizes)
+        run_module("bench.latency", "--http", "--sizes", options.sizes)
 
 
-def _run(module: str, *arguments: str) -> None:
-    """In a process of its own: each has another embedder and another database."""
+def run_module(module: str, *arguments: str) -> None:
+    """Run a module in a process of its own: each has another embedder and another database."""
     print(f"\n== python -m {module} {' '.join(arguments)}", flush=True)
     if code := subprocess.run([sys.executable, "-m", module, *arguments], check=False).returncode:
         sys.exit(code)

@@ -1,30 +1,46 @@
-"""Agent memory without a language model: sorting, intents, abstention.
+"""Agent memory without a language model: buckets, intents, abstention.
 
-python -m bench.agent_memory               # with the embedder of the settings; each author's questions held out in turn
-python -m bench.agent_memory --fit         # fit abstention to all questions, print the lines for thresholds.yaml
-python -m bench.agent_memory --examples    # write memories/buckets/intent_examples.jsonl from the labelled intents
-python -m bench.agent_memory --intents FILE --memories FILE --questions FILE     # a set of another author, as shipped
+    python -m bench.agent_memory               # each author's questions held out in turn
+    python -m bench.agent_memory --fit         # fit abstention to all, print thresholds.yaml
+    python -m bench.agent_memory --examples    # write intent_examples.jsonl of memories/buckets
+    python -m bench.agent_memory --intents FILE --memories FILE --questions FILE
 
-What is fitted (the examples of intents, the weights of abstention) is fitted to everything here, so the numbers to
-believe are those of an author held out: what is fitted to the others, asked what that one wrote. To the questions of
-the author `c` nothing is ever fitted: theirs are the figures to report.
+The last form measures what is shipped on the set of another author.
+
+The shipped examples of intents and weights of abstention are fitted to all sets here, so the valid
+figures are those of a held-out author: fitted to the other authors, tested on that one. Nothing is
+fitted to the questions of the author `c`: report those figures.
 """
 
 import argparse
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.abstaining import LANGUAGES, ask_all, ask_files, fit, held_out, report, trade_off
-from bench.labelled import DATA, rows
-from bench.scratch import connect
-from memories.buckets.abstention import thresholds
-from memories.buckets.cues import LabelScores, load_cues
-from memories.buckets.intent_model import EXAMPLES_FILE, IntentExamples
-from memories.buckets.intents import QueryClassifier
-from retrieval.embedders import get_embedder
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+django.setup()  # the imports below load models
+
+from bench.abstention import (  # noqa: E402
+    LANGUAGES,
+    ask_all,
+    ask_files,
+    fit,
+    print_held_out,
+    print_report,
+    print_trade_off,
+)
+from bench.labelled_sets import DATA, load_rows  # noqa: E402
+from bench.scratch import connect  # noqa: E402
+from memories.buckets.abstention import thresholds  # noqa: E402
+from memories.buckets.cues import LabelScores, load_cues  # noqa: E402
+from memories.buckets.intent_model import EXAMPLES_FILE, IntentExamples  # noqa: E402
+from memories.buckets.intents import QueryClassifier  # noqa: E402
+from retrieval.embedders import get_embedder  # noqa: E402
 
 AUTHORS = {
     "first": ("intents", "intents_fresh", "intents_unseen"),
@@ -39,52 +55,53 @@ def macro_f1(pairs: list[tuple[str, str]]) -> float:
     return sum(2 * right[label] / (wanted[label] + got[label]) for label in wanted) / len(wanted)
 
 
-def sorting() -> None:
-    """Print how well events are sorted into buckets; the fresh ones were written after the cues."""
+def print_bucket_scores() -> None:
+    """Print the quality of bucket classification; the fresh events were written after the cues."""
     cues = load_cues("buckets")
     for half, file in (("tuning", "events"), ("reporting", "events"), ("fresh", "events_fresh")):
         pairs = [
             (row["bucket"].lower(), cues.classify(row["text"]).label)
-            for row in rows(DATA / f"{file}.jsonl", half=half)
+            for row in load_rows(DATA / f"{file}.jsonl", half=half)
         ]
         print(f"buckets    {half:<12} macro F1 {macro_f1(pairs):.3f}  ({len(pairs)})")
 
 
 def examples_of(authors: list[str]) -> list[dict[str, Any]]:
-    """The labelled intents of these authors, none twice."""
+    """Return the labelled intents of these authors without duplicates."""
     everything = [
         row
         for author in authors
         for file in AUTHORS[author]
-        for row in rows(DATA / f"{file}.jsonl")
+        for row in load_rows(DATA / f"{file}.jsonl")
     ]
     return list({row["text"].casefold().strip(" .?!"): row for row in everything}.values())
 
 
-def taught(examples: list[dict[str, Any]]) -> QueryClassifier:
+def classifier_from(examples: list[dict[str, Any]]) -> QueryClassifier:
     texts, labels = [row["text"] for row in examples], [row["intent"].lower() for row in examples]
     return QueryClassifier(examples=IntentExamples(tuple(texts), tuple(labels)))
 
 
-def intents() -> None:
-    """Print for each author how well those questions are understood that only the other authors' have taught."""
+def print_intent_scores() -> None:
+    """Print the quality of intent classification for each author, by examples of the other authors."""
     for author in AUTHORS:
-        others = taught(examples_of([other for other in AUTHORS if other != author]))
-        judge_intents(f"{author} held out", examples_of([author]), others.classify)
-        judge_intents(f"{author} cues alone", examples_of([author]), load_cues("intents").classify)
+        others = classifier_from(examples_of([other for other in AUTHORS if other != author]))
+        print_intent_score(f"{author} held out", examples_of([author]), others.classify)
+        print_intent_score(
+            f"{author} cues alone", examples_of([author]), load_cues("intents").classify
+        )
 
 
-def judge_intents(
+def print_intent_score(
     name: str, asked: list[dict[str, Any]], judge: Callable[[str], LabelScores]
 ) -> None:
     pairs = {row["text"]: (row["intent"].lower(), judge(row["text"]).label) for row in asked}
-    by_language = (
-        f"{language} {macro_f1([pairs[row['text']] for row in asked if row['language'] == language]):.3f}"
-        for language in LANGUAGES
-    )
-    print(
-        f"intents    {name:<18} macro F1 {macro_f1(list(pairs.values())):.3f}  {'  '.join(by_language)}  ({len(pairs)})"
-    )
+    by_language = ""
+    for language in LANGUAGES:
+        some = [pairs[row["text"]] for row in asked if row["language"] == language]
+        by_language += f"{language} {macro_f1(some):.3f}  "
+    total = macro_f1(list(pairs.values()))
+    print(f"intents    {name:<18} macro F1 {total:.3f}  {by_language}({len(pairs)})")
 
 
 def write_examples() -> None:
@@ -96,25 +113,25 @@ def write_examples() -> None:
     print(f"{len(lines)} examples in {EXAMPLES_FILE}")
 
 
-def reporting() -> None:
-    """Print how what is shipped fares on the set of an author to whom nothing was ever fitted."""
+def print_reported_scores() -> None:
+    """Print the quality of the shipped data on the set of an author to whom nothing was fitted."""
     asked_for, known = (
-        rows(DATA / "intents_c.jsonl"),
+        load_rows(DATA / "intents_c.jsonl"),
         {row["text"] for row in examples_of(list(AUTHORS))},
     )
-    judge_intents("c as shipped", asked_for, QueryClassifier().classify)
+    print_intent_score("c as shipped", asked_for, QueryClassifier().classify)
     strange = [row for row in asked_for if row["text"] not in known]
-    judge_intents("c, none taught", strange, QueryClassifier().classify)
+    print_intent_score("c, none taught", strange, QueryClassifier().classify)
     asked = ask_files(DATA / "abstention_c.jsonl", DATA / "abstention_c_memories.jsonl")
-    report("c as shipped", asked, thresholds()[get_embedder("memory").name])
+    print_report("c as shipped", asked, thresholds()[get_embedder("memory").name])
 
 
-def of_files(options: argparse.Namespace) -> None:
-    """Print how what is shipped fares on a set of another author."""
+def print_scores_of_files(options: argparse.Namespace) -> None:
+    """Print the quality of the shipped data on a set of another author."""
     if options.intents:
-        judge_intents("as shipped", rows(options.intents), QueryClassifier().classify)
+        print_intent_score("as shipped", load_rows(options.intents), QueryClassifier().classify)
     if options.questions:
-        report(
+        print_report(
             "as shipped",
             ask_files(options.questions, options.memories),
             thresholds()[get_embedder("memory").name],
@@ -136,19 +153,19 @@ def main() -> None:
     if options.examples:
         return write_examples()
     if options.intents or options.questions:
-        return of_files(options)
+        return print_scores_of_files(options)
     known = ask_all()
     if options.fit:
         print(
             f"any: {vars(fit(known, bare=True))}\n{get_embedder('memory').name}: {vars(fit(known))}"
         )
         return None
-    sorting()
-    intents()
-    held_out(known)
-    held_out(known, bare=True)
-    trade_off(known)
-    return reporting()
+    print_bucket_scores()
+    print_intent_scores()
+    print_held_out(known)
+    print_held_out(known, bare=True)
+    print_trade_off(known)
+    return print_reported_scores()
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""1,000 events through the whole write pipeline without a model, embedding included, beside HAEMA's `add`.
+"""Throughput of the write pipeline without a language model, embedding included, beside HAEMA's
+`add`.
 
     python -m bench.agent_throughput [--events 1000] [--repeats 5] [--peer-repeats 3]
 
-The peer is `haema` 0.4.0, if it can be imported (PYTHONPATH). It gets the same texts, vectors from the same embedder,
-and no language model (one that fails at once: it then stores contents as they came). It is measured in two ways: one
-`add` an event, as events come in, and all contents in one `add`. Every repeat has texts and a memory of its own, so
-that no cache of ours is warm; medians are printed.
+The peer is `haema` 0.4.0, if it can be imported (PYTHONPATH). It gets the same texts, vectors from
+the same embedder, and a language model that fails at once, so that it stores contents as they are.
+It is measured with one `add` per event and with all contents in one `add`. Every repeat has its own
+texts and memory, so that no cache is warm; medians are printed.
 """
 
 import argparse
@@ -19,19 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from bench.labelled import DATA, rows
+from bench.labelled_sets import DATA, load_rows
 from bench.scratch import connect
 
 
-def texts(count: int, repeat: int = 0) -> list[str]:
-    """The labelled events, each some times over with other numbers: near one another, and not the same."""
-    told = [row["text"] for row in rows(DATA / "events.jsonl")]
+def event_texts(count: int, repeat: int = 0) -> list[str]:
+    """Return the labelled events, repeated with other numbers: similar to one another, but not the
+    same."""
+    told = [row["text"] for row in load_rows(DATA / "events.jsonl")]
     numbers = range(repeat * count, (repeat + 1) * count)
     return [f"{told[n % len(told)]} (entry {n} of ledger {n * 7919 % 1000})" for n in numbers]
 
 
-def ours(events: list[str]) -> float:
-    """Events a second, into a new memory."""
+def measure_ours(events: list[str]) -> float:
+    """Return events per second into a new memory."""
     from memories import namespaces
     from memories.buckets.events import MemoryEvent, count_outcomes
     from memories.buckets.write_pipeline import OpenGate, WritePipeline
@@ -44,16 +46,16 @@ def ours(events: list[str]) -> float:
     begun = time.perf_counter()
     outcomes = pipeline.process_all([MemoryEvent(text) for text in events])
     spent = time.perf_counter() - begun
-    print(
-        f"ours              {len(events)} events in {spent:.2f} s: {len(events) / spent:.0f}/s  {count_outcomes(outcomes)}"
-    )
-    return len(events) / spent
+    rate = len(events) / spent
+    counts = count_outcomes(outcomes)
+    print(f"ours              {len(events)} events in {spent:.2f} s: {rate:.0f}/s  {counts}")
+    return rate
 
 
-def peer(events: list[str], *, at_once: bool) -> float:
-    """HAEMA's events a second, one a call as they come, or all in one call."""
+def measure_peer(events: list[str], *, at_once: bool) -> float:
+    """Return HAEMA's events per second, with one call per event or with one call for all."""
     with TemporaryDirectory() as folder:
-        memory = _haema(folder)
+        memory = make_haema_memory(folder)
         begun = time.perf_counter()
         for contents in [events] if at_once else [[text] for text in events]:
             memory.add(contents)
@@ -64,7 +66,7 @@ def peer(events: list[str], *, at_once: bool) -> float:
     return len(events) / spent
 
 
-def _haema(folder: str) -> Any:
+def make_haema_memory(folder: str) -> Any:
     import haema
 
     from retrieval.embedders import HashingEmbedder
@@ -99,8 +101,12 @@ def main() -> None:
     os.environ["EMBEDDER"] = "hashing"
     connect("memory37_throughput_bench")
     logging.getLogger("haema").setLevel(logging.CRITICAL)
-    ours(texts(50, repeat=1000))  # the first connection and the first words are nobody's measure
-    mine = statistics.median(ours(texts(options.events, n)) for n in range(options.repeats))
+    measure_ours(
+        event_texts(50, repeat=1000)
+    )  # the first connection and the first words are nobody's measure
+    mine = statistics.median(
+        measure_ours(event_texts(options.events, n)) for n in range(options.repeats)
+    )
     print(f"median of ours: {mine:.0f}/s")
     try:
         import haema  # noqa: F401
@@ -109,21 +115,24 @@ def main() -> None:
         return
     for at_once in (False, True):
         compare(
-            [texts(options.events, 50 + n) for n in range(options.peer_repeats)], at_once=at_once
+            [event_texts(options.events, 50 + n) for n in range(options.peer_repeats)],
+            at_once=at_once,
         )
 
 
 def compare(rounds: list[list[str]], *, at_once: bool) -> None:
-    """Each round measures ours, the peer and ours again: so that a machine whose speed wanders favours nobody."""
+    """Measure ours, the peer and ours again in each round, so that a drift of the machine's speed
+    favors nobody."""
     ratios, runs = [], []
     for events in rounds:
-        before, theirs, after = ours(events), peer(events, at_once=at_once), ours(events)
+        before = measure_ours(events)
+        theirs = measure_peer(events, at_once=at_once)
+        after = measure_ours(events)
         runs.append(theirs)
         ratios.append(statistics.mean([before, after]) / theirs)
-    told = ", ".join(f"{ratio:.1f}" for ratio in ratios)
-    print(
-        f"median {statistics.median(runs):.0f}/s, ratio {statistics.median(ratios):.1f} (rounds: {told})"
-    )
+    rounds_text = ", ".join(f"{ratio:.1f}" for ratio in ratios)
+    rate, ratio = statistics.median(runs), statistics.median(ratios)
+    print(f"median {rate:.0f}/s, ratio {ratio:.1f} (rounds: {rounds_text})")
 
 
 if __name__ == "__main__":

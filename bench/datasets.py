@@ -1,8 +1,9 @@
-"""Evaluation sets: folders of `<name>.corpus.jsonl[.gz]` and `<name>.queries.jsonl[.gz]`, one JSON object a line.
+"""Evaluation sets: folders of `<name>.corpus.jsonl[.gz]` and `<name>.queries.jsonl[.gz]`, one JSON
+object a line.
 
-A document is `{id, text, meta}`, a question `{id, text, relevant_ids, meta}`. `meta.scope` is a tenant; `meta.title`,
-`meta.speaker` and `meta.date` become the context of a passage, `meta.lang` its language, `meta.seq` its place in a
-talk.
+A document is `{id, text, meta}`, a question `{id, text, relevant_ids, meta}`. `meta.scope` is a
+tenant; `meta.title`, `meta.speaker` and `meta.date` become the context of a passage, `meta.lang`
+its language, `meta.seq` its position in a dialogue.
 """
 
 import gzip
@@ -27,7 +28,7 @@ class Document:
 
     @property
     def context(self) -> str:
-        """What a reader would need to understand the text: who spoke and when, or the title."""
+        """The speaker and the date, or the title."""
         if speaker := self.meta.get("speaker"):
             return f"{speaker} ({self.meta['date']})" if self.meta.get("date") else str(speaker)
         return str(self.meta.get("context") or self.meta.get("title") or "")
@@ -69,7 +70,7 @@ class Dataset:
     questions: list[Question]
 
     @property
-    def talk(self) -> bool:
+    def is_dialogue(self) -> bool:
         """Whether the documents are turns of a conversation."""
         return any("speaker" in document.meta for document in self.documents)
 
@@ -79,55 +80,58 @@ class Dataset:
 
 
 def language_of(text: str) -> str:
-    """Guess by script: enough to choose how words are cut."""
+    """Guess by script, which is enough to choose a stemmer."""
     for language, (first, last) in (("ko", HANGUL), ("ru", CYRILLIC)):
         if sum(first <= letter <= last for letter in text) * 4 > len(text):
             return language
     return "en"
 
 
-def datasets_in(folder: Path, only: set[str] | None = None) -> Iterator[Dataset]:
-    """Yield the sets of `folder` by name. Questions without words or without an answer are left out."""
+def load_datasets(folder: Path, only: set[str] | None = None) -> Iterator[Dataset]:
+    """Yield the sets of `folder` in the order of their names, without questions that have no text
+    or no answer."""
     for path in sorted(folder.glob("*.corpus.jsonl*")):
         name = path.name.split(".")[0]
         if only is None or name in only:
             documents = [
-                Document(row["id"], row["text"], row.get("meta") or {}) for row in _rows(path)
+                Document(row["id"], row["text"], row.get("meta") or {}) for row in read_rows(path)
             ]
             asked = [
-                _question(row)
-                for row in _rows(path.with_name(path.name.replace(".corpus.", ".queries.")))
+                question_from(row)
+                for row in read_rows(path.with_name(path.name.replace(".corpus.", ".queries.")))
             ]
             yield Dataset(
                 name, documents, [each for each in asked if each.relevant and each.text.strip()]
             )
 
 
-def sampled(dataset: Dataset, most: int) -> Dataset:
-    """The same documents with every n-th question, at most `most` of them (0: all)."""
+def sample_questions(dataset: Dataset, most: int) -> Dataset:
+    """Return the set with every n-th question, at most `most` of them (0: all)."""
     step = -(-len(dataset.questions) // most) if most else 1
     return replace(dataset, questions=dataset.questions[::step])
 
 
-def with_neighbours(dataset: Dataset, turns: int = 1) -> Dataset:
-    """The same set, where each turn is also found by the turns around it (same scope and session)."""
+def with_adjacent_turns(dataset: Dataset, turns: int = 1) -> Dataset:
+    """Return the set with adjacent turns of the same session as the surroundings of each turn."""
     ordered = sorted(
         dataset.documents, key=lambda document: (document.scope, document.meta.get("seq", 0))
     )
     documents = []
     for place, document in enumerate(ordered):
         around = ordered[max(0, place - turns) : place] + ordered[place + 1 : place + 1 + turns]
-        same = [other.text for other in around if _talk(other) == _talk(document)]
+        same = [
+            other.text for other in around if conversation_of(other) == conversation_of(document)
+        ]
         meta = {**document.meta, "surroundings": " ".join(same)}
         documents.append(Document(document.id, document.text, meta))
     return Dataset(f"{dataset.name}+neighbours", documents, dataset.questions)
 
 
-def _talk(document: Document) -> tuple[str, Any]:
+def conversation_of(document: Document) -> tuple[str, Any]:
     return document.scope, document.meta.get("session")
 
 
-def _question(row: dict[str, Any]) -> Question:
+def question_from(row: dict[str, Any]) -> Question:
     return Question(
         row["id"],
         row["text"],
@@ -136,7 +140,7 @@ def _question(row: dict[str, Any]) -> Question:
     )
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
         for line in lines:

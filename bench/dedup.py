@@ -1,7 +1,8 @@
-"""How often are memories taken for the same, rightly and wrongly: `python -m bench.dedup`.
+"""Precision and recall of duplicate detection between memories: `python -m bench.dedup`.
 
-Labelled pairs of our own (bench/data/pairs.jsonl). The threshold was fitted on the tuning half; the numbers to quote
-are those of the reporting half. Also prints what vectors alone reach at their best threshold.
+On our own labelled pairs (bench/data/pairs.jsonl). The threshold was fitted on the tuning half;
+report the figures of the reporting half. Also prints the result of vectors alone at their best
+threshold.
 """
 
 import json
@@ -27,20 +28,21 @@ class Pair:
 
 @dataclass(frozen=True)
 class Rates:
-    right: int
+    correct: int
     wrong: int
     missed: int
 
     @property
     def precision(self) -> float:
-        return self.right / max(self.right + self.wrong, 1)
+        return self.correct / max(self.correct + self.wrong, 1)
 
     @property
     def recall(self) -> float:
-        return self.right / max(self.right + self.missed, 1)
+        return self.correct / max(self.correct + self.missed, 1)
 
     def __str__(self) -> str:
-        return f"precision {self.precision:.3f}  recall {self.recall:.3f}  ({self.wrong} wrong, {self.missed} missed)"
+        rates = f"precision {self.precision:.3f}  recall {self.recall:.3f}"
+        return f"{rates}  ({self.wrong} wrong, {self.missed} missed)"
 
 
 def rates(pairs: list[Pair], same: Callable[[Pair], bool]) -> Rates:
@@ -48,7 +50,7 @@ def rates(pairs: list[Pair], same: Callable[[Pair], bool]) -> Rates:
     return Rates(outcome[True, True], outcome[True, False], outcome[False, True])
 
 
-def load() -> list[Pair]:
+def load_pairs() -> list[Pair]:
     from retrieval.embedders import get_embedder
 
     rows = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
@@ -71,29 +73,27 @@ def main() -> None:
     def same(pair: Pair) -> bool:
         return compare(pair.a, pair.b, similarity=pair.cosine) in (Verdict.EXACT, Verdict.NEAR)
 
-    pairs = load()
+    pairs = load_pairs()
     tuning, reporting = (
         [pair for pair in pairs if pair.half == half] for half in ("tuning", "reporting")
     )
     best = max(
         (n / 100 for n in range(50, 100)),
-        key=lambda t: _f1(rates(tuning, lambda pair: pair.cosine >= t)),
+        key=lambda t: f1_of(rates(tuning, lambda pair: pair.cosine >= t)),
     )
     print(f"{len(pairs)} pairs, operating point {SAME_FROM}")
     print(f"tuning     {rates(tuning, same)}")
     print(f"reporting  {rates(reporting, same)}")
     for language in ("en", "ru", "ko"):
-        print(
-            f"  {language}       {rates([pair for pair in reporting if pair.language == language], same)}"
-        )
-    print(
-        f"vectors alone (cosine ≥ {best:.2f}), reporting: {rates(reporting, lambda pair: pair.cosine >= best)}"
-    )
+        some = [pair for pair in reporting if pair.language == language]
+        print(f"  {language}       {rates(some, same)}")
+    by_vectors = rates(reporting, lambda pair: pair.cosine >= best)
+    print(f"vectors alone (cosine ≥ {best:.2f}), reporting: {by_vectors}")
     wrong = Counter(pair.kind for pair in reporting if same(pair) != pair.duplicate)
     print("errors by kind, reporting:", dict(wrong))
 
 
-def _f1(found: Rates) -> float:
+def f1_of(found: Rates) -> float:
     return 2 * found.precision * found.recall / max(found.precision + found.recall, 1e-9)
 
 

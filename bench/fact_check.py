@@ -1,4 +1,4 @@
-"""Is `lore_assert` right? Precision of `true` and `false`, recall of `unknown`, on statements about the demo world.
+"""Precision and recall of `lore_assert` on statements about the demo world.
 
     python -m bench.fact_check [--half tuning|reporting|all] [--misses]
 
@@ -31,11 +31,12 @@ def main() -> None:
     django.setup()
     rows = [json.loads(line) for line in STATEMENTS.read_text(encoding="utf-8").splitlines()]
     chosen = [row for row in rows if args.half in ("all", row["half"])]
-    report(answer_statements(chosen), misses=args.misses and args.half == "tuning")
+    print_report(answer_statements(chosen), misses=args.misses and args.half == "tuning")
 
 
 def answer_statements(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], str, str, float]]:
-    """Return (statement, answer, reason, milliseconds), as the game master of a fresh demo world gets them."""
+    """Return (statement, result, reason, milliseconds), as the game master of a fresh demo world
+    gets them."""
     from django.db import transaction
 
     from knowledge.fact_check.schemas import Assertion
@@ -57,12 +58,12 @@ def answer_statements(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], 
     return found
 
 
-def report(found: list[tuple[dict[str, str], str, str, float]], *, misses: bool) -> None:
+def print_report(found: list[tuple[dict[str, str], str, str, float]], *, misses: bool) -> None:
     for languages in (("en", "ru", "ko"), ("en",), ("ru",), ("ko",)):
         some = [one for one in found if one[0]["language"] in languages]
         print(
             f"{'+'.join(languages):10}",
-            "  ".join(_score(some, label) for label in LABELS),
+            "  ".join(precision_and_recall(some, label) for label in LABELS),
             f"  n {len(some)}",
         )
     times = sorted(one[3] for one in found)
@@ -72,7 +73,7 @@ def report(found: list[tuple[dict[str, str], str, str, float]], *, misses: bool)
             print(f"{row['id']} wanted {row['label']} got {answer}: {row['text']}  [{reason}]")
 
 
-def _score(found: list[tuple[dict[str, str], str, str, float]], label: str) -> str:
+def precision_and_recall(found: list[tuple[dict[str, str], str, str, float]], label: str) -> str:
     pairs = Counter((row["label"] == label, answer == label) for row, answer, *_rest in found)
     right, given, there = (
         pairs[True, True],

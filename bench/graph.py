@@ -1,9 +1,10 @@
-"""How fast is the graph in PostgreSQL beside a live Neo4j? The same questions, in turns, of 100k entities, 500k facts.
+"""Latency of the graph in PostgreSQL beside a live Neo4j: the same questions in turns, 100k
+entities, 500k facts.
 
     python -m bench.graph [--nodes 100000] [--edges 500000] [--asks 200]
 
-Wants Java and Maven (the server is fetched by tests/knowledge/graph/neo4j_server.py). The facts are written to a world of their
-own, which is deleted at the end. Trust the ratios, not the milliseconds.
+Needs Java and Maven (tests/knowledge/graph/neo4j_server.py fetches the server). The facts are in a
+world of their own, which is deleted at the end. The ratios are more reliable than the milliseconds.
 """
 
 import argparse
@@ -36,13 +37,15 @@ def main() -> None:
 
     with (
         running(heap="1200m", page_cache="512m") as server,
-        filled(args.nodes, args.edges, server) as (stores, ids),
+        filled_stores(args.nodes, args.edges, server) as (stores, ids),
     ):
         compare(stores, ids, args.asks)
 
 
 @contextmanager
-def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any], list[UUID]]]:
+def filled_stores(
+    nodes: int, edges: int, server: Any
+) -> Iterator[tuple[dict[str, Any], list[UUID]]]:
     """Fill both stores with the same random graph."""
     from django.conf import settings
     from django.db import connection
@@ -62,11 +65,11 @@ def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any]
     create_schema(neo)
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
-        people = [_person(GraphNode, world, n) for n in range(nodes)]
-        for batch in _batches(people):
+        people = [person_node(GraphNode, world, n) for n in range(nodes)]
+        for batch in in_batches(people):
             GraphNode.objects.bulk_create(batch)
             copy_rows(neo, batch, [])
-        for batch in _batches(_facts(GraphEdge, world, people, edges)):
+        for batch in in_batches(random_edges(GraphEdge, world, people, edges)):
             GraphEdge.objects.bulk_create(batch)
             copy_rows(neo, [], batch)
         cursor.execute("SET session_replication_role = DEFAULT")
@@ -88,13 +91,13 @@ def filled(nodes: int, edges: int, server: Any) -> Iterator[tuple[dict[str, Any]
         world.delete()
 
 
-def _person(model: Any, world: Any, n: int) -> Any:
+def person_node(model: Any, world: Any, n: int) -> Any:
     return model(
         world=world, kind="Character", slug=f"p{n}", name=f"Person {n}", visibility="public"
     )
 
 
-def _facts(model: Any, world: Any, people: list[Any], count: int) -> Iterator[Any]:
+def random_edges(model: Any, world: Any, people: list[Any], count: int) -> Iterator[Any]:
     rng = random.Random(37)
     seen: set[tuple[int, int]] = set()
     while len(seen) < count:
@@ -116,7 +119,7 @@ def _facts(model: Any, world: Any, people: list[Any], count: int) -> Iterator[An
         )
 
 
-def _batches(rows: Any, size: int = 2000) -> Iterator[list[Any]]:
+def in_batches(rows: Any, size: int = 2000) -> Iterator[list[Any]]:
     batch: list[Any] = []
     for row in rows:
         batch.append(row)
@@ -138,10 +141,10 @@ def compare(stores: dict[str, Any], ids: list[UUID], asks: int) -> None:
         ("shortest_path(max_depth=4)", [(*pair, 4) for pair in pairs], "shortest_path"),
     ):
         calls = {store: async_to_sync(getattr(stores[store], ask)) for store in stores}
-        report(name, timed(calls, questions))
+        print_times(name, measure_times(calls, questions))
 
 
-def timed(
+def measure_times(
     calls: dict[str, Callable[..., Any]], questions: list[tuple[Any, ...]]
 ) -> dict[str, list[float]]:
     """Ask each question of each store in turn; the first questions warm up and do not count."""
@@ -159,7 +162,7 @@ def timed(
     return times
 
 
-def report(name: str, times: dict[str, list[float]]) -> None:
+def print_times(name: str, times: dict[str, list[float]]) -> None:
     for store, some in times.items():
         ordered = sorted(some)
         p95 = ordered[int(len(some) * 0.95)]

@@ -1,5 +1,5 @@
-"""Does `expand` help a search of lore? nDCG@10 of the demo's questions, with the graph leg at several weights.
-Everything is loaded in a transaction that is rolled back; the search goes by words.
+"""Effect of `expand` on lore search: nDCG@10 of the demo's questions, by words, with the graph leg
+at several weights. The demo is loaded in a transaction that is rolled back.
 
     python -m bench.graph_leg
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import django
 
-from bench.scoring import ndcg
+from bench.metrics import ndcg
 
 QUESTIONS = Path(__file__).parent / "questions" / "lore.queries.jsonl"
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
@@ -23,7 +23,7 @@ def main() -> None:
     os.environ.setdefault("EMBEDDER", "hashing")
     django.setup()
     rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
-    answers = asked(rows)
+    answers = search_at_each_weight(rows)
     for languages in (("en", "ru", "ko"), ("en",), ("ru",), ("ko",)):
         some = [n for n, row in enumerate(rows) if row["meta"]["language"] in languages]
         scores = {
@@ -36,8 +36,8 @@ def main() -> None:
         )
 
 
-def asked(rows: list[dict]) -> dict[float, list[list[str]]]:
-    """Return the ids found for each question, by the weight of the graph leg, as a game master asks."""
+def search_at_each_weight(rows: list[dict]) -> dict[float, list[list[str]]]:
+    """Return, by the weight of the graph leg, the ids that a game master gets for each question."""
     from django.db import transaction
 
     from knowledge import graph_leg
@@ -52,12 +52,12 @@ def asked(rows: list[dict]) -> dict[float, list[list[str]]]:
         caller = Caller.gm(World.objects.get(slug="ferrymark"))
         for weight in WEIGHTS:
             graph_leg.WEIGHT = weight
-            found[weight] = [ids(row["text"], caller, expand=weight > 0) for row in rows]
+            found[weight] = [found_ids(row["text"], caller, expand=weight > 0) for row in rows]
         transaction.set_rollback(True)
     return found
 
 
-def ids(text: str, caller: Any, *, expand: bool) -> list[str]:
+def found_ids(text: str, caller: Any, *, expand: bool) -> list[str]:
     from knowledge.schemas import LoreQuestion
     from knowledge.search import find_lore
     from retrieval.search import Mode

@@ -1,9 +1,10 @@
-"""How long a search takes: `python -m bench.latency [--sizes 10000,100000] [--http]`.
+"""Latency of a search: `python -m bench.latency [--sizes 10000,100000] [--http]`.
 
-The bare SQL statement and the Python call that sends it answer the same questions in turn; so do, with `--http`, the
-statement of `lore_search` (twice the passages, with the columns of their entries) and the HTTP call that sends it. All
-within one run, so that ratios hold on a busy machine, and bare SQL with the settings that the search makes. Embedding
-is left out: the questions' vectors are made with the world.
+The bare SQL statement and the Python call that sends it answer the same questions in turns; with
+`--http` also the statement of `lore_search` (twice the passages, with the columns of their entries)
+and the HTTP call that sends it. All are in one run, so that ratios are valid on a busy machine;
+bare SQL uses the session settings of the search. Embedding is not measured: the vectors of the
+questions are generated with the world.
 """
 
 import argparse
@@ -18,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from bench.scratch import connect
 
 if TYPE_CHECKING:
-    from bench.served import Served
+    from bench.http_server import BenchServer
     from retrieval.embedders import Vectors
     from worlds.models import World
 
-os.environ["EMBEDDER"] = "bench.generated.MadeEmbedder"
+os.environ["EMBEDDER"] = "bench.generated_world.GeneratedEmbedder"
 
 QUESTIONS, ROUNDS, K = 100, 3, 10
 
@@ -30,55 +31,58 @@ QUESTIONS, ROUNDS, K = 100, 3, 10
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="10000,100000")
-    parser.add_argument("--http", action="store_true", help="Also through the web server.")
+    parser.add_argument("--http", action="store_true", help="Also over HTTP.")
     options = parser.parse_args()
     for size in map(int, options.sizes.split(",")):
         connect(f"memory37_latency_{size}")
-        run(size, http=options.http)
+        measure_size(size, http=options.http)
 
 
-def run(size: int, *, http: bool) -> None:
-    from bench.generated import MadeEmbedder
+def measure_size(size: int, *, http: bool) -> None:
+    from bench.generated_world import GeneratedEmbedder
 
-    questions = world_of(size)
-    MadeEmbedder.vectors = dict(questions)
-    ways: dict[str, Callable[[str], Any]] = {"sql": bare_sql(in_python()), "python": in_python()}
-    with served(questions) if http else nullcontext() as server:
+    questions = load_world(size)
+    GeneratedEmbedder.vectors = dict(questions)
+    ways: dict[str, Callable[[str], Any]] = {
+        "sql": bare_sql_function(search_function()),
+        "python": search_function(),
+    }
+    with running_server(questions) if http else nullcontext() as server:
         if server:
-            ways |= {"tool's sql": bare_sql(by_tool()), "http": server.ask}
-        times = interleaved(ways, [text for text, _vector in questions])
-    report(size, times)
-    narrow_filter(questions)
+            ways |= {"tool's sql": bare_sql_function(tool_function()), "http": server.ask}
+        times = measure_interleaved(ways, [text for text, _vector in questions])
+    print_times(size, times)
+    print_recall(questions)
 
 
 @contextmanager
-def served(questions: "list[tuple[str, Vectors]]") -> "Iterator[Served]":
-    from bench.served import Served
+def running_server(questions: "list[tuple[str, Vectors]]") -> "Iterator[BenchServer]":
+    from bench.http_server import BenchServer
 
-    server = Served(questions, K)
+    server = BenchServer(questions, K)
     try:
         yield server
     finally:
         server.stop()
 
 
-def world_of(size: int) -> "list[tuple[str, Vectors]]":
-    """Fill the database of this size once; return the questions."""
-    from bench.generated import Generator
+def load_world(size: int) -> "list[tuple[str, Vectors]]":
+    """Fill the database of this size, unless it is filled; return the questions."""
+    from bench.generated_world import WorldGenerator
     from knowledge.models import LorePassage
 
-    generator = Generator()
+    generator = WorldGenerator()
     made = list(generator.passages(size))
     if LorePassage.objects.count() != size:
-        fill(made)
+        fill_database(made)
     step = max(size // QUESTIONS, 1)
     return list(generator.questions(made[::step][:QUESTIONS]))
 
 
-def fill(made: list[Any]) -> None:
+def fill_database(made: list[Any]) -> None:
     from django.db import connection
 
-    from bench.generated import MadeEmbedder, copy_rows
+    from bench.generated_world import GeneratedEmbedder, copy_rows
     from knowledge.models import Lore, LorePassage
     from retrieval.indexing import count_words, passage_indexes
     from worlds.models import World
@@ -100,7 +104,7 @@ def fill(made: list[Any]) -> None:
             published=True,
             metadata={"kind": "custom", "ward": one.ward},
             embedding=one.vector,
-            embedding_model=MadeEmbedder.name,
+            embedding_model=GeneratedEmbedder.name,
             embedded_rev=1,
             **shared,
         )
@@ -111,7 +115,7 @@ def fill(made: list[Any]) -> None:
         "passages": lambda: copy_rows(LorePassage, passages),
         "word indexes": lambda: passage_indexes.create_word_indexes(LorePassage, connection),
         "vector index": lambda: passage_indexes.create_vector_index(
-            LorePassage, embedder=MadeEmbedder.name, dims=MadeEmbedder.dims
+            LorePassage, embedder=GeneratedEmbedder.name, dims=GeneratedEmbedder.dims
         ),
         "counts": lambda: count_words(LorePassage),
         "vacuum": lambda: connection.cursor().execute("VACUUM ANALYZE"),
@@ -122,27 +126,27 @@ def fill(made: list[Any]) -> None:
         print(f"  {name}: {time.perf_counter() - started:.1f} s", flush=True)
 
 
-def _passages(world: "World") -> Any:
+def world_passages(world: "World") -> Any:
     from knowledge.models import LorePassage
     from worlds.audiences import GM
 
     return LorePassage.objects.filter(world=world).visible_to(GM).filter(published=True)
 
 
-def in_python() -> Callable[[str], Any]:
+def search_function() -> Callable[[str], Any]:
     from retrieval.search import SearchRequest, get_compiled_rows, search
     from worlds.models import World
 
     world = World.objects.get()
 
     def ask(text: str) -> Any:  # the rows are kept compiled, as the tools keep them
-        rows = get_compiled_rows(("bench", world.pk), lambda: _passages(world))
+        rows = get_compiled_rows(("bench", world.pk), lambda: world_passages(world))
         return search(rows, SearchRequest(query=text, scopes=[world.pk], hidden=True, limit=K))
 
     return ask
 
 
-def by_tool() -> Callable[[str], Any]:
+def tool_function() -> Callable[[str], Any]:
     from knowledge.schemas import LoreQuestion
     from knowledge.search import find_lore
     from worlds.callers import Caller
@@ -152,14 +156,15 @@ def by_tool() -> Callable[[str], Any]:
     return lambda text: find_lore(LoreQuestion(query=text, k=K), caller)
 
 
-def bare_sql(way: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return the statement that `way` sends, alone, prepared, with its values, on a connection of psycopg itself."""
+def bare_sql_function(way: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return the statement that `way` sends, alone, prepared, with its values, on a connection of
+    psycopg itself."""
     import psycopg
     from django.db import connection
 
-    from bench.generated import MadeEmbedder
+    from bench.generated_world import GeneratedEmbedder
 
-    statements = {text: captured(way, text) for text in MadeEmbedder.vectors}
+    statements = {text: capture_statement(way, text) for text in GeneratedEmbedder.vectors}
     connection.ensure_connection()
     raw = psycopg.connect(connection.connection.info.dsn, autocommit=True, prepare_threshold=0)
     raw.execute("SET hnsw.ef_search = 100")
@@ -173,7 +178,7 @@ def bare_sql(way: Callable[[str], Any]) -> Callable[[str], Any]:
     return ask
 
 
-def captured(way: Callable[[str], Any], text: str) -> tuple[str, dict[str, Any]]:
+def capture_statement(way: Callable[[str], Any], text: str) -> tuple[str, dict[str, Any]]:
     """Return the longest statement that `way` sends for `text`, and its values."""
     from django.db import connection
 
@@ -188,11 +193,12 @@ def captured(way: Callable[[str], Any], text: str) -> tuple[str, dict[str, Any]]
     return max(sent, key=lambda pair: len(pair[0]))
 
 
-def interleaved(
+def measure_interleaved(
     ways: dict[str, Callable[[str], Any]], questions: list[str]
 ) -> dict[str, list[float]]:
-    """Ask every question in every way, another way first each time (the first finds the caches cold); return
-    milliseconds. The first round warms up and is thrown away."""
+    """Ask every question with every function and return milliseconds. Each time another function is
+    first, because the first one finds the caches cold. The first round warms up and does not count.
+    """
     times: dict[str, list[float]] = {name: [] for name in ways}
     order = deque(ways.items())
     for turn in range(ROUNDS + 1):
@@ -206,24 +212,24 @@ def interleaved(
     return times
 
 
-def report(size: int, times: dict[str, list[float]]) -> None:
+def print_times(size: int, times: dict[str, list[float]]) -> None:
     print(f"\n{size} passages{'p50':>11}{'p95':>9}{'min':>9}{'p50 / sql':>11}{'p50 - sql':>11}")
     for name, taken in times.items():
         if name.endswith("sql"):
             bare = statistics.median(taken)
-        middle, late = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
-        print(
-            f"  {name:14}{middle:9.2f}{late:9.2f}{min(taken):9.2f}{middle / bare:11.2f}{middle - bare:11.2f}  ms"
-        )
+        p50, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+        percentiles = f"{p50:9.2f}{p95:9.2f}{min(taken):9.2f}"
+        print(f"  {name:14}{percentiles}{p50 / bare:11.2f}{p50 - bare:11.2f}  ms")
 
 
-def narrow_filter(questions: "list[tuple[str, Vectors]]") -> None:
-    """Print recall@10 against an exact scan: of everything through the index, and within one per cent."""
+def print_recall(questions: "list[tuple[str, Vectors]]") -> None:
+    """Print recall@10 of the vector leg against an exact scan, without a filter and with one that
+    keeps one per cent."""
     from retrieval.search import SearchRequest, search
     from worlds.models import World
 
     world = World.objects.get()
-    everything = _passages(world)
+    everything = world_passages(world)
     for label, rows in (
         ("all", everything),
         ("one per cent", everything.filter(metadata__contains={"ward": 7})),
@@ -241,13 +247,12 @@ def narrow_filter(questions: "list[tuple[str, Vectors]]") -> None:
                 )
             }
             taken.append(1000 * (time.perf_counter() - started))
-            found.append(len(hits & exact(rows, vector)) / K)
-        print(
-            f"  vector leg, {label}: recall@10 {statistics.mean(found):.3f}, p50 {statistics.median(taken):.1f} ms"
-        )
+            found.append(len(hits & exact_ids(rows, vector)) / K)
+        p50 = statistics.median(taken)
+        print(f"  vector leg, {label}: recall@10 {statistics.mean(found):.3f}, p50 {p50:.1f} ms")
 
 
-def exact(rows: Any, vector: "Vectors") -> set[Any]:
+def exact_ids(rows: Any, vector: "Vectors") -> set[Any]:
     from pgvector.django import CosineDistance
 
     return set(rows.order_by(CosineDistance("embedding", vector)).values_list("pk", flat=True)[:K])

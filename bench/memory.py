@@ -1,8 +1,9 @@
-"""Agent memory measured: `python -m bench.memory [--data FOLDER] [--rows 100000]`.
+"""Quality and latency of agent memory: `python -m bench.memory [--data FOLDER] [--rows 100000]`.
 
-With `--data`, a folder that holds a dialogue set (`locomo.corpus.jsonl.gz` and its queries, which cannot be shipped):
-how well turns are found, by vector, by words, fused, and with neighbouring turns. With `--rows`, how long a search over
-so many memories of one namespace takes beside its bare SQL statement, and what an `add` of ten costs beyond embedding.
+With `--data`, a folder that holds a dialogue set (`locomo.corpus.jsonl.gz` and its queries, which
+cannot be shipped): retrieval of turns by vector, by words, fused, and with neighboring turns. With
+`--rows`, the latency of a search over so many memories of one namespace beside its bare SQL
+statement, and of an `add` of ten without embedding.
 """
 
 import argparse
@@ -18,27 +19,27 @@ import numpy as np
 
 from bench.scratch import connect
 
-SEARCHES, ADDS, WARMING, LIMIT = 60, 30, 5, 10
+SEARCHES, ADDS, WARM_UP, LIMIT = 60, 30, 5, 10
 MINILM = 384
 """The first columns of the default embedder's vectors: MiniLM alone, once brought to length 1."""
 NEIGHBOURS = 0.25
 
 
 class MiniLM:
-    """A client of the memory, as a script would pass one in."""
+    """An embedding client, as a script passes one to the memory."""
 
     def embed_query(self, texts: Sequence[str], output_dimensionality: int) -> Any:
-        return self._sliced(_embedder().embed_query(list(texts)), output_dimensionality)
+        return self._sliced(memory_embedder().embed_query(list(texts)), output_dimensionality)
 
     def embed_document(self, texts: Sequence[str], output_dimensionality: int) -> Any:
-        return self._sliced(_embedder().embed_document(list(texts)), output_dimensionality)
+        return self._sliced(memory_embedder().embed_document(list(texts)), output_dimensionality)
 
     def _sliced(self, vectors: Any, dims: int) -> Any:
         part = np.asarray(vectors)[:, :dims]
         return part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-9)
 
 
-def _embedder() -> Any:
+def memory_embedder() -> Any:
     from retrieval.embedders import get_embedder
 
     return get_embedder("memory")
@@ -47,24 +48,24 @@ def _embedder() -> Any:
 # --- quality
 
 
-def dialogue(folder: Path) -> None:
-    """Print nDCG@10 and recall@10 of each way, questions that have no answer left out."""
-    from bench.datasets import datasets_in
+def measure_dialogue(folder: Path) -> None:
+    """Print nDCG@10 and recall@10 of each search mode, without questions that have no answer."""
+    from bench.datasets import load_datasets
     from memories.vectors import ClientSource, SiteSource
 
-    (dataset,) = datasets_in(folder, {"locomo"})
+    (dataset,) = load_datasets(folder, {"locomo"})
     sources: dict[str, Any] = {
-        _embedder().name: SiteSource(),
+        memory_embedder().name: SiteSource(),
         "MiniLM as a client": ClientSource(MiniLM(), MINILM),
     }
     for name, source in sources.items():
         print(f"\n{name}: {len(dataset.documents)} turns, {len(dataset.questions)} questions")
-        namespaces = {scope: _filled(dataset, scope, source) for scope in dataset.scopes}
-        for way, options in WAYS.items():
-            print(f"  {way:28} {_measured(dataset, namespaces, source, options)}")
+        namespaces = {scope: fill_namespace(dataset, scope, source) for scope in dataset.scopes}
+        for way, options in SEARCH_OPTIONS.items():
+            print(f"  {way:28} {measure_retrieval(dataset, namespaces, source, options)}")
 
 
-WAYS: dict[str, dict[str, Any]] = {
+SEARCH_OPTIONS: dict[str, dict[str, Any]] = {
     "vector": {"mode": "vector"},
     "words": {"mode": "keyword"},
     "fused": {"mode": "hybrid"},
@@ -72,8 +73,8 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-def _filled(dataset: Any, scope: str, source: Any) -> Any:
-    """One namespace per conversation, a memory per turn, speaker and date as context."""
+def fill_namespace(dataset: Any, scope: str, source: Any) -> Any:
+    """Fill one namespace per conversation: a memory per turn, with speaker and date as context."""
     from memories.ingest.plans import indexed_texts
     from memories.ledger import word_counts
     from memories.ledger.commit import commit
@@ -83,7 +84,7 @@ def _filled(dataset: Any, scope: str, source: Any) -> Any:
     from memories.vectors import ClientSource
 
     name = f"{type(source).__name__}-{scope}"
-    world = _world()
+    world = bench_world()
     Namespace.objects.filter(world=world, name=name).delete()
     dims = source.dims if isinstance(source, ClientSource) else None
     namespace = Namespace.objects.create(world=world, name=name, dims=dims)
@@ -106,10 +107,10 @@ def _filled(dataset: Any, scope: str, source: Any) -> Any:
     return namespace
 
 
-def _measured(
+def measure_retrieval(
     dataset: Any, namespaces: dict[str, Any], source: Any, options: dict[str, Any]
 ) -> str:
-    from bench.scoring import averaged, measured
+    from bench.metrics import mean_measures, measures_of
     from memories.models import MemoryItem
     from memories.search import recall
 
@@ -124,22 +125,23 @@ def _measured(
             sources=False,
             **options,
         )
-        rows.append(measured([turns[memory.id] for memory in found.memories], question.relevant))
-    means = averaged(rows)
+        rows.append(measures_of([turns[memory.id] for memory in found.memories], question.relevant))
+    means = mean_measures(rows)
     return f"nDCG@10 {means['nDCG@10']:.3f}  recall@10 {means['recall@10']:.3f}"
 
 
 # --- speed
 
 
-def speed(rows: int) -> None:
-    """Search beside the bare statement, in turn within one run; adds with the time of the embedder taken off."""
-    namespace = _large(rows)
-    questions = [_sentence(random.Random(1000 + n)) for n in range(SEARCHES)]
-    _embedder().embed_query(questions)
+def measure_speed(rows: int) -> None:
+    """Measure search beside its bare statement, in turns, and `add` without the time of the
+    embedder."""
+    namespace = large_namespace(rows)
+    questions = [random_sentence(random.Random(1000 + n)) for n in range(SEARCHES)]
+    memory_embedder().embed_query(questions)
     ways: dict[str, Callable[[str], Any]] = {
-        "bare SQL": _bare(namespace),
-        "search": _search(namespace),
+        "bare SQL": bare_sql_function(namespace),
+        "search": search_function(namespace),
     }
     times: dict[str, list[float]] = {name: [] for name in ways}
     for question in questions[:5] + questions:
@@ -153,17 +155,17 @@ def speed(rows: int) -> None:
         + ", ".join(f"{name} p50 {value:.1f} ms" for name, value in medians.items())
     )
     print(f"ratio of medians {medians['search'] / medians['bare SQL']:.2f}")
-    _adds(namespace)
+    measure_adds(namespace)
 
 
-def _search(namespace: Any) -> Callable[[str], Any]:
+def search_function(namespace: Any) -> Callable[[str], Any]:
     from memories.search import recall
 
     return lambda question: recall.search(namespace, question, limit=LIMIT)
 
 
-def _bare(namespace: Any) -> Callable[[str], Any]:
-    """The same statement with the same values, straight through the cursor."""
+def bare_sql_function(namespace: Any) -> Callable[[str], Any]:
+    """Return a function that sends the same statement with the same values through a cursor."""
     from django.db import connection
 
     captured: dict[str, tuple[str, Any]] = {}
@@ -177,7 +179,7 @@ def _bare(namespace: Any) -> Callable[[str], Any]:
     def ask(question: str) -> Any:
         if question not in captured:
             with connection.execute_wrapper(Capturing()):
-                _search(namespace)(question)
+                search_function(namespace)(question)
             captured[question] = captured["last"]
             return None
         with connection.cursor() as cursor:
@@ -187,26 +189,26 @@ def _bare(namespace: Any) -> Callable[[str], Any]:
     return ask
 
 
-def _adds(namespace: Any) -> None:
+def measure_adds(namespace: Any) -> None:
     from memories.ingest import add
 
     dice = random.Random(7)
     spent: list[float] = []
-    for _ in range(WARMING + ADDS):
-        texts = [f"{_sentence(dice)} {dice.random():.9f}" for _ in range(10)]
-        _embedder().embed_document(texts)  # so that only what is beyond embedding is left
+    for _ in range(WARM_UP + ADDS):
+        texts = [f"{random_sentence(dice)} {dice.random():.9f}" for _ in range(10)]
+        memory_embedder().embed_document(texts)  # so that only what is beyond embedding is left
         started = time.perf_counter()
         add.add(namespace, texts, models=add.Models(add.SiteSource()))
         spent.append(1000 * (time.perf_counter() - started))
-    first, warm = spent[0], spent[WARMING:]
+    first, warm = spent[0], spent[WARM_UP:]
     print(
-        f"add of 10 without a model, beyond embedding: p50 {statistics.median(warm):.1f} ms, min {min(warm):.1f} ms "
-        f"(the very first: {first:.1f} ms)"
+        f"add of 10 without a model, without embedding: p50 {statistics.median(warm):.1f} ms, "
+        f"min {min(warm):.1f} ms (the very first: {first:.1f} ms)"
     )
 
 
-def _large(rows: int) -> Any:
-    """One namespace with so many memories, its vectors indexed; made once, in a database of the bench's own."""
+def large_namespace(rows: int) -> Any:
+    """Return a namespace with so many memories and a vector index; fill it unless it is filled."""
     from django.db import connection
 
     from memories.ledger import word_counts
@@ -214,14 +216,14 @@ def _large(rows: int) -> Any:
     from retrieval.indexing import passage_indexes
     from retrieval.search import clear_row_estimates
 
-    embedder, name = _embedder(), f"large-{rows}"
-    namespace, _new = Namespace.objects.get_or_create(world=_world(), name=name)
+    embedder, name = memory_embedder(), f"large-{rows}"
+    namespace, _new = Namespace.objects.get_or_create(world=bench_world(), name=name)
     if namespace.memories.count() < rows:
         with connection.cursor() as cursor:
             cursor.execute("TRUNCATE memories_memoryitem CASCADE")
         dice = random.Random(3)
         for start in range(0, rows, 5000):
-            texts = [_sentence(dice) for _ in range(min(5000, rows - start))]
+            texts = [random_sentence(dice) for _ in range(min(5000, rows - start))]
             vectors = embedder.inner._embed(texts, op="document")
             items = [
                 MemoryItem(
@@ -249,15 +251,15 @@ WORDS = [
 ]
 
 
-def _sentence(dice: random.Random) -> str:
-    """Some words are frequent and most are rare, as in speech."""
+def random_sentence(dice: random.Random) -> str:
+    """Return random words, some frequent and most rare, as in natural text."""
     return " ".join(
         WORDS[min(int(dice.paretovariate(0.6)) - 1, len(WORDS) - 1)]
         for _ in range(dice.randint(10, 30))
     )
 
 
-def _world() -> Any:
+def bench_world() -> Any:
     from worlds.models import World
 
     return World.objects.get_or_create(slug="bench", defaults={"name": "Bench"})[0]
@@ -272,9 +274,9 @@ def main() -> None:
         os.environ["EMBEDDER"] = "hashing"
     connect("memory37_memory_speed" if options.rows else "memory37_memory_bench")
     if options.data:
-        dialogue(options.data)
+        measure_dialogue(options.data)
     if options.rows:
-        speed(options.rows)
+        measure_speed(options.rows)
 
 
 if __name__ == "__main__":

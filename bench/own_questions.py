@@ -1,5 +1,5 @@
-"""Our own questions about the rules and the demo world: by search alone, as the sets are asked, and by the tools, where
-names and the glossary take part."""
+"""Our own questions about the rules and the demo world: by search alone, and by the tools, which
+add names and the glossary."""
 
 import json
 from collections import defaultdict
@@ -12,8 +12,8 @@ from uuid import UUID
 from django.core.management import call_command
 
 from bench.datasets import Question
+from bench.metrics import measures_of
 from bench.peers import Tenant
-from bench.scoring import measured
 from bench.ways import ways
 from knowledge.models import LorePassage, RulePassage
 from knowledge.schemas import LoreQuestion, RulesQuestion
@@ -27,14 +27,15 @@ from worlds.models import World
 
 FOLDER = Path(__file__).parent / "questions"
 PASSAGES = 20
-"""An entry has several passages: so many are asked for, to have ten entries."""
+"""An entry has several passages: this limit gives at least ten entries."""
 TOOLS = {"the tool, by words": Mode.KEYWORD, "the tool, by meaning": Mode.VECTOR, "the tool": None}
 
-Measured = dict[str, list[tuple[Question, dict[str, float]]]]
+Scores = dict[str, list[tuple[Question, dict[str, float]]]]
 
 
-def measure_own() -> Iterator[tuple[str, Measured]]:
-    """Yield the measures of each file of questions; loads and embeds the rules and the demo world once."""
+def measure_own_questions() -> Iterator[tuple[str, Scores]]:
+    """Load and embed the rules and the demo world, then yield the measures of each file of
+    questions."""
     call_command("demo")
     for domain in ("srd", "lore"):
         embed_pending(
@@ -43,31 +44,33 @@ def measure_own() -> Iterator[tuple[str, Measured]]:
         )
         count_words(get_passage_model(domain))
     for path in sorted(FOLDER.glob("*.jsonl")):
-        scores: Measured = defaultdict(list)
+        scores: Scores = defaultdict(list)
         for line in path.read_text().splitlines():
-            question = _question(json.loads(line))
-            for name, way in _ways(question.meta["world"], question.meta["domain"]).items():
-                scores[name].append((question, measured(way(question), question.relevant)))
+            question = question_from(json.loads(line))
+            for name, way in rankers_of(question.meta["world"], question.meta["domain"]).items():
+                scores[name].append((question, measures_of(way(question), question.relevant)))
         yield path.name.split(".")[0], scores
 
 
-def _question(row: dict[str, Any]) -> Question:
+def question_from(row: dict[str, Any]) -> Question:
     meta = {**row["meta"], "lang": row["meta"]["language"]}
     return Question(row["id"], row["text"], frozenset(row["relevant_ids"]), meta)
 
 
 @cache
-def _ways(slug: str, domain: str) -> dict[str, Callable[[Question], list[str]]]:
+def rankers_of(slug: str, domain: str) -> dict[str, Callable[[Question], list[str]]]:
     world = World.objects.get(slug=slug)
-    keys, tenant = _rules(world) if domain == "srd" else _lore(world)
-    by_search = {name: _entries(way, keys) for name, way in ways(tenant, limit=PASSAGES).items()}
+    keys, tenant = rule_tenant(world) if domain == "srd" else lore_tenant(world)
+    by_search = {
+        name: rank_entries(way, keys) for name, way in ways(tenant, limit=PASSAGES).items()
+    }
     return {
         **by_search,
-        **{name: _tool(Caller.gm(world), domain, mode) for name, mode in TOOLS.items()},
+        **{name: tool_ranker(Caller.gm(world), domain, mode) for name, mode in TOOLS.items()},
     }
 
 
-def _rules(world: World) -> tuple[dict[UUID, str], Tenant]:
+def rule_tenant(world: World) -> tuple[dict[UUID, str], Tenant]:
     rows = RulePassage.objects.in_world(world).visible_to(GM)
     scopes = [scope for scope in (world.system_id, world.pk) if scope]
     return dict(rows.values_list("pk", "rule__key")), Tenant(
@@ -75,21 +78,21 @@ def _rules(world: World) -> tuple[dict[UUID, str], Tenant]:
     )
 
 
-def _lore(world: World) -> tuple[dict[UUID, str], Tenant]:
+def lore_tenant(world: World) -> tuple[dict[UUID, str], Tenant]:
     rows = LorePassage.objects.in_world(world).visible_to(GM).filter(published=True)
     return dict(rows.values_list("pk", "lore__slug")), Tenant(
         rows, [world.pk], get_preset("lore"), hidden=True
     )
 
 
-def _entries(
+def rank_entries(
     way: Callable[[Question], list[UUID]], keys: dict[UUID, str]
 ) -> Callable[[Question], list[str]]:
     """Rank entries by their best passage."""
     return lambda question: list(dict.fromkeys(keys[id_] for id_ in way(question)))
 
 
-def _tool(caller: Caller, domain: str, mode: Mode | None) -> Callable[[Question], list[str]]:
+def tool_ranker(caller: Caller, domain: str, mode: Mode | None) -> Callable[[Question], list[str]]:
     def ask(question: Question) -> list[str]:
         if domain == "srd":
             answer = find_rules(RulesQuestion(term=question.text, k=10), caller, mode=mode)

@@ -1,6 +1,7 @@
-"""Passage tables for measuring and for tests of the retrieval core: all of its machinery, no domain's columns.
+"""Passage tables for benches and for tests of the retrieval core, without the columns of any
+domain.
 
-Not in INSTALLED_APPS, so no migration makes them: `create_tables` does.
+They are not in INSTALLED_APPS, so `create_tables` creates them instead of a migration.
 """
 
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from retrieval.indexing import install_passage_table
 from retrieval.models import Passage, SearchConfig
 
 
-class Shelved(Passage):
+class BenchPassageBase(Passage):
     key = models.CharField(max_length=120, db_index=True)
     tenant = models.CharField(max_length=80, default="", db_index=True)
     visibility = models.CharField(max_length=10, default="public")
@@ -23,36 +24,37 @@ class Shelved(Passage):
         app_label = "bench"
 
 
-class BenchPassage(Shelved):
-    """Texts that are weighed as rules and lore are."""
+class BenchPassage(BenchPassageBase):
+    """Texts with the weights of rules and lore."""
 
     search_config = SearchConfig("bench", scope="tenant", context_weight=3)
 
-    class Meta(Shelved.Meta):
+    class Meta(BenchPassageBase.Meta):
         db_table = "bench_passage"
 
 
-class BenchTurn(Shelved):
-    """Turns of talk, weighed as agent memory is."""
+class BenchTurn(BenchPassageBase):
+    """Turns of a dialogue, with the weights of agent memory."""
 
     search_config = SearchConfig("bench talk", scope="tenant", text_weight=3)
 
-    class Meta(Shelved.Meta):
+    class Meta(BenchPassageBase.Meta):
         db_table = "bench_turn"
 
 
 def create_tables() -> None:
-    """Make those tables that are missing or of an older shape; the vectors of their texts are remembered elsewhere."""
+    """Create the tables that are missing or have other columns. Vectors are cached elsewhere, so
+    nothing is lost."""
     for model in (BenchPassage, BenchTurn):
-        if _columns(model) != {field.column for field in model._meta.concrete_fields}:
+        if table_columns(model) != {field.column for field in model._meta.concrete_fields}:
             with connection.schema_editor() as editor:
-                if _columns(model):
+                if table_columns(model):
                     editor.delete_model(model)
                 editor.create_model(model)
         install_passage_table(model, connection)
 
 
-def _columns(model: type[models.Model]) -> set[str]:
+def table_columns(model: type[models.Model]) -> set[str]:
     with connection.cursor() as cursor:
         if model._meta.db_table not in connection.introspection.table_names(cursor):
             return set()

@@ -1,4 +1,4 @@
-"""What others do with the same passages, the same words and the same vectors: the measure of our own ranking."""
+"""Baseline rankers on the same passages, words and vectors, to compare our ranking with."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -20,7 +20,8 @@ DEPTH = 50
 RRF_K = 60
 
 AND_QUERY = """
-SELECT id FROM ({rows}) AS passage, websearch_to_tsquery(memory37_configuration(%(language)s), %(question)s) AS asked
+SELECT id FROM ({rows}) AS passage,
+  websearch_to_tsquery(memory37_configuration(%(language)s), %(question)s) AS asked
 WHERE search_vector @@ asked ORDER BY ts_rank_cd(search_vector, asked) DESC, id LIMIT %(depth)s
 """
 OR_QUERY = """
@@ -32,7 +33,9 @@ SELECT id FROM ({rows}) AS passage, asked
 WHERE search_vector @@ words ORDER BY ts_rank_cd(search_vector, words) DESC, id LIMIT %(depth)s
 """
 WORDS_OF_PASSAGES = """
-SELECT id, array(SELECT unnest(array_fill(lexeme, ARRAY[cardinality(positions)])) FROM unnest(search_vector))
+SELECT id, array(
+  SELECT unnest(array_fill(lexeme, ARRAY[cardinality(positions)])) FROM unnest(search_vector)
+)
 FROM ({rows}) AS passage ORDER BY id
 """
 
@@ -41,7 +44,7 @@ Ranking = list[UUID]
 
 @dataclass(frozen=True)
 class Tenant:
-    """The passages that one asker searches: by our search as `search` takes them, and as the peers see them."""
+    """The passages that one caller searches, as our search and the baselines need them."""
 
     rows: "QuerySet[Any, Any]"
     scopes: Sequence[Scope]
@@ -54,7 +57,7 @@ class Tenant:
 
     @cached_property
     def _words(self) -> list[tuple[UUID, list[str]]]:
-        return self._fetched(WORDS_OF_PASSAGES)
+        return self.fetch(WORDS_OF_PASSAGES)
 
     @cached_property
     def _bm25(self) -> bm25s.BM25:
@@ -75,26 +78,26 @@ class Tenant:
         with connection.cursor() as cursor:
             cursor.execute("SELECT tsvector_to_array(memory37_words(%s, %s))", [language, question])
             words = [word for word in cursor.fetchone()[0] if word in self._bm25.vocab_dict]
-        return self._best(self._bm25.get_scores(words), above=0.0) if words else []
+        return self.best_ids(self._bm25.get_scores(words), above=0.0) if words else []
 
     def dense(self, question: str, _language: str) -> Ranking:
-        return self._best(self._vectors @ get_embedder(self.domain).embed_query([question])[0])
+        return self.best_ids(self._vectors @ get_embedder(self.domain).embed_query([question])[0])
 
     def and_rrf(self, question: str, language: str) -> Ranking:
-        return rrf([self._matching(AND_QUERY, question, language), self.dense(question, language)])
+        return rrf([self.fetch_ids(AND_QUERY, question, language), self.dense(question, language)])
 
     def or_rrf(self, question: str, language: str) -> Ranking:
-        return rrf([self._matching(OR_QUERY, question, language), self.dense(question, language)])
+        return rrf([self.fetch_ids(OR_QUERY, question, language), self.dense(question, language)])
 
-    def _best(self, scores: "np.ndarray[Any, Any]", above: float = -np.inf) -> Ranking:
+    def best_ids(self, scores: "np.ndarray[Any, Any]", above: float = -np.inf) -> Ranking:
         best = np.argsort(-scores, kind="stable")[:DEPTH]
         return [self._words[place][0] for place in best if scores[place] > above]
 
-    def _matching(self, statement: str, question: str, language: str) -> Ranking:
-        found = self._fetched(statement, question=question, language=language, depth=DEPTH)
+    def fetch_ids(self, statement: str, question: str, language: str) -> Ranking:
+        found = self.fetch(statement, question=question, language=language, depth=DEPTH)
         return [id_ for (id_,) in found]
 
-    def _fetched(self, statement: str, **values: Any) -> list[Any]:
+    def fetch(self, statement: str, **values: Any) -> list[Any]:
         rows, filters = named_parameters(self.rows, "id", "search_vector")
         with connection.cursor() as cursor:
             cursor.execute(statement.format(rows=rows), {**filters, **values})

@@ -1,7 +1,7 @@
-"""How good is what is found: `python -m bench.quality FOLDER… [--questions] [--only SET]`.
+"""Retrieval quality: `python -m bench.quality FOLDER… [--questions] [--only SET]`.
 
-Every set goes through the product's own pipeline into a scratch database; our legs and their fusion stand beside what
-others do with the same words and vectors. Nothing is written but the scratch database.
+Every set is indexed by the product's own pipeline in a scratch database. Our legs and their fusion
+are compared with baselines on the same words and vectors.
 """
 
 import argparse
@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench.datasets import Dataset, Question, datasets_in, sampled, with_neighbours
-from bench.scoring import MEASURES, averaged, measured
+from bench.datasets import Dataset, Question, load_datasets, sample_questions, with_adjacent_turns
+from bench.metrics import MEASURES, mean_measures, measures_of
 from bench.scratch import connect
 
 Scores = dict[str, list[tuple[Question, dict[str, float]]]]
@@ -26,52 +26,52 @@ def main() -> None:
     )
     parser.add_argument("--only", action="append", help="Only these sets.")
     parser.add_argument(
-        "--neighbours", action="store_true", help="Also talk with the turns around each turn."
+        "--neighbours", action="store_true", help="Also dialogues with the turns around each turn."
     )
     parser.add_argument(
         "--sample",
         type=int,
         default=0,
-        help="At most so many questions of each set, evenly spread.",
+        help="At most so many questions of each set, evenly spaced.",
     )
-    parser.add_argument("--json", type=Path, help="Write all numbers here too.")
+    parser.add_argument("--json", type=Path, help="Write all figures to this file.")
     options = parser.parse_args()
     connect()
     table: dict[str, Scores] = {}
-    for dataset in _sets(options):
+    for dataset in selected_datasets(options):
         table[dataset.name] = measure(dataset)
-        report(dataset.name, table[dataset.name])
+        print_report(dataset.name, table[dataset.name])
     if options.questions:
-        from bench.own_questions import measure_own
+        from bench.own_questions import measure_own_questions
 
-        for name, scores in measure_own():
+        for name, scores in measure_own_questions():
             table[name] = scores
-            report(name, scores)
-    summary(table)
+            print_report(name, scores)
+    print_summary(table)
     if options.json:
         numbers = {
-            name: {way: averaged(m for _q, m in rows) for way, rows in s.items()}
+            name: {way: mean_measures(m for _q, m in rows) for way, rows in s.items()}
             for name, s in table.items()
         }
         options.json.write_text(json.dumps(numbers, indent=1))
 
 
-def _sets(options: argparse.Namespace) -> Iterator[Dataset]:
+def selected_datasets(options: argparse.Namespace) -> Iterator[Dataset]:
     for folder in options.folders:
-        for dataset in datasets_in(folder, set(options.only) if options.only else None):
-            dataset = sampled(dataset, options.sample)
+        for dataset in load_datasets(folder, set(options.only) if options.only else None):
+            dataset = sample_questions(dataset, options.sample)
             yield dataset
-            if options.neighbours and dataset.talk:
-                yield with_neighbours(dataset)
+            if options.neighbours and dataset.is_dialogue:
+                yield with_adjacent_turns(dataset)
 
 
 def measure(dataset: Dataset) -> Scores:
-    """Ask every question in every way; return the measures per way."""
+    """Ask every ranker every question; return the measures per ranker."""
     from bench.peers import Tenant
     from bench.shelves import model_for, preset_for, shelve, tenant
     from bench.ways import ways
 
-    keys = shelve(dataset, _say)
+    keys = shelve(dataset, print_now)
     own, rows = preset_for(dataset), model_for(dataset).objects
     names = {scope: tenant(dataset, scope) for scope in dataset.scopes}
     asked = {
@@ -82,22 +82,21 @@ def measure(dataset: Dataset) -> Scores:
     for question in dataset.questions:
         for name, way in asked[question.scope].items():
             ranked = [keys[id_] for id_ in way(question)]
-            scores[name].append((question, measured(ranked, question.relevant)))
-    _say(
-        f"{dataset.name}: {len(dataset.questions)} questions in {time.perf_counter() - started:.0f} s"
-    )
+            scores[name].append((question, measures_of(ranked, question.relevant)))
+    seconds = time.perf_counter() - started
+    print_now(f"{dataset.name}: {len(dataset.questions)} questions in {seconds:.0f} s")
     return scores
 
 
-def report(name: str, scores: Scores) -> None:
-    for label, rows_of in _parts(scores):
+def print_report(name: str, scores: Scores) -> None:
+    for label, rows_of in groups_of_questions(scores):
         print(f"\n{name}{label}")
         for way, rows in scores.items():
-            means = averaged(values for question, values in rows if rows_of(question))
+            means = mean_measures(values for question, values in rows if rows_of(question))
             print(f"  {way:26}" + "".join(f"{means[measure]:>11.4f}" for measure in MEASURES))
 
 
-def _parts(scores: Scores) -> Iterator[tuple[str, Callable[[Question], bool]]]:
+def groups_of_questions(scores: Scores) -> Iterator[tuple[str, Callable[[Question], bool]]]:
     questions = [question for question, _values in next(iter(scores.values()))]
     yield f" ({len(questions)} questions)   {', '.join(MEASURES)}", lambda _question: True
     for half in sorted({question.half for question in questions if question.half}):
@@ -108,22 +107,22 @@ def _parts(scores: Scores) -> Iterator[tuple[str, Callable[[Question], bool]]]:
             )
 
 
-def summary(table: dict[str, Scores]) -> None:
-    """Print the bar: fused against the better leg and against both tsquery peers."""
+def print_summary(table: dict[str, Scores]) -> None:
+    """Print nDCG@10 of the fused search beside the better leg, bm25s and both tsquery baselines."""
     titles = ("keyword", "vector", "fused", "- better", "- bm25s", "AND RRF", "OR RRF")
     print(f"\n{'nDCG@10':28}" + "".join(f"{title:>9}" for title in titles))
     for name, scores in table.items():
-        print(f"{name:28}" + _compared(scores))
+        print(f"{name:28}" + comparison_row(scores))
         reported = {
             way: [row for row in rows if row[0].half == "reporting"] for way, rows in scores.items()
         }
         if reported["fused, score"]:
-            print(f"{name + ', reporting half':28}" + _compared(reported))
+            print(f"{name + ', reporting half':28}" + comparison_row(reported))
 
 
-def _compared(scores: Scores) -> str:
+def comparison_row(scores: Scores) -> str:
     mean = {
-        way: averaged(values for _question, values in rows)["nDCG@10"]
+        way: mean_measures(values for _question, values in rows)["nDCG@10"]
         for way, rows in scores.items()
     }
     keyword, vector, fused = mean["keyword leg"], mean["vector leg"], mean["fused, score"]
@@ -138,7 +137,7 @@ def _compared(scores: Scores) -> str:
     return "".join(f"{value:9.4f}" for value in row)
 
 
-def _say(line: str) -> None:
+def print_now(line: str) -> None:
     print(line, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""A database of the bench's own, beside the real one. It is kept: its cached vectors save minutes."""
+"""A scratch database for benches. It is kept, because its cached vectors save minutes."""
 
 import os
 
@@ -7,7 +7,7 @@ from django.db import connection
 
 
 def connect(name: str = "memory37_bench") -> None:
-    """Set Django up on the scratch database, made and migrated if need be."""
+    """Set Django up on the scratch database; create and migrate it if needed."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
     django.setup()
     from django.core.management import call_command

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from bench.datasets import Dataset, Document
-from bench.passages import BenchPassage, BenchTurn, Shelved
+from bench.passages import BenchPassage, BenchPassageBase, BenchTurn
 from retrieval.embedders import get_embedder
 from retrieval.indexing import count_words, embed_pending, index_vectors, mark_foreign_stale
 from retrieval.search import Preset, clear_row_estimates, get_preset
@@ -15,13 +15,13 @@ BATCH = 500
 CONTENT = ("text", "context", "surroundings", "language")
 
 
-def model_for(dataset: Dataset) -> type[Shelved]:
-    return BenchTurn if dataset.talk else BenchPassage
+def model_for(dataset: Dataset) -> type[BenchPassageBase]:
+    return BenchTurn if dataset.is_dialogue else BenchPassage
 
 
 def preset_for(dataset: Dataset) -> Preset:
     """Talk is measured with the preset of agent memory, everything else with that of lore."""
-    return get_preset("memory" if dataset.talk else "lore")
+    return get_preset("memory" if dataset.is_dialogue else "lore")
 
 
 def tenant(dataset: Dataset, scope: str) -> str:
@@ -29,7 +29,8 @@ def tenant(dataset: Dataset, scope: str) -> str:
 
 
 def shelve(dataset: Dataset, say: Callable[[str], None]) -> dict[UUID, str]:
-    """Bring the table in step with `dataset` and embed what is new; return the document id of each passage."""
+    """Bring the table in step with `dataset` and embed what is new; return the document id of each
+    passage."""
     model, embedder = model_for(dataset), get_embedder("bench")
     _write(model, dataset)
     mark_foreign_stale(model, embedder)
@@ -42,11 +43,11 @@ def shelve(dataset: Dataset, say: Callable[[str], None]) -> dict[UUID, str]:
     return dict(_rows(model, dataset).values_list("pk", "key"))
 
 
-def _rows(model: type[Shelved], dataset: Dataset) -> "QuerySet[Shelved]":
+def _rows(model: type[BenchPassageBase], dataset: Dataset) -> "QuerySet[BenchPassageBase]":
     return model.objects.filter(tenant__startswith=f"{dataset.name}/")
 
 
-def _write(model: type[Shelved], dataset: Dataset) -> None:
+def _write(model: type[BenchPassageBase], dataset: Dataset) -> None:
     stored = {
         (row.tenant, row.key): row
         for row in _rows(model, dataset).defer("embedding", "search_vector")

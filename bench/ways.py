@@ -1,4 +1,4 @@
-"""The ways to ask a question that are measured side by side: our legs, their fusion, and the peers."""
+"""The rankers that are compared: our legs, their fusion, and the baselines."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -5,7 +5,7 @@ words to its words (rare words count more; a word of the memory fits fully, a "d
 by their vectors); the fit of those question words alone that it lacks, because they name the trait
 asked for where the rest names the subject; the rarity of the words it lacks; and whether it lacks
 the kind of thing asked for (a number, time, name, place or reason). Their weights and the threshold
-are fitted per embedder on labelled questions (bench/abstaining.py), in `thresholds.yaml`.
+are fitted per embedder on labelled questions (bench/abstention.py), in `thresholds.yaml`.
 """
 
 from collections import Counter

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench.abstaining import SETS
+from bench.abstention import SETS
 from bench.agent_memory import AUTHORS
 from memory_site.env import BASE_DIR
 

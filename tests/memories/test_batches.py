@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.db import DatabaseError, connection
 
-from bench.labelled import DATA, rows
+from bench.labelled_sets import DATA, load_rows
 from memories import namespaces
 from memories.ingest import add
 from memories.ledger import commit
@@ -40,7 +40,7 @@ class Down(SiteSource):
 def mixed(seed: int, count: int = 120) -> list[str]:
     """Exact repeats, other spellings, paraphrases, contradictions and news, in any order."""
     dice = random.Random(seed)
-    pairs = dice.sample(rows(DATA / "pairs.jsonl"), count // 4)
+    pairs = dice.sample(load_rows(DATA / "pairs.jsonl"), count // 4)
     texts = [text for pair in pairs for text in (pair["a"], pair["b"])]
     texts += [dice.choice(texts) for _ in range(count // 4)] + [
         dice.choice(texts).upper() for _ in range(count // 4)

@@ -9,8 +9,8 @@ from django.db.models import F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.agent_memory import AUTHORS, examples_of, macro_f1, taught
-from bench.labelled import DATA, rows
+from bench.agent_memory import AUTHORS, classifier_from, examples_of, macro_f1
+from bench.labelled_sets import DATA, load_rows
 from memories.buckets import cues, intent_model
 from memories.buckets.classifiers import HybridClassifier, LLMClassifier, RuleBasedClassifier
 from memories.buckets.cues import LabelScores, rank_labels
@@ -178,7 +178,7 @@ def test_rules_sort_when_the_model_fails(answer: object) -> None:
 
 def test_rules_sort_events_of_three_languages() -> None:
     sort = RuleBasedClassifier().classify
-    held_out = rows(DATA / "events.jsonl", half="reporting")
+    held_out = load_rows(DATA / "events.jsonl", half="reporting")
     assert (
         macro_f1(
             [(row["bucket"].lower(), sort(MemoryEvent(row["text"])).bucket) for row in held_out]
@@ -193,14 +193,14 @@ def test_an_authors_questions_are_understood_from_what_others_wrote(
     author: str, settings: object
 ) -> None:
     settings.EMBEDDER = "local"  # type: ignore[attr-defined]
-    others = taught(examples_of([other for other in AUTHORS if other != author])).classify
+    others = classifier_from(examples_of([other for other in AUTHORS if other != author])).classify
     asked = [(row["intent"].lower(), others(row["text"]).label) for row in examples_of([author])]
     assert macro_f1(asked) >= 0.87
 
 
 @pytest.mark.django_db
 def test_without_vectors_words_still_tell_most_intents(down: None) -> None:
-    others = taught(examples_of(["first", "a"])).classify
+    others = classifier_from(examples_of(["first", "a"])).classify
     asked = [(row["intent"].lower(), others(row["text"]).label) for row in examples_of(["b"])]
     by_cues = [
         (wanted, cues.load_cues("intents").classify(row["text"]).label)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from bench.labelled import DATA, rows
+from bench.labelled_sets import DATA, load_rows
 from memories.similarity.compare import similarity_of, upper_bound
 
 
 @pytest.mark.parametrize("similarity", [0.65, 0.8, 1.0])
 def test_no_pair_is_more_alike_than_the_quick_look_allows(similarity: float) -> None:
     ruled_out = 0
-    texts = [(row["a"], row["b"]) for row in rows(DATA / "pairs.jsonl")]
+    texts = [(row["a"], row["b"]) for row in load_rows(DATA / "pairs.jsonl")]
     for one, other in [
         *texts,
         *zip((a for a, _ in texts), (b for _, b in texts[1:]), strict=False),

@@ -1,4 +1,4 @@
-"""How good a ranking is. Pure functions over lists of ids."""
+"""Ranking metrics with binary relevance. Pure functions over lists of ids."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,8 +7,8 @@ from statistics import fmean
 MEASURES = ("recall@5", "recall@10", "nDCG@10", "MRR")
 
 
-def measured(ranked: Sequence[str], relevant: frozenset[str]) -> dict[str, float]:
-    """Return the four measures for one question; binary relevance."""
+def measures_of(ranked: Sequence[str], relevant: frozenset[str]) -> dict[str, float]:
+    """Return the four measures of one question."""
     return {
         "recall@5": recall(ranked, relevant, 5),
         "recall@10": recall(ranked, relevant, 10),
@@ -17,7 +17,7 @@ def measured(ranked: Sequence[str], relevant: frozenset[str]) -> dict[str, float
     }
 
 
-def averaged(rows: Iterable[dict[str, float]]) -> dict[str, float]:
+def mean_measures(rows: Iterable[dict[str, float]]) -> dict[str, float]:
     known = list(rows)
     return {name: fmean(row[name] for row in known) if known else math.nan for name in MEASURES}
 

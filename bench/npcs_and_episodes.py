@@ -1,7 +1,7 @@
-"""How long the living half of a world takes: `python -m bench.living [--episodes 100000]`.
+"""Latency of NPCs and episodes: `python -m bench.npcs_and_episodes [--episodes 100000]`.
 
-`npc_profile` and `session_fetch` beside the very statements that they send, in one run; the NPC page; and what it takes
-to record one more episode in a world of that size.
+`npc_profile` and `session_fetch` beside the statements that they send, in one run; the NPC page;
+and the time to ingest one more episode in a world of that size.
 """
 
 import argparse
@@ -16,33 +16,41 @@ from bench.scratch import connect
 os.environ["EMBEDDER"] = "hashing"
 
 NPCS, PARTIES, ROUNDS, PAIRS = 1_000, 100, 4, 50
-Way = Callable[[int], Any]
+Call = Callable[[int], Any]
 
 EPISODES = """
-INSERT INTO episodes_episode (id, world_id, campaign_id, party_id, external_id, text, what, payload, metadata, context,
-  language, version, happened_at, in_world_at, in_world_label, players, npcs, place, flags, relations_delta, notes,
-  visibility, known_to, retracted_why, embedding_model, content_hash, created_at, updated_at, embed_error)
-SELECT gen_random_uuid(), %(world)s, %(campaign)s, (%(parties)s::uuid[])[1 + n %% %(n_parties)s], 'ep-' || n, told,
-  told, '{}', '{}', 'day ' || n, 'en', 1, now() - (%(n)s - n) * interval '1 minute', n / 100.0, 'day ' || n,
-  ARRAY['Tobin', 'Ilse'], ARRAY['npc-' || n %% %(n_npcs)s], 'landing', ARRAY['fog'], '[]', 'A note.', 'revealed', '[]',
-  '', '', '', now(), now(), ''
+INSERT INTO episodes_episode (
+  id, world_id, campaign_id, party_id, external_id, text, what, payload, metadata, context,
+  language, version, happened_at, in_world_at, in_world_label, players, npcs, place, flags,
+  relations_delta, notes, visibility, known_to, retracted_why, embedding_model, content_hash,
+  created_at, updated_at, embed_error)
+SELECT gen_random_uuid(), %(world)s, %(campaign)s, (%(parties)s::uuid[])[1 + n %% %(n_parties)s],
+  'ep-' || n, body, body, '{}', '{}', 'day ' || n, 'en', 1,
+  now() - (%(n)s - n) * interval '1 minute', n / 100.0, 'day ' || n,
+  ARRAY['Tobin', 'Ilse'], ARRAY['npc-' || n %% %(n_npcs)s], 'landing', ARRAY['fog'], '[]',
+  'A note.', 'revealed', '[]', '', '', '', now(), now(), ''
 FROM generate_series(1, %(n)s) AS n,
-  LATERAL (SELECT 'In scene ' || n || ' they met number ' || n %% %(n_npcs)s || ' and argued about the toll. '
-    || repeat('The water rose and nobody slept much that night. ', 8) AS told) AS texts
+  LATERAL (SELECT 'In scene ' || n || ' they met number ' || n %% %(n_npcs)s
+    || ' and argued about the toll. '
+    || repeat('The water rose and nobody slept much that night. ', 8) AS body) AS texts
 """
 
 CHANGES = """
-INSERT INTO npcs_dispositionchange (npc_id, party_id, kind, axis, delta, reason, held, episode_id, episode_version,
-  made_by, happened_at, created_at, in_world_at, in_world_label)
+INSERT INTO npcs_dispositionchange (
+  npc_id, party_id, kind, axis, delta, reason, held, episode_id, episode_version, made_by,
+  happened_at, created_at, in_world_at, in_world_label)
 SELECT npcs.id, e.party_id, 'episode', 'trust', CASE WHEN random() < 0.5 THEN -3 ELSE 4 END,
-  'Because of ' || e.external_id, false, e.id, 1, '', e.happened_at, now(), e.in_world_at, e.in_world_label
-FROM episodes_episode e JOIN npcs_npc npcs ON npcs.slug = e.npcs[1] AND npcs.world_id = e.world_id
+  'Because of ' || e.external_id, false, e.id, 1, '', e.happened_at, now(), e.in_world_at,
+  e.in_world_label
+FROM episodes_episode e
+JOIN npcs_npc npcs ON npcs.slug = e.npcs[1] AND npcs.world_id = e.world_id
 ORDER BY e.happened_at
 """
 
 APPEARANCES = """
 INSERT INTO npcs_appearance (npc_id, episode_id)
-SELECT npcs.id, e.id FROM episodes_episode e JOIN npcs_npc npcs ON npcs.slug = e.npcs[1] AND npcs.world_id = e.world_id
+SELECT npcs.id, e.id FROM episodes_episode e
+JOIN npcs_npc npcs ON npcs.slug = e.npcs[1] AND npcs.world_id = e.world_id
 """
 
 
@@ -51,18 +59,17 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=100_000)
     options = parser.parse_args()
     connect(f"memory37_living_{options.episodes}")
-    fill(options.episodes)
-    reads = {"npc_profile": profile, "session_fetch": fetch}
-    print(
-        f"\n{NPCS} NPCs, {PARTIES} parties, {options.episodes} episodes{'sql p50':>12}{'p50':>9}{'p95':>9}{'ratio':>8}"
-    )
-    for name, way in reads.items():
-        compare(name, way)
-    page()
-    recording()
+    fill_database(options.episodes)
+    reads = {"npc_profile": call_npc_profile, "session_fetch": call_session_fetch}
+    columns = f"{'sql p50':>12}{'p50':>9}{'p95':>9}{'ratio':>8}"
+    print(f"\n{NPCS} NPCs, {PARTIES} parties, {options.episodes} episodes{columns}")
+    for name, call in reads.items():
+        compare_with_sql(name, call)
+    measure_page()
+    measure_ingest()
 
 
-def fill(size: int) -> None:
+def fill_database(size: int) -> None:
     from django.db import connection
 
     from episodes.models import Episode
@@ -112,7 +119,7 @@ def fill(size: int) -> None:
     print(f"  filled in {time.perf_counter() - started:.0f} s", flush=True)
 
 
-def profile(turn: int) -> Any:
+def call_npc_profile(turn: int) -> Any:
     from npcs.tools import ProfileAsk, npc_profile
     from worlds.callers import Caller
     from worlds.models import World
@@ -123,7 +130,7 @@ def profile(turn: int) -> Any:
     )
 
 
-def fetch(turn: int) -> Any:
+def call_session_fetch(turn: int) -> Any:
     from episodes.tools import SessionFetch, session_fetch
     from worlds.callers import Caller
     from worlds.models import World
@@ -137,34 +144,32 @@ def fetch(turn: int) -> Any:
 WORLD: dict[str, Any] = {}
 
 
-def compare(name: str, way: Way) -> None:
+def compare_with_sql(name: str, call: Call) -> None:
     import psycopg
     from django.db import connection
 
-    way(0)
-    sent = {turn: captured(way, turn) for turn in range(PAIRS)}
+    call(0)
+    sent = {turn: capture_statements(call, turn) for turn in range(PAIRS)}
     raw = psycopg.connect(connection.connection.info.dsn, autocommit=True, prepare_threshold=0)
     times: dict[str, list[float]] = {"sql": [], "python": []}
     for round_number in range(ROUNDS + 1):
         for turn, statements in sent.items():
             for label, ask in (
-                ("sql", lambda s=statements: run(raw, s)),
-                ("python", lambda t=turn: way(t)),
+                ("sql", lambda s=statements: run_statements(raw, s)),
+                ("python", lambda t=turn: call(t)),
             ):
                 started = time.perf_counter()
                 ask()
                 if round_number:
                     times[label].append(1000 * (time.perf_counter() - started))
     bare, ours = statistics.median(times["sql"]), statistics.median(times["python"])
-    late = statistics.quantiles(times["python"], n=20)[-1]
-    count = {len(statements) for statements in sent.values()}
-    print(
-        f"  {name:14}{sorted(count)!s:>8} statements{bare:18.2f}{ours:9.2f}{late:9.2f}{ours / bare:8.2f}",
-        flush=True,
-    )
+    p95 = statistics.quantiles(times["python"], n=20)[-1]
+    counts = sorted({len(statements) for statements in sent.values()})
+    figures = f"{bare:18.2f}{ours:9.2f}{p95:9.2f}{ours / bare:8.2f}"
+    print(f"  {name:14}{counts!s:>8} statements{figures}", flush=True)
 
 
-def captured(way: Way, turn: int) -> list[tuple[str, Any]]:
+def capture_statements(call: Call, turn: int) -> list[tuple[str, Any]]:
     """Return the statements that the call sends, with their values."""
     from django.db import connection
 
@@ -175,17 +180,17 @@ def captured(way: Way, turn: int) -> list[tuple[str, Any]]:
         return execute(statement, values, many, context)
 
     with connection.execute_wrapper(note):
-        way(turn)
+        call(turn)
     return sent
 
 
-def run(raw: Any, statements: list[tuple[str, Any]]) -> None:
+def run_statements(raw: Any, statements: list[tuple[str, Any]]) -> None:
     for statement, values in statements:
         raw.execute(statement, values).fetchall()
 
 
-def page() -> None:
-    """The NPC page as a game master opens it."""
+def measure_page() -> None:
+    """Measure the NPC page as a game master opens it."""
     from django.contrib.auth.models import User
     from django.test import Client
     from django.urls import NoReverseMatch, reverse
@@ -208,12 +213,11 @@ def page() -> None:
         answer = client.get(address)
         times.append(1000 * (time.perf_counter() - started))
         assert answer.status_code == 200, answer.status_code
-    print(
-        f"  NPC page: p50 {statistics.median(times[3:]):.1f} ms, p95 {statistics.quantiles(times[3:], n=20)[-1]:.1f} ms"
-    )
+    p50, p95 = statistics.median(times[3:]), statistics.quantiles(times[3:], n=20)[-1]
+    print(f"  NPC page: p50 {p50:.1f} ms, p95 {p95:.1f} ms")
 
 
-def recording() -> None:
+def measure_ingest() -> None:
     from episodes.ingest import ingest_episode
     from episodes.schemas import EpisodeIn
     from worlds.models import World
@@ -232,7 +236,7 @@ def recording() -> None:
         started = time.perf_counter()
         ingest_episode(world, summary)
         times.append(1000 * (time.perf_counter() - started))
-    print(f"  recording an episode: p50 {statistics.median(times):.1f} ms")
+    print(f"  ingesting an episode: p50 {statistics.median(times):.1f} ms")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The web server over the bench's database, asked by one client that keeps its connection."""
+"""The web server on the scratch database, and a client with a persistent connection."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ import orjson
 from django.conf import settings
 from django.db import connection
 
-from bench.generated import VECTORS_FILE, remember
+from bench.generated_world import VECTORS_FILE, save_vectors
 from memory_site.process_supervisor import free_port
 from worlds.keys import create_key
 from worlds.models import World
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from retrieval.embedders import Vectors
 
 START_SECONDS = 60
-MANY = 1_000_000
+UNLIMITED_CALLS = 1_000_000
 
 
-class Served:
-    """A server process of its own; `ask` is one call of `lore_search` over HTTP, by a game master's key."""
+class BenchServer:
+    """A server process. `ask` calls `lore_search` over HTTP with a game master's key."""
 
     def __init__(self, questions: "list[tuple[str, Vectors]]", k: int) -> None:
         self._k, self._folder = k, tempfile.TemporaryDirectory()
         self._key, text = create_key(
-            World.objects.get(), name="bench", audience="gm", calls_per_minute=MANY
+            World.objects.get(), name="bench", audience="gm", calls_per_minute=UNLIMITED_CALLS
         )
         self._bearer = text
-        remember(questions, self._vectors)
+        save_vectors(questions, self._vectors)
         port = free_port(0)
         self._process = subprocess.Popen(
             [
@@ -53,12 +53,12 @@ class Served:
             ],
             env={
                 **os.environ,
-                **_database(),
+                **database_environment(),
                 VECTORS_FILE: str(self._vectors),
                 "PYTHONWARNINGS": "ignore",
             },
         )
-        self._client = ThinClient(port)
+        self._client = KeepAliveClient(port)
         self._wait()
 
     @property
@@ -94,19 +94,20 @@ class Served:
             else:
                 return
         self.stop()
-        raise RuntimeError("The web server did not start; its lines above say why.")
+        raise RuntimeError("The web server did not start; see its log above.")
 
 
-class ThinClient:
-    """HTTP over one kept connection, at next to no cost: Python's own client takes 0.3 ms a call (and more after a
-    pause), which is not the server's."""
+class KeepAliveClient:
+    """HTTP over one persistent connection. Python's own client takes 0.3 ms per call, and more
+    after a pause, which would be counted as the server's time."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._socket: socket.socket | None = None
 
     def ask(self, what: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
-        """Send `what` (method and path) with `body`; return the status and the body of the answer."""
+        """Send a request (`what` is method and path); return the status and the body of the
+        response."""
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=60)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -118,7 +119,7 @@ class ThinClient:
         }
         lines = [f"{what} HTTP/1.1", *(f"{name}: {value}" for name, value in told.items()), "", ""]
         self._socket.sendall("\r\n".join(lines).encode() + body)
-        return _answer(self._socket)
+        return read_response(self._socket)
 
     def close(self) -> None:
         if self._socket:
@@ -126,27 +127,27 @@ class ThinClient:
         self._socket = None
 
 
-def _answer(source: socket.socket) -> tuple[int, bytes]:
+def read_response(source: socket.socket) -> tuple[int, bytes]:
     got = b""
     while b"\r\n\r\n" not in got:
-        got += _received(source)
+        got += receive(source)
     head, _line, body = got.partition(b"\r\n\r\n")
     lines = head.lower().split(b"\r\n")
     length = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
     while len(body) < length:
-        body += _received(source)
+        body += receive(source)
     return int(head[9:12]), body
 
 
-def _received(source: socket.socket) -> bytes:
+def receive(source: socket.socket) -> bytes:
     got = source.recv(1 << 17)
     if not got:
         raise ConnectionResetError("The server closed the connection.")
     return got
 
 
-def _database() -> dict[str, str]:
-    """The environment that leads another process to the database of this one."""
+def database_environment() -> dict[str, str]:
+    """Return the environment variables by which another process uses the database of this one."""
     name = str(connection.settings_dict["NAME"])
     if not settings.DATABASE_URL:
         return {"EMBEDDED_DATABASE": name}

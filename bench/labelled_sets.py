@@ -1,4 +1,4 @@
-"""The labelled sets of our own (bench/data): rows by half."""
+"""Loads our own labelled sets (bench/data)."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 DATA = Path(__file__).parent / "data"
 
 
-def rows(path: Path, *, half: str | None = None) -> list[dict[str, Any]]:
+def load_rows(path: Path, *, half: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of a file, all or of one half: "tuning" or "reporting"."""
     found = [
         json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()

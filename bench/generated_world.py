@@ -1,4 +1,4 @@
-"""A large world made up by a seed: words by Zipf's law, vectors in clusters, written by COPY and indexed afterwards."""
+"""A large random world: words by Zipf's law, vectors in clusters, written with COPY."""
 
 import os
 from collections.abc import Iterator
@@ -27,15 +27,15 @@ SYLLABLES = [
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratedPassage:
     text: str
     vector: Vectors
     ward: int
 
 
-class MadeEmbedder:
-    """The embedder of this bench: it knows the vectors of the questions that were made with the world, in another
-    process (the web server) from the file that `remember` wrote."""
+class GeneratedEmbedder:
+    """An embedder that looks up the vectors generated with the questions. Another process (the web
+    server) reads them from the file that `save_vectors` wrote."""
 
     name, dims = "made", DIMS
     vectors: ClassVar[dict[str, Vectors]] = {}
@@ -51,8 +51,9 @@ class MadeEmbedder:
     embed_document = embed_query
 
 
-def remember(questions: "list[tuple[str, Vectors]]", path: Path) -> None:
-    """Write the vectors of `questions` for another process, which finds them by `VECTORS_FILE`."""
+def save_vectors(questions: "list[tuple[str, Vectors]]", path: Path) -> None:
+    """Write the vectors of `questions` to a file. Another process finds it by the variable
+    `VECTORS_FILE`."""
     np.savez(
         path,
         texts=[text for text, _vector in questions],
@@ -60,8 +61,8 @@ def remember(questions: "list[tuple[str, Vectors]]", path: Path) -> None:
     )
 
 
-class Generator:
-    """The same seed makes the same world."""
+class WorldGenerator:
+    """Generates the same world for the same seed."""
 
     def __init__(self, seed: int = 37) -> None:
         self._random = np.random.default_rng(seed)
@@ -88,17 +89,19 @@ class Generator:
     def centres_of_all() -> Vectors:
         return unit_rows(np.random.default_rng(3).normal(size=(CLUSTERS, DIMS)))
 
-    def passages(self, count: int) -> Iterator[Made]:
+    def passages(self, count: int) -> Iterator[GeneratedPassage]:
         for number in range(count):
             text = self._sentence(int(self._random.integers(SHORTEST, LONGEST)))
-            yield Made(text, self.near(int(self._random.integers(CLUSTERS))), number % WARDS)
+            yield GeneratedPassage(
+                text, self.vector_near(int(self._random.integers(CLUSTERS))), number % WARDS
+            )
 
-    def near(self, cluster: int) -> Vectors:
+    def vector_near(self, cluster: int) -> Vectors:
         noise = self._random.normal(size=DIMS) / np.sqrt(DIMS)
         return unit_rows((self.centres[cluster] + noise)[None])[0]
 
-    def questions(self, made: list[Made]) -> Iterator[tuple[str, Vectors]]:
-        """Ask with 4 rarer and 4 common words of a passage, and a vector of its neighbourhood."""
+    def questions(self, made: list[GeneratedPassage]) -> Iterator[tuple[str, Vectors]]:
+        """Yield questions of 4 rare and 4 common words of a passage, with a vector near its own."""
         for passage in made:
             known = sorted(set(passage.text.split()), key=self._rank)
             picked = [
