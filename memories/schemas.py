@@ -4,19 +4,25 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from memories.storable import Storable
-from worlds.base_schemas import Day, Share
+from retrieval.text import require_storable_text
+from worlds.base_schemas import Day, Share, StrictModel
 
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 Ids = Annotated[list[UUID], Field(min_length=1, max_length=200)]
 
 
-class AgentRequest(Storable):
-    """Base of all request bodies: unknown fields are refused."""
+class AgentRequest(StrictModel):
+    """Base of all requests: refuses unknown fields and texts that PostgreSQL cannot store."""
 
-    model_config = ConfigDict(extra="forbid")
+    @field_validator("*", mode="after")
+    @classmethod
+    def check_storable(cls, value: Any, info: ValidationInfo) -> Any:
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                require_storable_text(text, info.field_name or "text")
+        return value
 
 
 class RowOut(BaseModel):

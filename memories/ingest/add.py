@@ -28,10 +28,10 @@ from memories.similarity import nearest
 from memories.similarity.nearest import NearMemory
 from memories.similarity.resolve import BatchResolution, BatchResolver, IncomingBatch, TooShallow
 from memories.states import Maker, State
-from memories.storable import require_storable_text
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.llm import get_llm
 from retrieval.models import uuid7
+from retrieval.text import require_storable_text
 
 ATTEMPTS = 6
 """After so many conflicts with other writers the contents are stored unmerged: nothing is lost,

@@ -18,8 +18,8 @@ from memories.ingest.answers import (
     PreMemorySplitResponse,
 )
 from memories.prompts import Prompt, unescape_tags
-from memories.storable import require_storable_text
 from retrieval.errors import LanguageModelDown
+from retrieval.text import require_storable_text
 
 logger = logging.getLogger(__name__)
 

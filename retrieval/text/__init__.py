@@ -1,6 +1,13 @@
 """One implementation of each operation on text: words, scripts, names, tokens, Markdown. Other apps import from this package."""
 
-from retrieval.text.clean import clean_text, encodable, slugify, storage_flaw, string_list
+from retrieval.text.clean import (
+    clean_text,
+    encodable,
+    require_storable_text,
+    slugify,
+    storage_flaw,
+    string_list,
+)
 from retrieval.text.front_matter import split_front_matter
 from retrieval.text.links import link_targets, replace_links
 from retrieval.text.names.index import KnownName, Mention, NameIndex, NameMatch
@@ -41,6 +48,7 @@ __all__ = [
     "parse_secret",
     "query_keys",
     "replace_links",
+    "require_storable_text",
     "slugify",
     "snowball_stem",
     "split_front_matter",

@@ -27,6 +27,13 @@ def storage_flaw(text: str) -> str:
     return ""
 
 
+def require_storable_text(text: str, where: str) -> str:
+    """Return `text`; raise ValueError naming `where` if PostgreSQL cannot store it."""
+    if flaw := storage_flaw(text):
+        raise ValueError(f"{where} {flaw}: remove it and send the text again")
+    return text
+
+
 def encodable(text: str) -> str:
     """Return `text` without what a tokenizer or an HTTP body cannot carry: NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()

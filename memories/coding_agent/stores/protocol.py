@@ -9,9 +9,9 @@ from uuid import UUID
 from memories.buckets.events import check_importance
 from memories.code_rules.rule import CodeRule, RuleFilters
 from memories.states import Bucket
-from memories.storable import require_storable_text
 from retrieval.errors import Problem
 from retrieval.models import uuid7
+from retrieval.text import require_storable_text
 
 
 class StoreDown(Problem):
