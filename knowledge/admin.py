@@ -1,6 +1,4 @@
-"""Admin of rules, lore, proposals and the glossary. Entries are saved through the room that cuts
-them into passages.
-"""
+"""Admin of rules, lore, proposals and the glossary. Saving an entry cuts it into passages."""
 
 from typing import Any
 
@@ -58,8 +56,8 @@ class EmbeddingState(admin.SimpleListFilter):
             "waiting": Q(stale__gt=0, parked=0),
             "failed": Q(parked__gt=0),
         }
-        wanted = states.get(self.value() or "")
-        return queryset.filter(wanted) if wanted else queryset
+        state = states.get(self.value() or "")
+        return queryset.filter(state) if state else queryset
 
 
 class ReasonForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -73,9 +71,7 @@ class ReasonForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptabl
 
 
 class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
-    """What rules and lore have in common: state of embedding, preview, passages, saving through the
-    room.
-    """
+    """Shared by rules and lore: embedding state, preview, passages, saving with history."""
 
     form = ReasonForm
     passages: type[LorePassage] | type[RulePassage]
@@ -92,12 +88,12 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request).defer("body", "name_keys")
-        counted: QuerySet[Any] = rows.annotate(
+        with_counts: QuerySet[Any] = rows.annotate(
             pieces=Count("passages"),
             stale=Count("passages", filter=STALE),
             parked=Count("passages", filter=PARKED),
         )
-        return counted
+        return with_counts
 
     @display(
         description=_("embedding"),
@@ -116,23 +112,20 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
         label={"public": "success", "gm": "danger", "revealed": "info"},
     )
     def audience(self, entry: Any) -> tuple[str, Any]:
-        told = ", ".join(entry.known_to) if entry.visibility == Visibility.REVEALED else ""
-        return entry.visibility, told or entry.get_visibility_display()
+        names = ", ".join(entry.known_to) if entry.visibility == Visibility.REVEALED else ""
+        return entry.visibility, names or entry.get_visibility_display()
 
     @admin.display(description=_("preview"))
     def preview(self, entry: Any) -> SafeString:
-        shown = {"html": safe_html(entry.body), "language": entry.language}
-        return render_to_string("admin/knowledge/preview.html", shown)
+        context = {"html": safe_html(entry.body), "language": entry.language}
+        return render_to_string("admin/knowledge/preview.html", context)
 
     @admin.display(description=_("passages"))
     def cut_into(self, entry: Any) -> SafeString:
         """How the entry is cut, who finds each piece, and whether its vector is there."""
-        found = self.passages.objects.filter(**{self.owner: entry}).defer(
-            "embedding", "search_vector"
-        )
-        return render_to_string(
-            "admin/knowledge/passages.html", {"passages": found.order_by("position")}
-        )
+        rows = self.passages.objects.filter(**{self.owner: entry}).order_by("position")
+        context = {"passages": rows.defer("embedding", "search_vector")}
+        return render_to_string("admin/knowledge/passages.html", context)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         save = save_lore if isinstance(obj, Lore) else save_rule
@@ -145,10 +138,10 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
         rows = self.passages.objects.filter(**{f"{self.owner}__in": queryset.values("pk")})
         count = rows.update(embedded_rev=0, embed_tries=0, embed_after=None, embed_error="")
         embed_soon(self.domain)
-        told = ngettext(
+        message = ngettext(
             "%d passage will be embedded again.", "%d passages will be embedded again.", count
         )
-        messages.success(request, told % count)
+        messages.success(request, message % count)
 
     @action(description=_("Try search"), url_path="try", icon="search")
     def try_it(self, request: HttpRequest) -> HttpResponse:
@@ -156,6 +149,7 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
 
 
 TRY_SEARCH = "knowledge_try_search"
+IN_WORLD = ("in_world_at", "in_world_label", "in_world_until", "in_world_until_label")
 
 
 @admin.register(Lore)
@@ -188,15 +182,7 @@ class LoreAdmin(EntryAdmin):
         ),
         (
             _("In-world time"),
-            {
-                "fields": [
-                    "in_world_at",
-                    "in_world_label",
-                    "in_world_until",
-                    "in_world_until_label",
-                ],
-                "classes": ["tab"],
-            },
+            {"fields": IN_WORLD, "classes": ["tab"]},
         ),
         (_("How it is found"), {"fields": ["cut_into"], "classes": ["tab"]}),
         (
@@ -206,9 +192,7 @@ class LoreAdmin(EntryAdmin):
     ]
 
     def get_urls(self) -> list[URLPattern]:
-        """The page stands before the routes of single entries, which would take `try-search` for an
-        id.
-        """
+        # Before the routes of single entries, which would take `try-search` for an id.
         page = self.admin_site.admin_view(try_search)
         return [path("try-search/", page, name=TRY_SEARCH), *super().get_urls()]
 
@@ -221,12 +205,12 @@ class LoreAdmin(EntryAdmin):
         self._set_status(request, queryset, Lore.Status.DRAFT)
 
     def _set_status(self, request: HttpRequest, queryset: QuerySet[Lore], status: str) -> None:
-        changed = 0
+        count = 0
         for entry in Lore.objects.filter(pk__in=queryset.values("pk")):
             entry.status = status
-            changed += save_lore(entry, reason=gettext("status")) == "changed"
-        told = ngettext("%d entry was changed.", "%d entries were changed.", changed)
-        messages.success(request, told % changed)
+            count += save_lore(entry, reason=gettext("status")) == "changed"
+        message = ngettext("%d entry was changed.", "%d entries were changed.", count)
+        messages.success(request, message % count)
 
 
 @admin.register(Rule)
@@ -265,10 +249,8 @@ class DocumentAdmin(WorldScoped, ModelAdmin):
     readonly_fields = ["version"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        counted: QuerySet[Document] = (
-            super().get_queryset(request).annotate(rule_count=Count("rules"))
-        )
-        return counted
+        rows: QuerySet[Document] = super().get_queryset(request)
+        return rows.annotate(rule_count=Count("rules"))
 
     @admin.display(description=_("rules"), ordering="rule_count")
     def rules_in_it(self, document: Any) -> int:
@@ -277,34 +259,17 @@ class DocumentAdmin(WorldScoped, ModelAdmin):
 
 @admin.register(LoreProposal)
 class LoreProposalAdmin(WorldScoped, ModelAdmin):
-    """Accept as it is, edit the entry and accept, or reject: decided proposals are only looked
-    at.
-    """
+    """Accept as it is, edit and accept, or reject. Decided proposals are read-only."""
 
     list_display = ["title", "world", "proposed_by", "state_shown", "created_at", "decided_by"]
     list_filter = ["state", "world"]
     search_fields = ["entry", "proposed_by", "reason"]
-    fields = [
-        "world",
-        "campaign",
-        "entry",
-        "preview",
-        "reason",
-        "proposed_by",
-        "decision",
-        "state",
-        "decided_by",
-        "lore",
-    ]
     readonly_fields = [
-        "world",
-        "campaign",
-        "preview",
-        "reason",
-        "proposed_by",
-        "state",
-        "decided_by",
-        "lore",
+        *("world", "campaign", "preview", "reason", "proposed_by", "state", "decided_by", "lore"),
+    ]
+    fields = [
+        *("world", "campaign", "entry", "preview", "reason", "proposed_by", "decision"),
+        *("state", "decided_by", "lore"),
     ]
     actions = ["accept_them", "reject_them"]
 
@@ -328,8 +293,8 @@ class LoreProposalAdmin(WorldScoped, ModelAdmin):
 
     @admin.display(description=_("preview"))
     def preview(self, proposal: LoreProposal) -> SafeString:
-        shown = {"html": safe_html(str(proposal.entry.get("body", "")))}
-        return render_to_string("admin/knowledge/preview.html", shown)
+        context = {"html": safe_html(str(proposal.entry.get("body", "")))}
+        return render_to_string("admin/knowledge/preview.html", context)
 
     @admin.action(description=_("Accept as proposed"))
     def accept_them(self, request: HttpRequest, queryset: QuerySet[LoreProposal]) -> None:

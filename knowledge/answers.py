@@ -11,12 +11,12 @@ from worlds.base_schemas import DEFAULT_CHARS, ResponseModel
 
 Match = Literal["exact", "alias", "fuzzy", "keyword", "vector", "graph"]
 
-WORTH_SHOWING = 120
-"""Less than this of a text tells nothing: the hit is left out instead."""
+SHORTEST_TEXT = 120
+"""A hit whose text would be cut to less than this is left out."""
 
 RESPONSE_CONFIG = ConfigDict(extra="forbid")
-"""For what is made by the dozen, plain dataclasses: pydantic describes and writes them, and does
-not check what we made ourselves, which took longer than writing it as JSON."""
+"""Hits are plain dataclasses: Pydantic describes and serializes them, and does not validate our own
+values, which took longer than writing the JSON."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -48,7 +48,9 @@ class SourceOut:
 
 @dataclass(kw_only=True, slots=True)
 class HitOut:
-    """What every audience may see of something found. A field is hidden until it is listed here."""
+    """What every audience may see of a hit: an allow-list, so a new field is hidden until it is
+    added.
+    """
 
     __pydantic_config__ = RESPONSE_CONFIG
 
@@ -105,8 +107,8 @@ class ExplanationOut(ResponseModel):
 
 
 class SearchAnswer(ResponseModel):
-    """The hits, best first. `degraded` names what did not take part; `truncated` says that the
-    budget cut something.
+    """The hits, best first. `degraded` names the legs that failed; `truncated`: the budget cut
+    something.
     """
 
     hits: list[GmHitOut | HitOut] = []
@@ -116,20 +118,20 @@ class SearchAnswer(ResponseModel):
 
 
 def fit_hits(hits: Sequence[HitOut], max_chars: int | None) -> tuple[list[HitOut], list[str]]:
-    """Return the hits that fit, the last one cut if need be (`truncated`), and the ids of those
-    left out.
+    """Return the hits within the budget, the last one shortened if need be, and the ids of the
+    others.
     """
-    left = max_chars or DEFAULT_CHARS
-    kept: list[HitOut] = []
+    budget = max_chars or DEFAULT_CHARS
+    fitting: list[HitOut] = []
     for hit in hits:
-        if len(hit.text) <= left:
-            kept.append(hit)
-        elif left >= WORTH_SHOWING or not kept:
-            kept.append(replace(hit, text=_cut(hit.text, left), truncated=True))
+        if len(hit.text) <= budget:
+            fitting.append(hit)
+        elif budget >= SHORTEST_TEXT or not fitting:
+            fitting.append(replace(hit, text=_cut(hit.text, budget), truncated=True))
         else:
             break
-        left = max(left - len(hit.text), 0)
-    return kept, [hit.id for hit in hits[len(kept) :]]
+        budget = max(budget - len(hit.text), 0)
+    return fitting, [hit.id for hit in hits[len(fitting) :]]
 
 
 def is_truncated(hits: Iterable[HitOut]) -> bool:

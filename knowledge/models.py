@@ -1,6 +1,4 @@
-"""World knowledge as people write it: documents of rules, rules, lore; and the passages by which
-they are found.
-"""
+"""Rules and lore as people write them, their documents, and the passages that are searched."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -20,9 +18,7 @@ from worlds.models import Campaign, GameSystem, Reveal, World
 
 
 class Versioned(models.Model):
-    """A row that people edit. `version` is its entity tag: it grows with each change that was
-    saved.
-    """
+    """A row that people edit. `version` is its entity tag and grows with each saved change."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     version = models.PositiveIntegerField(_("version"), default=1, editable=False)
@@ -148,8 +144,8 @@ class Rule(Versioned):
 
 
 class Lore(Versioned, Guarded):
-    """What a world is: an entry of its encyclopedia. With a campaign it is an overlay: it adds to
-    the world's canon, or stands in for the entry that it `overrides`, in that campaign alone."""
+    """An entry of the world's encyclopedia. With a campaign it is an overlay: it adds to canon, or
+    replaces the entry that it `overrides`, in that campaign alone."""
 
     class Kind(models.TextChoices):
         PLACE = "place", _("Place")
@@ -283,9 +279,9 @@ class RulePassage(Passage):
 
 
 class LorePassage(Passage, Guarded):
-    """A piece of a lore entry. Its audience is the entry's, narrowed by the block it stands in;
-    `revealed_to` holds whom the reveal log named for this block (kept when the entry is cut
-    anew)."""
+    """A piece of a lore entry. Its audience is the entry's, narrowed by its secret block.
+    `revealed_to` are the audiences of the reveals of this block; it survives when the entry is cut
+    again."""
 
     lore = models.ForeignKey(Lore, models.CASCADE, related_name="passages")
     campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, related_name="+")
@@ -314,29 +310,24 @@ class LorePassage(Passage, Guarded):
         indexes = [models.Index(fields=["world", "campaign"], name="lore_passage_world_campaign")]
 
     def set_audience(self) -> None:
-        """Set whom the passage is for from its entry, its block and the reveals of the block. Does
-        not save.
-        """
-        named = self.metadata.get("audiences")
-        block = None if named is None else [*named, *self.revealed_to]
+        """Set the audience from the entry, the block and its reveals. Does not save."""
+        audiences = self.metadata.get("audiences")
+        block = None if audiences is None else [*audiences, *self.revealed_to]
         self.visibility, self.known_to = narrow_audience(
             self.lore.visibility, self.lore.known_to, block=block
         )
 
     def visibility_changed(self) -> None:
-        standing = Reveal.objects.filter(
-            subject_kind=self._meta.model_name, subject_id=self.pk, undone_at=None
-        )
-        self.revealed_to = sorted(
-            standing.values_list("audience", flat=True).distinct().order_by("audience")
-        )
+        kind = self._meta.model_name
+        reveals = Reveal.objects.filter(subject_kind=kind, subject_id=self.pk, undone_at=None)
+        self.revealed_to = sorted(set(reveals.values_list("audience", flat=True)))
         self.set_audience()
         self.save(update_fields=["revealed_to", "visibility", "known_to"])
 
 
 class LoreProposal(models.Model):
-    """An entry that somebody (a language model, a player, a script) would like to see. An editor
-    accepts, edits or rejects it; nothing of it is found before that."""
+    """An entry that somebody (a language model, a player, a script) proposes. An editor accepts,
+    edits or rejects it; it is not found before that."""
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")
@@ -368,8 +359,8 @@ class LoreProposal(models.Model):
 
 
 class GlossaryTerm(models.Model):
-    """A game term and what players call it in other languages: names of rules, and help for
-    questions that are asked in another language than the rules are written in."""
+    """A game term and its names in another language: aliases of rules, and words for questions that
+    are asked in another language than the rules are written in."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     system = models.ForeignKey(

@@ -1,4 +1,6 @@
-"""A small world of its own, and one call of every public function on it. Run by `manage.py smoke`."""
+"""A small world of its own, and one call of every public function on it. Run by `manage.py
+smoke`.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -120,7 +122,9 @@ def _reading(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _tools(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Every listed tool with the example of its own description; so tools that are listed later are called too."""
+    """Every listed tool with the example of its own description; so tools that are listed later are
+    called too.
+    """
     caller = Caller(world, GM, scopes=frozenset(keys.Scope), namespace="smoke")
     for tool in toolbox.TOOLS:
         example = json.loads(tool.description.split("Example:", 1)[1])

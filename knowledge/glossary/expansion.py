@@ -31,7 +31,9 @@ Parts = tuple[str, ...]
 
 @dataclass(frozen=True)
 class TermMatch:
-    """A term that the question contains, under which of its names; `weight` (0–1) is how certain it is."""
+    """A term that the question contains, under which of its names; `weight` (0–1) is how certain it
+    is.
+    """
 
     term: str
     name: str
@@ -70,7 +72,8 @@ class Glossary:
         words = _question_parts(folded)
         syllables = "".join(filter(has_hangul, folded))
         for first, candidates in self.by_first.items():
-            # Korean writers differ in where they put spaces, so names are also looked for across words.
+            # Korean writers differ in where they put spaces, so names are also looked for across
+            # words.
             across = syllables if has_hangul(first[:1]) else ""
             if first in words or (len(first) > 1 and first in across):
                 for parts in candidates:
@@ -101,7 +104,9 @@ def _is_in(part: str, words: set[str], across: str) -> bool:
 
 
 def _question_parts(folded: str) -> set[str]:
-    """Everything by which a name's part may be found: stems, and all beginnings of each Korean word."""
+    """Everything by which a name's part may be found: stems, and all beginnings of each Korean
+    word.
+    """
     parts: set[str] = set()
     for word in WORD.findall(folded):
         if has_hangul(word[:1]):

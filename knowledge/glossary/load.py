@@ -1,4 +1,6 @@
-"""Load the glossary of a game system from the file, and look up the names that it has for a rule."""
+"""Load the glossary of a game system from the file, and look up the names that it has for a
+rule.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -11,7 +13,9 @@ from worlds.models import GameSystem
 
 
 def load_glossary(system: GameSystem) -> int:
-    """Write the terms of the file and return how many rows that changed. Names that people added stay."""
+    """Write the terms of the file and return how many rows that changed. Names that people added
+    stay.
+    """
     terms = GlossaryTerm.objects.filter(system=system)
     rows = {(row.term, row.kind, row.language): row for row in terms}
     created: list[GlossaryTerm] = []

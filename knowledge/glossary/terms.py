@@ -29,7 +29,9 @@ SECTION_KINDS = frozenset({"section", "feat", "background", "term"})
 
 @dataclass(frozen=True)
 class Term:
-    """`names` and `phrases` by language. Names become aliases of rules, phrases only help questions."""
+    """`names` and `phrases` by language. Names become aliases of rules, phrases only help
+    questions.
+    """
 
     term: str
     kind: str

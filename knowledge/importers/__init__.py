@@ -1,4 +1,6 @@
-"""Import lore from other tools' files: readers turn files into drafts, `run` stores all of them or none.
+"""Import lore from other tools' files: readers turn files into drafts, `run` stores all of them or
+none.
 
-Imported text is for the game master alone unless the caller, or a file of our own export, says otherwise.
+Imported text is for the game master alone unless the caller, or a file of our own export, says
+otherwise.
 """

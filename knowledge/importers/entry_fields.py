@@ -1,4 +1,6 @@
-"""Drafts of lore entries: the fields of a source, fitted to what an entry can hold, the rest kept in `extra`."""
+"""Drafts of lore entries: the fields of a source, fitted to what an entry can hold, the rest kept
+in `extra`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +30,9 @@ KINDS: dict[str, LoreKind] = {kind: kind for kind in get_args(LoreKind)} | {
 
 @dataclass(frozen=True)
 class LoreDraft:
-    """`where` names the source in the report. `private`: for the game master alone, whatever the import asks for."""
+    """`where` names the source in the report. `private`: for the game master alone, whatever the
+    import asks for.
+    """
 
     entry: LoreIn
     where: str
@@ -37,7 +41,9 @@ class LoreDraft:
 
 
 def make_draft(where: str, *, source: str = "", private: Any = False, **fields: Any) -> LoreDraft:
-    """Fit the fields of a source into an entry; raises `Invalid` naming the source. `source` becomes its origin."""
+    """Fit the fields of a source into an entry; raises `Invalid` naming the source. `source`
+    becomes its origin.
+    """
     notes: list[str] = []
     extra = dict(fields.pop("extra", {}))
     title = " ".join(str(fields.pop("title", "")).split())
@@ -86,6 +92,8 @@ def title_from_path(path: PurePosixPath) -> str:
 
 
 def fields_except(fields: Mapping[str, Any], *known: str) -> dict[str, Any]:
-    """The fields of a source that have no place in an entry and are not empty: they go into `extra`."""
+    """The fields of a source that have no place in an entry and are not empty: they go into
+    `extra`.
+    """
     empty: tuple[Any, ...] = (None, "", [], {}, False)
     return {key: value for key, value in fields.items() if key not in known and value not in empty}

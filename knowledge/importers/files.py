@@ -33,8 +33,8 @@ class TextFile:
 
 
 def text_files(path: Path, *suffixes: str) -> list[TextFile]:
-    """Return the files with one of `suffixes`, sorted by name. Raises `Invalid` for a path that does not exist, is
-    too large or not UTF-8."""
+    """Return the files with one of `suffixes`, sorted by name. Raises `Invalid` for a path that
+    does not exist, is too large or not UTF-8."""
     if not path.exists():
         raise Invalid(f"There is no file or folder {path}.")
     files: list[TextFile] = []

@@ -1,4 +1,6 @@
-"""HTML of other tools' editors as Markdown: headings, lists, emphasis, tables; the rest as plain text."""
+"""HTML of other tools' editors as Markdown: headings, lists, emphasis, tables; the rest as plain
+text.
+"""
 
 import re
 from html.parser import HTMLParser
@@ -9,7 +11,9 @@ INVISIBLE = {"script", "style", "head", "template"}
 
 
 def html_to_markdown(html: str) -> str:
-    """Return the text of `html`. `<section class="secret">` that is not revealed becomes a secret block."""
+    """Return the text of `html`. `<section class="secret">` that is not revealed becomes a secret
+    block.
+    """
     writer = MarkdownWriter()
     writer.feed(html)
     writer.close()

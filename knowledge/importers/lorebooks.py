@@ -13,7 +13,9 @@ NOVELAI_FIELDS = ("displayName", "keys", "text", "enabled", "category")
 
 
 def read_world_info(path: Path) -> Iterator[LoreDraft]:
-    """SillyTavern: comment = title, key = aliases, content = text, disable = draft; patterns go into `extra`."""
+    """SillyTavern: comment = title, key = aliases, content = text, disable = draft; patterns go
+    into `extra`.
+    """
     for file in text_files(path, ".json"):
         for uid, entry in _entries(file.json(), file.name):
             keys = [str(key) for key in _list(entry.get("key") or entry.get("keys"))]
@@ -55,7 +57,9 @@ def read_novelai(path: Path) -> Iterator[LoreDraft]:
 
 
 def _entries(book: Any, name: str) -> list[tuple[str, dict[str, Any]]]:
-    """(id, entry) of a World Info file; `entries` is an object by id or, in character books, a list."""
+    """(id, entry) of a World Info file; `entries` is an object by id or, in character books, a
+    list.
+    """
     entries = _object(book, name).get("entries")
     if isinstance(entries, dict):
         return [(uid, entry) for uid, entry in entries.items() if isinstance(entry, dict)]

@@ -17,7 +17,9 @@ VAULT_FIELDS = ("title", "kind", "type", "aliases", "alias", "tags", "tag")
 
 
 def read_vault(path: Path) -> Iterator[LoreDraft]:
-    """Notes of an Obsidian vault. Comments (`%%…%%`) are for the author alone: they become secrets."""
+    """Notes of an Obsidian vault. Comments (`%%…%%`) are for the author alone: they become
+    secrets.
+    """
     for file in text_files(path, ".md", ".markdown"):
         fields, text = split_front_matter(clean_text(file.text))
         body = COMMENT.sub(lambda found: f"\n\n:::secret\n{found[1].strip()}\n:::\n\n", text)
@@ -44,7 +46,9 @@ def read_vault(path: Path) -> Iterator[LoreDraft]:
 
 
 def read_own_markdown(path: Path) -> Iterator[LoreDraft]:
-    """Files of `export_lore --format markdown`: the front matter holds all fields, the audience too."""
+    """Files of `export_lore --format markdown`: the front matter holds all fields, the audience
+    too.
+    """
     for file in text_files(path, ".md"):
         fields, body = split_front_matter(clean_text(file.text))
         yield make_draft(

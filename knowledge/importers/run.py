@@ -1,4 +1,6 @@
-"""Import lore: read everything, then store all of it or none. A dry run gives the same report and stores nothing."""
+"""Import lore: read everything, then store all of it or none. A dry run gives the same report and
+stores nothing.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -35,7 +37,9 @@ MOST_ENTRIES = 20_000
 
 @dataclass
 class ImportReport:
-    """`outcomes` and `unknown_links` by where an entry came from; unknown: neither in the world nor in the import."""
+    """`outcomes` and `unknown_links` by where an entry came from; unknown: neither in the world nor
+    in the import.
+    """
 
     outcomes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -56,9 +60,11 @@ def import_lore(
     visibility: Visibility = Visibility.GM,
     publish: bool = False,
 ) -> ImportReport:
-    """Import `path`. Raises `Invalid` naming file and field when anything cannot be stored; then nothing is.
+    """Import `path`. Raises `Invalid` naming file and field when anything cannot be stored; then
+    nothing is.
 
-    `visibility` and `publish` are for new entries that do not say it themselves; private ones stay the game master's."""
+    `visibility` and `publish` are for new entries that do not say it themselves; private ones stay
+    the game master's."""
     if format not in FORMATS:
         raise Invalid(f"Unknown format {format!r}.", candidates=sorted(FORMATS))
     drafts = with_unique_slugs(list(FORMATS[format](path)))

@@ -21,7 +21,9 @@ COLUMNS = (*TITLE_COLUMNS, *BODY_COLUMNS, *LISTS, *PLAIN)
 
 
 def read_csv(path: Path) -> Iterator[LoreDraft]:
-    """One entry a line; the first line names the columns: title, body, kind, aliases, tags, … Lists by `|` or `;`."""
+    """One entry a line; the first line names the columns: title, body, kind, aliases, tags, … Lists
+    by `|` or `;`.
+    """
     for file in text_files(path, ".csv", ".tsv"):
         for number, row in enumerate(_rows(file), 2):
             lists = {

@@ -28,8 +28,8 @@ FOUNDRY_MARKDOWN = 2
 
 
 def read_kanka(path: Path) -> Iterator[LoreDraft]:
-    """A Kanka campaign export (folder or zip). Private entities and posts stay the game master's; relations with
-    their attitude go into `extra`."""
+    """A Kanka campaign export (folder or zip). Private entities and posts stay the game master's;
+    relations with their attitude go into `extra`."""
     files = text_files(path, ".json")
     entities = [(file, entity) for file in files if (entity := _kanka_entity(file))]
     names = {_kanka_id(entity): str(entity["name"]) for _file, entity in entities}
@@ -92,7 +92,9 @@ def _kanka_relations(inner: dict[str, Any], names: dict[int, str]) -> list[dict[
 
 
 def read_foundry(path: Path) -> Iterator[LoreDraft]:
-    """Foundry VTT journals: exported JSON, or a pack of one journal a line. Pages become sections."""
+    """Foundry VTT journals: exported JSON, or a pack of one journal a line. Pages become
+    sections.
+    """
     for file in text_files(path, ".json", ".db"):
         for journal in _foundry_journals(file):
             content = {"name": "", "text": {"content": journal.get("content") or ""}}

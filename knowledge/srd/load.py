@@ -32,8 +32,8 @@ def load_srd(
     system: GameSystem,
     progress: Progress = lambda _d, _n: None,
 ) -> Counter[str]:
-    """Write document, glossary and rules; count what was created, changed, unchanged, removed. `progress` gets the
-    number of rules written so far and the number of all."""
+    """Write document, glossary and rules; count what was created, changed, unchanged, removed.
+    `progress` gets the number of rules written so far and the number of all."""
     source = f"{PACKAGE} {tables.metadata.get('source_tag', '')}"
     document = _upsert_document(edition, tables, system, source=source.strip())
     load_glossary(system)

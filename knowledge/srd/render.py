@@ -1,4 +1,6 @@
-"""Rows of the SRD data set as rules in readable Markdown. Understands the tables of both editions."""
+"""Rows of the SRD data set as rules in readable Markdown. Understands the tables of both
+editions.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -22,8 +24,8 @@ DATA_COLUMNS = ("challenge_rating", "xp", "type", "size", "ritual", "concentrati
 
 
 def render_rules(tables: dict[str, list[Row]]) -> Iterator[SrdRule]:
-    """Render everything that is text. `tables` maps a table's name to its rows; raises `Invalid` for a row of
-    another shape."""
+    """Render everything that is text. `tables` maps a table's name to its rows; raises `Invalid`
+    for a row of another shape."""
     chapters = {
         part["index"]: rule["name"]
         for rule in tables.get("rules", [])

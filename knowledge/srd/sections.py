@@ -12,7 +12,9 @@ _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class SrdRule:
-    """A rule as its source has it; `path` is the part of its id after the document: `spells/fireball`."""
+    """A rule as its source has it; `path` is the part of its id after the document:
+    `spells/fireball`.
+    """
 
     path: str
     kind: str
@@ -26,7 +28,9 @@ class SrdRule:
 def split_by_heading(
     index: str, name: str, text: str, *, above: tuple[str, ...] = ()
 ) -> Iterator[SrdRule]:
-    """Cut the chapter `index`. The body of a heading without text of its own lists the headings under it."""
+    """Cut the chapter `index`. The body of a heading without text of its own lists the headings
+    under it.
+    """
     sections = list(_sections(text, name))
     slugs: set[str] = set()
     for number, (titles, body) in enumerate(sections):
@@ -54,7 +58,9 @@ def _sections(text: str, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _unused_slug(index: str, titles: tuple[str, ...], slugs: set[str]) -> str:
-    """`rules/<chapter>`, `rules/<chapter>/<heading>`; a heading that comes twice gets its parents as well."""
+    """`rules/<chapter>`, `rules/<chapter>/<heading>`; a heading that comes twice gets its parents
+    as well.
+    """
     names = [slugify(title) for title in titles[1:]]
     slug = f"rules/{index}"
     for depth in range(min(1, len(names)), len(names) + 1):

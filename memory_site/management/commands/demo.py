@@ -24,16 +24,18 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, again: bool, no_rules: bool, **_options: Any) -> None:
         if not no_rules and (again or not Rule.objects.exists()):
-            self._rules()
+            self._import_rules()
         counts = load_demo(again=again)
-        told = ", ".join(f"{count} {name}" for name, count in counts.items())
-        self.stdout.write("  " + _("Demo world: %(told)s") % {"told": told or _("already here")})
+        summary = ", ".join(f"{count} {name}" for name, count in counts.items())
+        summary = summary or _("already here")
+        self.stdout.write("  " + _("Demo world: %(told)s") % {"told": summary})
 
-    def _rules(self) -> None:
-        """The demo world is useful without the rules, so a package index that cannot be reached does not stop it."""
+    def _import_rules(self) -> None:
+        """The demo world is useful without the rules, so a package index that cannot be reached
+        does not stop it.
+        """
         try:
             call_command("import_srd", stdout=self.stdout)
         except (CommandError, Problem) as problem:
-            self.stderr.write(
-                self.style.WARNING(_("The rules were not imported: %(why)s") % {"why": problem})
-            )
+            warning = _("The rules were not imported: %(why)s") % {"why": problem}
+            self.stderr.write(self.style.WARNING(warning))

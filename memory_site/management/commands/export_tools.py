@@ -1,4 +1,6 @@
-"""`manage.py export_tools --format openai|mcp --profile scene`: the tools' contracts, as JSON or YAML."""
+"""`manage.py export_tools --format openai|mcp --profile scene`: the tools' contracts, as JSON or
+YAML.
+"""
 
 import json
 from argparse import ArgumentParser

@@ -1,4 +1,6 @@
-"""`manage.py smoke`: call every public function once in a scratch database; print what each returned, and how fast."""
+"""`manage.py smoke`: call every public function once in a scratch database; print what each
+returned, and how fast.
+"""
 
 from typing import Any
 
