@@ -1,5 +1,5 @@
-"""The one map from what was raised to what a caller reads: problem+json (RFC 9457), and the words
-of a tool error."""
+"""The map from exceptions to problem+json (RFC 9457); MCP reports a tool error by the same
+problems."""
 
 import logging
 from collections.abc import Callable
@@ -94,31 +94,33 @@ def status_of(problem: Problem) -> int:
     return next(STATUS[kind] for kind in type(problem).__mro__ if kind in STATUS)
 
 
-def _validation(exc: pydantic.ValidationError | errors.ValidationError) -> Problem:
-    found = (
-        exc.errors
-        if isinstance(exc, errors.ValidationError)
-        else exc.errors(include_url=False, include_input=False)
-    )
-    listed = [{"loc": [str(part) for part in error["loc"]], "msg": error["msg"]} for error in found]
-    told = "; ".join(f"{'.'.join(error['loc']) or 'body'}: {error['msg']}" for error in listed[:5])
-    return Invalid(f"Correct these arguments and call again: {told}.", errors=listed[:50])
+def from_validation_error(exc: pydantic.ValidationError | errors.ValidationError) -> Problem:
+    details: Any
+    if isinstance(exc, errors.ValidationError):
+        details = exc.errors
+    else:
+        details = exc.errors(include_url=False, include_input=False)
+    rows = [{"loc": [str(part) for part in row["loc"]], "msg": row["msg"]} for row in details]
+    summary = "; ".join(f"{'.'.join(row['loc']) or 'body'}: {row['msg']}" for row in rows[:5])
+    return Invalid(f"Correct these arguments and call again: {summary}.", errors=rows[:50])
 
 
-def _http(exc: errors.HttpError) -> Problem:
-    return (
-        Unreadable("The body is not valid JSON: send one JSON object.")
-        if exc.status_code == 400
-        else Internal(str(exc))
-    )
+def from_http_error(exc: errors.HttpError) -> Problem:
+    if exc.status_code == 400:
+        return Unreadable("The body is not valid JSON: send one JSON object.")
+    return Internal(str(exc))
 
 
-_MAP: dict[type[Exception], Callable[[Any], Problem]] = {
+def unavailable(_exc: Exception) -> Problem:
+    return Unavailable("Try again in a moment.", headers={"Retry-After": "2"})
+
+
+PROBLEMS: dict[type[Exception], Callable[[Any], Problem]] = {
     Problem: lambda exc: exc,
-    pydantic.ValidationError: _validation,
-    errors.ValidationError: _validation,
+    pydantic.ValidationError: from_validation_error,
+    errors.ValidationError: from_validation_error,
     errors.AuthenticationError: lambda _exc: Unauthorized(NO_KEY),
-    errors.HttpError: _http,
+    errors.HttpError: from_http_error,
     Http404: lambda _exc: NotFound("There is nothing at this address."),
     ObjectDoesNotExist: lambda _exc: NotFound("There is no such thing in this world."),
     RequestDataTooBig: lambda _exc: TooLarge("The body may be at most 10 MB: send it in parts."),
@@ -127,12 +129,8 @@ _MAP: dict[type[Exception], Callable[[Any], Problem]] = {
     DataError: lambda _exc: Invalid(
         "A value is out of range or holds characters that cannot be stored (NUL)."
     ),
-    OperationalError: lambda _exc: Unavailable(
-        "Try again in a moment.", headers={"Retry-After": "2"}
-    ),
-    InterfaceError: lambda _exc: Unavailable(
-        "Try again in a moment.", headers={"Retry-After": "2"}
-    ),
+    OperationalError: unavailable,
+    InterfaceError: unavailable,
     PoolTimeout: lambda _exc: Unavailable(
         "Too many calls at once: try again in a moment.", headers={"Retry-After": "2"}
     ),
@@ -140,15 +138,26 @@ _MAP: dict[type[Exception], Callable[[Any], Problem]] = {
 
 
 def problem_of(exc: BaseException) -> Problem:
-    """Return the problem that tells a caller of `exc`; what nobody foresaw is logged, and told
+    """Return the problem to answer `exc` with; an unexpected exception is logged and answered
     without details."""
     for kind in type(exc).__mro__:
-        if kind in _MAP:
-            return _MAP[kind](exc)
-    logger.error("Unforeseen %s", type(exc).__name__, exc_info=exc)
+        if kind in PROBLEMS:
+            return PROBLEMS[kind](exc)
+    logger.error("Unexpected %s", type(exc).__name__, exc_info=exc)
     return Internal(
         "This is a fault of the server, not of the request: report the request id to its owner."
     )
+
+
+def bare_problem(status: int) -> Problem:
+    """Return the problem for a response that carries only a status."""
+    if status == 405:
+        return NotAllowed("This address does not take that method: see the Allow header.")
+    if status == 404:
+        return NotFound("There is nothing at this address: see /api/v1/docs.")
+    if status < 500:
+        return Unreadable("The request is malformed.")
+    return Internal("Try again later.")
 
 
 def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
@@ -165,7 +174,7 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
 
 
 def problem_answer(exc: BaseException, request_id: str) -> tuple[int, dict[str, str], bytes]:
-    """Return the status, headers and body with which a program is told of `exc`."""
+    """Return the status, headers and body that answer `exc`."""
     problem = problem_of(exc)
     headers = {"Content-Type": MEDIA_TYPE, **problem.headers}
     if isinstance(problem, Unauthorized):
@@ -182,36 +191,6 @@ def problem_response(request: HttpRequest, exc: Any) -> HttpResponse:
 
 
 def add_problem_handlers(api: NinjaAPI) -> None:
-    """Have `api` answer every exception with a problem."""
-    for kind in (*_MAP, Exception):
+    """Make `api` answer every exception with a problem."""
+    for kind in (*PROBLEMS, Exception):
         api.add_exception_handler(kind, problem_response)
-
-
-class ApiProblems:
-    """Middleware: what fails under /api/ before any endpoint is found (no such path, wrong method)
-    is a problem too."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        bare = response.status_code >= 400 and "json" not in response.get("Content-Type", "")
-        if not (bare and request.path.startswith("/api/")):
-            return response
-        told = problem_response(request, _bare_problem(response.status_code))
-        if allow := response.get("Allow"):
-            told["Allow"] = allow
-        return told
-
-
-def _bare_problem(status: int) -> Problem:
-    if status == 405:
-        return NotAllowed("This address does not take that method: see the Allow header.")
-    kinds: dict[int, Problem] = {
-        404: NotFound("There is nothing at this address: see /api/v1/docs.")
-    }
-    return kinds.get(
-        status,
-        Unreadable("The request is malformed.") if status < 500 else Internal("Try again later."),
-    )

@@ -35,41 +35,41 @@ INSTRUCTIONS = (
     " found. What a tool does not show, the characters at the table do not know."
 )
 T = TypeVar("T")
-WhoAsks = Callable[[Any], Caller]
+FindCaller = Callable[[Any], Caller]
 
 
-def build_server(who_asks: WhoAsks) -> Server[Any]:
-    """Return the server; `who_asks` finds the caller of a request's context."""
+def build_server(find_caller: FindCaller) -> Server[Any]:
+    """Return the server; `find_caller` returns the caller of a request's context."""
 
     async def list_tools(
         ctx: Any, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        caller = await run_in_thread(partial(_admitted, who_asks(ctx), "tools/list"))
+        caller = await run_in_thread(partial(admitted_caller, find_caller(ctx), "tools/list"))
         return types.ListToolsResult(
             tools=[to_mcp_tool(tool) for tool in toolbox.tools_for(caller)]
         )
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         return await run_in_thread(
-            partial(_call, params.name, params.arguments or {}, who_asks(ctx))
+            partial(run_tool_call, params.name, params.arguments or {}, find_caller(ctx))
         )
 
     async def list_resources(
         ctx: Any, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        caller = await run_in_thread(partial(_admitted, who_asks(ctx), "resources/list"))
+        caller = await run_in_thread(partial(admitted_caller, find_caller(ctx), "resources/list"))
         cursor = params.cursor if params else None
-        listed, after = await run_in_thread(
-            partial(_told, partial(mcp_resources.page, caller, cursor))
+        resources, next_cursor = await run_in_thread(
+            partial(with_protocol_errors, partial(mcp_resources.page, caller, cursor))
         )
-        return types.ListResourcesResult(resources=listed, next_cursor=after)
+        return types.ListResourcesResult(resources=resources, next_cursor=next_cursor)
 
     async def templates(_ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=mcp_resources.TEMPLATES)
 
     async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         text = await run_in_thread(
-            partial(_told, partial(mcp_resources.read, params.uri, who_asks(ctx)))
+            partial(with_protocol_errors, partial(mcp_resources.read, params.uri, find_caller(ctx)))
         )
         content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
@@ -105,12 +105,12 @@ def to_mcp_tool(tool: Tool) -> types.Tool:
     )
 
 
-def _admitted(caller: Caller, method: str) -> Caller:
-    return _told(lambda: admit(caller, method)[0])
+def admitted_caller(caller: Caller, method: str) -> Caller:
+    return with_protocol_errors(lambda: admit(caller, method)[0])
 
 
-def _told(work: Callable[[], T]) -> T:
-    """Run `work`; a problem becomes a protocol error."""
+def with_protocol_errors(work: Callable[[], T]) -> T:
+    """Run `work`; raise a problem as an MCP protocol error."""
     try:
         return work()
     except Exception as exc:
@@ -118,23 +118,19 @@ def _told(work: Callable[[], T]) -> T:
         raise MCPError(types.INVALID_PARAMS, problem.detail, problem_body(problem, "")) from exc
 
 
-def _call(name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
+def run_tool_call(name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
     if name not in {tool.name for tool in toolbox.TOOLS}:
-        return _told(lambda: toolbox.call_tool(name, arguments, caller, via="mcp"))  # type: ignore[return-value]
+        return with_protocol_errors(lambda: toolbox.call_tool(name, arguments, caller, via="mcp"))  # type: ignore[return-value]
     try:
         answer = toolbox.call_tool(name, arguments, caller, via="mcp").as_json()
     except (WrongScope, Unauthorized) as problem:
-        raise MCPError(
-            types.INVALID_PARAMS, problem.detail, problem_body(problem, caller.request_id)
-        ) from problem
+        body = problem_body(problem, caller.request_id)
+        raise MCPError(types.INVALID_PARAMS, problem.detail, body) from problem
     except Problem as problem:
-        return types.CallToolResult(content=[_text(_advice(problem))], is_error=True)
+        hint = f" Did you mean: {', '.join(problem.candidates)}?" if problem.candidates else ""
+        text = f"{problem.title} ({problem.code}): {problem.detail}{hint}"
+        return types.CallToolResult(content=[_text(text)], is_error=True)
     return types.CallToolResult(content=[_text(to_text(answer))], structured_content=answer)
-
-
-def _advice(problem: Problem) -> str:
-    fitting = f" Did you mean: {', '.join(problem.candidates)}?" if problem.candidates else ""
-    return f"{problem.title} ({problem.code}): {problem.detail}{fitting}"
 
 
 def _text(text: str) -> types.TextContent:
@@ -153,7 +149,7 @@ class McpEndpoint:
 
     def __init__(self) -> None:
         self.manager = StreamableHTTPSessionManager(
-            app=build_server(_caller_in_scope),
+            app=build_server(caller_in_scope),
             json_response=True,
             stateless=True,
             security_settings=transport_security(
@@ -170,13 +166,13 @@ class McpEndpoint:
         try:
             key = await run_in_thread(partial(keys.verify, key_in_headers(headers)))
         except Exception as exc:
-            await _refuse(send, exc, request_id)
+            await send_problem(send, exc, request_id)
             return
         inner = {**scope, "caller": Caller.with_key(key, request_id=request_id)}
         await self.manager.handle_request(inner, receive, send)  # type: ignore[arg-type]
 
 
-def _caller_in_scope(context: Any) -> Caller:
+def caller_in_scope(context: Any) -> Caller:
     caller = context.request.scope["caller"]
     assert isinstance(caller, Caller)
     return caller
@@ -191,7 +187,7 @@ def transport_security(hosts: list[str], origins: list[str]) -> TransportSecurit
     return TransportSecuritySettings(allowed_hosts=names, allowed_origins=[*pages, *origins])
 
 
-async def _refuse(send: Send, exc: Exception, request_id: str) -> None:
+async def send_problem(send: Send, exc: Exception, request_id: str) -> None:
     status, headers, body = problem_answer(exc, request_id)
     headers["X-Request-ID"] = request_id
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]

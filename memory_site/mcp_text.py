@@ -4,28 +4,15 @@ machines compare."""
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_MACHINERY = {
-    "id",
-    "score",
-    "legs",
-    "rank",
-    "match",
-    "updated_at",
-    "created_at",
-    "version",
-    "visibility",
-    "metadata",
-    "payload",
-    "explain",
-    "language",
-    "truncated",
-    "degraded",
-}
+HIDDEN_FIELDS = set(
+    "id score legs rank match updated_at created_at version visibility metadata payload explain"
+    " language truncated degraded".split()
+)
 
 
 def to_text(answer: Mapping[str, Any]) -> str:
     """Return `answer` (as JSON) in lines of text: hits numbered, empty fields left out."""
-    lines = list(_lines(answer, ""))
+    lines = list(lines_of(answer, ""))
     if answer.get("degraded"):
         lines.append(f"(Answered without: {', '.join(answer['degraded'])}.)")
     if answer.get("truncated"):
@@ -33,24 +20,24 @@ def to_text(answer: Mapping[str, Any]) -> str:
     return "\n".join(lines) or "Nothing found."
 
 
-def _lines(node: Mapping[str, Any], indent: str) -> Iterator[str]:
+def lines_of(node: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, value in node.items():
-        if name in _MACHINERY or value in (None, "", [], {}):
+        if name in HIDDEN_FIELDS or value in (None, "", [], {}):
             continue
         if isinstance(value, Mapping):
             yield f"{indent}{name}:"
-            yield from _lines(value, indent + "  ")
+            yield from lines_of(value, indent + "  ")
         elif isinstance(value, list) and isinstance(value[0], Mapping):
-            yield from _listed(name, value, indent)
+            yield from numbered_lines(name, value, indent)
         else:
-            told = ", ".join(str(item) for item in value) if isinstance(value, list) else value
-            yield f"{indent}{name}: {told}"
+            text = ", ".join(str(item) for item in value) if isinstance(value, list) else value
+            yield f"{indent}{name}: {text}"
 
 
-def _listed(name: str, items: list[Mapping[str, Any]], indent: str) -> Iterator[str]:
+def numbered_lines(name: str, items: list[Mapping[str, Any]], indent: str) -> Iterator[str]:
     yield f"{indent}{name}:"
     for number, item in enumerate(items, 1):
-        inner = list(_lines(item, indent + "   "))
+        inner = list(lines_of(item, indent + "   "))
         first = inner[0].strip() if inner else "-"
         yield f"{indent}{number}. {first}"
         yield from inner[1:]

@@ -11,25 +11,11 @@ from typing import Any
 
 from memory_site.toolbox import Tool
 
-_BOUNDS = {
-    "minimum": "≥ {}",
-    "maximum": "≤ {}",
-    "exclusiveMinimum": "> {}",
-    "exclusiveMaximum": "< {}",
-}
+_BOUNDS = dict(minimum="≥ {}", maximum="≤ {}", exclusiveMinimum="> {}", exclusiveMaximum="< {}")
 _LENGTHS = {"maxLength": "≤ {} chars", "maxItems": "≤ {}", "minItems": "≥ {}"}
-_REFUSED = {
-    "$defs",
-    "description",
-    "default",
-    "format",
-    "title",
-    "minLength",
-    "pattern",
-    "examples",
-    *_BOUNDS,
-    *_LENGTHS,
-}
+# What strict decoding refuses, besides what `describe_limits` says in words.
+_REFUSED = {"$defs", "description", "default", "format", "title", "minLength", "pattern"}
+_REFUSED |= {"examples", *_BOUNDS, *_LENGTHS}
 
 
 class Form(StrEnum):
@@ -60,29 +46,24 @@ def parameters(tool: Tool) -> dict[str, Any]:
 
 def strict_schema(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     node = resolve_node(node, defs)
-    told = describe_limits(node)
-    kept = {
-        name: value
-        for name, value in node.items()
-        if name not in _REFUSED and name not in ("$defs", "description")
-    }
-    if told:
-        kept["description"] = told
+    schema = {name: value for name, value in node.items() if name not in _REFUSED}
+    if description := describe_limits(node):
+        schema["description"] = description
     if "properties" in node:
-        kept |= closed_object(node, defs)
+        schema |= closed_object(node, defs)
     if "items" in node:
-        kept["items"] = strict_schema(node["items"], defs)
+        schema["items"] = strict_schema(node["items"], defs)
     if "anyOf" in node:
-        kept["anyOf"] = [strict_schema(branch, defs) for branch in node["anyOf"]]
-    return kept
+        schema["anyOf"] = [strict_schema(branch, defs) for branch in node["anyOf"]]
+    return schema
 
 
 def closed_object(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
-    needed = set(node.get("required", ()))
+    required = set(node.get("required", ()))
     properties = {}
     for name, child in node["properties"].items():
         strict = strict_schema(child, defs)
-        properties[name] = strict if name in needed else nullable(strict)
+        properties[name] = strict if name in required else nullable(strict)
     return {"properties": properties, "required": list(properties), "additionalProperties": False}
 
 
@@ -118,8 +99,8 @@ def describe_limits(node: dict[str, Any]) -> str:
         limits = [f"{node['minimum']}–{node['maximum']}"]
     if isinstance(node.get("default"), str | int | float) and node["default"] not in ("", False):
         limits.append(f"default {node['default']}")
-    said = str(node.get("description", "")).rstrip(".")
-    return ". ".join(part for part in (said, ", ".join(limits)) if part)
+    description = str(node.get("description", "")).rstrip(".")
+    return ". ".join(part for part in (description, ", ".join(limits)) if part)
 
 
 def nullable(node: dict[str, Any]) -> dict[str, Any]:

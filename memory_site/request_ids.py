@@ -2,11 +2,10 @@
 and audited."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from django.http import HttpRequest, HttpResponse
 from uuid6 import uuid7
 
 HEADER = "X-Request-ID"
@@ -34,20 +33,3 @@ def log_context(request_id: str, key: str, tool: str) -> Iterator[None]:
 def valid_or_new_id(offered: str | None) -> str:
     """Return `offered` when it may be used as an id, else a new one."""
     return offered if offered and _WELL_FORMED.fullmatch(offered) else uuid7().hex
-
-
-class RequestIds:
-    """Middleware, outermost: `request.request_id`, the log's context, and the header of the answer."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        request.request_id = valid_or_new_id(request.headers.get(HEADER))  # type: ignore[attr-defined]
-        token = current.set(request.request_id)  # type: ignore[attr-defined]
-        try:
-            response = self.get_response(request)
-        finally:
-            current.reset(token)
-        response[HEADER] = request.request_id  # type: ignore[attr-defined]
-        return response

@@ -43,11 +43,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "memory_site.request_ids.RequestIds",
-    "memory_site.telemetry.TraceContextMiddleware",
-    "memory_site.errors.ApiProblems",
+    "memory_site.middleware.RequestIds",
+    "memory_site.middleware.TraceContext",
+    "memory_site.middleware.ApiProblems",
     "django.middleware.security.SecurityMiddleware",
-    "memory_site.security.ContentSecurityPolicy",
+    "memory_site.middleware.ContentSecurityPolicy",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",

@@ -1,16 +1,15 @@
 """OpenTelemetry, wired once per process: OTLP export when an endpoint is configured, Prometheus
 text when enabled.
 
-Rooms use the OpenTelemetry API directly; without this wiring it does nothing. Attributes are counts
+Services use the OpenTelemetry API directly; without this configuration it does nothing. Attributes are counts
 and names, never a player's text.
 """
 
 import hmac
-from collections.abc import Callable
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from opentelemetry import context, metrics, propagate, trace
+from opentelemetry import metrics, trace
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
@@ -57,17 +56,3 @@ def prometheus_text(request: HttpRequest) -> HttpResponse:
     ):
         return HttpResponse(status=401, headers={"WWW-Authenticate": 'Bearer realm="metrics"'})
     return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
-
-
-class TraceContextMiddleware:
-    """Middleware: what happens here belongs to the trace that the caller's `traceparent` names."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        token = context.attach(propagate.extract(request.headers))
-        try:
-            return self.get_response(request)
-        finally:
-            context.detach(token)

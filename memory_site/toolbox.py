@@ -1,4 +1,4 @@
-"""The one list of tools. REST, the OpenAI schemas, MCP and the Python client are doors over it.
+"""The one list of tools. REST, the OpenAI schemas, MCP and the Python client are generated from it.
 
 A tool is a plain function `def tool(ask, caller) -> answer` in an app's `tools` module. To add one:
 write it, list it in `TOOLS`, describe it in docs/tools.md.
@@ -52,7 +52,7 @@ _tracer = trace.get_tracer("memory37.tools")
 
 
 class Profile(StrEnum):
-    """What a model is doing; it is offered the tools for that and no others."""
+    """What a model is doing: it is offered the tools for that alone."""
 
     SCENE = "scene"
     COMBAT = "combat"
@@ -72,7 +72,7 @@ class Tool:
     profiles: frozenset[Profile] = ALL_PROFILES
     scope: Scope = Scope.TOOLS_READ
     calls_model: bool = False
-    """Whether a language model may be asked on its way: then it must not run inside a transaction.
+    """Whether it may call a language model, and so must not run inside a transaction.
     """
 
     @property
@@ -151,11 +151,11 @@ class ToolResult:
 
 def tools_for(caller: Caller, profile: Profile | None = None) -> list[Tool]:
     """Return the tools that `caller` may call, in their listed order."""
-    held = caller.scopes
+    scopes = set(Scope) if "admin" in caller.scopes else caller.scopes
     return [
         tool
         for tool in TOOLS
-        if ("admin" in held or tool.scope in held) and (profile is None or profile in tool.profiles)
+        if tool.scope in scopes and (profile is None or profile in tool.profiles)
     ]
 
 
@@ -167,8 +167,8 @@ def find_tool(name: str) -> Tool:
 
 
 def call_tool(name: str, arguments: Mapping[str, Any], caller: Caller, *, via: str) -> ToolResult:
-    """Count, check, answer and audit one call. Whatever goes wrong comes out as a `Problem`."""
-    noted, begun = audit.Call(tool=name, via=via, caller=caller), perf_counter()
+    """Admit, run and audit one call. Every exception is raised as a `Problem`."""
+    call, start = audit.Call(tool=name, via=via, caller=caller), perf_counter()
     prefix = caller.key.prefix if caller.key else ""
     with (
         log_context(caller.request_id, prefix, name[:80]),
@@ -176,66 +176,61 @@ def call_tool(name: str, arguments: Mapping[str, Any], caller: Caller, *, via: s
     ):
         try:
             tool = find_tool(name)
-            noted.caller, allowance = admit(caller, name)
-            return ToolResult(run_tool(tool, arguments, noted), allowance)
+            call.caller, allowance = admit(caller, name)
+            return ToolResult(run_tool(tool, arguments, call), allowance)
         except Exception as exc:
             problem = problem_of(exc)
-            noted.status, noted.code = status_of(problem), problem.code
+            call.status, call.code = status_of(problem), problem.code
             raise problem from exc
         finally:
-            noted.milliseconds = (perf_counter() - begun) * 1000
-            span.set_attributes({"tool": name[:80], "via": via, "status": noted.status})
-            _write(noted)
+            call.milliseconds = (perf_counter() - start) * 1000
+            span.set_attributes({"tool": name[:80], "via": via, "status": call.status})
+            record_call(call)
 
 
-def _write(noted: audit.Call) -> None:
-    """Log the call and write its audit row. What failed because the database is away, only the log
-    has."""
+def record_call(call: audit.Call) -> None:
+    """Log the call and record its audit row. A database that is down costs the row, not the answer."""
     logger.info(
-        "%s over %s: %d in %.1f ms", noted.tool[:80], noted.via, noted.status, noted.milliseconds
+        "%s over %s: %d in %.1f ms", call.tool[:80], call.via, call.status, call.milliseconds
     )
     try:
-        audit.record(noted)
+        audit.record(call)
     except (DatabaseError, InterfaceError, PoolTimeout):
-        logger.exception(
-            "Call of %s for request %s not audited", noted.tool, noted.caller.request_id
-        )
+        logger.exception("Call of %s for request %s not audited", call.tool, call.caller.request_id)
 
 
-def run_tool(tool: Tool, arguments: Mapping[str, Any], noted: audit.Call) -> BaseModel:
-    if noted.caller.key:
-        noted.caller.require(tool.scope)
+def run_tool(tool: Tool, arguments: Mapping[str, Any], call: audit.Call) -> BaseModel:
+    """Check scope, arguments and audience, then run the tool; what the audit needs is set on
+    `call`."""
+    if call.caller.key:
+        call.caller.require(tool.scope)
     ask = tool.request_model.model_validate(without_nulls(arguments))
-    noted.caller = noted.caller.as_audience(getattr(ask, "as_", None))
+    call.caller = call.caller.as_audience(getattr(ask, "as_", None))
     if tool.reads_only:
-        noted.arguments = partial(ask.model_dump, exclude_defaults=True, exclude={"as_"})
-    if getattr(ask, "explain", False) and not noted.caller.audience.is_gm:
+        call.arguments = partial(ask.model_dump, exclude_defaults=True, exclude={"as_"})
+    if getattr(ask, "explain", False) and not call.caller.audience.is_gm:
         raise ExplainIsForGMs(
-            "Leave out `explain`: it would tell of what this audience may not know."
+            "Leave out `explain`: it would disclose what this audience may not know."
         )
-    answer = tool.function(ask, noted.caller)
-    noted.row_ids = partial(shown_ids, answer)
-    noted.degraded = list(getattr(answer, "degraded", ()))
+    answer = tool.function(ask, call.caller)
+    call.row_ids = partial(shown_ids, answer)
+    call.degraded = list(getattr(answer, "degraded", ()))
     return answer
 
 
-def without_nulls(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Null stands for "as if left out": strict schemas make a model send every argument."""
-    return {name: _inner(value) for name, value in arguments.items() if value is not None}
-
-
-def _inner(value: Any) -> Any:
+def without_nulls(value: Any) -> Any:
+    """Remove null properties at any depth: strict schemas make a model send every argument, and
+    null means "left out"."""
     if isinstance(value, Mapping):
-        return without_nulls(value)
-    return [_inner(each) for each in value] if isinstance(value, list) else value
+        return {name: without_nulls(item) for name, item in value.items() if item is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def shown_ids(answer: BaseModel) -> list[str]:
-    """Return the ids of the rows that `answer` shows: its own, and those of the things it lists."""
-    own = [str(vars(answer)["id"])] if vars(answer).get("id") else []
-    listed = [
-        value
-        for value in vars(answer).values()
-        if isinstance(value, Sequence) and not isinstance(value, str)
-    ]
-    return own + [str(item.id) for items in listed for item in items if getattr(item, "id", None)]
+    """Return the ids of the rows that `answer` shows: its own, and those of the items in its lists."""
+    fields = vars(answer)
+    ids = [fields.get("id")]
+    for value in fields.values():
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            ids += [getattr(item, "id", None) for item in value]
+    return [str(row_id) for row_id in ids if row_id]

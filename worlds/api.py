@@ -12,7 +12,7 @@ from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.models import Reveal
 from worlds.rest import NeedsKey, require_gm
-from worlds.schemas import RevealIn, RevealLog, RevealOut
+from worlds.schemas import RevealEntryIn, RevealEntryOut, RevealLog
 from worlds.tool_args import AUDIENCE
 
 router = Router(tags=["world"], auth=NeedsKey(Scope.WORLD_WRITE))
@@ -23,9 +23,9 @@ PAGE = 100
     "/reveals",
     operation_id="reveal_create",
     summary="Tell a party or NPC of something",
-    response={201: RevealOut},
+    response={201: RevealEntryOut},
 )
-def create_reveal(request: HttpRequest, entry: Body[RevealIn]) -> Status[Reveal]:
+def create_reveal(request: HttpRequest, entry: Body[RevealEntryIn]) -> Status[Reveal]:
     """From now on the audience finds the row. Revealing again what stands returns the standing
     entry."""
     caller = require_gm(request)
@@ -66,7 +66,7 @@ def list_reveals(
     "/reveals/{uuid:entry_id}",
     operation_id="reveal_undo",
     summary="Take a reveal back",
-    response=RevealOut,
+    response=RevealEntryOut,
 )
 def undo_reveal(request: HttpRequest, entry_id: UUID) -> Reveal:
     """The audience no longer finds the row by this reveal; the log keeps the entry, marked as

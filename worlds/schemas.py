@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from worlds.base_schemas import Day, RequestModel
 
 
-class RevealIn(RequestModel):
+class RevealEntryIn(RequestModel):
     """Who learned of what, and from where."""
 
     model_config = ConfigDict(extra="forbid")
@@ -31,7 +31,7 @@ class RevealIn(RequestModel):
     note: str = Field(default="", max_length=2000)
 
 
-class RevealOut(BaseModel):
+class RevealEntryOut(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     id: UUID
@@ -48,7 +48,7 @@ class RevealOut(BaseModel):
 
 
 class RevealLog(BaseModel):
-    reveals: list[RevealOut]
+    reveals: list[RevealEntryOut]
     next_cursor: str | None = Field(
         default=None, description="Send it as `cursor` for the next page."
     )

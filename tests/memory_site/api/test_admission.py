@@ -175,7 +175,7 @@ def test_a_tool_is_not_run_for_a_call_over_the_limit(
     call = calling(calls_per_minute=1, scopes=["tools:read", "agent:write"], namespace="mira")
     monkeypatch.setattr(
         toolbox,
-        "_answer",
+        "run_tool",
         lambda *_given: begun.append(tool) or (_ for _ in ()).throw(ValueError()),
     )
     for _time in range(2):
