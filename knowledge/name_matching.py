@@ -79,7 +79,7 @@ def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
     rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
     columns = ("id", "title", "aliases", "name_keys")
     keys = " ".join(query_keys(text[:LONGEST_QUESTION]))
-    names = rows.read(NEAR, columns, keys=keys, most=MOST_NAMES)
+    names = rows.fetch(NEAR, columns, keys=keys, most=MOST_NAMES)
     return NameIndex(KnownName(*row) for row in names)
 
 

@@ -245,7 +245,7 @@ def _first_passages(
         return []
     rows_by_id = {row.id: row for row in rows}
     statement = FIRST_PASSAGES.replace("{owner}", owner)
-    ids = passages.read(statement, ("id", "position", owner), named=list(rows_by_id))
+    ids = passages.fetch(statement, ("id", "position", owner), named=list(rows_by_id))
     return [
         NamedPassage(id=pk, kind=rows_by_id[row_id].kind, score=rows_by_id[row_id].score)
         for pk, row_id in ids

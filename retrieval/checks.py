@@ -1,4 +1,5 @@
-"""System checks of the embedder and the language model: each misconfiguration has an id and says what to do."""
+"""System checks of the embedder and the language model: each misconfiguration has an id and says
+what to do."""
 
 from typing import Any
 
@@ -11,7 +12,7 @@ from retrieval.embedders.local import weights
 
 
 @register()
-def embedder_is_known(**_kwargs: Any) -> list[CheckMessage]:
+def check_embedder(**_kwargs: Any) -> list[CheckMessage]:
     try:
         import_string(embedder_path())
     except ImportError as error:
@@ -27,7 +28,7 @@ def embedder_is_known(**_kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def local_weights_are_there(**_kwargs: Any) -> list[CheckMessage]:
+def check_local_weights(**_kwargs: Any) -> list[CheckMessage]:
     if settings.EMBEDDER != "local":
         return []
     try:
@@ -41,7 +42,7 @@ def local_weights_are_there(**_kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def hosted_model_can_be_asked(**_kwargs: Any) -> list[CheckMessage]:
+def check_hosted_model(**_kwargs: Any) -> list[CheckMessage]:
     if settings.EMBEDDER != "openai" or settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL:
         return []
     hint = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, or EMBEDDER=local."
@@ -49,7 +50,7 @@ def hosted_model_can_be_asked(**_kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def hashing_is_for_tests(**_kwargs: Any) -> list[CheckMessage]:
+def check_hashing(**_kwargs: Any) -> list[CheckMessage]:
     if settings.EMBEDDER != "hashing" or settings.DEBUG:
         return []
     hint = "Set EMBEDDER=local or EMBEDDER=openai: hashed words know no meaning."
@@ -57,7 +58,7 @@ def hashing_is_for_tests(**_kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def addresses_are_web_addresses(**_kwargs: Any) -> list[CheckMessage]:
+def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
     return [
         Error(
             f"{name} is not a web address: {address!r}.",
@@ -70,10 +71,10 @@ def addresses_are_web_addresses(**_kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def widths_fit_the_index(**_kwargs: Any) -> list[CheckMessage]:
+def check_widths(**_kwargs: Any) -> list[CheckMessage]:
     if 0 <= settings.EMBEDDING_DIMS <= 4000:
         return []
-    hint = "Half-precision vectors are indexed up to 4000 dimensions; 0 asks for the width of the domain's preset."
+    hint = "At most 4000 dimensions are indexed; 0 takes the width of the domain's preset."
     return [
         Error(
             f"EMBEDDING_DIMS={settings.EMBEDDING_DIMS} cannot be indexed.",
@@ -84,8 +85,8 @@ def widths_fit_the_index(**_kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def language_model_can_be_asked(**_kwargs: Any) -> list[CheckMessage]:
+def check_language_model(**_kwargs: Any) -> list[CheckMessage]:
     if not settings.LLM_MODEL or settings.LLM_API_KEY or settings.LLM_BASE_URL:
         return []
-    hint = "Set LLM_API_KEY or OPENAI_API_KEY, or LLM_BASE_URL for a server of your own; or leave LLM_MODEL empty."
+    hint = "Set LLM_API_KEY, OPENAI_API_KEY or LLM_BASE_URL, or leave LLM_MODEL empty."
     return [Error("LLM_MODEL is set without a key or a server.", hint=hint, id="retrieval.E006")]

@@ -28,11 +28,14 @@ class SearchConfig:
     scope: str | Combinable = "world_id"
     """The tenant whose words are counted together: a field, or an expression over fields."""
     public: Q = PUBLIC
-    """Rows that every audience may know: only these are counted for whoever is not a game master."""
+    """Rows that every audience may know: only these are counted for whoever is not a game
+    master."""
     context_weight: int = 2
-    """How often a word of `context` counts against one of `text`. Changing a weight needs `manage.py reindex`."""
+    """How often a word of `context` counts against one of `text`. Changing a weight needs
+    `manage.py reindex`."""
     text_weight: int = 1
-    """How often a word of `text` counts against one of `surroundings`; the preset's k1 grows with it."""
+    """How often a word of `text` counts against one of `surroundings`; the preset's k1 grows with
+    it."""
 
 
 def passage_models() -> "list[type[Passage]]":
@@ -47,7 +50,9 @@ def passage_models() -> "list[type[Passage]]":
 
 def get_passage_model(domain: str) -> "type[Passage]":
     """Return the passage model of `domain`."""
-    found = {model.search_config.domain: model for model in passage_models()}
-    if domain not in found:
-        raise NotFound(f"There is no searchable domain {domain!r}.", candidates=sorted(found))
-    return found[domain]
+    models_by_domain = {model.search_config.domain: model for model in passage_models()}
+    if domain not in models_by_domain:
+        raise NotFound(
+            f"There is no searchable domain {domain!r}.", candidates=sorted(models_by_domain)
+        )
+    return models_by_domain[domain]

@@ -1,4 +1,5 @@
-"""Domain errors: a code, a title and what to do next. `memory_site/errors.py` gives each its HTTP status."""
+"""Domain errors: a code, a title and what to do next. `memory_site/errors.py` gives each its HTTP
+status."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +8,8 @@ from typing import Any, ClassVar
 
 @dataclass(eq=False)  # an exception stays hashable
 class Problem(Exception):
-    """An error that the caller can act on. `detail` says what to do next, in one or two sentences; `candidates` are names
-    that would have been accepted."""
+    """An error that the caller can act on. `detail` says what to do next, in one or two sentences;
+    `candidates` are names that would have been accepted."""
 
     detail: str
     errors: Sequence[dict[str, Any]] = field(default=(), kw_only=True)
@@ -23,7 +24,8 @@ class Problem(Exception):
 
 
 class NotFound(Problem):
-    """There is no such thing, or the caller may not know of it: the answer does not reveal which."""
+    """There is no such thing, or the caller may not know of it: the answer does not reveal
+    which."""
 
     code, title = "not_found", "Not found"
 
@@ -53,7 +55,8 @@ class Forbidden(Problem):
 
 
 class EmbedderDown(Problem):
-    """The embedding model cannot be reached or its answer is invalid. Search then uses words alone (`degraded: vector`)."""
+    """The embedding model cannot be reached or its answer is invalid. Search then uses words alone
+    (`degraded: vector`)."""
 
     code, title = "embedder_down", "The embedding model is not available"
 

@@ -1,4 +1,5 @@
-"""The abstract passage: a searchable piece of text with its words, its vector and the state of both."""
+"""The abstract passage: a searchable piece of text with its words, its vector and the state of
+both."""
 
 from typing import ClassVar
 from uuid import UUID
@@ -15,15 +16,15 @@ from retrieval.domains import SearchConfig, get_passage_model, passage_models
 
 __all__ = [
     "CachedVector",
-    "get_passage_model",
     "LanguageModelCall",
     "Passage",
-    "passage_models",
     "ScopeStatistics",
     "SearchConfig",
     "StagedVector",
-    "uuid7",
     "WordStatistics",
+    "get_passage_model",
+    "passage_models",
+    "uuid7",
 ]
 
 
@@ -35,11 +36,12 @@ def uuid7() -> UUID:
 class Passage(models.Model):
     """What every searchable table holds (requirement 1.1).
 
-    A row is found by its words from the moment it is written; `embedding` follows when the sweep or a task has computed
-    it, and is compared only with vectors of the same `embedding_model`.
+    A row is found by its words from the moment it is written; `embedding` follows when the sweep or
+    a task has computed it, and is compared only with vectors of the same `embedding_model`.
 
-    A concrete model says with `search_config` how it is searched. A database trigger, installed after `migrate` for every
-    concrete model, keeps `search_vector`, `word_count` and `rev`: `update()` and raw SQL are covered too.
+    A concrete model says with `search_config` how it is searched. A database trigger, installed
+    after `migrate` for every concrete model, keeps `search_vector`, `word_count` and `rev`:
+    `update()` and raw SQL are covered too.
     """
 
     search_config: ClassVar[SearchConfig]
@@ -59,7 +61,8 @@ class Passage(models.Model):
         db_default="",
         editable=False,
         help_text=_(
-            "What stands around the text, such as the turns before and after: found by, never shown."
+            "What stands around the text, such as the turns before and after: "
+            "found by, never shown."
         ),
     )
     embedding = HalfVectorField(null=True, editable=False)
@@ -91,7 +94,8 @@ class Passage(models.Model):
 
 
 class ScopeStatistics(models.Model):
-    """How many passages and words one scope of a domain holds: all of them, and the public ones alone."""
+    """How many passages and words one scope of a domain holds: all of them, and the public ones
+    alone."""
 
     pk = models.CompositePrimaryKey("domain", "scope")
     domain = models.CharField(max_length=40)
@@ -109,7 +113,8 @@ class ScopeStatistics(models.Model):
 
 
 class WordStatistics(models.Model):
-    """In how many passages of a scope a word occurs; words of a single passage are left out (absent means one)."""
+    """In how many passages of a scope a word occurs; words of a single passage are left out (absent
+    means one)."""
 
     pk = models.CompositePrimaryKey("domain", "scope", "word")
     domain = models.CharField(max_length=40)
@@ -124,7 +129,8 @@ class WordStatistics(models.Model):
 
 
 class CachedVector(models.Model):
-    """The vector of a text that was embedded before, so that unchanged text is never embedded twice. Holds no text."""
+    """The vector of a text that was embedded before, so that unchanged text is never embedded
+    twice. Holds no text."""
 
     model = models.CharField(max_length=120)
     text_hash = models.CharField(max_length=64)
@@ -178,7 +184,8 @@ class LanguageModelCall(models.Model):
 
 
 class StagedVector(models.Model):
-    """A vector of the next model, waiting until all passages of its domain have one (`manage.py switch_model`)."""
+    """A vector of the next model, waiting until all passages of its domain have one (`manage.py
+    switch_model`)."""
 
     pk = models.CompositePrimaryKey("domain", "model", "passage_id")
     domain = models.CharField(max_length=40)

@@ -1,4 +1,5 @@
-"""How each domain is embedded and searched (requirement 1.1): one configuration object, overridable by environment."""
+"""How each domain is embedded and searched (requirement 1.1): one configuration object, overridable
+by environment."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -28,13 +29,15 @@ class Preset:
     mode: Mode = Mode.HYBRID
     fusion: Fusion = Fusion.SCORE
     vector_weight: float = 0.4
-    """The share of meaning in the fused score; the rest is how much of the question's words (by idf) is covered."""
+    """The share of meaning in the fused score; the rest is how much of the question's words (by
+    idf) is covered."""
     expanded_weight: float | None = None
-    """The same where the question brings expansions: a glossary's terms say what is meant, plain words often do not."""
+    """The same where the question brings expansions: a glossary's terms say what is meant, plain
+    words often do not."""
     evidence: float = 14.0
-    """BM25 that counts as full evidence (about three rare words). A question that cannot give as much is measured by
-    what it can give, t; of one that can give more, `evidence · √(evidence / t)` is enough: the longer a question is,
-    the more its words say, and the less its one vector."""
+    """BM25 that counts as full evidence (about three rare words). A question that cannot give as
+    much is measured by what it can give, t; of one that can give more, `evidence · √(evidence / t)`
+    is enough: the longer a question is, the more its words say, and the less its one vector."""
     vector_floor: float = 0.0
     """The cosine of unrelated texts: 0 is right for the local model, e5 models want about 0.75."""
     name_weight: float = 0.5
@@ -43,16 +46,19 @@ class Preset:
     k1: float = 1.5
     b: float = 0.75
     candidates: int = 1_000
-    """Passages that the keyword leg looks at: the rarest words are taken until they occur in so many."""
+    """Passages that the keyword leg looks at: the rarest words are taken until they occur in so
+    many."""
     most_words: int = 64
-    """Words of a question that score, rarest first; a longer question gains nothing by the others."""
+    """Words of a question that score, rarest first; a longer question gains nothing by the
+    others."""
     ef_search: int = 100
     timeout: float = 10.0
     """Seconds the database may take."""
 
 
 TALK = Preset(dims=1024, k1=2.7, b=0.4)
-"""Short turns: length says little, and k1 is 0.9 for text that counts three times (`Searched.text_weight`)."""
+"""Short turns: length says little, and k1 is 0.9 for text that counts three times
+(`Searched.text_weight`)."""
 
 PRESETS = {
     "srd": Preset(
@@ -68,15 +74,16 @@ PRESETS = {
 
 def get_preset(domain: str) -> Preset:
     """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied."""
-    known = PRESETS[domain]
+    preset = PRESETS[domain]
     overrides = getattr(settings, "RETRIEVAL_PRESETS", {}).get(domain, {})
     if not overrides:
-        return known
+        return preset
     return replace(
-        known, **{name: _like(getattr(known, name), value) for name, value in overrides.items()}
+        preset,
+        **{name: convert_like(getattr(preset, name), value) for name, value in overrides.items()},
     )
 
 
-def _like(known: Any, value: Any) -> Any:
+def convert_like(default: Any, value: Any) -> Any:
     """Return `value` in the type of the setting it overrides; only shares may be left empty."""
-    return float(value) if known is None else type(known)(value)
+    return float(value) if default is None else type(default)(value)

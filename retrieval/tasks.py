@@ -14,12 +14,13 @@ from retrieval.indexing.upkeep import index_vectors, recount_changed
 
 logger = logging.getLogger(__name__)
 
-IN_ONE_TASK = 512
+TASK_LIMIT = 512
 """Passages: a task stays short, so that a worker can be stopped, and the rest is the next one's."""
 
 
 def embed_soon(domain: str) -> None:
-    """Call within the transaction that writes passages: they are embedded right after it commits."""
+    """Call within the transaction that writes passages: they are embedded right after it
+    commits."""
     transaction.on_commit(
         lambda: embed.delay(domain), robust=True
     )  # a partial has no name for the log
@@ -29,30 +30,30 @@ def embed_soon(domain: str) -> None:
 def embed(domain: str) -> int:
     """Embed what is stale in `domain`, and go on in another task while there is more."""
     try:
-        stored = embed_pending(get_passage_model(domain), limit=IN_ONE_TASK)
+        store_count = embed_pending(get_passage_model(domain), limit=TASK_LIMIT)
     except EmbedderDown as problem:
         logger.warning("%s: not embedded now, the sweep tries again: %s", domain, problem)
         return 0
-    if stored == IN_ONE_TASK:
+    if store_count == TASK_LIMIT:
         embed.delay(domain)
-    return stored
+    return store_count
 
 
 @shared_task
 def sweep() -> dict[str, int]:
     """Pick up whatever no task did: stale vectors, outdated counts, a vector index that is due."""
-    stored = {}
+    counts = {}
     for model in passage_models():
         recount_changed(model)
-        stored[model.search_config.domain] = embed(model.search_config.domain)
+        counts[model.search_config.domain] = embed(model.search_config.domain)
         index_vectors(model)
-    return stored
+    return counts
 
 
 @shared_task
 def prune_vectors() -> int:
     """Delete cached vectors that nobody used for long."""
-    return vector_cache.prune()
+    return vector_cache.prune_vectors()
 
 
 @shared_task

@@ -1,4 +1,5 @@
-"""The seam to other engines (requirement 1.5): an async store of chunks by domain. PostgreSQL implements it."""
+"""The seam to other engines (requirement 1.5): an async store of chunks by domain. PostgreSQL
+implements it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,8 @@ RANGE = {"gte", "gt", "lte", "lt"}
 
 
 class VectorStore(Protocol):
-    """What a search engine has to do for Memory37. A store is bound to one tenant: no call crosses that line."""
+    """What a search engine has to do for Memory37. A store is bound to one tenant: no call crosses
+    that line."""
 
     async def upsert(self, *, domain: str, items: Sequence[Chunk]) -> int:
         """Store or replace `items` by their id; return how many changed something."""
@@ -37,7 +39,7 @@ class VectorStore(Protocol):
 
 
 @dataclass(frozen=True)
-class Shelf:
+class StoreDomain:
     """One domain of one tenant: what may be found in it, and who writes it."""
 
     rows: "Callable[[], QuerySet[Any, Any]]"
@@ -53,14 +55,14 @@ class Shelf:
 class PostgresStore:
     """The passage tables as a `VectorStore`."""
 
-    def __init__(self, shelves: Mapping[Domain, Shelf]) -> None:
-        self._shelves = shelves
+    def __init__(self, shelves: Mapping[Domain, StoreDomain]) -> None:
+        self._domains = shelves
 
     async def upsert(self, *, domain: str, items: Sequence[Chunk]) -> int:
         strangers = [item.id for item in items if item.domain != domain]
         if strangers:
             raise Invalid(f"These chunks are not of the domain {domain}.", candidates=strangers[:5])
-        return await sync_to_async(self._shelf(domain).write)(items)
+        return await sync_to_async(self._domain(domain).write)(items)
 
     async def search(
         self,
@@ -71,9 +73,9 @@ class PostgresStore:
         k_keyword: int | None = None,
         filters: Mapping[str, Any] | None = None,
     ) -> list[ChunkScore]:
-        shelf = self._shelf(domain)
+        shelf = self._domain(domain)
         settings = replace(get_preset(domain), k_vector=k_vector, k_keyword=k_keyword or 0)
-        rows = narrowed(shelf.rows(), filters or {}, allowed=shelf.filters)
+        rows = filter_metadata(shelf.rows(), filters or {}, allowed_keys=shelf.filters)
         found = await sync_to_async(search)(
             rows,
             SearchRequest(
@@ -87,8 +89,10 @@ class PostgresStore:
         )
         return [_chunk_score(domain, hit) for hit in found.hits]
 
-    def _shelf(self, domain: str) -> Shelf:
-        shelves: Mapping[str, Shelf] = {str(name): shelf for name, shelf in self._shelves.items()}
+    def _domain(self, domain: str) -> StoreDomain:
+        shelves: Mapping[str, StoreDomain] = {
+            str(name): shelf for name, shelf in self._domains.items()
+        }
         if domain not in shelves:
             raise NotFound(
                 f"There is no domain {domain!r} in this store.", candidates=sorted(shelves)
@@ -96,12 +100,13 @@ class PostgresStore:
         return shelves[domain]
 
 
-def narrowed(
-    rows: "QuerySet[Any, Any]", filters: Mapping[str, Any], *, allowed: frozenset[str]
+def filter_metadata(
+    rows: "QuerySet[Any, Any]", filters: Mapping[str, Any], *, allowed_keys: frozenset[str]
 ) -> "QuerySet[Any, Any]":
-    """Narrow by metadata: a value, a list of which one must hold, or a range `{"gte": …, "lt": …}`."""
-    if unknown := sorted(set(filters) - allowed):
-        raise Invalid(f"Unknown filter {unknown[0]!r}.", candidates=sorted(allowed))
+    """Narrow by metadata: a value, a list of which one must hold, or a range `{"gte": …, "lt":
+    …}`."""
+    if unknown := sorted(set(filters) - allowed_keys):
+        raise Invalid(f"Unknown filter {unknown[0]!r}.", candidates=sorted(allowed_keys))
     for key, wanted in filters.items():
         rows = rows.filter(_condition(key, wanted))
     return rows

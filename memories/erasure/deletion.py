@@ -35,7 +35,7 @@ from memories.models import (
 )
 from memories.states import State
 from memories.text_caches import clear_text_caches
-from retrieval.embedders import forget_queries, forget_texts
+from retrieval.embedders import clear_query_caches, delete_vectors
 from retrieval.indexing import count_words
 from retrieval.models import ScopeStatistics, WordStatistics
 
@@ -110,7 +110,7 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
         for chunk in chunks(ids):
             counts += count_by_model(model._default_manager.filter(pk__in=chunk).delete()[1])
     counts["core lines"] = scrub_core(namespace, selection.texts)
-    counts["cached vectors"] = forget_texts(texts)
+    counts["cached vectors"] = delete_vectors(texts)
     refs = [ref for pk in selection.ids for ref in (str(pk), f"memory:{pk}")]
     counts["graph facts"] = sum(
         model.objects.filter(source_ref__in=refs).delete()[0] for model in (GraphEdge, GraphNode)
@@ -183,7 +183,7 @@ def repeats_text(line: str, texts: list[str]) -> bool:
 
 def clean_up_outside_transaction(namespace: Namespace, *, is_whole: bool) -> None:
     """Clear this process's caches, the files of the folder and the word statistics."""
-    forget_queries()
+    clear_query_caches()
     clear_text_caches()
     folder = Path(namespace.path) if namespace.path else None
     if is_whole:

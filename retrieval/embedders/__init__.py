@@ -1,7 +1,7 @@
 """Embedders behind one protocol: text in, float32 rows out.
 
-`get_embedder(domain)` is the door. What it returns remembers: the same document text is never embedded twice (a table),
-the same query not within some minutes (this process).
+`get_embedder(domain)` is the door. What it returns remembers: the same document text is never
+embedded twice (a table), the same query not within some minutes (this process).
 """
 
 import os
@@ -11,9 +11,9 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from retrieval.embedders.base import Embedder, Vectors
-from retrieval.embedders.cached import CachedEmbedder, forget_queries
+from retrieval.embedders.cached import CachedEmbedder, clear_query_caches
 from retrieval.embedders.hashing import HashingEmbedder
-from retrieval.embedders.vector_cache import forget_texts, text_hash
+from retrieval.embedders.vector_cache import delete_vectors, text_hash
 from retrieval.embedders.vectors import unit_rows
 from retrieval.presets import PRESETS, get_preset
 
@@ -22,9 +22,9 @@ __all__ = [
     "Embedder",
     "HashingEmbedder",
     "Vectors",
+    "clear_query_caches",
+    "delete_vectors",
     "embedder_path",
-    "forget_queries",
-    "forget_texts",
     "get_embedder",
     "text_hash",
     "unit_rows",
@@ -41,8 +41,8 @@ DEFAULT_DIMS = 1024
 def get_embedder(domain: str | None = None) -> CachedEmbedder:
     """Return the embedder of `domain`, one per process and model.
 
-    Only a hosted model has a width per domain (`text-embedding-3-large@1024`); a local one brings its own and is the
-    same for all. Costs nothing until the first text: models load on use.
+    Only a hosted model has a width per domain (`text-embedding-3-large@1024`); a local one brings
+    its own and is the same for all. Costs nothing until the first text: models load on use.
     """
     dims = get_preset(domain).dims if domain in PRESETS else DEFAULT_DIMS
     return _embedder(embedder_path(), dims, _fingerprint(), os.getpid())
@@ -55,7 +55,8 @@ def embedder_path() -> str:
 
 
 def _fingerprint() -> tuple[str, ...]:
-    """Whatever else makes another embedder of the same class; a changed setting (tests) then needs no reset."""
+    """Whatever else makes another embedder of the same class; a changed setting (tests) then needs
+    no reset."""
     return (
         settings.EMBEDDING_MODEL,
         str(settings.EMBEDDING_DIMS),

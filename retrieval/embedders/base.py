@@ -9,7 +9,8 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Both methods return shape `(len(texts), dims)`, float32, rows of length 1. Blocking; never call with a lock held.
+    """Both methods return shape `(len(texts), dims)`, float32, rows of length 1. Blocking; never
+    call with a lock held.
 
     Raise `EmbedderDown` when the model cannot be reached or its answer cannot be trusted.
     """
@@ -26,4 +27,5 @@ class Embedder(Protocol):
     def embed_document(self, texts: list[str]) -> Vectors: ...
 
     def probe(self) -> None:
-        """Raise `EmbedderDown` when it cannot work now. Cheap, embeds nothing: for the health page."""
+        """Raise `EmbedderDown` when it cannot work now. Cheap, embeds nothing: for the health
+        page."""

@@ -1,4 +1,5 @@
-"""A deterministic embedder without a model, for tests: texts that share words are near, others are not."""
+"""A deterministic embedder without a model, for tests: texts that share words are near, others are
+not."""
 
 import re
 from functools import lru_cache
@@ -7,7 +8,7 @@ from hashlib import blake2b
 import numpy as np
 
 from retrieval.embedders.base import Vectors
-from retrieval.embedders.telemetry import embedding
+from retrieval.embedders.telemetry import record_embedding
 from retrieval.embedders.vectors import unit_rows
 
 WORD = re.compile(r"\w+")
@@ -32,7 +33,7 @@ class HashingEmbedder:
         """It always works."""
 
     def _embed(self, texts: list[str], *, op: str) -> Vectors:
-        with embedding(self.name, op=op, texts=len(texts)) as usage:
+        with record_embedding(self.name, op=op, texts=len(texts)) as usage:
             words = [WORD.findall(text.casefold()) for text in texts]
             usage.tokens = sum(map(len, words))
             return unit_rows(

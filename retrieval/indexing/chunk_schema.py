@@ -10,7 +10,8 @@ Domain = Literal["srd", "lore", "episode", "art"]
 
 
 class Chunk(BaseModel):
-    """A piece of a text on its way into the index. `metadata` holds what is filtered by, `payload` what is shown."""
+    """A piece of a text on its way into the index. `metadata` holds what is filtered by, `payload`
+    what is shown."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,7 +1,7 @@
 """What a passage table needs beside its columns: functions, trigger, storage and derived indexes.
 
-All of it is derived from the model class, so it is put in place after every `migrate`, for every passage model, instead
-of being repeated in each app's migrations (docs/decisions/0010).
+All of it is derived from the model class, so it is put in place after every `migrate`, for every
+passage model, instead of being repeated in each app's migrations (docs/decisions/0010).
 """
 
 from functools import cache
@@ -64,7 +64,8 @@ def _statements() -> list[str]:
 def install_passage_table(
     model: type[Passage], connection: BaseDatabaseWrapper, *, with_indexes: bool = True
 ) -> None:
-    """Give the table of `model` its trigger, its storage and its indexes of words; doing it again changes nothing."""
+    """Give the table of `model` its trigger, its storage and its indexes of words; doing it again
+    changes nothing."""
     table = model._meta.db_table
     weights = model.search_config
     names = {"table": connection.ops.quote_name(table)}

@@ -1,6 +1,7 @@
 """Bring raw text into chunks: cleaned, titled, cut (requirement 1.4). Pure: nothing is stored here.
 
-`raw` is plain text, Markdown (with or without YAML front matter), or a dict such as a JSON export holds.
+`raw` is plain text, Markdown (with or without YAML front matter), or a dict such as a JSON export
+holds.
 """
 
 import re
@@ -50,7 +51,8 @@ def normalize_srd(raw: str | Mapping[str, Any]) -> list[Chunk]:
 
 
 def normalize_lore(raw: str | Mapping[str, Any]) -> list[Chunk]:
-    """Cut a lore entry into chunks; secret blocks are chunks of their own. Raises `Invalid` when there is no text."""
+    """Cut a lore entry into chunks; secret blocks are chunks of their own. Raises `Invalid` when
+    there is no text."""
     return chunk_entry(read_entry(raw), domain="lore")
 
 
@@ -160,8 +162,9 @@ class Card(Protocol):
 
 
 def normalize_episode(summary: Summary) -> Chunk:
-    """Return the one chunk of an episode: what everyone may read who knows of it. Notes, flags, changes of relations
-    and secret blocks are the game master's, and NPCs may be unknown to players: none of them is in it."""
+    """Return the one chunk of an episode: what everyone may read who knows of it. Notes, flags,
+    changes of relations and secret blocks are the game master's, and NPCs may be unknown to
+    players: none of them is in it."""
     day, label = summary.when.in_world_at, summary.when.in_world_label
     about = [label, summary.where.replace("-", " "), ", ".join(summary.who.players)]
     return Chunk(
@@ -178,8 +181,8 @@ def normalize_episode(summary: Summary) -> Chunk:
 
 
 def normalize_art(card: Card) -> Chunk:
-    """Return the one chunk of an art card: its prompt, under style and tags. What it shows may be unknown to players,
-    so names of entities stay out of the text."""
+    """Return the one chunk of an art card: its prompt, under style and tags. What it shows may be
+    unknown to players, so names of entities stay out of the text."""
     return Chunk(
         id=card.image_id,
         domain="art",

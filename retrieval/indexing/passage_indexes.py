@@ -1,4 +1,5 @@
-"""The derived indexes of passage tables. They are no migrations: models of embedding come and go on a live system."""
+"""The derived indexes of passage tables. They are no migrations: models of embedding come and go on
+a live system."""
 
 import hashlib
 
@@ -44,7 +45,8 @@ def drop_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> 
 def create_vector_index(
     model: type[Passage], *, embedder: str, dims: int, using: str = "default"
 ) -> str:
-    """Index the vectors that `embedder` made, beside readers and writers; outside a transaction. Return its name."""
+    """Index the vectors that `embedder` made, beside readers and writers; outside a transaction.
+    Return its name."""
     name = vector_index_name(model, embedder)
     statement = _compose(
         VECTORS, model, _suffix(embedder), dims=sql.Literal(dims), embedder=sql.Literal(embedder)
@@ -62,13 +64,13 @@ def drop_vector_indexes(
     model: type[Passage], *, keep: str = "", using: str = "default"
 ) -> list[str]:
     """Drop the vector indexes of `model`, except that of the embedder `keep`."""
-    kept = vector_index_name(model, keep) if keep else ""
+    kept_name = vector_index_name(model, keep) if keep else ""
     with connections[using].cursor() as cursor:
         cursor.execute(VECTOR_INDEXES, [model._meta.db_table, f"%{model._meta.db_table}_vectors_%"])
-        dropped = [name for (name,) in cursor.fetchall() if name.strip('"') != kept]
-        for name in dropped:
+        names = [name for (name,) in cursor.fetchall() if name.strip('"') != kept_name]
+        for name in names:
             cursor.execute(f'DROP INDEX IF EXISTS "{name.strip(chr(34))}"')
-    return dropped
+    return names
 
 
 def has_vector_index(model: type[Passage], embedder: str, using: str = "default") -> bool:

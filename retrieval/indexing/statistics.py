@@ -20,13 +20,14 @@ COLUMNS = ("search_vector", "word_count", "language", "counted_scope", "counted_
 def count_words(
     model: type[Passage], scopes: Iterable[Scope] | None = None, *, using: str = "default"
 ) -> int:
-    """Count the words of `model` again, in `scopes` or in all. Searches see the old counts until the new are complete.
+    """Count the words of `model` again, in `scopes` or in all. Searches see the old counts until
+    the new are complete.
 
     Return the number of passages counted.
     """
     names = None if scopes is None else sorted({str(scope) for scope in scopes})
     domain = model.search_config.domain
-    rows, parameters = named_parameters(_counted(model, names), *COLUMNS)
+    rows, parameters = named_parameters(rows_to_count(model, names), *COLUMNS)
     with transaction.atomic(using), connections[using].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"memory37 words {domain}"])
         for table in (ScopeStatistics, WordStatistics):
@@ -38,7 +39,7 @@ def count_words(
         return int(counted.aggregate(total=models.Sum("rows"))["total"] or 0)
 
 
-def by_scope(model: type[Passage]) -> "models.QuerySet[Any]":
+def rows_with_scope(model: type[Passage]) -> "models.QuerySet[Any]":
     """Return all rows with the scope that each is counted in as `counted_scope`."""
     scope = model.search_config.scope
     rows: Any = model._default_manager.order_by()
@@ -48,8 +49,8 @@ def by_scope(model: type[Passage]) -> "models.QuerySet[Any]":
     return annotated
 
 
-def _counted(model: type[Passage], scopes: list[str] | None) -> "models.QuerySet[Any]":
-    rows: models.QuerySet[Any] = by_scope(model).annotate(
+def rows_to_count(model: type[Passage], scopes: list[str] | None) -> "models.QuerySet[Any]":
+    rows: models.QuerySet[Any] = rows_with_scope(model).annotate(
         counted_public=_as_boolean(model.search_config.public)
     )
     return rows if scopes is None else rows.filter(counted_scope__in=scopes)

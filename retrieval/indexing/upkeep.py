@@ -1,4 +1,5 @@
-"""Keep what is derived from passages in step with them: counts of words, and an index of vectors once it pays."""
+"""Keep what is derived from passages in step with them: counts of words, and an index of vectors
+once it pays."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,22 +10,25 @@ from django.utils import timezone
 
 from retrieval.embedders import get_embedder
 from retrieval.indexing import passage_indexes
-from retrieval.indexing.statistics import by_scope, count_words
+from retrieval.indexing.statistics import count_words, rows_with_scope
 from retrieval.models import Passage, ScopeStatistics
 from retrieval.search.row_estimate import clear_row_estimates
 
-SETTLE = timedelta(seconds=60)
-"""A scope is counted again at most this often, and a write may take this long from its first row to its commit."""
-REMEMBERED = timedelta(days=1)
-"""How far back changed rows are looked for; what is older was counted by the daily count of everything."""
+RECOUNT_INTERVAL = timedelta(seconds=60)
+"""A scope is counted again at most this often, and a write may take this long from its first row to
+its commit."""
+RECOUNT_WINDOW = timedelta(days=1)
+"""How far back changed rows are looked for; what is older was counted by the daily count of
+everything."""
 
 REBUILD_BATCH = 2_000
 
 
 def recount_changed(model: type[Passage]) -> list[str]:
-    """Count the words of those scopes anew whose passages changed since they were counted; return them."""
+    """Count the words of those scopes anew whose passages changed since they were counted; return
+    them."""
     now = timezone.now()
-    recent = by_scope(model).filter(updated_at__gt=now - REMEMBERED)
+    recent = rows_with_scope(model).filter(updated_at__gt=now - RECOUNT_WINDOW)
     changed = dict(
         recent.values("counted_scope")
         .annotate(last=Max("updated_at"))
@@ -38,7 +42,7 @@ def recount_changed(model: type[Passage]) -> list[str]:
         scope
         for scope, last in changed.items()
         if scope not in counted
-        or (counted[scope] < now - SETTLE and last > counted[scope] - SETTLE)
+        or (counted[scope] < now - RECOUNT_INTERVAL and last > counted[scope] - RECOUNT_INTERVAL)
     ]
     if due:
         count_words(model, due)
@@ -46,7 +50,8 @@ def recount_changed(model: type[Passage]) -> list[str]:
 
 
 def index_vectors(model: type[Passage]) -> str | None:
-    """Build the vector index of the embedder in use if the table has grown so large that it pays; return its name."""
+    """Build the vector index of the embedder in use if the table has grown so large that it pays;
+    return its name."""
     embedder = get_embedder(model.search_config.domain)
     rows = model._default_manager.filter(embedding_model=embedder.name)[
         : passage_indexes.ROWS_WORTH_A_VECTOR_INDEX
@@ -74,7 +79,7 @@ def rebuild_words(
     return done
 
 
-def try_parked_again(model: type[Passage]) -> int:
+def retry_parked(model: type[Passage]) -> int:
     """Free the passages that were given up and those that wait; return how many."""
     stale = model._default_manager.filter(embedded_rev__lt=F("rev"), embed_tries__gt=0)
     return stale.update(embed_tries=0, embed_after=None, embed_error="")

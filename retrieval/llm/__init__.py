@@ -1,14 +1,15 @@
-"""The language model: structured answers, streamed text and tool calls. Other apps import from this package."""
+"""The language model: structured answers, streamed text and tool calls. Other apps import from this
+package."""
 
 from retrieval.llm.client import LanguageModel, Reply, ToolCall, get_llm
-from retrieval.llm.structured import InvalidAnswer, Way, request_for
+from retrieval.llm.structured import AnswerFormat, InvalidAnswer, request_for
 
 __all__ = [
-    "get_llm",
+    "AnswerFormat",
     "InvalidAnswer",
     "LanguageModel",
     "Reply",
-    "request_for",
     "ToolCall",
-    "Way",
+    "get_llm",
+    "request_for",
 ]

@@ -1,4 +1,5 @@
-"""The language model's door: structured answers, streamed text and tool calls over any OpenAI-compatible server.
+"""The language model's door: structured answers, streamed text and tool calls over any
+OpenAI-compatible server.
 
 `get_llm()` is None when no model is configured; callers then process by rules, with the same types.
 """
@@ -19,14 +20,27 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import usage
-from retrieval.llm.structured import InvalidAnswer, Way, parsed, request_for, system_prompt_for
+from retrieval.llm.structured import (
+    AnswerFormat,
+    InvalidAnswer,
+    parse_answer,
+    request_for,
+    system_prompt_for,
+)
 from retrieval.models import LanguageModelCall
-from retrieval.provider import OPENAI_URL, connect, described, limit, passes, pause
+from retrieval.provider import (
+    OPENAI_URL,
+    describe_error,
+    is_transient,
+    make_client,
+    retry_delay,
+    timeout_of,
+)
 from retrieval.text import encodable
 
 TRIES = 3
 MAX_ECHO = 2000  # characters of a bad answer shown to the model again
-WAY_REFUSED = (400, 404, 415, 422, 501)
+FORMAT_REFUSED = (400, 404, 415, 422, 501)
 BROKEN = (openai.OpenAIError, httpx2.HTTPError)
 STREAMED: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
@@ -44,7 +58,8 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Reply:
-    """One turn of the model: what it says, or which tools it wants. `message` goes back into the conversation."""
+    """One turn of the model: what it says, or which tools it wants. `message` goes back into the
+    conversation."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -68,16 +83,16 @@ def _language_model(model: str, base_url: str, api_key: str, _pid: int) -> "Lang
 class LanguageModel:
     """One model on one server. Blocking: never call it inside a transaction or with a lock held.
 
-    Calls are tried up to three times on errors that pass (429, 5xx, timeouts, lost connections, invalid answers); what
-    is raised afterwards, `LanguageModelDown`, is not worth another try. The ledger has a row for each try, under
-    `purpose`.
+    Calls are tried up to three times on errors that pass (429, 5xx, timeouts, lost connections,
+    invalid answers); what is raised afterwards, `LanguageModelDown`, is not worth another try. The
+    ledger has a row for each try, under `purpose`.
     """
 
     def __init__(self, model: str, *, base_url: str = "", api_key: str = "") -> None:
         self.model = model
         self._at_openai = (base_url or OPENAI_URL).startswith(OPENAI_URL)
-        self._client = connect(base_url=base_url, api_key=api_key, timeout=settings.LLM_TIMEOUT)
-        self._way = Way.SCHEMA if self._at_openai else Way.BOUNDED
+        self._client = make_client(base_url=base_url, api_key=api_key, timeout=settings.LLM_TIMEOUT)
+        self._format = AnswerFormat.SCHEMA if self._at_openai else AnswerFormat.BOUNDED
 
     def generate_structured(
         self,
@@ -89,63 +104,71 @@ class LanguageModel:
         tries: int = TRIES,
         within: float | None = None,
     ) -> dict[str, Any]:
-        """Return an answer that `response_model` accepts, as a dict of its fields. Who cannot wait asks for fewer
-        `tries`, each to be answered `within` so many seconds (never more than `LLM_TIMEOUT`)."""
-        question = _Question(system_prompt, user_prompt, response_model, within)
-        return self._persistently(
-            lambda: self._in_a_way_it_takes(partial(self._put, question, purpose)), tries=tries
+        """Return an answer that `response_model` accepts, as a dict of its fields. Who cannot wait
+        asks for fewer `tries`, each to be answered `within` so many seconds (never more than
+        `LLM_TIMEOUT`)."""
+        question = StructuredQuestion(system_prompt, user_prompt, response_model, within)
+        return self._with_retries(
+            lambda: self._find_accepted_format(partial(self._ask_once, question, purpose)),
+            tries=tries,
         )
 
     def stream_text(
         self, system_prompt: str, user_prompt: str, *, purpose: str = ""
     ) -> Iterator[str]:
-        """Yield the answer in pieces as they come. Raises `LanguageModelDown` when it breaks off."""
+        """Yield the answer in pieces as they come. Raises `LanguageModelDown` when it breaks
+        off."""
         ask = partial(self._create, _prompts(system_prompt, user_prompt), **STREAMED)
-        stream = self._persistently(ask)
-        with usage.entry(model=self.model, purpose=purpose, mode="stream") as row, stream:
+        stream = self._with_retries(ask)
+        with usage.record_call(model=self.model, purpose=purpose, mode="stream") as row, stream:
             try:
-                yield from _pieces(stream, row)
+                yield from stream_pieces(stream, row)
             except (*BROKEN, InvalidAnswer) as error:
-                raise LanguageModelDown(f"{self.model} broke off: {described(error)}.") from error
+                raise LanguageModelDown(
+                    f"{self.model} broke off: {describe_error(error)}."
+                ) from error
 
     def converse(
         self, messages: Sequence[Message], tools: Sequence[Message] = (), *, purpose: str = ""
     ) -> Reply:
-        """Return the model's next turn in a conversation in which it may call `tools` (OpenAI function schemas)."""
-        offered: dict[str, Any] = {"tools": list(tools)} if tools else {}
+        """Return the model's next turn in a conversation in which it may call `tools` (OpenAI
+        function schemas)."""
+        options: dict[str, Any] = {"tools": list(tools)} if tools else {}
         ask = partial(
-            self._complete, list(messages), _reply, purpose=purpose, mode="tools", **offered
+            self._complete, list(messages), _reply, purpose=purpose, mode="tools", **options
         )
-        return self._persistently(ask)
+        return self._with_retries(ask)
 
-    def _put(self, question: "_Question", purpose: str, way: Way) -> dict[str, Any]:
-        asked = {**request_for(question.response_model, way), "within": question.within}
+    def _ask_once(
+        self, question: "StructuredQuestion", purpose: str, way: AnswerFormat
+    ) -> dict[str, Any]:
+        options = {**request_for(question.response_model, way), "within": question.within}
         return self._complete(
-            question.messages(way), question.read, purpose=purpose, mode=way.name.lower(), **asked
+            question.messages(way), question.read, purpose=purpose, mode=way.name.lower(), **options
         )
 
-    def _in_a_way_it_takes(self, put: Callable[[Way], Result]) -> Result:
+    def _find_accepted_format(self, put: Callable[[AnswerFormat], Result]) -> Result:
         """Go down from the best way until the server takes one, and begin there the next time."""
-        for way in Way:
-            if way < self._way:
+        for way in AnswerFormat:
+            if way < self._format:
                 continue
             try:
                 answer = put(way)
             except InvalidAnswer:
-                self._way = way
+                self._format = way
                 raise
             except openai.APIStatusError as error:
-                if error.status_code not in WAY_REFUSED or way is Way.PLAIN:
+                if error.status_code not in FORMAT_REFUSED or way is AnswerFormat.PLAIN:
                     raise
                 continue
-            self._way = way
+            self._format = way
             return answer
         raise AssertionError("The plain way either answers or raises.")
 
-    def _persistently(self, call: Callable[[], Result], *, tries: int = TRIES) -> Result:
+    def _with_retries(self, call: Callable[[], Result], *, tries: int = TRIES) -> Result:
         trying = Retrying(
-            retry=retry_if_exception(_worth_another_try),
-            wait=_wait,
+            retry=retry_if_exception(is_retryable),
+            wait=retry_wait,
             stop=stop_after_attempt(tries),
             reraise=True,
         )
@@ -156,7 +179,7 @@ class LanguageModel:
                 f"{self.model} gave no valid answer in {tries} tries: {error}"
             ) from error
         except BROKEN as error:
-            raise LanguageModelDown(f"{self.model}: {described(error)}.") from error
+            raise LanguageModelDown(f"{self.model}: {describe_error(error)}.") from error
 
     def _complete(
         self,
@@ -165,31 +188,33 @@ class LanguageModel:
         *,
         purpose: str,
         mode: str,
-        **asked: Any,
+        **options: Any,
     ) -> Result:
         span = _tracer.start_as_current_span(
             "memory37.llm", attributes={"model": self.model, "mode": mode}
         )
-        with span, usage.entry(model=self.model, purpose=purpose, mode=mode) as row:
-            answer = self._create(messages, **asked)
+        with span, usage.record_call(model=self.model, purpose=purpose, mode=mode) as row:
+            answer = self._create(messages, **options)
             usage.note_usage(row, getattr(answer, "usage", None))
             return read(answer)
 
-    def _create(self, messages: list[Message], *, within: float | None = None, **asked: Any) -> Any:
+    def _create(
+        self, messages: list[Message], *, within: float | None = None, **options: Any
+    ) -> Any:
         longest = "max_completion_tokens" if self._at_openai else "max_tokens"
         limits: dict[str, Any] = {longest: settings.LLM_MAX_TOKENS}
         if settings.LLM_TEMPERATURE:
             limits["temperature"] = float(settings.LLM_TEMPERATURE)
         seconds = min(settings.LLM_TIMEOUT, within or settings.LLM_TIMEOUT)
-        create: Any = self._client.with_options(timeout=limit(seconds)).chat.completions.create
+        create: Any = self._client.with_options(timeout=timeout_of(seconds)).chat.completions.create
         try:
-            return create(model=self.model, messages=messages, **limits, **asked)
+            return create(model=self.model, messages=messages, **limits, **options)
         except json.JSONDecodeError as error:
             raise InvalidAnswer("The answer is not JSON.") from error
 
 
 @dataclass
-class _Question:
+class StructuredQuestion:
     """A question for an object, and what was wrong with the last answer to it."""
 
     system_prompt: str
@@ -198,7 +223,7 @@ class _Question:
     within: float | None = None
     correction: list[Message] = field(default_factory=list)
 
-    def messages(self, way: Way) -> list[Message]:
+    def messages(self, way: AnswerFormat) -> list[Message]:
         system_prompt = system_prompt_for(self.system_prompt, self.response_model, way)
         return [*_prompts(system_prompt, self.user_prompt), *self.correction]
 
@@ -206,9 +231,12 @@ class _Question:
         text = ""
         try:
             text = _text(answer)
-            return parsed(text, self.response_model)
+            return parse_answer(text, self.response_model)
         except InvalidAnswer as invalid:
-            complaint = f"That answer cannot be used: {invalid} Answer again with the whole corrected JSON object."
+            complaint = (
+                f"That answer cannot be used: {invalid} "
+                "Answer again with the whole corrected JSON object."
+            )
             self.correction = [
                 {"role": "assistant", "content": text[:MAX_ECHO] or "…"},
                 {"role": "user", "content": complaint},
@@ -223,14 +251,14 @@ def _prompts(system_prompt: str, user_prompt: str) -> list[Message]:
     ]
 
 
-def _worth_another_try(error: BaseException) -> bool:
-    return isinstance(error, InvalidAnswer) or passes(error)
+def is_retryable(error: BaseException) -> bool:
+    return isinstance(error, InvalidAnswer) or is_transient(error)
 
 
-def _wait(state: RetryCallState) -> float:
+def retry_wait(state: RetryCallState) -> float:
     if state.outcome and isinstance(state.outcome.exception(), InvalidAnswer):
         return 0.0
-    return min(pause(state), float(settings.LLM_TIMEOUT))
+    return min(retry_delay(state), float(settings.LLM_TIMEOUT))
 
 
 def _choice(answer: Any) -> Any:
@@ -250,7 +278,7 @@ def _text(answer: Any) -> str:
 def _reply(answer: Any) -> Reply:
     message = _choice(answer).message
     calls = tuple(
-        ToolCall(call.id, call.function.name, _arguments(call.function.arguments))
+        ToolCall(call.id, call.function.name, parse_arguments(call.function.arguments))
         for call in message.tool_calls or ()
     )
     spoken = {
@@ -260,7 +288,7 @@ def _reply(answer: Any) -> Reply:
     return Reply(str(message.content or ""), calls, spoken)
 
 
-def _arguments(encoded: str) -> dict[str, Any]:
+def parse_arguments(encoded: str) -> dict[str, Any]:
     try:
         arguments = json.loads(encoded or "{}")
     except ValueError as error:
@@ -270,7 +298,7 @@ def _arguments(encoded: str) -> dict[str, Any]:
     return arguments
 
 
-def _pieces(stream: Iterable[Any], row: LanguageModelCall) -> Iterator[str]:
+def stream_pieces(stream: Iterable[Any], row: LanguageModelCall) -> Iterator[str]:
     finished = False
     for chunk in stream:
         if chunk.usage:

@@ -1,4 +1,5 @@
-"""What the language model was used for and what it cost: a row per call, failed ones too, never its text."""
+"""What the language model was used for and what it cost: a row per call, failed ones too, never its
+text."""
 
 import logging
 import time
@@ -29,7 +30,7 @@ class Spending:
 
 
 @contextmanager
-def entry(*, model: str, purpose: str, mode: str) -> Iterator[LanguageModelCall]:
+def record_call(*, model: str, purpose: str, mode: str) -> Iterator[LanguageModelCall]:
     """Write one row for the call made inside; it fills in the tokens."""
     row = LanguageModelCall(model=model, purpose=purpose, mode=mode)
     started = time.monotonic()
@@ -42,8 +43,8 @@ def entry(*, model: str, purpose: str, mode: str) -> Iterator[LanguageModelCall]
         raise
     finally:
         row.duration_ms = int(1000 * (time.monotonic() - started))
-        row.cost = cost(row.tokens_in, row.tokens_out)
-        _write(row)
+        row.cost = compute_cost(row.tokens_in, row.tokens_out)
+        write_row(row)
 
 
 def note_usage(row: LanguageModelCall, usage: Any) -> None:
@@ -52,7 +53,7 @@ def note_usage(row: LanguageModelCall, usage: Any) -> None:
     row.tokens_out = int(getattr(usage, "completion_tokens", 0) or 0)
 
 
-def cost(tokens_in: int, tokens_out: int) -> Decimal | None:
+def compute_cost(tokens_in: int, tokens_out: int) -> Decimal | None:
     if not (settings.LLM_PRICE_IN or settings.LLM_PRICE_OUT):
         return None
     per_million = tokens_in * Decimal(str(settings.LLM_PRICE_IN)) + tokens_out * Decimal(
@@ -76,7 +77,7 @@ def spending(*, since: datetime, purpose: str | None = None) -> Spending:
     return Spending(**sums)
 
 
-def _write(row: LanguageModelCall) -> None:
+def write_row(row: LanguageModelCall) -> None:
     """The ledger must not cost an answer: a row that cannot be written is logged."""
     try:
         with transaction.atomic():

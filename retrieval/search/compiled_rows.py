@@ -1,4 +1,5 @@
-"""A queryset as part of a larger statement with named parameters, compiled once for all who ask alike."""
+"""A queryset as part of a larger statement with named parameters, compiled once for all who ask
+alike."""
 
 import re
 import threading
@@ -20,9 +21,9 @@ SEARCH_COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_m
 
 
 class CompiledRows:
-    """The rows of a queryset, for statements that Django's ORM cannot write. It is compiled at the first use of each
-    set of columns; whoever asks the same again and again keeps it by `kept`, because building and compiling a queryset
-    takes as long as a fast search."""
+    """The rows of a queryset, for statements that Django's ORM cannot write. It is compiled at the
+    first use of each set of columns; whoever asks the same again and again keeps it by `kept`,
+    because building and compiling a queryset takes as long as a fast search."""
 
     def __init__(self, queryset: "QuerySet[Any, Any]") -> None:
         self.queryset, self._compiled = (
@@ -31,13 +32,13 @@ class CompiledRows:
         )
 
     def sql(self, *columns: str) -> tuple[str, dict[str, Any]]:
-        """Return the SQL that selects `columns`, with parameters named `f0`, `f1`, … so that it may stand more than
-        once in a statement, and their values."""
+        """Return the SQL that selects `columns`, with parameters named `f0`, `f1`, … so that it may
+        stand more than once in a statement, and their values."""
         if columns not in self._compiled:
             self._compiled[columns] = named_parameters(self.queryset, *columns)
         return self._compiled[columns]
 
-    def read(self, statement: str, columns: Sequence[str], **values: Any) -> list[tuple[Any, ...]]:
+    def fetch(self, statement: str, columns: Sequence[str], **values: Any) -> list[tuple[Any, ...]]:
         """Run `statement`, in which `{rows}` stands for these rows with `columns`."""
         text, given = self.sql(*columns)
         with connections[self.queryset.db].cursor() as cursor:
@@ -56,36 +57,38 @@ class CompiledRows:
         return (self.queryset.db, text, *(str(value) for value in values.values()))
 
 
-_kept: "LRUCache[Hashable, CompiledRows]" = LRUCache(2_000)
+_rows_by_key: "LRUCache[Hashable, CompiledRows]" = LRUCache(2_000)
 _lock = threading.Lock()
 
 
 def get_compiled_rows(key: Hashable, make: "Callable[[], QuerySet[Any, Any]]") -> CompiledRows:
-    """Return the rows that `make` selects, compiled when `key` was last seen. The key names everything that the
-    queryset depends on: what it holds is asked of the database anew each time."""
+    """Return the rows that `make` selects, compiled when `key` was last seen. The key names
+    everything that the queryset depends on: what it holds is asked of the database anew each
+    time."""
     with _lock:
-        rows = _kept.get(key)
+        rows = _rows_by_key.get(key)
     if rows is None:
         rows = CompiledRows(make())
         with _lock:
-            _kept[key] = rows
+            _rows_by_key[key] = rows
     return rows
 
 
 def named_parameters(queryset: "QuerySet[Any, Any]", *columns: str) -> tuple[str, dict[str, Any]]:
-    """Return the SQL that selects `columns` of `queryset`, with named parameters, and their values."""
-    sql, values = _compiled(queryset, columns)
+    """Return the SQL that selects `columns` of `queryset`, with named parameters, and their
+    values."""
+    sql, values = compile_sql(queryset, columns)
     numbers = count()
     named = PLACEHOLDER.sub(lambda found: "%%" if found[1] == "%" else f"%(f{next(numbers)})s", sql)
     return named, {f"f{number}": value for number, value in enumerate(values)}
 
 
-def _compiled(
+def compile_sql(
     queryset: "QuerySet[Any, Any]", columns: tuple[str, ...]
 ) -> tuple[str, tuple[Any, ...]]:
-    narrowed = queryset.order_by().values(*columns)
+    columns_only = queryset.order_by().values(*columns)
     try:
-        sql, values = narrowed.query.get_compiler(queryset.db).as_sql()
+        sql, values = columns_only.query.get_compiler(queryset.db).as_sql()
     except (
         EmptyResultSet
     ):  # such as `id__in=[]`: Django knows that nothing can match, and writes no SQL

@@ -1,4 +1,5 @@
-"""Hybrid search: words by BM25 and meaning by vectors, fused, in one statement inside the caller's queryset."""
+"""Hybrid search: words by BM25 and meaning by vectors, fused, in one statement inside the caller's
+queryset."""
 
 import logging
 import math
@@ -50,8 +51,8 @@ class SearchPlan:
 def search(rows: "QuerySet[Any, Any] | CompiledRows", request: SearchRequest) -> SearchResult:
     """Return the passages of `rows` that answer `request` best.
 
-    `rows` are already narrowed by world, audience and filters: nothing is removed after ranking. Raise `Invalid` for a
-    malformed request, `SearchTimeout` when the database is too slow.
+    `rows` are already narrowed by world, audience and filters: nothing is removed after ranking.
+    Raise `Invalid` for a malformed request, `SearchTimeout` when the database is too slow.
     """
     rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
     query, notices = request.check_query()
@@ -79,7 +80,8 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
     parameters = _parameters(plan, vector, estimate)
     hits = [_hit(row, request.fields) for row in statement.run(text, parameters, plan.preset)]
     if vector and estimate.rows and all(hit.legs["vector"].score is None for hit in hits):
-        # No passage has a vector of this model yet. Without hits the words get the whole weight in a second try.
+        # No passage has a vector of this model yet. Without hits the words get the whole weight in
+        # a second try.
         degraded = ("vector",)
         parameters = _parameters(plan, None, estimate)
         hits = hits or [
@@ -107,7 +109,8 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
 
 
 def _embed_query(plan: SearchPlan) -> tuple[QueryVector | None, tuple[str, ...]]:
-    """Return the vector of the query, and the legs that cannot take part because their model is down."""
+    """Return the vector of the query, and the legs that cannot take part because their model is
+    down."""
     if plan.mode == Mode.KEYWORD:
         return None, ()
     embedder = get_embedder(plan.domain)

@@ -9,7 +9,8 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Leg:
-    """What one way of finding says of a passage. `rank` is empty when that leg alone would not have brought it."""
+    """What one way of finding says of a passage. `rank` is empty when that leg alone would not have
+    brought it."""
 
     rank: int | None
     score: float | None
@@ -17,7 +18,8 @@ class Leg:
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage with its fused `score` (comparable within one answer only) and what each leg said of it."""
+    """A passage with its fused `score` (comparable within one answer only) and what each leg said
+    of it."""
 
     id: UUID
     text: str
@@ -29,7 +31,8 @@ class Hit:
     score: float
     legs: Mapping[str, Leg]
     match: str
-    """exact, alias or fuzzy (found by name), else the leg that ranks it higher: keyword, vector, or graph."""
+    """exact, alias or fuzzy (found by name), else the leg that ranks it higher: keyword, vector, or
+    graph."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The extra columns that the caller asked for."""
 

@@ -11,13 +11,15 @@ Statement = tuple[Any, Mapping[str, Any]]
 
 
 def execute_together(db: str, *statements: Statement) -> Any:
-    """Execute `statements` as one transaction and return the last one's cursor, whose rows have arrived.
+    """Execute `statements` as one transaction and return the last one's cursor, whose rows have
+    arrived.
 
     What `set_config(…, true)` sets in one statement holds for those after it.
     """
     link = connections[db]
     link.ensure_connection()
-    # Within the caller's transaction a savepoint: a statement that is cancelled must not end that transaction.
+    # Within the caller's transaction a savepoint: a statement that is cancelled must not end that
+    # transaction.
     savepoint = transaction.atomic(db) if link.in_atomic_block else nullcontext()
     with savepoint, link.wrap_database_errors, link.connection.pipeline():
         for text, values in statements:

@@ -40,9 +40,11 @@ class SearchRequest:
 
     query: str
     scopes: Sequence[Scope]
-    """The tenants whose word counts apply (`SearchConfig.scope`): the world, its game system, a namespace."""
+    """The tenants whose word counts apply (`SearchConfig.scope`): the world, its game system, a
+    namespace."""
     hidden: bool = False
-    """Count hidden rows too. For a GM only: otherwise a hidden row would change the ranking of others."""
+    """Count hidden rows too. For a GM only: otherwise a hidden row would change the ranking of
+    others."""
     preset: Preset | None = None
     """None: the preset of the domain."""
     limit: int = 10
@@ -54,7 +56,8 @@ class SearchRequest:
     fields: Sequence[str] = ()
     """More columns to return with each hit, also of related rows (`lore__title`)."""
     one_of: str = ""
-    """A column; only the best passage of each of its values is a hit (`lore_id`: one of each entry)."""
+    """A column; only the best passage of each of its values is a hit (`lore_id`: one of each
+    entry)."""
     vector_query: str | None = None
     """Embedded in place of `query`."""
     explain: bool = False
@@ -72,13 +75,15 @@ class SearchRequest:
             raise Invalid(f"Unknown mode {self.mode!r}.", candidates=modes) from error
 
     def check_query(self) -> tuple[str, tuple[str, ...]]:
-        """Return the query without surrounding space, cut if very long, and notices for the caller."""
+        """Return the query without surrounding space, cut if very long, and notices for the
+        caller."""
         text = self.query.strip()
         if not text:
             raise Invalid(_("The question is empty: say in words what to look for."))
         if len(self.query) > MAX_QUERY_ACCEPTED:
             detail = _(
-                "The question has %(length)d characters, more than %(limit)d: ask about one thing at a time."
+                "The question has %(length)d characters, more than %(limit)d: "
+                "ask about one thing at a time."
             )
             raise Invalid(detail % {"length": len(self.query), "limit": MAX_QUERY_ACCEPTED})
         if "\0" in text:

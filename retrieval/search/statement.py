@@ -33,11 +33,14 @@ INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
 BEST_OF_EACH = "row_number() OVER (PARTITION BY owner ORDER BY score DESC, id)"
 
 LIMITS = """
-SELECT set_config('statement_timeout', %(timeout)s, true), set_config('hnsw.ef_search', %(ef_search)s, true),
-  set_config('hnsw.iterative_scan', 'strict_order', true), set_config('plan_cache_mode', 'force_generic_plan', true)
+SELECT set_config('statement_timeout', %(timeout)s, true),
+  set_config('hnsw.ef_search', %(ef_search)s, true),
+  set_config('hnsw.iterative_scan', 'strict_order', true),
+  set_config('plan_cache_mode', 'force_generic_plan', true)
 """
-"""What holds for the search alone. Planning such a statement anew takes two milliseconds and changes nothing: whether
-the vector index is used is decided here, and the rest does not hang on the values."""
+"""What holds for the search alone. Planning such a statement anew takes two milliseconds and
+changes nothing: whether the vector index is used is decided here, and the rest does not hang on the
+values."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +53,16 @@ class QueryVector:
 
 
 def halfvec_text(vector: Vectors) -> str:
-    """Write a vector as PostgreSQL reads halfvec: five digits are exactly what half precision holds."""
+    """Write a vector as PostgreSQL reads halfvec: five digits are exactly what half precision
+    holds."""
     halves = vector.astype(np.float16).view(np.uint16).tolist()
-    return f"[{','.join(map(_halves().__getitem__, halves))}]"
+    return f"[{','.join(map(half_precision_texts().__getitem__, halves))}]"
 
 
 @cache
-def _halves() -> list[str]:
-    """Every half-precision number there is, written out: three times as fast as writing a vector's thousand anew."""
+def half_precision_texts() -> list[str]:
+    """Every half-precision number there is, written out: three times as fast as writing a vector's
+    thousand anew."""
     return [
         f"{number:.5g}" for number in np.arange(1 << 16, dtype=np.uint16).view(np.float16).tolist()
     ]
@@ -65,8 +70,8 @@ def _halves() -> list[str]:
 
 @dataclass(frozen=True)
 class Statement:
-    """Search within `rows`. Values are parameters; only names, the model and its width stand in the text, because
-    the planner must see those to use the partial vector index."""
+    """Search within `rows`. Values are parameters; only names, the model and its width stand in the
+    text, because the planner must see those to use the partial vector index."""
 
     rows: CompiledRows
     vector: QueryVector | None
@@ -77,7 +82,7 @@ class Statement:
     def text(self, *, exact: bool) -> str:
         model, dims = (self.vector.model, self.vector.dims) if self.vector else ("", 1)
         nearest = EXACT if exact else INDEXED.format(dims=int(dims))
-        return _text(
+        return build_text(
             self.rows.model,
             self.rows.sql(*SEARCH_COLUMNS)[0],
             self.fields,
@@ -91,7 +96,9 @@ class Statement:
         limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
         try:
             values = {**self.rows.sql(*SEARCH_COLUMNS)[1], **parameters}
-            return _dictionaries(execute_together(self._db, (LIMITS, limits), (text, values)), text)
+            return fetch_dictionaries(
+                execute_together(self._db, (LIMITS, limits), (text, values)), text
+            )
         except OperationalError as error:
             if not isinstance(error.__cause__, QueryCanceled):
                 raise
@@ -103,9 +110,9 @@ class Statement:
     def words(self, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return what each word of the question was worth."""
         with connections[self._db].cursor() as cursor:
-            text = source("explain").format(words=source("words"))
+            text = read_sql("explain").format(words=read_sql("words"))
             cursor.execute(text, parameters)
-            return _dictionaries(cursor, text)
+            return fetch_dictionaries(cursor, text)
 
     @property
     def _db(self) -> str:
@@ -113,7 +120,7 @@ class Statement:
 
 
 @lru_cache(MOST_TEXTS)
-def _text(
+def build_text(
     model: type[Passage],
     rows: str,
     fields: tuple[str, ...],
@@ -121,28 +128,29 @@ def _text(
     embedder: str,
     nearest: str,
 ) -> str:
-    return source("search").format(
-        words=source("words"),
+    return read_sql("search").format(
+        words=read_sql("words"),
         rows=rows,
         table=sql.Identifier(model._meta.db_table).as_string(None),
         model=sql.Literal(embedder).as_string(None).replace("%", "%%"),
         nearest=nearest,
         owner=sql.Identifier(one_of or "id").as_string(None),
         place=BEST_OF_EACH if one_of else "1",
-        shown=_shown(model, fields),
+        shown=hit_columns_sql(model, fields),
     )
 
 
 @cache
-def _shown(model: type[Passage], fields: tuple[str, ...]) -> str:
-    """The rows to show: what a hit brings, and `fields`, which may lead to other tables (`rule__title`)."""
+def hit_columns_sql(model: type[Passage], fields: tuple[str, ...]) -> str:
+    """The rows to show: what a hit brings, and `fields`, which may lead to other tables
+    (`rule__title`)."""
     wanted = dict.fromkeys((*HIT_COLUMNS, *fields))
     return named_parameters(model._base_manager.all(), *wanted)[0]
 
 
-def _dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
+def fetch_dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
     """What `text` answered. Django leaves JSON as text outside the ORM: it is decoded here."""
-    columns = _columns(text, cursor)
+    columns = column_types(text, cursor)
     return [
         {
             name: orjson.loads(value) if is_json and isinstance(value, str) else value
@@ -155,8 +163,9 @@ def _dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
 _known_columns: dict[str, list[tuple[str, bool]]] = {}
 
 
-def _columns(text: str, cursor: Any) -> list[tuple[str, bool]]:
-    """The names of the columns that `text` answers, and which hold JSON: the same each time, so described once."""
+def column_types(text: str, cursor: Any) -> list[tuple[str, bool]]:
+    """The names of the columns that `text` answers, and which hold JSON: the same each time, so
+    described once."""
     columns = _known_columns.get(text)
     if columns is None:
         if len(_known_columns) >= MOST_TEXTS:
@@ -168,6 +177,6 @@ def _columns(text: str, cursor: Any) -> list[tuple[str, bool]]:
 
 
 @cache
-def source(name: str) -> str:
+def read_sql(name: str) -> str:
     """Return one of the statements in `retrieval/sql/`."""
     return (Path(__file__).parent / "sql" / f"{name}.sql").read_text()

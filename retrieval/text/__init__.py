@@ -1,4 +1,5 @@
-"""One implementation of each operation on text: words, scripts, names, tokens, Markdown. Other apps import from this package."""
+"""One implementation of each operation on text: words, scripts, names, tokens, Markdown. Other apps
+import from this package."""
 
 from retrieval.text.clean import (
     clean_text,
@@ -27,12 +28,12 @@ from retrieval.text.tokens import count_tokens
 from retrieval.text.words import WORD, WORD_OR_NUMBER
 
 __all__ = [
+    "WORD",
+    "WORD_OR_NUMBER",
     "KnownName",
     "Mention",
     "NameIndex",
     "NameMatch",
-    "WORD",
-    "WORD_OR_NUMBER",
     "clean_text",
     "count_tokens",
     "cut_ending",

@@ -10,7 +10,8 @@ _NO_WORD = re.compile(r"[^\w]+")
 
 
 def clean_text(text: str) -> str:
-    """Return `text` in NFC with plain line ends, and without what PostgreSQL or a reader would choke on."""
+    """Return `text` in NFC with plain line ends, and without what PostgreSQL or a reader would
+    choke on."""
     return unicodedata.normalize(
         "NFC", _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     )
@@ -35,12 +36,14 @@ def require_storable_text(text: str, where: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """Return `text` without what a tokenizer or an HTTP body cannot carry: NUL and lone surrogates."""
+    """Return `text` without what a tokenizer or an HTTP body cannot carry: NUL and lone
+    surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 def slugify(text: str, *, longest: int = 120) -> str:
-    """Return a readable id in lower case, letters of every script kept: `Зал вёсел` gives `зал-вёсел`."""
+    """Return a readable id in lower case, letters of every script kept: `Зал вёсел` gives
+    `зал-вёсел`."""
     return (
         _NO_WORD.sub("-", unicodedata.normalize("NFC", text).lower().replace("'", ""))
         .strip("-_")[:longest]

@@ -21,15 +21,15 @@ class _PlainLoader(yaml.SafeLoader):
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """Take YAML front matter off `text`; what is not a YAML object stays in the text."""
-    found = _FRONT_MATTER.match(text)
-    if not found:
+    match = _FRONT_MATTER.match(text)
+    if not match:
         return {}, text
     try:
-        fields = yaml.load(found[1] or "", Loader=_PlainLoader)
+        fields = yaml.load(match[1] or "", Loader=_PlainLoader)
     except (yaml.YAMLError, RecursionError, ValueError) as problem:
         raise Invalid(
             f"The front matter is not YAML: {(str(problem) or 'too deep').splitlines()[0]}."
         ) from problem
     if not isinstance(fields, dict):
         return {}, text
-    return {str(key): value for key, value in fields.items()}, text[found.end() :]
+    return {str(key): value for key, value in fields.items()}, text[match.end() :]

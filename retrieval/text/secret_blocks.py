@@ -1,6 +1,8 @@
-"""Secret blocks in Markdown: `:::secret [party:<slug> npc:<slug> …]` up to the `:::` that closes it.
+"""Secret blocks in Markdown: `:::secret [party:<slug> npc:<slug> …]` up to the `:::` that closes
+it.
 
-Where it is ambiguous how far a secret reaches, it reaches further: showing too little is the smaller fault.
+Where it is ambiguous how far a secret reaches, it reaches further: showing too little is the
+smaller fault.
 """
 
 import re
@@ -62,7 +64,8 @@ def parse_secret(raw: str) -> SecretBlock:
 
 
 def _end_of_secret(text: str, at: int) -> int:
-    """Return where the block opened before `at` ends, counting blocks inside it; without a closing fence, the end."""
+    """Return where the block opened before `at` ends, counting blocks inside it; without a closing
+    fence, the end."""
     depth = 1
     for fence in _FENCE.finditer(text, at):
         depth += 1 if fence["opens"] else -1

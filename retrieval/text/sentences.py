@@ -2,8 +2,9 @@
 
 import re
 
-# A sentence does not end where a lower-case letter follows (abbreviations). For whole sentences of prose neither does it
-# where a dash follows (dialogue in Russian), and a single line break is only a wrapped line.
+# A sentence does not end where a lower-case letter follows (abbreviations). For whole sentences of
+# prose neither does it where a dash follows (dialogue in Russian), and a single line break is only
+# a wrapped line.
 _SENTENCE = re.compile(
     r".+?(?:[.!?…。！？]+[\"'”’»)\]]*(?=\s+(?![—–]|[a-zа-яё])|\s*$)|\n{2,}|$)", re.DOTALL
 )
@@ -13,7 +14,7 @@ _SENTENCE_OR_LINE_END = re.compile(r"(?<=[.!?…。！？])[\"'»”)]*\s+(?=[\"
 def split_sentences(text: str, *, at_line_breaks: bool = False) -> list[str]:
     """Return the sentences of `text`, not stripped.
 
-    With `at_line_breaks` each line is notes of its own: it ends a sentence, and marks and quotes after the full stop are
-    left out.
+    With `at_line_breaks` each line is notes of its own: it ends a sentence, and marks and quotes
+    after the full stop are left out.
     """
     return (_SENTENCE_OR_LINE_END.split if at_line_breaks else _SENTENCE.findall)(text)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.embedders import forget_queries
+from retrieval.embedders import clear_query_caches
 from tests.loopback.server import Loopback
 
 
@@ -27,7 +27,7 @@ def hosted_embedder(openai_server: Loopback, settings: Any) -> Loopback:
     settings.EMBEDDING_TIMEOUT = 2.0
     settings.EMBEDDING_QUERY_TIMEOUT = 1.0
     settings.EMBEDDING_REST = 0.0
-    forget_queries()
+    clear_query_caches()
     return openai_server
 
 

@@ -16,7 +16,7 @@ from memories.buckets.read_pipeline import MemoryQueryResult, ReadPipeline
 from memories.buckets.write_pipeline import OpenGate, WritePipeline
 from memories.models import Namespace
 from memories.states import Bucket
-from retrieval.llm import Way, request_for
+from retrieval.llm import AnswerFormat, request_for
 from retrieval.models import LanguageModelCall
 from tests.loopback import Loopback, answer_json, garbage, hang, say, status
 from tests.memories.test_api import Agent
@@ -301,8 +301,8 @@ def test_the_best_are_shown_and_the_best_first() -> None:
     assert (decision.decided_by, decision.answering_position) == (Decider.MODEL, 1)
 
 
-@pytest.mark.parametrize("way", [Way.BOUNDED, Way.SCHEMA])
-def test_a_server_that_takes_schemas_can_say_four_things_alone(way: Way) -> None:
+@pytest.mark.parametrize("way", [AnswerFormat.BOUNDED, AnswerFormat.SCHEMA])
+def test_a_server_that_takes_schemas_can_say_four_things_alone(way: AnswerFormat) -> None:
     schema = request_for(AnsweringMemory, way)["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["answered_by"]["enum"] == ["none", "1", "2", "3"]
     assert len(schema["properties"]["answered_by"]["enum"]) == answer_check.MAX_MEMORIES + 1

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from retrieval.embedders import get_embedder, vector_cache
-from retrieval.embedders.cached import forget_queries
+from retrieval.embedders.cached import clear_query_caches
 from retrieval.errors import EmbedderDown
 from retrieval.models import CachedVector
 from tests.loopback import Loopback, status, wrong_width
@@ -52,7 +52,7 @@ def test_a_query_is_embedded_once_in_a_while(hosted_embedder: Loopback) -> None:
     first = get_embedder("lore").embed_query([MIRA])
     assert np.array_equal(get_embedder("lore").embed_query([MIRA, MIRA])[1:], first)
     assert len(hosted_embedder.embeddings.requests) == 1
-    forget_queries()
+    clear_query_caches()
     get_embedder("lore").embed_query([MIRA])
     assert len(hosted_embedder.embeddings.requests) == 2
 
@@ -101,8 +101,8 @@ def test_nothing_is_asked_for_nothing(hosted_embedder: Loopback) -> None:
 @pytest.mark.django_db
 def test_deletion_for_good_takes_the_vectors_along() -> None:
     get_embedder().embed_document([MIRA, DRAGON])
-    assert vector_cache.forget_texts([MIRA]) == 1
-    assert list(vector_cache.recall(get_embedder().name, [MIRA, DRAGON])) == [DRAGON]
+    assert vector_cache.delete_vectors([MIRA]) == 1
+    assert list(vector_cache.load_vectors(get_embedder().name, [MIRA, DRAGON])) == [DRAGON]
 
 
 @pytest.mark.django_db
@@ -113,8 +113,8 @@ def test_vectors_nobody_used_for_long_are_pruned(settings: Any) -> None:
         used_at=timezone.now() - timedelta(days=settings.VECTOR_CACHE_DAYS + 1)
     )
     get_embedder().embed_document([DRAGON])
-    assert vector_cache.prune() == 1
-    assert list(vector_cache.recall(get_embedder().name, [MIRA, DRAGON])) == [DRAGON]
+    assert vector_cache.prune_vectors() == 1
+    assert list(vector_cache.load_vectors(get_embedder().name, [MIRA, DRAGON])) == [DRAGON]
 
 
 @pytest.mark.django_db

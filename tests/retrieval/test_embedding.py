@@ -9,7 +9,7 @@ from django.db import connection
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
 from retrieval.errors import EmbedderDown
-from retrieval.indexing.embed import PARKED_AFTER, embed_pending, parked, pending
+from retrieval.indexing.embed import PARKED_AFTER, embed_pending, parked_passages, pending_passages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -67,7 +67,7 @@ def test_text_that_changes_while_the_model_runs_is_embedded_again() -> None:
     some_passages(1)
     change = Moody(lambda _texts: BenchPassage.objects.update(text="Something else"))
     assert embed_pending(BenchPassage, embedder=change, limit=1) == 0
-    assert pending(BenchPassage).count() == 1
+    assert pending_passages(BenchPassage).count() == 1
     assert embed_pending(BenchPassage) == 1
     row = BenchPassage.objects.get()
     assert np.allclose(
@@ -120,7 +120,7 @@ def test_a_text_that_the_model_refuses_does_not_hold_up_the_others_and_is_parked
             embed_pending(BenchPassage, embedder=picky)
         except EmbedderDown:
             continue
-    assert [row.embed_error for row in parked(BenchPassage)] == ["not this one"]
+    assert [row.embed_error for row in parked_passages(BenchPassage)] == ["not this one"]
     BenchPassage.objects.filter(key="poison").update(text="cured")
     assert embed_pending(BenchPassage, embedder=picky) == 1
 
@@ -131,7 +131,7 @@ def test_a_model_that_is_down_parks_nothing() -> None:
         let_them_wait_no_longer()
         with pytest.raises(EmbedderDown):
             embed_pending(BenchPassage, embedder=Moody(refusing("")))
-    assert not parked(BenchPassage).exists()
+    assert not parked_passages(BenchPassage).exists()
 
 
 def test_raw_sql_makes_a_passage_stale_too() -> None:
@@ -139,4 +139,4 @@ def test_raw_sql_makes_a_passage_stale_too() -> None:
     embed_pending(BenchPassage)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE bench_passage SET text = 'rewritten by hand'")
-    assert pending(BenchPassage).count() == 1
+    assert pending_passages(BenchPassage).count() == 1

@@ -7,7 +7,14 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from retrieval.llm.structured import BOUNDS, InvalidAnswer, Way, parsed, request_for, strict_schema
+from retrieval.llm.structured import (
+    BOUNDS,
+    AnswerFormat,
+    InvalidAnswer,
+    parse_answer,
+    request_for,
+    strict_schema,
+)
 
 
 class Mood(StrEnum):
@@ -83,8 +90,8 @@ def test_a_field_may_be_called_like_a_keyword() -> None:
 
 
 def test_plain_ways_ask_without_a_schema() -> None:
-    assert request_for(Kept, Way.JSON) == {"response_format": {"type": "json_object"}}
-    assert request_for(Kept, Way.PLAIN) == {}
+    assert request_for(Kept, AnswerFormat.JSON) == {"response_format": {"type": "json_object"}}
+    assert request_for(Kept, AnswerFormat.PLAIN) == {}
 
 
 @pytest.mark.parametrize(
@@ -93,5 +100,5 @@ def test_plain_ways_ask_without_a_schema() -> None:
 )
 def test_what_is_not_the_object_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(InvalidAnswer) as refused:
-        parsed(text, Cat)
+        parse_answer(text, Cat)
     assert str(refused.value)

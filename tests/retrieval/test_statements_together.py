@@ -1,4 +1,5 @@
-"""Statements executed in one round trip are one transaction, inside and outside the caller's own."""
+"""Statements executed in one round trip are one transaction, inside and outside the caller's
+own."""
 
 from contextlib import nullcontext
 from typing import Any

@@ -11,7 +11,7 @@ from retrieval.indexing.embed import embed_pending
 from retrieval.indexing.statistics import count_words
 from retrieval.presets import Fusion, get_preset
 from retrieval.search import clear_row_estimates
-from retrieval.vector_store import PostgresStore, Shelf
+from retrieval.vector_store import PostgresStore, StoreDomain
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,7 +28,7 @@ def write(items: Sequence[Chunk]) -> int:
 
 @pytest.fixture
 def store(transactional_db: None) -> Iterator[PostgresStore]:
-    shelf = Shelf(
+    shelf = StoreDomain(
         rows=lambda: BenchPassage.objects.filter(tenant="ferrymark"),
         scopes=["ferrymark"],
         write=write,

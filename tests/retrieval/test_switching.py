@@ -7,8 +7,13 @@ import pytest
 
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
-from retrieval.indexing.embed import embed_pending, pending
-from retrieval.indexing.model_switch import foreign, stage, swap, unstaged
+from retrieval.indexing.embed import embed_pending, pending_passages
+from retrieval.indexing.model_switch import (
+    foreign_passages,
+    passages_to_stage,
+    stage_vectors,
+    swap_vectors,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,11 +45,11 @@ def models_in_use() -> set[str]:
 
 
 def test_the_old_vectors_serve_until_the_new_ones_are_complete() -> None:
-    assert stage(BenchPassage, NextModel()) == 5
+    assert stage_vectors(BenchPassage, NextModel()) == 5
     assert models_in_use() == {get_embedder().name}
-    assert swap(BenchPassage, NextModel()) == 5
+    assert swap_vectors(BenchPassage, NextModel()) == 5
     assert models_in_use() == {"next"}
-    assert not pending(BenchPassage).exists()
+    assert not pending_passages(BenchPassage).exists()
 
 
 def test_an_interrupted_staging_goes_on_where_it_stopped() -> None:
@@ -52,16 +57,16 @@ def test_an_interrupted_staging_goes_on_where_it_stopped() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stage(BenchPassage, NextModel(), on_batch=stop)
+        stage_vectors(BenchPassage, NextModel(), on_batch=stop)
     BenchPassage.objects.create(key="late", text="Written meanwhile")
-    assert stage(BenchPassage, NextModel()) == 1
+    assert stage_vectors(BenchPassage, NextModel()) == 1
 
 
 def test_text_that_changed_after_staging_is_embedded_with_the_new_model() -> None:
-    stage(BenchPassage, NextModel())
+    stage_vectors(BenchPassage, NextModel())
     BenchPassage.objects.filter(key="3").update(text="Something else")
-    assert unstaged(BenchPassage, NextModel()).count() == 1
-    assert swap(BenchPassage, NextModel()) == 4
+    assert passages_to_stage(BenchPassage, NextModel()).count() == 1
+    assert swap_vectors(BenchPassage, NextModel()) == 4
     embed_pending(BenchPassage, embedder=NextModel())
     assert models_in_use() == {"next"}
-    assert not foreign(BenchPassage, NextModel()).exists()
+    assert not foreign_passages(BenchPassage, NextModel()).exists()

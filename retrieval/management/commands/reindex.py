@@ -9,10 +9,10 @@ from retrieval.domains import get_passage_model, passage_models
 from retrieval.embedders import get_embedder
 from retrieval.errors import Problem
 from retrieval.indexing import install_passage_table, passage_indexes
-from retrieval.indexing.embed import embed_pending, parked, pending
+from retrieval.indexing.embed import embed_pending, parked_passages, pending_passages
 from retrieval.indexing.install import install_functions
 from retrieval.indexing.model_switch import mark_foreign_stale
-from retrieval.indexing.upkeep import index_vectors, rebuild_words, try_parked_again
+from retrieval.indexing.upkeep import index_vectors, rebuild_words, retry_parked
 from retrieval.models import Passage
 
 
@@ -57,15 +57,15 @@ class Command(BaseCommand):
 
     def _vectors(self, model: type[Passage]) -> None:
         name = model.search_config.domain
-        try_parked_again(model)
+        retry_parked(model)
         mark_foreign_stale(model, get_embedder(name))
-        total = pending(model).count()
+        total = pending_passages(model).count()
         embed_pending(
             model, on_batch=lambda done: self._progress(f"{name}: vectors {done}/{total}")
         )
         if built := index_vectors(model):
             self._progress(f"{name}: vector index {built}")
-        if left := parked(model).count():
+        if left := parked_passages(model).count():
             self.stderr.write(f"{name}: {left} passages were given up, see embed_error")
 
     def _progress(self, line: str) -> None:

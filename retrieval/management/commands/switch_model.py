@@ -7,14 +7,20 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from retrieval.domains import get_passage_model, passage_models
 from retrieval.embedders import get_embedder
 from retrieval.errors import Problem
-from retrieval.indexing.model_switch import foreign, stage, swap, unstaged
+from retrieval.indexing.model_switch import (
+    foreign_passages,
+    passages_to_stage,
+    stage_vectors,
+    swap_vectors,
+)
 from retrieval.models import Passage
 
 
 class Command(BaseCommand):
     help = (
-        "Run with the settings of the new model (EMBEDDER, EMBEDDING_MODEL). Computes all vectors while the old ones "
-        "serve, then swaps them in one transaction. Restart web and worker with the new settings right after."
+        "Run with the settings of the new model (EMBEDDER, EMBEDDING_MODEL). Computes all vectors "
+        "while searches use the old ones, then swaps them in one transaction. Restart web and "
+        "worker with the new settings right after."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,18 +44,19 @@ class Command(BaseCommand):
     def _switch(self, model: type[Passage], *, stage_only: bool) -> None:
         domain = model.search_config.domain
         embedder = get_embedder(domain)
-        wanted = unstaged(model, embedder).count()
-        if not wanted and not foreign(model, embedder).exists():
+        wanted = passages_to_stage(model, embedder).count()
+        if not wanted and not foreign_passages(model, embedder).exists():
             self.stdout.write(f"{domain}: every vector is of {embedder.name}")
             return
         self.stdout.write(f"{domain}: {wanted} vectors to compute with {embedder.name}")
-        stage(model, embedder, on_batch=lambda done: self._progress(f"{domain}: {done}/{wanted}"))
+        stage_vectors(
+            model, embedder, on_batch=lambda done: self._progress(f"{domain}: {done}/{wanted}")
+        )
         if stage_only:
             self.stdout.write(f"{domain}: staged; run again without --stage-only to swap")
         else:
-            self.stdout.write(
-                f"{domain}: {swap(model, embedder)} vectors swapped; restart web and worker now"
-            )
+            count = swap_vectors(model, embedder)
+            self.stdout.write(f"{domain}: {count} vectors swapped; restart web and worker now")
 
     def _progress(self, line: str) -> None:
         self.stdout.write(line)

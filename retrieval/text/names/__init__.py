@@ -1,6 +1,8 @@
-"""Names as people write them: without case and accents, in any Russian case, with Korean particles, with a typo.
+"""Names as people write them: without case and accents, in any Russian case, with Korean particles,
+with a typo.
 
-Pure: these modules see names and text only, never the database. `NameIndex(entries).resolve("Миру Восс")` returns one
-key or raises `NotFound` or `Ambiguous` with candidates; `.mentions(sentence)` finds the names inside a sentence;
-`name_keys` and `query_keys` let a database narrow a large world down before an index is built.
+Pure: these modules see names and text only, never the database. `NameIndex(entries).resolve("Миру
+Восс")` returns one key or raises `NotFound` or `Ambiguous` with candidates; `.mentions(sentence)`
+finds the names inside a sentence; `name_keys` and `query_keys` let a database narrow a large world
+down before an index is built.
 """

@@ -1,9 +1,10 @@
-"""The forms a name takes in a sentence: Russian cases, English possessives (made from the name), and Korean particles
-(cut from the text)."""
+"""The forms a name takes in a sentence: Russian cases, English possessives (made from the name),
+and Korean particles (cut from the text)."""
 
 from retrieval.text.scripts import has_hangul, is_cyrillic
 
-# nominative ending -> the other endings of the singular or of the plural that has it; the longest ending wins
+# nominative ending -> the other endings of the singular or of the plural that has it; the longest
+# ending wins
 RUSSIAN = {
     "ия": "ии ию ией иею",
     "ая": "ой ую ою",
@@ -39,8 +40,10 @@ SHORTEST_STEM = 2
 # what must stand before these particles: a final consonant, a vowel, either
 AFTER_CONSONANT = "은 이 을 과 이랑 으로 이나 이라는 이라고 이었다 이에요 과는 과의 으로부터"
 AFTER_VOWEL = "는 가 를 와 랑 나 라는 라고 였다 예요 와는 와의"
-AFTER_EITHER = """의 에 로 도 만 님 인 에서 에게 한테 께 께서 까지 부터 하고 처럼 보다 마다 조차 이고 이다 이며 입니다
-    에는 에도 에만 에서는 에서도 에서의 에게는 에게도 에게서 한테서 로부터 님은 님이 님을 님의 님과 님에게"""
+AFTER_EITHER = """의 에 로 도 만 님 인 에서 에게 한테 께 께서 까지 부터
+    하고 처럼 보다 마다 조차 이고 이다 이며 입니다
+    에는 에도 에만 에서는 에서도 에서의 에게는
+    에게도 에게서 한테서 로부터 님은 님이 님을 님의 님과 님에게"""
 PARTICLES = {
     particle: before
     for before, particles in (

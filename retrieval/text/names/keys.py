@@ -1,4 +1,5 @@
-"""Short keys by which a database finds the few names that a text may mean, before an index looks closer."""
+"""Short keys by which a database finds the few names that a text may mean, before an index looks
+closer."""
 
 from functools import lru_cache
 
@@ -15,26 +16,27 @@ def name_keys(*names: str) -> list[str]:
             key
             for name in names
             for word in name_words(name)
-            for key in _with_one_slip(jamo(word.folded))
+            for key in keys_with_typo(jamo(word.folded))
         }
     )
 
 
 def query_keys(text: str) -> list[str]:
-    """Return the keys to look for: a name in `text`, even with one slip in its first letters, shares one."""
-    return sorted(frozenset().union(*(_keys_of(word.folded) for word in name_words(text))))
+    """Return the keys to look for: a name in `text`, even with one slip in its first letters,
+    shares one."""
+    return sorted(frozenset().union(*(word_keys(word.folded) for word in name_words(text))))
 
 
 @lru_cache(10_000)
-def _keys_of(folded: str) -> frozenset[str]:
+def word_keys(folded: str) -> frozenset[str]:
     letters = jamo(folded)
-    keys = _with_one_slip(letters)
+    keys = keys_with_typo(letters)
     if has_hangul(folded):  # the particle may begin within the prefix of a short name
         keys |= {letters[:2], letters[:3]}
     return frozenset(keys)
 
 
-def _with_one_slip(letters: str) -> set[str]:
+def keys_with_typo(letters: str) -> set[str]:
     head = letters[:PREFIX]
     if len(head) < PREFIX:
         return {head}

@@ -31,11 +31,11 @@ class Word:
 
 def name_words(text: str) -> list[Word]:
     """Return the words of `text`, articles left out (unless nothing else is there)."""
-    found = [
+    all_words = [
         Word(m.group(), fold_word(m.group()), m.start(), m.end())
         for m in WORD.finditer(compose(text))
     ]
-    return [word for word in found if word.folded not in ARTICLES] or found
+    return [word for word in all_words if word.folded not in ARTICLES] or all_words
 
 
 def fold_name(text: str) -> str:
@@ -57,7 +57,8 @@ def fold_word(word: str) -> str:
 
 
 def _base_letters(decomposed: str) -> list[str]:
-    """Drop the marks, but keep the breve of Cyrillic й: it tells a case ending (`ой`) from a plural (`ои`)."""
+    """Drop the marks, but keep the breve of Cyrillic й: it tells a case ending (`ой`) from a plural
+    (`ои`)."""
     return [
         letter
         for before, letter in zip(" " + decomposed, decomposed, strict=False)

@@ -1,4 +1,5 @@
-"""A real llama.cpp server with SmolLM2-135M, in its own process. What it says is nonsense; its manners are real."""
+"""A real llama.cpp server with SmolLM2-135M, in its own process. What it says is nonsense; its
+manners are real."""
 
 import os
 import socket

@@ -1,4 +1,5 @@
-"""Run a llama.cpp server with a small model on loopback until killed: `python -m tests.retrieval.llama.serve MODEL PORT`."""
+"""Run a llama.cpp server with a small model on loopback until killed: `python -m
+tests.retrieval.llama.serve MODEL PORT`."""
 
 import signal
 import sys

@@ -1,4 +1,5 @@
-"""The language model's door against a real llama.cpp server: structure, streams, errors, time-outs."""
+"""The language model's door against a real llama.cpp server: structure, streams, errors,
+time-outs."""
 
 import time
 from contextlib import suppress
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field
 from retrieval.embedders.hosted import HostedEmbedder
 from retrieval.errors import EmbedderDown, LanguageModelDown
 from retrieval.llm.client import LanguageModel
-from retrieval.llm.structured import Way
+from retrieval.llm.structured import AnswerFormat
 from retrieval.models import LanguageModelCall
 from tests.retrieval.llama.conftest import LlamaServer, Start
 
@@ -48,7 +49,7 @@ def test_answers_fit_the_schema(llm: LanguageModel, model: type[BaseModel]) -> N
 
 
 def test_an_object_is_asked_for_without_a_schema_too(llm: LanguageModel) -> None:
-    llm._way = Way.JSON
+    llm._format = AnswerFormat.JSON
     with suppress(
         LanguageModelDown
     ):  # so small a model may fail; it has then been asked three times
