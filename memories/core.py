@@ -102,10 +102,10 @@ def restore(
 
 
 def version(namespace: Namespace, number: int) -> CoreVersion:
-    found = namespace.core_versions.filter(number=number).first()
-    if found is None:
+    row = namespace.core_versions.filter(number=number).first()
+    if row is None:
         raise NotFound(f"There is no version {number} of this core memory.")
-    return found
+    return row
 
 
 def diff(namespace: Namespace, number: int, *, against: int | None = None) -> list[str]:

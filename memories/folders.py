@@ -31,10 +31,10 @@ def open_folder(path: str | Path) -> tuple[Namespace, bool]:
     for _ in range(3):
         if known := namespace_of_marker(folder):
             return known, False
-        made = create_namespace(folder)
-        if write_marker(folder, made):
-            return made, True
-        made.delete()
+        namespace = create_namespace(folder)
+        if write_marker(folder, namespace):
+            return namespace, True
+        namespace.delete()
     raise OSError(
         f"{folder / MARKER} keeps changing while it is read: is another program writing there?"
     )
@@ -70,15 +70,15 @@ def _is_copy(folder: Path, marker: dict[str, str]) -> bool:
 
 def read_marker(marker: Path) -> dict[str, str] | None:
     try:
-        found = json.loads(marker.read_text(encoding="utf-8"))
-        UUID(found["namespace"]), Path(found["path"])
+        marker_data = json.loads(marker.read_text(encoding="utf-8"))
+        UUID(marker_data["namespace"]), Path(marker_data["path"])
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(
             f"{marker} is not a marker of Memory37: delete it to start a new memory there"
         ) from error
-    return dict(found)
+    return dict(marker_data)
 
 
 def create_namespace(folder: Path) -> Namespace:
@@ -109,8 +109,8 @@ def synchronize_core(namespace: Namespace, folder: Path) -> str:
     """Take an edit of `core.md` over, then let the file say what the core memory says. Return
     the core memory."""
     file = folder / CORE_FILE
-    if (edited := read_manual_edit(namespace, file)) is not None:
-        core.write_by_hand(namespace, edited, reason=f"{CORE_FILE} was edited")
+    if (edited_text := read_manual_edit(namespace, file)) is not None:
+        core.write_by_hand(namespace, edited_text, reason=f"{CORE_FILE} was edited")
     text = core.current(namespace).markdown
     export_core(text, file)
     return text

@@ -45,13 +45,13 @@ def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[Compa
     vector = _vectors([memory.pk]).get(memory.pk)
     if vector is None:
         return []
-    found = [
+    nearest = [
         near
         for near in nearest_memories(memory.namespace, vector[np.newaxis], k=k + 1)
         if near.id != memory.pk
     ][:k]
     items = MemoryItem.objects.defer("embedding", "search_vector").in_bulk(
-        [near.id for near in found]
+        [near.id for near in nearest]
     )
     return [
         ComparedMemory(
@@ -60,7 +60,7 @@ def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[Compa
             compare(memory.text, near.text, similarity=1 - near.distance),
             difference(memory.text, near.text),
         )
-        for near in found
+        for near in nearest
     ]
 
 
@@ -72,11 +72,11 @@ def find_pairs(namespace: Namespace, *, limit: int = 2000) -> Iterator[MemoryPai
         .latest_first()
         .values_list("pk", flat=True)[:limit]
     )
-    seen: set[frozenset[UUID]] = set()
+    seen_pairs: set[frozenset[UUID]] = set()
     for start in range(0, len(ids), AT_ONCE):
         for pair in pairs_among(namespace, ids[start : start + AT_ONCE]):
-            if (both := frozenset((pair.older, pair.newer))) not in seen:
-                seen.add(both)
+            if (both := frozenset((pair.older, pair.newer))) not in seen_pairs:
+                seen_pairs.add(both)
                 yield pair
 
 
@@ -85,7 +85,7 @@ def merge_duplicates(
 ) -> list[MemoryPair]:
     """Supersede the older of each pair that says the same. Each merge can be undone by restoring
     the older."""
-    merged: list[MemoryPair] = []
+    merged_pairs: list[MemoryPair] = []
     for pair in list(find_pairs(namespace, limit=most)):
         if pair.verdict not in (Verdict.EXACT, Verdict.NEAR):
             continue
@@ -98,24 +98,24 @@ def merge_duplicates(
         # A conflict is normal here: an earlier merge of this run took one of the two out of use.
         with suppress(LedgerConflict):
             commit(namespace, plan)
-            merged.append(pair)
-    return merged
+            merged_pairs.append(pair)
+    return merged_pairs
 
 
 def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
     """Link pairs that contradict as "formerly"; both stay in use. Return how many links are new."""
-    found = [
+    contradictions = [
         pair for pair in find_pairs(namespace, limit=most) if pair.verdict is Verdict.CONTRADICTS
     ]
     with namespace_transaction(namespace):
-        ids = {pk for pair in found for pk in (pair.older, pair.newer)}
+        ids = {pk for pair in contradictions for pk in (pair.older, pair.newer)}
         active = set(MemoryItem.objects.filter(pk__in=ids).active().values_list("pk", flat=True))
         formerly = Succession.objects.filter(older__in=ids, kind=Link.FORMERLY)
-        known = set(formerly.values_list("older_id", "newer_id"))
+        known_links = set(formerly.values_list("older_id", "newer_id"))
         links = [
             MemoryLink(pair.older, pair.newer, Link.FORMERLY)
-            for pair in found
-            if {pair.older, pair.newer} <= active and (pair.older, pair.newer) not in known
+            for pair in contradictions
+            if {pair.older, pair.newer} <= active and (pair.older, pair.newer) not in known_links
         ]
         if links:
             commit(namespace, Plan(links=links))
@@ -124,15 +124,17 @@ def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
 
 def pairs_among(namespace: Namespace, ids: list[UUID]) -> Iterator[MemoryPair]:
     vectors = _vectors(ids)
-    known = [pk for pk in ids if pk in vectors]
-    if not known:
+    ids_with_vector = [pk for pk in ids if pk in vectors]
+    if not ids_with_vector:
         return
-    rows = MemoryItem.objects.filter(pk__in=known).values_list("pk", "text", "timestamp_ms")
+    rows = MemoryItem.objects.filter(pk__in=ids_with_vector).values_list(
+        "pk", "text", "timestamp_ms"
+    )
     texts = {pk: text for pk, text, _stamp in rows}
     for near in nearest_memories(
-        namespace, np.stack([vectors[pk] for pk in known]), k=COMPARED + 1
+        namespace, np.stack([vectors[pk] for pk in ids_with_vector]), k=COMPARED + 1
     ):
-        mine = known[near.position]
+        mine = ids_with_vector[near.position]
         verdict = (
             compare(texts[mine], near.text, similarity=1 - near.distance)
             if near.id != mine

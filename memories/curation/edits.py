@@ -94,8 +94,8 @@ def replace_memories(
     texts = [checked_text(text) for text in texts]
     with namespace_transaction(namespace) as locked:
         old = [find_memory(locked, memory_id) for memory_id in old_ids]
-        if gone := [memory for memory in old if memory.state not in REPLACEABLE]:
-            raise Conflict(f"{gone[0].pk} is {gone[0].state} already: restore it first.")
+        if unusable := [memory for memory in old if memory.state not in REPLACEABLE]:
+            raise Conflict(f"{unusable[0].pk} is {unusable[0].state} already: restore it first.")
         about = Particulars(**{name: getattr(old[0], name) for name in INHERITED_FIELDS})
         memories = [
             NewMemory(text, Maker.PERSON, about, language=old[0].language) for text in texts

@@ -51,8 +51,8 @@ def record_health(namespace: Namespace, *, days: int = 30) -> Health:
 def rows(namespace: Namespace, question: str) -> MemoryQuerySet:
     """The rows behind a count."""
     memories = MemoryItem.objects.of(namespace)
-    found: MemoryQuerySet = QUESTIONS[question](memories)
-    return found
+    selected_rows: MemoryQuerySet = QUESTIONS[question](memories)
+    return selected_rows
 
 
 def _stale(memories: MemoryQuerySet) -> MemoryQuerySet:
@@ -77,8 +77,8 @@ QUESTIONS: dict[str, Any] = {
 
 
 def count_duplicates(namespace: Namespace) -> dict[str, int]:
-    found = [pair.verdict for pair in find_pairs(namespace, limit=COMPARED)]
+    verdicts = [pair.verdict for pair in find_pairs(namespace, limit=COMPARED)]
     return {
-        "duplicates": sum(verdict in (Verdict.EXACT, Verdict.NEAR) for verdict in found),
-        "contradictions": found.count(Verdict.CONTRADICTS),
+        "duplicates": sum(verdict in (Verdict.EXACT, Verdict.NEAR) for verdict in verdicts),
+        "contradictions": verdicts.count(Verdict.CONTRADICTS),
     }

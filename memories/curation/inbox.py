@@ -51,12 +51,14 @@ def inbox(namespace: Namespace, *, limit: int = 50, after: UUID | None = None) -
 def pending(namespace: Namespace, memory_id: UUID | str) -> PendingMemory:
     """One pending memory with its evidence and the nearest existing memories."""
     memory = find_memory(namespace, memory_id)
-    replaced = Succession.objects.filter(newer=memory).exclude(kind=Link.FORMERLY).values("older")
+    replaced_ids = (
+        Succession.objects.filter(newer=memory).exclude(kind=Link.FORMERLY).values("older")
+    )
     return PendingMemory(
         memory=memory,
         evidence=list(memory.observations.order_by("recorded_at")),
         replaces=list(
-            MemoryItem.objects.filter(pk__in=replaced).defer("embedding", "search_vector")
+            MemoryItem.objects.filter(pk__in=replaced_ids).defer("embedding", "search_vector")
         ),
         beside=[near for near in compare_with_nearest(memory) if near.similarity >= MIN_SIMILARITY],
     )
@@ -68,13 +70,13 @@ def approve(namespace: Namespace, memory_id: UUID | str, *, by: str) -> MemoryIt
         memory = find_pending(namespace, memory_id)
         change_state([memory.pk], to=State.ACTIVE, by=by, reason="approved")
         links = Succession.objects.filter(newer=memory, in_effect=False, undone_at=None)
-        replaced = (
+        replaced_ids = (
             links.exclude(kind=Link.FORMERLY)
             .filter(older__state=State.ACTIVE)
             .values_list("older_id", flat=True)
         )
         change_state(
-            list(replaced), to=State.SUPERSEDED, by=by, reason="replaced by an approved memory"
+            list(replaced_ids), to=State.SUPERSEDED, by=by, reason="replaced by an approved memory"
         )
         links.update(in_effect=True)
     memory.state = State.ACTIVE
@@ -122,7 +124,7 @@ def decide_all(
 ) -> DecisionResult:
     """Approve or reject many, each for itself."""
     decided_ids: list[UUID] = []
-    failed: dict[str, str] = {}
+    failures: dict[str, str] = {}
     for memory_id in dict.fromkeys(memory_ids):
         try:
             memory = (
@@ -132,8 +134,8 @@ def decide_all(
             )
             decided_ids.append(memory.pk)
         except Problem as problem:
-            failed[str(memory_id)] = problem.detail
-    return DecisionResult(decided_ids, failed)
+            failures[str(memory_id)] = problem.detail
+    return DecisionResult(decided_ids, failures)
 
 
 def find_pending(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:

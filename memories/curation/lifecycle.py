@@ -22,14 +22,14 @@ def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
         pk = UUID(str(memory_id))
     except ValueError:
         raise NotFound(f"{str(memory_id)[:60]!r} is not the id of a memory.") from None
-    found: MemoryItem | None = (
+    memory: MemoryItem | None = (
         MemoryItem.objects.of(namespace).filter(pk=pk).defer("embedding", "search_vector").first()
     )
-    if found is None:
+    if memory is None:
         raise NotFound(
             "There is no such memory; if it was deleted for good, it cannot be brought back."
         )
-    return found
+    return memory
 
 
 def archive(
@@ -46,10 +46,15 @@ def restore(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
     """Put a memory back into use. What replaced it stays in use; `edits.undo` takes that back."""
-    gone = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
+    restorable = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
     with transaction.atomic():
         memory = change_one_state(
-            namespace, memory_id, State.ACTIVE, allowed=gone, by=by, reason=reason or "restored"
+            namespace,
+            memory_id,
+            State.ACTIVE,
+            allowed=restorable,
+            by=by,
+            reason=reason or "restored",
         )
         if memory.expires_at and memory.expires_at <= timezone.now():
             # Else the next run of `expire_due` would take it out of use again.

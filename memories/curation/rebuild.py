@@ -66,6 +66,6 @@ def rebuild_unmerged(namespace: Namespace, *, everything: bool, by: str) -> Rebu
             return RebuildResult(derive_from_observations(locked, orphans))
         ids = list(rederive.derived_memories(locked).values_list("pk", flat=True))
         reason = "rebuilt from observations"
-        replaced = change_state(ids, to=State.SUPERSEDED, by=by, reason=reason)
+        replaced_count = change_state(ids, to=State.SUPERSEDED, by=by, reason=reason)
         observations = list(locked.observations.order_by("pk"))
-        return RebuildResult(derive_from_observations(locked, observations), replaced)
+        return RebuildResult(derive_from_observations(locked, observations), replaced_count)

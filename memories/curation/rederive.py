@@ -141,8 +141,8 @@ def commit_group(namespace: Namespace, group: ObservationGroup, plan: Plan) -> C
     them now."""
     ids = [seen.pk for seen in group.observations]
     with namespace_transaction(namespace) as locked:
-        resting = derived_memories(locked).filter(evidence__observation__in=ids)
-        if set(resting.values_list("pk", flat=True)) != {old.pk for old in group.memories}:
+        current_memories = derived_memories(locked).filter(evidence__observation__in=ids)
+        if set(current_memories.values_list("pk", flat=True)) != {old.pk for old in group.memories}:
             raise LedgerConflict("other memories rest on these observations now")
         if locked.observations.filter(pk__in=ids).count() != len(ids):
             raise LedgerConflict("an observation was erased")

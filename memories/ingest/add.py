@@ -170,12 +170,12 @@ def add_by_rules(
 def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -> BatchResolution:
     depth = COMPARED + min(SPARE, len(batch.texts) - 1)
     while True:
-        known: dict[int, list[NearMemory]] = {}
+        stored_nearest: dict[int, list[NearMemory]] = {}
         if MemoryItem.objects.of(namespace).active().exists():
             for near in nearest.nearest_memories(namespace, batch.queries, k=depth):
-                known.setdefault(near.position, []).append(near)
+                stored_nearest.setdefault(near.position, []).append(near)
         try:
-            return BatchResolver(batch, known, COMPARED, depth, in_use).resolve()
+            return BatchResolver(batch, stored_nearest, COMPARED, depth, in_use).resolve()
         except TooShallow:
             depth *= 4
 
@@ -190,7 +190,7 @@ class ModelAdd:
     vectors: VectorSource
     model: StructuredModel
     queries: Vectors | None
-    related: dict[UUID, str] | None = None
+    related_texts: dict[UUID, str] | None = None
     plan: Plan = Plan()
     core_seen: core.CurrentCore | None = None
     core_text: str | None = None
@@ -215,8 +215,8 @@ class ModelAdd:
             within=self.namespace.merge_distance_cutoff,
         )
         related = nearest.texts_by_id(near)
-        if related != self.related:
-            self.related, self.core_seen = related, None
+        if related != self.related_texts:
+            self.related_texts, self.core_seen = related, None
             answer = reconstruction.reconstruct(
                 self.model, related=list(related.values()), contents=list(self.contents.texts)
             )
@@ -235,13 +235,13 @@ class ModelAdd:
         return replace(plan, vectors=self.vectors.of_documents(indexed_texts(texts, abouts)))
 
     def commit(self) -> AddResult:
-        offered = None
+        core_result = None
         with namespace_transaction(self.namespace) as locked:
             if self.core_text is not None and core.current(locked) != self.core_seen:
                 raise LedgerConflict("the core memory changed")
             result = commit(locked, self.plan)
             if self.core_text is not None:
-                offered = core.write_or_propose(
+                core_result = core.write_or_propose(
                     locked, self.core_text, reason="After new memories", made_by=Maker.MODEL
                 )
-        return AddResult(**vars(result), core=offered)
+        return AddResult(**vars(result), core=core_result)

@@ -42,7 +42,7 @@ def plan_unmerged(contents: IncomingContents, made_by: Maker = Maker.CONTENTS) -
 
 
 def plan_from_model(
-    answer: Reconstruction, contents: IncomingContents, related: Mapping[UUID, str]
+    answer: Reconstruction, contents: IncomingContents, related_texts: Mapping[UUID, str]
 ) -> Plan:
     """All related memories are replaced by all new ones; a failed reconstruction replaces nothing.
 
@@ -60,7 +60,7 @@ def plan_from_model(
         ] or range(len(contents.texts))
         observed = list(dict.fromkeys(contents.observed[position] for position in supporting))
         memories.append(NewMemory(text, Maker.MODEL, contents.abouts[supporting[0]], observed))
-    links = [MemoryLink(pk, new.id, Link.SUPERSEDES) for new in memories for pk in related]
+    links = [MemoryLink(pk, new.id, Link.SUPERSEDES) for new in memories for pk in related_texts]
     return Plan(contents.observations, memories, links)
 
 
@@ -68,23 +68,23 @@ def plan_from_resolution(
     contents: IncomingContents, batch: IncomingBatch, resolution: BatchResolution, *, state: State
 ) -> Plan:
     """`state` is that in which new memories were expected to begin."""
-    observed: dict[UUID, list[UUID]] = {}
+    observations_of: dict[UUID, list[UUID]] = {}
     # In the order of arrival: a memory inherits only what confirmed another one before it
     # replaced that one.
     for position, (pk, seen) in enumerate(zip(batch.ids, contents.observed, strict=True)):
         if same := resolution.confirmed.get(position):
-            observed.setdefault(same, []).append(seen)
+            observations_of.setdefault(same, []).append(seen)
         else:
             links = [link for link in resolution.links[position] if link.kind != Link.FORMERLY]
-            inherited = [one for link in links for one in observed.get(link.older, ())]
-            observed[pk] = list(dict.fromkeys([seen, *inherited]))
+            inherited = [one for link in links for one in observations_of.get(link.older, ())]
+            observations_of[pk] = list(dict.fromkeys([seen, *inherited]))
     positions = list(resolution.links)
     memories = [
         NewMemory(
             contents.texts[position],
             Maker.RULES,
             contents.abouts[position],
-            observed.pop(batch.ids[position]),
+            observations_of.pop(batch.ids[position]),
             id=batch.ids[position],
         )
         for position in positions
@@ -94,7 +94,7 @@ def plan_from_resolution(
         memories,
         links=[link for links in resolution.links.values() for link in links],
         # What is left are stored memories.
-        confirmed=observed,
+        confirmed=observations_of,
         vectors=None if batch.documents is None else batch.documents[positions],
         assumed_state=state,
     )

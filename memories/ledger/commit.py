@@ -73,13 +73,13 @@ def commit(namespace: Namespace, plan: Plan) -> CommitResult:
         effective = [
             link for link in plan.links if states.get(link.newer, State.ACTIVE) == State.ACTIVE
         ]
-        superseded = unique(link.older for link in effective if link.kind != Link.FORMERLY)
+        superseded_ids = unique(link.older for link in effective if link.kind != Link.FORMERLY)
         write_observations(locked, plan)
-        write_memories(locked, plan, states, superseded=set(superseded))
+        write_memories(locked, plan, states, superseded=set(superseded_ids))
         write_evidence(plan)
         write_links(plan, in_effect=set(effective))
         change_state(
-            [pk for pk in superseded if pk not in states],
+            [pk for pk in superseded_ids if pk not in states],
             to=State.SUPERSEDED,
             by=plan.by,
             reason=plan.replace_reason,
@@ -87,7 +87,7 @@ def commit(namespace: Namespace, plan: Plan) -> CommitResult:
         update_counters(locked, plan)
     return CommitResult(
         ids=list(states),
-        superseded=superseded,
+        superseded=superseded_ids,
         confirmed=list(plan.confirmed),
         formerly=unique(link.older for link in effective if link.kind == Link.FORMERLY),
         observations=[observation.id for observation in plan.observations],
@@ -105,7 +105,7 @@ def check_unchanged(namespace: Namespace, plan: Plan, machine_state: State) -> N
     expects."""
     if plan.assumed_state not in (None, machine_state):
         raise LedgerConflict("the review policy changed")
-    if stored := plan.stored:
+    if stored := plan.stored_ids:
         rows = MemoryItem.objects.of(namespace).filter(pk__in=stored, state__in=plan.replaceable)
         # Always in the same order: two writers that lock the same rows must not deadlock.
         if len(rows.order_by("pk").select_for_update().values_list("pk", flat=True)) < len(stored):
@@ -175,50 +175,52 @@ def timestamps(namespace: Namespace, memories: Iterable[NewMemory]) -> list[int]
 def write_evidence(plan: Plan) -> None:
     """A memory rests on its observations, and on what the stored memories rest on that it takes
     the place of."""
-    observed = {new.id: dict.fromkeys(new.observed) for new in plan.memories}
-    observed |= {pk: dict.fromkeys(seen) for pk, seen in plan.confirmed.items()}
+    observations_of = {new.id: dict.fromkeys(new.observed) for new in plan.memories}
+    observations_of |= {pk: dict.fromkeys(seen) for pk, seen in plan.confirmed.items()}
     replacing = [link for link in plan.links if link.kind != Link.FORMERLY]
-    stored = evidence_of({pk for link in replacing for pk in (link.older, link.newer)})
-    inherited: dict[UUID, dict[UUID, None]] = {}
+    stored_evidence = evidence_of({pk for link in replacing for pk in (link.older, link.newer)})
+    inherited_by: dict[UUID, dict[UUID, None]] = {}
     # In the order of the plan: what an older memory of the same plan inherited is passed on.
     for link in replacing:
-        of_older = dict.fromkeys(stored.get(link.older, ())) | inherited.get(link.older, {})
-        inherited.setdefault(link.newer, {}).update(of_older)
-    for memory, observations in inherited.items():
-        observed[memory] = observed.get(memory, {}) | observations
+        of_older = dict.fromkeys(stored_evidence.get(link.older, ())) | inherited_by.get(
+            link.older, {}
+        )
+        inherited_by.setdefault(link.newer, {}).update(of_older)
+    for memory, observations in inherited_by.items():
+        observations_of[memory] = observations_of.get(memory, {}) | observations
     pairs = [
         (memory, observation)
-        for memory, observations in observed.items()
+        for memory, observations in observations_of.items()
         for observation in observations
-        if observation not in stored.get(memory, ())
+        if observation not in stored_evidence.get(memory, ())
     ]
     copy_rows(Evidence, ["memory", "observation"], pairs)
 
 
 def evidence_of(memories: set[UUID]) -> dict[UUID, list[UUID]]:
     """The ids of the observations that each of `memories` rests on."""
-    found: dict[UUID, list[UUID]] = {}
+    observation_ids: dict[UUID, list[UUID]] = {}
     if memories:
         rows = Evidence.objects.filter(memory__in=memories)
         for memory, observation in rows.values_list("memory_id", "observation_id"):
-            found.setdefault(memory, []).append(observation)
-    return found
+            observation_ids.setdefault(memory, []).append(observation)
+    return observation_ids
 
 
 def write_links(plan: Plan, *, in_effect: set[MemoryLink]) -> None:
     """Insert the links; one that exists and was undone (two stored memories, merged again) takes
     effect again."""
-    known: set[tuple[UUID, UUID, str]] = set()
+    known_links: set[tuple[UUID, UUID, str]] = set()
     new = {memory.id for memory in plan.memories}
     if between_stored := [link for link in plan.links if link.newer not in new]:
         rows = Succession.objects.filter(
             older__in=[link.older for link in between_stored],
             newer__in=[link.newer for link in between_stored],
         )
-        known = set(rows.values_list("older_id", "newer_id", "kind"))
+        known_links = set(rows.values_list("older_id", "newer_id", "kind"))
     rows_to_copy = []
     for link in plan.links:
-        if (link.older, link.newer, link.kind) in known:
+        if (link.older, link.newer, link.kind) in known_links:
             Succession.objects.filter(older=link.older, newer=link.newer, kind=link.kind).update(
                 in_effect=True, undone_at=None, reason=link.reason[:300]
             )

@@ -32,30 +32,32 @@ def copy_rows(
     rows = list(rows)
     if not rows:
         return
-    varying = [_field(model, name) for name in columns]
-    constant = {_field(model, name): value for name, value in shared.items()}
-    constant = dict(_defaults(model, {*varying, *constant})) | constant
+    varying = [field_of(model, name) for name in columns]
+    constant = {field_of(model, name): value for name, value in shared.items()}
+    constant = dict(default_values(model, {*varying, *constant})) | constant
     fields, tail = [*varying, *constant], tuple(constant.values())
     with connection.cursor() as cursor:
-        _register_vectors(cursor.cursor, fields)
-        with cursor.copy(_statement(model, fields)) as copy:
-            copy.set_types([_type_name(field) for field in fields])
+        register_vector_types(cursor.cursor, fields)
+        with cursor.copy(copy_statement(model, fields)) as copy:
+            copy.set_types([sql_type_name(field) for field in fields])
             for row in rows:
                 copy.write_row((*row, *tail))
 
 
-def _field(model: type[models.Model], name: str) -> Column:
+def field_of(model: type[models.Model], name: str) -> Column:
     field = model._meta.get_field(name)
     assert isinstance(field, models.Field), name
     return field
 
 
-def _defaults(model: type[models.Model], given: set[Column]) -> Iterator[tuple[Column, Any]]:
+def default_values(
+    model: type[models.Model], given_fields: set[Column]
+) -> Iterator[tuple[Column, Any]]:
     """Django keeps most defaults to itself: the table does not know them."""
     now = timezone.now()
     for field in model._meta.concrete_fields:
         if (
-            field in given
+            field in given_fields
             or isinstance(field, models.AutoField | models.BigAutoField)
             or field.has_db_default()
         ):
@@ -66,29 +68,29 @@ def _defaults(model: type[models.Model], given: set[Column]) -> Iterator[tuple[C
             yield field, value
 
 
-def _statement(model: type[models.Model], fields: Sequence[Column]) -> sql.Composed:
+def copy_statement(model: type[models.Model], fields: Sequence[Column]) -> sql.Composed:
     names = sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields])
     table = sql.Identifier(model._meta.db_table)
     return sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(table, names)
 
 
-def _type_name(field: Column) -> str:
+def sql_type_name(field: Column) -> str:
     return str(field.db_type(connection)).partition("(")[0].removesuffix(" CHECK").strip()
 
 
-def _register_vectors(cursor: Any, fields: Sequence[Column]) -> None:
+def register_vector_types(cursor: Any, fields: Sequence[Column]) -> None:
     """For this cursor alone: on the connection it would change what every other read returns."""
     for kind, (name, register) in REGISTERED.items():
         if any(isinstance(field, kind) for field in fields):
             register(
-                cursor, _type(cursor.connection, name)
+                cursor, type_info(cursor.connection, name)
             )  # raises for None: the extension is not installed
 
 
 _types: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
 
-def _type(link: Any, name: str) -> Any:
+def type_info(link: Any, name: str) -> Any:
     """A type's number, asked for once in the life of a connection."""
     known = _types.setdefault(link, {})
     if name not in known:

@@ -97,7 +97,7 @@ class Plan:
     plan void."""
 
     @property
-    def stored(self) -> set[UUID]:
+    def stored_ids(self) -> set[UUID]:
         """Memories the plan touches that exist already."""
         ends = {pk for link in self.links for pk in (link.older, link.newer)}
         return (ends | set(self.confirmed)) - {memory.id for memory in self.memories}

@@ -19,7 +19,7 @@ def recount(namespace: Namespace) -> None:
     them."""
     rows = Namespace.objects.filter(pk=namespace.pk)
     before = rows.values_list("words_uncounted", flat=True).get()
-    counted = count_words(MemoryItem, [namespace.pk])
+    row_count = count_words(MemoryItem, [namespace.pk])
     # Two processes that counted at once subtract the same memories twice.
     uncounted = Greatest(F("words_uncounted") - before, 0)
-    rows.update(words_counted=counted, words_uncounted=uncounted)
+    rows.update(words_counted=row_count, words_uncounted=uncounted)

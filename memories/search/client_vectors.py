@@ -39,9 +39,9 @@ def search_by_client_vectors(
     near = hits_by_vector(rows, query_vectors, limit)
     if not words:
         return near, ()
-    known = {hit.id for hit in near}
+    near_ids = {hit.id for hit in near}
     also = hits_by_vector(
-        rows.filter(pk__in=[pk for pk in words if pk not in known]), query_vectors, len(words)
+        rows.filter(pk__in=[pk for pk in words if pk not in near_ids]), query_vectors, len(words)
     )
     return fuse_hits(words, near, also)[:limit], ()
 
@@ -51,7 +51,7 @@ def hits_by_words(
 ) -> dict[UUID, Hit]:
     if storage_flaw(query) or not query.strip():
         return {}
-    found = search_passages(
+    result = search_passages(
         rows,
         SearchRequest(
             query=query[:8000],
@@ -61,7 +61,7 @@ def hits_by_words(
             language=namespace.language,
         ),
     )
-    return {hit.id: hit for hit in found.hits}
+    return {hit.id: hit for hit in result.hits}
 
 
 def hits_by_vector(rows: MemoryQuerySet, query_vectors: Vectors, limit: int) -> list[Hit]:
@@ -70,7 +70,7 @@ def hits_by_vector(rows: MemoryQuerySet, query_vectors: Vectors, limit: int) -> 
     distance = Coalesce(
         NullIf(CosineDistance("client_vector__vector", query_vectors[0]), NOT_A_NUMBER), Value(1.0)
     )
-    found = (
+    ranked_rows = (
         rows.filter(client_vector__isnull=False)
         .annotate(away=distance)
         .order_by("away", "timestamp_ms")[:limit]
@@ -88,7 +88,7 @@ def hits_by_vector(rows: MemoryQuerySet, query_vectors: Vectors, limit: int) -> 
             legs={"vector": Leg(rank, 1 - row[7])},
             match="vector",
         )
-        for rank, row in enumerate(found.values_list(*COLUMNS), start=1)
+        for rank, row in enumerate(ranked_rows.values_list(*COLUMNS), start=1)
     ]
 
 

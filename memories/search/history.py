@@ -13,8 +13,8 @@ def page(
     """Return up to `limit` rows, latest first, and the cursor of the next page."""
     ordered = rows.defer("embedding", "search_vector").order_by("-pk")
     # One row more than asked for shows whether there is a next page.
-    found = list((ordered.filter(pk__lt=cursor) if cursor else ordered)[: limit + 1])
-    return found[:limit], found[limit - 1].pk if len(found) > limit else None
+    page_rows = list((ordered.filter(pk__lt=cursor) if cursor else ordered)[: limit + 1])
+    return page_rows[:limit], page_rows[limit - 1].pk if len(page_rows) > limit else None
 
 
 def links_of(memory: MemoryItem) -> "QuerySet[Succession]":

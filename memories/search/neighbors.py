@@ -32,13 +32,13 @@ def add_neighbor_scores(namespace: Namespace, hits: Sequence[Hit], *, share: flo
     """Add to each score `share` of the neighbours' scores; return the hits, best first."""
     scores = {hit.id: hit.score for hit in hits}
     beside = neighbor_ids(namespace, list(scores))
-    lifted = [
+    rescored = [
         replace(
             hit, score=hit.score + share * sum(scores.get(pk, 0.0) for pk in beside.get(hit.id, ()))
         )
         for hit in hits
     ]
-    return sorted(lifted, key=lambda hit: (-hit.score, str(hit.id)))
+    return sorted(rescored, key=lambda hit: (-hit.score, str(hit.id)))
 
 
 def neighbor_ids(namespace: Namespace, ids: list[UUID]) -> dict[UUID, list[UUID]]:

@@ -93,7 +93,7 @@ def search(
             mode=mode or default_mode(namespace),
         )
     else:
-        found = search_passages(
+        result = search_passages(
             rows,
             SearchRequest(
                 query=query,
@@ -103,7 +103,7 @@ def search(
                 language=namespace.language,
             ),
         )
-        hits, degraded = list(found.hits), found.degraded
+        hits, degraded = list(result.hits), result.degraded
     if neighbours:
         hits = add_neighbor_scores(namespace, hits, share=neighbours)
     memories = describe_hits(hits[:limit], sources=sources)
@@ -164,14 +164,14 @@ def describe_hits(hits: Sequence[Hit], *, sources: bool) -> list[FoundMemory]:
 
 
 def sources_of(ids: Iterable[UUID]) -> dict[UUID, list[MemorySource]]:
-    found: dict[UUID, list[MemorySource]] = {}
+    sources: dict[UUID, list[MemorySource]] = {}
     rows = Evidence.objects.filter(memory__in=list(ids)).select_related("observation")
     for row in rows.order_by("observation__recorded_at", "pk"):
         seen = row.observation
-        found.setdefault(row.memory_id, []).append(
+        sources.setdefault(row.memory_id, []).append(
             MemorySource(seen.pk, seen.text, seen.source, seen.recorded_at)
         )
-    return found
+    return sources
 
 
 def contradictions_of(ids: Iterable[UUID]) -> dict[UUID, UUID]:
@@ -183,19 +183,19 @@ def contradictions_of(ids: Iterable[UUID]) -> dict[UUID, UUID]:
 
 def order_newer_first(memories: list[FoundMemory]) -> list[FoundMemory]:
     """Move each contradicted memory behind the newer one, if that was found too."""
-    found = {memory.id for memory in memories}
+    found_ids = {memory.id for memory in memories}
     ordered: list[FoundMemory] = []
-    placed: set[UUID] = set()
+    placed_ids: set[UUID] = set()
     waiting: dict[UUID, list[FoundMemory]] = {}
 
     def place(memory: FoundMemory) -> None:
         ordered.append(memory)
-        placed.add(memory.id)
+        placed_ids.add(memory.id)
         for older in waiting.pop(memory.id, []):
             place(older)
 
     for memory in memories:
-        if memory.now in found and memory.now not in placed:
+        if memory.now in found_ids and memory.now not in placed_ids:
             waiting.setdefault(memory.now, []).append(memory)
         else:
             place(memory)

@@ -41,13 +41,13 @@ def flush() -> None:
     """Write the counts. What cannot be written now is dropped."""
     global _written_at
     with _lock:
-        counted, _written_at = dict(_waiting), time.monotonic()
+        counts, _written_at = dict(_waiting), time.monotonic()
         _waiting.clear()
-    if not counted:
+    if not counts:
         return
     values: dict[str, Any] = {
-        "ids": sorted(counted),
-        "times": [counted[pk] for pk in sorted(counted)],
+        "ids": sorted(counts),
+        "times": [counts[pk] for pk in sorted(counts)],
         "at": timezone.now(),
     }
     with connection.cursor() as cursor:

@@ -165,8 +165,8 @@ def names_in(text: str, tokens: list[str]) -> tuple[str, ...]:
     if not upper:
         return ()
     starts = set(FIRST_WORDS.findall(text))
-    found = [token for token in upper if token not in starts or tokens.count(token) > 1]
-    return tuple(dict.fromkeys(stem(token.casefold().removesuffix("'s")) for token in found))
+    names = [token for token in upper if token not in starts or tokens.count(token) > 1]
+    return tuple(dict.fromkeys(stem(token.casefold().removesuffix("'s")) for token in names))
 
 
 def have_same_names(mine: ComparableText, yours: ComparableText) -> bool:

@@ -66,11 +66,11 @@ def nearest_memories(
     """Up to `k` per vector, nearest first; those further than `within` left out."""
     if vectors is None:
         return []
-    found = [
+    memories = [
         NearMemory(int(row[0]), row[1], row[2], float(row[3]))
         for row in _rows(namespace, vectors, k)
     ]
-    return found if within is None else [near for near in found if near.distance <= within]
+    return memories if within is None else [near for near in memories if near.distance <= within]
 
 
 def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
@@ -86,10 +86,10 @@ def _rows(namespace: Namespace, vectors: Vectors, k: int) -> list[Any]:
     return list(execute_together(DEFAULT_DB_ALIAS, (LIMITS, {}), (_by_site_vector(), values)))
 
 
-def texts_by_id(found: list[NearMemory]) -> dict[UUID, str]:
+def texts_by_id(memories: list[NearMemory]) -> dict[UUID, str]:
     """The texts by id, each once, in the order they were found."""
     texts: dict[UUID, str] = {}
-    for near in found:
+    for near in memories:
         texts.setdefault(near.id, near.text)
     return texts
 

@@ -66,14 +66,14 @@ class BatchResolver:
     """
 
     batch: IncomingBatch
-    known: Mapping[int, Sequence[NearMemory]]
+    stored_nearest: Mapping[int, Sequence[NearMemory]]
     k: int
     depth: int
     in_use: bool = True
 
     def __post_init__(self) -> None:
         self.resolution = BatchResolution()
-        self._replaced: set[UUID] = set()
+        self._replaced_ids: set[UUID] = set()
         self._is_live = np.zeros(len(self.batch.texts), dtype=bool)
         self._position_of = {pk: position for position, pk in enumerate(self.batch.ids)}
         self._position_of_text: dict[str, int] = {}
@@ -110,7 +110,7 @@ class BatchResolver:
         ]
         if self.in_use:
             for near in by_verdict[Verdict.NEAR]:
-                self._replaced.add(near.id)
+                self._replaced_ids.add(near.id)
                 if near.id in self._position_of:
                     self._is_live[self._position_of[near.id]] = False
             self._is_live[position] = True
@@ -119,8 +119,8 @@ class BatchResolver:
     def _nearest(self, position: int, cosines: Vectors | None) -> list[NearMemory]:
         """The `k` memories nearest to a content, stored ones and those of earlier contents
         together."""
-        known = self.known.get(position, ())
-        in_use = [near for near in known if near.id not in self._replaced]
+        known = self.stored_nearest.get(position, ())
+        in_use = [near for near in known if near.id not in self._replaced_ids]
         if len(known) == self.depth and len(in_use) < self.k:
             raise TooShallow
         for earlier in self._similar_positions(position, cosines):
