@@ -24,7 +24,7 @@ def ferrymark(world):
     return world
 
 
-def asked(world, fact, audience=None, **more):
+def check(world, fact, audience=None, **more):
     caller = Caller(world=world, audience=audience) if audience else Caller.gm(world)
     return lore_assert(Assertion(fact=fact, **more), caller)
 
@@ -49,16 +49,16 @@ def asked(world, fact, audience=None, **more):
     ],
 )
 def test_a_plain_statement_is_judged(ferrymark, statement, result):
-    assert asked(ferrymark, statement).result == result
+    assert check(ferrymark, statement).result == result
 
 
 def test_a_triple_is_judged(ferrymark):
     triple = {"subject": "Matvei Kotelnik", "relation": "OWNS", "object": "Tin Heron"}
-    assert asked(ferrymark, triple).result == "true"
-    assert asked(ferrymark, {**triple, "subject": "Mira Voss"}).result == "false"
-    assert asked(ferrymark, {**triple, "object": "Hall of Oars"}).result == "unknown"
+    assert check(ferrymark, triple).result == "true"
+    assert check(ferrymark, {**triple, "subject": "Mira Voss"}).result == "false"
+    assert check(ferrymark, {**triple, "object": "Hall of Oars"}).result == "unknown"
     assert (
-        asked(
+        check(
             ferrymark, {"subject": "Mira", "relation": "sister of", "object": "Corin Voss"}
         ).result
         == "true"
@@ -66,7 +66,7 @@ def test_a_triple_is_judged(ferrymark):
 
 
 def test_an_answer_says_which_fact_and_whose(ferrymark):
-    (source,) = asked(ferrymark, "Orrin Tace lives on the Stumps").sources
+    (source,) = check(ferrymark, "Orrin Tace lives on the Stumps").sources
     assert (source.statement, source.source, source.ref) == (
         "Orrin Tace – LOCATED_IN – The Stumps",
         "lore",
@@ -76,43 +76,43 @@ def test_an_answer_says_which_fact_and_whose(ferrymark):
 
 def test_the_day_decides(ferrymark):
     statement = "Hask Ondrel leads the Ferrymen's Guild"
-    assert asked(ferrymark, statement, at=76000).result == "true"
-    assert asked(ferrymark, statement, at=76565).result == "false"
+    assert check(ferrymark, statement, at=76000).result == "true"
+    assert check(ferrymark, statement, at=76565).result == "false"
 
 
 def test_the_planted_contradiction_is_found_and_keeps_the_answer_open(ferrymark):
     (found,) = [c for c in open_contradictions(ferrymark) if c.first.src.slug == "ninefold-oar"]
     assert {found.first.dst.slug, found.second.dst.slug} == {"ferrymens-guild", "house-brackwen"}
-    answer = asked(ferrymark, "The Ninefold Oar belongs to the Ferrymen's Guild")
+    answer = check(ferrymark, "The Ninefold Oar belongs to the Ferrymen's Guild")
     assert (answer.result, answer.contested) == ("unknown", True)
     assert answer.sources
     assert answer.opposing
 
 
 def test_who_may_not_know_the_rival_claim_hears_of_no_contradiction(ferrymark):
-    answer = asked(ferrymark, "The Ninefold Oar belongs to the Ferrymen's Guild", audience=PUBLIC)
+    answer = check(ferrymark, "The Ninefold Oar belongs to the Ferrymen's Guild", audience=PUBLIC)
     assert (answer.result, answer.contested, answer.opposing) == ("true", False, [])
 
 
 def test_a_hidden_fact_is_unknown_to_others(ferrymark):
     statement = "Jory Fenn is part of Quiet Water"
-    assert asked(ferrymark, statement).result == "true"
+    assert check(ferrymark, statement).result == "true"
     assert (
-        asked(ferrymark, statement, audience=Audience.parse("party:lanternbearers")).result
+        check(ferrymark, statement, audience=Audience.parse("party:lanternbearers")).result
         == "unknown"
     )
 
 
 def test_an_unsure_fact_decides_nothing(ferrymark):
     GraphEdge.objects.filter(src__slug="orrin-tace", relation="LOCATED_IN").update(confidence=0.3)
-    assert asked(ferrymark, "Orrin Tace lives on the Stumps").result == "unknown"
+    assert check(ferrymark, "Orrin Tace lives on the Stumps").result == "unknown"
 
 
 def test_a_recorded_death(ferrymark):
     GraphNode.objects.filter(slug="corin-voss").update(until=73388)
-    assert asked(ferrymark, "Corin Voss is dead").result == "true"
-    assert asked(ferrymark, "Корин Восс жив").result == "false"
-    assert asked(ferrymark, "Mira Voss is dead").result == "unknown"
+    assert check(ferrymark, "Corin Voss is dead").result == "true"
+    assert check(ferrymark, "Корин Восс жив").result == "false"
+    assert check(ferrymark, "Mira Voss is dead").result == "unknown"
 
 
 def test_the_statements_of_the_tuning_half_keep_their_bars(db):
@@ -141,7 +141,7 @@ def test_a_language_model_may_read_what_the_patterns_cannot(ferrymark, scripted_
         "past": False,
     }
     scripted_llm.chat.then(answer_json(read))
-    assert asked(ferrymark, ODD).result == "true"
+    assert check(ferrymark, ODD).result == "true"
 
 
 def test_a_model_that_reads_names_into_a_statement_is_not_believed(ferrymark, scripted_llm):
@@ -153,10 +153,10 @@ def test_a_model_that_reads_names_into_a_statement_is_not_believed(ferrymark, sc
         "past": False,
     }
     scripted_llm.chat.then(answer_json(read))
-    assert asked(ferrymark, ODD).result == "unknown"
+    assert check(ferrymark, ODD).result == "unknown"
 
 
 def test_a_model_that_is_down_is_named(ferrymark, scripted_llm):
     scripted_llm.chat.always(status(503, retry_after=0.01))
-    answer = asked(ferrymark, ODD)
+    answer = check(ferrymark, ODD)
     assert (answer.result, answer.degraded) == ("unknown", ["llm"])

@@ -1,4 +1,4 @@
-"""A live Neo4j for the tests that want one: required in CI, skipped elsewhere with the reason. And both graph stores
+"""A live Neo4j, required in CI and skipped elsewhere with the reason, and both graph stores
 behind one fixture."""
 
 import os
@@ -49,7 +49,7 @@ def neo(neo_connection: Neo4j, db: None, settings: Any) -> Neo4j:
 
 @dataclass
 class Graph:
-    """A world's graph in one of the stores, told and asked in one line."""
+    """A world's graph in one of the stores, written and read in one line."""
 
     world: World
     neo: Neo4j | None = None
@@ -70,7 +70,7 @@ class Graph:
         return async_to_sync(self.store(**view).shortest_path)(src, dst, max_depth)
 
     def sync_mirror(self) -> None:
-        """After writes that went round the store."""
+        """Copy writes that bypassed the store."""
         if self.neo:
             mirror.copy_pending(self.neo)
 

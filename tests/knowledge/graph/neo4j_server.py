@@ -27,7 +27,7 @@ POM = HERE / "neo4j.pom.xml"
 STORE = Path(os.environ.get("MEMORY37_VAR", HERE.parent.parent.parent / "var")) / "neo4j"
 USER, PASSWORD = "neo4j", "a-password-for-tests"
 ENTRY_POINT = "org.neo4j.server.CommunityEntryPoint"
-OPENED = [
+OPEN_PACKAGES = [
     "java.base/java.lang=ALL-UNNAMED",
     "java.base/java.nio=ALL-UNNAMED",
     "java.base/sun.nio.ch=ALL-UNNAMED",
@@ -53,7 +53,7 @@ def fetch(store: Path = STORE) -> Path:
     """Return the folder with Neo4j's jars; Maven fills it once, however many processes ask."""
     jars = store / "jars"
     store.mkdir(parents=True, exist_ok=True)
-    with locked(store / "fetch.lock"):
+    with file_lock(store / "fetch.lock"):
         if not jars.exists():
             fresh = Path(tempfile.mkdtemp(dir=store))
             goal = [
@@ -67,7 +67,7 @@ def fetch(store: Path = STORE) -> Path:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -99,7 +99,7 @@ class Neo4jServer:
 
     def start(self) -> "Neo4jServer":
         first = not (self.home / "data").exists()
-        self._lay_out()
+        self._write_config()
         log = (self.home / "console.log").open("ab")
         self.process = subprocess.Popen(
             self._command(), stdout=log, stderr=log, start_new_session=True
@@ -121,13 +121,13 @@ class Neo4jServer:
             self.process.wait(timeout=60)
         self.process = None
 
-    def _lay_out(self) -> None:
+    def _write_config(self) -> None:
         (self.home / "conf").mkdir(parents=True, exist_ok=True)
         conf = CONF.format(port=self.port, page_cache=self.page_cache)
         (self.home / "conf" / "neo4j.conf").write_text(conf)
 
     def _command(self) -> list[str]:
-        opened = [f"--add-opens={package}" for package in OPENED]
+        opened = [f"--add-opens={package}" for package in OPEN_PACKAGES]
         memory = [f"-Xms{self.heap}", f"-Xmx{self.heap}", "-XX:+UseSerialGC"]
         memory += ["-XX:TieredStopAtLevel=1"] if self.quick else []
         places = [f"--home-dir={self.home}", f"--config-dir={self.home / 'conf'}"]
@@ -135,16 +135,16 @@ class Neo4jServer:
 
     def _wait(self, password: str, seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
-        while not self._answers(password):
+        while not self._is_ready(password):
             if time.monotonic() > deadline or (self.process and self.process.poll() is not None):
                 raise RuntimeError(
                     f"Neo4j did not start; see {self.home}/console.log and {self.home}/logs"
                 )
             time.sleep(0.25)
 
-    def _answers(self, password: str) -> bool:
-        with contextlib.closing(socket.socket()) as door:
-            if door.connect_ex(("127.0.0.1", self.port)):
+    def _is_ready(self, password: str) -> bool:
+        with contextlib.closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", self.port)):
                 return False
         try:
             with neo4j.GraphDatabase.driver(self.uri, auth=(USER, password)) as driver:

@@ -1,4 +1,5 @@
-"""What is hidden changes nothing: an audience gets the answers of a world in which the hidden things do not exist."""
+"""What is hidden changes nothing: an audience gets the answers of a world in which the hidden
+things do not exist."""
 
 import random
 
@@ -44,17 +45,17 @@ def random_world(rng):
     return nodes, edges
 
 
-def tell(graph, nodes, edges, rng, *, only_shown):
-    def way(shown):
+def write_world(graph, nodes, edges, rng, *, only_shown):
+    def visibility_of(shown):
         return rng.choice(SHOWN) if shown else rng.choice([HIDDEN, OTHERS])
 
     facts = [
-        node(name, kind, slug=name.lower().replace(" ", "-"), **way(shown))
+        node(name, kind, slug=name.lower().replace(" ", "-"), **visibility_of(shown))
         for name, kind, shown in nodes
         if shown or not only_shown
     ]
     facts += [
-        edge(a, relation, b, since=since, **way(shown))
+        edge(a, relation, b, since=since, **visibility_of(shown))
         for a, relation, b, since, shown in edges
         if shown or not only_shown
     ]
@@ -99,8 +100,8 @@ def test_hidden_entities_and_facts_change_no_answer(graph, seed):
     rng = random.Random(seed)
     nodes, edges = random_world(rng)
     bare = Graph(World.objects.create(slug="bare", name="Bare"), graph.neo)
-    tell(graph, nodes, edges, rng, only_shown=False)
-    tell(bare, nodes, edges, rng, only_shown=True)
+    write_world(graph, nodes, edges, rng, only_shown=False)
+    write_world(bare, nodes, edges, rng, only_shown=True)
     slugs = [name.lower().replace(" ", "-") for name, _kind, _shown in nodes]
     for at in (None, 25):
         assert answers(graph, slugs, at) == answers(bare, slugs, at)
@@ -119,11 +120,11 @@ def test_a_hidden_name_and_an_unknown_one_get_the_same_answer(graph):
 
 
 def test_a_path_through_a_hidden_fact_is_not_found_by_its_ends(graph):
-    told = graph.upsert(
+    result = graph.upsert(
         node("A Person"), node("B Person"), edge("A Person", "KNOWS", "B Person", visibility="gm")
     )
-    a, b = (fact.id for fact in told.nodes)
+    a, b = (fact.id for fact in result.nodes)
     assert graph.path(a, b).length == 1
     assert graph.path(a, b, audience=PUBLIC).length is None
     with pytest.raises(NotFound):
-        graph.neighbors(told.edges[0].id, audience=PUBLIC)
+        graph.neighbors(result.edges[0].id, audience=PUBLIC)

@@ -1,4 +1,4 @@
-"""The database keeps the promises of the graph, whoever writes."""
+"""Database constraints of the graph, which hold for every writer."""
 
 import pytest
 from django.db import IntegrityError, connection, transaction

@@ -1,4 +1,5 @@
-"""Contradicting facts are both kept until a person decides; what rested on a wrong one is flagged."""
+"""Contradicting facts both stay until a person decides; facts that rest on a retracted one are
+flagged."""
 
 import pytest
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def cast(world):
-    told = upsert_facts(
+    result = upsert_facts(
         world,
         [
             node("Mira Voss"),
@@ -29,17 +30,17 @@ def cast(world):
             edge("Docks", "PART_OF", "Ferrymark"),
         ],
     )
-    return [fact.id for fact in told.nodes]
+    return [fact.id for fact in result.nodes]
 
 
-def told(world, *facts):
+def write(world, *facts):
     return upsert_facts(world, facts)
 
 
 def clash(world):
     """Mira in two places from day 9 on."""
-    told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
-    told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
+    write(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
+    write(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
     (found,) = open_contradictions(world)
     return found
 
@@ -58,9 +59,9 @@ def where(world, at=None):
     return {fact.dst.name for fact in held}
 
 
-def test_a_contradicting_write_is_kept_and_told(world, cast):
-    told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
-    written = told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
+def test_a_contradicting_write_is_stored_and_reported(world, cast):
+    write(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
+    written = write(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
     assert [conflict.rule for conflict in written.conflicts] == ["one-place"]
     assert [conflict.second for conflict in written.conflicts] == [written.edges[0].id]
     assert where(world) == {"Ferrymark", "Harrow"}
@@ -74,8 +75,8 @@ def test_a_contradicting_write_is_kept_and_told(world, cast):
     ],
 )
 def test_declared_rules_find_it_in_any_direction(world, cast, first, second):
-    told(world, first)
-    assert len(told(world, second).conflicts) == 1
+    write(world, first)
+    assert len(write(world, second).conflicts) == 1
 
 
 @pytest.mark.parametrize(
@@ -93,27 +94,29 @@ def test_declared_rules_find_it_in_any_direction(world, cast, first, second):
         (edge("Mira Voss", "KNOWS", "Joss Vale"), edge("Mira Voss", "ENEMY_OF", "Joss Vale")),
     ],
 )
-def test_what_goes_together_is_no_contradiction(world, cast, first, second):
-    told(world, first)
-    assert told(world, second).conflicts == []
+def test_compatible_facts_are_no_contradiction(world, cast, first, second):
+    write(world, first)
+    assert write(world, second).conflicts == []
 
 
-def test_the_dead_do_not_act(world, cast):
-    told(world, node("Joss Vale", until=20))
-    assert told(world, edge("Joss Vale", "ALLY_WITH", "Ferrymen's Guild", since=10)).conflicts == []
-    (found,) = told(world, edge("Joss Vale", "LOCATED_IN", "Harrow", since=25)).conflicts
+def test_the_dead_begin_nothing_new(world, cast):
+    write(world, node("Joss Vale", until=20))
+    assert (
+        write(world, edge("Joss Vale", "ALLY_WITH", "Ferrymen's Guild", since=10)).conflicts == []
+    )
+    (found,) = write(world, edge("Joss Vale", "LOCATED_IN", "Harrow", since=25)).conflicts
     assert (found.rule, found.ended) == ("dead-located", cast[1])
 
 
 def test_a_death_recorded_later_finds_the_deeds_after_it(world, cast):
-    told(world, edge("Joss Vale", "LOCATED_IN", "Harrow", since=25))
-    assert [c.rule for c in told(world, node("Joss Vale", until=20)).conflicts] == ["dead-located"]
+    write(world, edge("Joss Vale", "LOCATED_IN", "Harrow", since=25))
+    assert [c.rule for c in write(world, node("Joss Vale", until=20)).conflicts] == ["dead-located"]
 
 
 def test_succeeding_is_no_contradiction(world, cast):
-    told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
+    write(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
     assert (
-        told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9, succeeds=True)).conflicts
+        write(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9, succeeds=True)).conflicts
         == []
     )
     assert (where(world, 7), where(world, 9)) == ({"Ferrymark"}, {"Harrow"})
@@ -135,7 +138,7 @@ def test_keeping_the_first_takes_back_what_never_held(world, cast):
 def test_keeping_both_is_final(world, cast):
     found = clash(world)
     resolve_contradiction(found, how="keep_both", reason="She has a double.", by="gm")
-    assert told(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)).conflicts == []
+    assert write(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)).conflicts == []
     found.refresh_from_db()
     assert (found.how, found.reason, found.resolved_by) == ("keep_both", "She has a double.", "gm")
     with pytest.raises(Conflict):
@@ -145,10 +148,12 @@ def test_keeping_both_is_final(world, cast):
 def test_what_rested_on_a_retracted_fact_is_listed_and_flagged(world, cast):
     found = clash(world)
     knows = (
-        told(world, edge("Mira Voss", "KNOWS", "Joss Vale", rests_on=[found.second_id])).edges[0].id
+        write(world, edge("Mira Voss", "KNOWS", "Joss Vale", rests_on=[found.second_id]))
+        .edges[0]
+        .id
     )
     allied = (
-        told(world, edge("Joss Vale", "ALLY_WITH", "Ferrymen's Guild", rests_on=[knows]))
+        write(world, edge("Joss Vale", "ALLY_WITH", "Ferrymen's Guild", rests_on=[knows]))
         .edges[0]
         .id
     )
@@ -164,7 +169,7 @@ def test_what_rested_on_a_retracted_fact_is_listed_and_flagged(world, cast):
 
 def test_a_decision_covers_every_source_that_said_the_same(world, cast):
     clash(world)
-    told(
+    write(
         world,
         edge(
             "Mira Voss", "LOCATED_IN", "Harrow", since=9, source_kind="episode", source_ref="ep-1"
@@ -179,22 +184,22 @@ def test_a_decision_covers_every_source_that_said_the_same(world, cast):
 
 
 @pytest.mark.parametrize(("how", "reason"), [("keep_second", " "), ("burn_both", "why not")])
-def test_a_decision_wants_a_way_and_a_reason(world, cast, how, reason):
+def test_a_decision_needs_a_known_kind_and_a_reason(world, cast, how, reason):
     with pytest.raises(Invalid):
         resolve_contradiction(clash(world), how=how, reason=reason, by="gm")
 
 
 def test_a_superseded_fact_takes_its_contradiction_along(world, cast):
     found = clash(world)
-    told(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5, until=9))
+    write(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5, until=9))
     found.refresh_from_db()
     assert (found.state, found.how) == ("resolved", "gone")
     assert not open_contradictions(world).exists()
 
 
 def test_a_contradiction_with_a_hidden_fact_is_shown_to_game_masters_only(world, cast):
-    told(world, edge("Salt Key", "OWNED_BY", "Mira Voss"))
-    told(world, edge("Salt Key", "OWNED_BY", "Joss Vale", visibility="gm"))
+    write(world, edge("Salt Key", "OWNED_BY", "Mira Voss"))
+    write(world, edge("Salt Key", "OWNED_BY", "Joss Vale", visibility="gm"))
     assert open_contradictions(world, GM).count() == 1
     assert open_contradictions(world, PUBLIC).count() == 0
 
@@ -203,7 +208,7 @@ def test_a_new_version_of_a_source_takes_back_what_it_says_no_longer(world, cast
     source = Provenance(source_kind="episode", source_ref="ep-7")
     said = {"source_kind": "episode", "source_ref": "ep-7"}
     replace_source_facts(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", **said)], source=source)
-    told(world, edge("Mira Voss", "KNOWS", "Joss Vale"))
+    write(world, edge("Mira Voss", "KNOWS", "Joss Vale"))
     replace_source_facts(
         world, [edge("Mira Voss", "ALLY_WITH", "Joss Vale", **said)], source=source
     )
@@ -219,4 +224,4 @@ def test_a_rule_switched_off_finds_nothing(world, cast):
     rule = clash(world).rule
     Contradiction.objects.all().delete()
     type(rule).objects.filter(pk=rule.pk).update(active=False)
-    assert told(world, edge("Mira Voss", "LOCATED_IN", "Docks", since=12)).conflicts == []
+    assert write(world, edge("Mira Voss", "LOCATED_IN", "Docks", since=12)).conflicts == []

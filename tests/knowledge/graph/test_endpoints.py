@@ -56,7 +56,7 @@ def test_an_engine_that_contradicts_gets_the_conflict_back(engine, cast):
         ({"entity": "x' OR 1=1 --"}, 404),
     ],
 )
-def test_an_impossible_walk_is_a_clear_problem(engine, cast, query, status):
+def test_an_invalid_query_is_a_clear_problem(engine, cast, query, status):
     answer = engine.client.get(f"/api/v1/{NEIGHBORS}", query)
     assert (answer.status_code, answer["content-type"]) == (status, "application/problem+json")
 

@@ -166,7 +166,7 @@ def test_what_rests_on_a_fact_rests_on_its_new_version_too(world, fact):
     assert [each.relation_id for each in new.dependants.all()] == ["KNOWS"]
 
 
-def test_a_fact_is_kept_the_one_way_round(world, fact):
+def test_a_fact_is_stored_in_one_form(world, fact):
     upsert_facts(world, [node("Salt Key", "Item")])
     key, mira = GraphNode.objects.get(name="Salt Key"), fact.src
     made = save_manual_fact(GraphEdge(world=world, src=mira, relation_id="OWNS", dst=key), by="ana")

@@ -1,4 +1,5 @@
-"""The projection follows the authority through crashes; while it is behind or down, PostgreSQL answers."""
+"""The projection follows the authority through crashes; while it is behind or down, PostgreSQL
+answers."""
 
 import random
 from io import StringIO
@@ -24,14 +25,14 @@ pytestmark = [pytest.mark.django_db, pytest.mark.neo4j]
 WRITES = 10_000
 
 
-def told(world):
+def write_cast(world):
     return upsert_facts(
         world, [node("Mira Voss"), node("Joss Vale"), edge("Mira Voss", "KNOWS", "Joss Vale")]
     )
 
 
 def test_every_way_of_writing_leaves_a_trace(world, neo):
-    mira, joss = (fact.id for fact in told(world).nodes)
+    mira, joss = (fact.id for fact in write_cast(world).nodes)
     mirror.copy_pending(neo)
     GraphNode.objects.filter(pk=mira).update(name="Mira of the Landing")
     GraphEdge.objects.filter(src__in=[mira, joss]).delete()
@@ -42,7 +43,7 @@ def test_every_way_of_writing_leaves_a_trace(world, neo):
 
 
 def test_a_difference_is_found(world, neo):
-    told(world)
+    write_cast(world)
     mirror.copy_pending(neo)
     neo.run("MATCH (n:Entity {name: 'Joss Vale'}) SET n.visibility = 'gm'")
     neo.run("MATCH ()-[r:KNOWS]->() DELETE r")
@@ -53,14 +54,14 @@ def test_a_difference_is_found(world, neo):
 
 
 def test_a_rebuild_sets_it_right(world, neo):
-    told(world)
+    write_cast(world)
     neo.run("CREATE (:Entity {id: 'stray', world: 'nowhere', known_to: []})")
     assert mirror.rebuild_mirror(neo) == (2, 1)
     assert mirror.find_differences(neo) == []
 
 
 def test_while_neo4j_is_behind_the_authority_answers(world, neo):
-    joss = told(world).nodes[1].id
+    joss = write_cast(world).nodes[1].id
     store = MirroredGraph(View(world, PUBLIC), neo)
     mirror.copy_pending(neo)
     GraphEdge.objects.update(visibility="gm")
@@ -70,7 +71,7 @@ def test_while_neo4j_is_behind_the_authority_answers(world, neo):
 
 
 def test_while_neo4j_is_down_postgresql_answers_and_says_so(world, db):
-    mira, joss = (fact.id for fact in told(world).nodes)
+    mira, joss = (fact.id for fact in write_cast(world).nodes)
     mirror.start_mirroring()
     store = MirroredGraph(
         View(world, GM), Neo4j(f"bolt://127.0.0.1:{free_port()}", "neo4j", "none", "neo4j")
@@ -92,7 +93,7 @@ def test_the_command_rebuilds_verifies_and_reports(world, neo, neo4j_server, set
         neo4j_server.uri,
         neo4j_server.auth,
     )
-    told(world)
+    write_cast(world)
     out = StringIO()
     call_command("mirror_graph", "--rebuild", "--verify", stdout=out)
     assert "Rebuilt: 2 entities, 1 facts." in out.getvalue()
@@ -111,11 +112,11 @@ def test_ten_thousand_writes_and_two_kills_lose_nothing(world, neo, neo4j_server
     written = 0
     kills = [WRITES // 3, 2 * WRITES // 3]
     while written < WRITES:
-        written += WAYS[rng.choices(range(len(WAYS)), WEIGHTS)[0]](world, rng)
+        written += WRITES[rng.choices(range(len(WRITES)), WEIGHTS)[0]](world, rng)
         if kills and written > kills[0]:
             kills.pop(0)
             neo4j_server.kill()
-            written += tell_of_people(world, rng)
+            written += write_people(world, rng)
             with pytest.raises(NEO4J_DOWN):
                 mirror.copy_pending(neo)
             neo4j_server.start()
@@ -127,13 +128,13 @@ def test_ten_thousand_writes_and_two_kills_lose_nothing(world, neo, neo4j_server
     assert mirror.find_differences(neo) == []
 
 
-def tell_of_people(world, rng):
+def write_people(world, rng):
     people = [node(f"Person {rng.getrandbits(40)}") for _ in range(100)]
     upsert_facts(world, people)
     return 100
 
 
-def tell_of_acquaintance(world, rng):
+def write_acquaintances(world, rng):
     """Rows go straight to the table, as an import writes them."""
     people = list(GraphNode.objects.filter(world=world).order_by("?")[:120])
     known = [
@@ -143,7 +144,7 @@ def tell_of_acquaintance(world, rng):
     return len(GraphEdge.objects.bulk_create(known, ignore_conflicts=True))
 
 
-def change_what_is_shown(world, rng):
+def change_visibility(world, rng):
     ids = list(
         GraphEdge.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:80]
     )
@@ -152,17 +153,17 @@ def change_what_is_shown(world, rng):
     )
 
 
-def rename(world, rng):
+def rename_people(world, rng):
     ids = list(
         GraphNode.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:60]
     )
     return GraphNode.objects.filter(pk__in=ids).update(name=f"Renamed {rng.random()}")
 
 
-def forget(world, rng):
+def delete_people(world, rng):
     ids = list(GraphNode.objects.filter(world=world).order_by("?").values_list("pk", flat=True)[:5])
     return GraphNode.objects.filter(pk__in=ids).delete()[0]
 
 
-WAYS = [tell_of_people, tell_of_acquaintance, change_what_is_shown, rename, forget]
+WRITES = [write_people, write_acquaintances, change_visibility, rename_people, delete_people]
 WEIGHTS = [3, 8, 5, 3, 1]

@@ -21,7 +21,7 @@ LANTERNBEARERS, OATH = Audience.parse("party:lanternbearers"), Audience.parse("p
 
 @pytest.fixture
 def cast(graph):
-    told = graph.upsert(
+    result = graph.upsert(
         node("Mira Voss"),
         node("Joss Vale"),
         node("Ferrymen's Guild", "Faction"),
@@ -43,7 +43,7 @@ def cast(graph):
     return dict(
         zip(
             ["mira", "joss", "guild", "ferrymark", "harrow", "key"],
-            (n.id for n in told.nodes),
+            (n.id for n in result.nodes),
             strict=True,
         )
     )
@@ -62,7 +62,7 @@ def test_neighbors_come_with_their_distance(graph, cast):
     }
 
 
-def test_an_edge_tells_its_source_and_way(graph, cast):
+def test_an_edge_has_its_source_and_label(graph, cast):
     (fact,) = graph.neighbors(cast["mira"]).edges
     assert (fact.relation, fact.label, fact.source.kind, fact.source.ref) == (
         "ALLY_WITH",
@@ -77,10 +77,9 @@ def test_others_are_not_shown_what_the_source_says(graph, cast):
     assert (fact.source.kind, fact.source.ref) == ("lore", "")
 
 
-def test_inverse_and_mirrored_relations_are_kept_once(graph, cast):
+def test_inverse_and_symmetric_relations_are_stored_once(graph, cast):
     again = graph.upsert(
-        edge("Salt Key", "OWNED_BY", "Joss Vale"),
-        edge("Ferrymen's Guild", "ENEMY_OF", "Joss Vale"),
+        edge("Salt Key", "OWNED_BY", "Joss Vale"), edge("Ferrymen's Guild", "ENEMY_OF", "Joss Vale")
     )
     assert [fact.outcome for fact in again.edges] == ["unchanged", "unchanged"]
     assert [e.relation for e in graph.neighbors(cast["key"]).edges] == ["OWNED_BY"]
@@ -97,7 +96,7 @@ def test_the_shortest_path_has_its_nodes_and_edges_in_order(graph, cast):
     assert [e.relation for e in path.edges] == ["OWNED_BY", "ENEMY_OF", "LOCATED_IN"]
 
 
-def test_a_path_longer_than_asked_for_is_no_path(graph, cast):
+def test_a_path_longer_than_max_depth_is_no_path(graph, cast):
     assert graph.path(cast["key"], cast["ferrymark"], max_depth=2).length is None
 
 
@@ -109,10 +108,10 @@ def test_no_path_where_nothing_leads(graph, cast):
     assert graph.path(cast["mira"], cast["harrow"]).length is None
 
 
-def test_telling_twice_changes_nothing(graph, cast):
+def test_writing_twice_changes_nothing(graph, cast):
     before = GraphEdge.objects.count()
-    told = graph.upsert(node("Mira Voss"), edge("Ferrymen's Guild", "LOCATED_IN", "Ferrymark"))
-    assert [fact.outcome for fact in (*told.nodes, *told.edges)] == ["unchanged", "unchanged"]
+    result = graph.upsert(node("Mira Voss"), edge("Ferrymen's Guild", "LOCATED_IN", "Ferrymark"))
+    assert [fact.outcome for fact in (*result.nodes, *result.edges)] == ["unchanged", "unchanged"]
     assert GraphEdge.objects.count() == before
 
 
@@ -158,7 +157,7 @@ def test_a_fact_revealed_to_one_party_is_hidden_from_the_other(graph, cast):
             "Joss Vale",
             visibility="revealed",
             known_to=["party:lanternbearers"],
-        ),
+        )
     )
     assert "Joss Vale" in names(graph.neighbors(cast["mira"], audience=LANTERNBEARERS))
     assert "Joss Vale" not in names(graph.neighbors(cast["mira"], audience=OATH))
@@ -244,16 +243,16 @@ EVIL = [
 
 @pytest.mark.parametrize("name", EVIL)
 def test_code_in_a_name_is_a_name(graph, cast, name):
-    told = graph.upsert(node(name), edge(name, "KNOWS", "Mira Voss", label=name[:80]))
-    assert names(graph.neighbors(told.nodes[0].id, 1)) == {name: 0, "Mira Voss": 1}
+    result = graph.upsert(node(name), edge(name, "KNOWS", "Mira Voss", label=name[:80]))
+    assert names(graph.neighbors(result.nodes[0].id, 1)) == {name: 0, "Mira Voss": 1}
     assert len(graph.neighbors(cast["mira"], 2).nodes) == 5
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_graphs_agree_with_networkx(graph, seed):
     rng = random.Random(seed)
-    told = graph.upsert(*(node(f"Person {n}", slug=f"p{n}") for n in range(30)))
-    ids = [fact.id for fact in told.nodes]
+    result = graph.upsert(*(node(f"Person {n}", slug=f"p{n}") for n in range(30)))
+    ids = [fact.id for fact in result.nodes]
     pairs = {tuple(rng.sample(range(30), 2)) for _ in range(rng.choice([20, 35, 60]))}
     graph.upsert(*(edge(ids[a], "KNOWS", ids[b]) for a, b in pairs))
     truth = networkx.Graph([(ids[a], ids[b]) for a, b in pairs])
@@ -263,8 +262,8 @@ def test_random_graphs_agree_with_networkx(graph, seed):
         expected = networkx.single_source_shortest_path_length(truth, start, cutoff=depth)
         found = graph.neighbors(start, depth)
         assert {n.id: n.depth for n in found.nodes} == expected
-        walked = {frozenset((e.src, e.dst)) for e in found.edges}
-        assert walked == {
+        edges = {frozenset((e.src, e.dst)) for e in found.edges}
+        assert edges == {
             frozenset(p) for p in truth.edges if min(expected.get(x, 9) for x in p) < depth
         }
     for src, dst in [rng.sample(ids, 2) for _ in range(12)]:

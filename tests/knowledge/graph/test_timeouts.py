@@ -1,4 +1,4 @@
-"""A walk that takes too long ends in a clear problem, in both stores and over every API; nothing hangs or breaks."""
+"""A query that takes too long ends in a clear problem, in both stores, over REST and on the page."""
 
 import time
 
@@ -17,7 +17,7 @@ from tests.knowledge.graph.conftest import Graph
 
 CLIQUE = 180
 FAST = 0.02
-"""Seconds: the walk below takes ten times as long, a look at one entity a tenth."""
+"""Seconds: the query below takes ten times as long, a read of one entity a tenth."""
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def dense(graph: Graph) -> GraphNode:
 
 
 @pytest.mark.django_db
-def test_a_walk_that_takes_too_long_is_too_broad_and_the_next_one_is_answered(
+def test_a_query_that_takes_too_long_is_too_broad_and_the_next_one_is_answered(
     graph, dense, settings
 ):
     settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = FAST
@@ -97,7 +97,7 @@ def test_the_page_says_so_too(graph, dense, settings, admin_user):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("graph", ["postgres"], indirect=True)
-def test_the_timeout_does_not_outlive_the_walk(graph, dense, settings):
+def test_the_timeout_does_not_outlive_the_query(graph, dense, settings):
     settings.GRAPH_TIMEOUT = FAST
     with pytest.raises(TooBroad):
         async_to_sync(store_selection.graph_store_for(View(graph.world)).neighbors)(dense.pk, 6)
