@@ -14,7 +14,7 @@ from django.core.management import call_command
 from bench.datasets import Question
 from bench.metrics import measures_of
 from bench.peers import Tenant
-from bench.ways import ways
+from bench.rankers import ways
 from knowledge.models import LorePassage, RulePassage
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore, find_rules

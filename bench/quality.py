@@ -67,9 +67,9 @@ def selected_datasets(options: argparse.Namespace) -> Iterator[Dataset]:
 
 def measure(dataset: Dataset) -> Scores:
     """Ask every ranker every question; return the measures per ranker."""
+    from bench.corpora import model_for, preset_for, shelve, tenant
     from bench.peers import Tenant
-    from bench.shelves import model_for, preset_for, shelve, tenant
-    from bench.ways import ways
+    from bench.rankers import ways
 
     keys = shelve(dataset, print_now)
     own, rows = preset_for(dataset), model_for(dataset).objects
