@@ -35,7 +35,9 @@ from worlds.audiences import GM, Audience
 from worlds.callers import Caller
 from worlds.models import Campaign, GameSystem, Party, World
 
-RULE = "# Grappled\n\nA grappled creature's speed becomes 0. The condition ends when the grappler is incapacitated."
+RULE = (
+    "# Grappled\n\nA grappled creature's speed becomes 0. It ends if the grappler is incapacitated."
+)
 FERRY = "# The Ferry\n\nThe Ferrymen's Guild runs the ferry. Mira Voss keeps its ledger."
 
 

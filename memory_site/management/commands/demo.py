@@ -12,7 +12,7 @@ from retrieval.errors import Problem
 
 
 class Command(BaseCommand):
-    help = "Load the System Reference Document and the demo world. What is there already stays as it is."
+    help = "Load the System Reference Document and the demo world. What exists is not changed."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

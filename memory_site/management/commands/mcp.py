@@ -19,7 +19,9 @@ from worlds.models import World
 
 
 class Command(BaseCommand):
-    help = "Serve the tools over stdio, with the key in MEMORY37_API_KEY, or to one world as one audience."
+    help = (
+        "Serve the tools over stdio, by the key in MEMORY37_API_KEY or by --world and --audience."
+    )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

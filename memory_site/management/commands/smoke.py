@@ -11,7 +11,7 @@ from memory_site.smoke import run
 
 
 class Command(BaseCommand):
-    help = "Make a scratch database, call every public function in it, print results and times, drop it."
+    help = "Call every public function in a scratch database; print results and times."
     requires_system_checks: list[str] = []
 
     def handle(self, *_args: Any, **_options: Any) -> None:

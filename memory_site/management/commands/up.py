@@ -74,7 +74,7 @@ class Command(BaseCommand):
     def _watch(self, site: str) -> None:
         if not _answers(site):
             sys.exit(
-                f"The web process did not answer within {WEB_WAIT_SECONDS} s; its log lines above say why."
+                f"The web process did not answer within {WEB_WAIT_SECONDS} s: see its log lines above."
             )
         self.stdout.write(_about(site))
         for line in embedding_progress():
