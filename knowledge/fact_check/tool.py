@@ -23,8 +23,8 @@ _request_counter = metrics.get_meter("memory37").create_counter("memory37.graph.
 def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
     """Check one statement about who is allied, hostile, related, where, owner or leader against
     the world's facts: true, false or unknown, with sources. Use before stating a relation as
-    fact; not for open questions (lore_search). Example: {"fact": "Mira is allied with the
-    Ferrymen's Guild"}"""
+    fact; not for open questions (lore_search).
+    Example: {"fact": "Mira is allied with the Ferrymen's Guild"}"""
     with _tracer.start_as_current_span("graph.assert") as span:
         view = View(caller.world, caller.audience, ask.at)
         if isinstance(ask.fact, Triple):
