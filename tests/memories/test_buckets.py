@@ -31,7 +31,7 @@ axes = st.builds(Axes, shares, shares, shares)
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-def told(namespace: Namespace, *texts: str, **more: object) -> list[object]:
+def process_texts(namespace: Namespace, *texts: str, **more: object) -> list[object]:
     pipeline = WritePipeline(namespace, gate=OpenGate())
     return pipeline.process_all([MemoryEvent(text, **more) for text in texts])
 
@@ -41,7 +41,7 @@ def told(namespace: Namespace, *texts: str, **more: object) -> list[object]:
 
 @pytest.mark.django_db
 def test_every_event_lands_in_its_bucket(mira: Namespace) -> None:
-    outcomes = told(
+    outcomes = process_texts(
         mira,
         "My name is Ingrid and I run the Thursday table.",
         "I prefer short answers over long ones.",
@@ -57,7 +57,7 @@ def test_every_event_lands_in_its_bucket(mira: Namespace) -> None:
 
 @pytest.mark.django_db
 def test_what_is_dropped_says_why_and_is_not_stored(mira: Namespace) -> None:
-    short, idle, nonsense = told(
+    short, idle, nonsense = process_texts(
         mira, "too short", "Okay, thanks!", "aaaa aaaa aaaa aaaa aaaa aaaa"
     )
     assert (short.reason, idle.reason, nonsense.reason) == (
@@ -72,10 +72,10 @@ def test_what_is_dropped_says_why_and_is_not_stored(mira: Namespace) -> None:
 
 @pytest.mark.django_db
 def test_the_same_again_is_merged_into_what_is_known(mira: Namespace) -> None:
-    first, again = told(
+    first, again = process_texts(
         mira, "The fare over the river is one penny.", "the fare over the RIVER is one penny!"
     )
-    (later,) = told(mira, "The fare over the river is one penny.")
+    (later,) = process_texts(mira, "The fare over the river is one penny.")
     assert [first.result, again.result, later.result] == [
         Result.STORED,
         Result.MERGED,
@@ -98,7 +98,7 @@ def test_an_importance_outside_its_range_writes_nothing(mira: Namespace, wrong: 
 
 @pytest.mark.django_db
 def test_text_that_cannot_be_stored_costs_only_itself(mira: Namespace) -> None:
-    bad, good = told(mira, "a nul\0 in the middle of it", "The oar is made of nine woods.")
+    bad, good = process_texts(mira, "a nul\0 in the middle of it", "The oar is made of nine woods.")
     assert bad.reason is DropReason.NOT_TEXT
     assert good.result is Result.STORED
 
@@ -141,7 +141,7 @@ def test_too_many_events_are_dropped_with_the_reason(mira: Namespace) -> None:
 # --- Sorting ---
 
 
-class Says:
+class OneAnswerModel:
     """A model with one answer."""
 
     def __init__(self, answer: object) -> None:
@@ -160,7 +160,7 @@ UNCLEAR = MemoryEvent("The heron over the old mill again.")
 
 
 def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
-    model = Says({"bucket": "semantic", "importance": 0.9, "confidence": 0.8})
+    model = OneAnswerModel({"bucket": "semantic", "importance": 0.9, "confidence": 0.8})
     hybrid = HybridClassifier(model=LLMClassifier(model))
     sure = hybrid.classify(MemoryEvent("I prefer ripgrep, please always use it."))
     assert (sure.bucket, sure.by, model.asked) == (Bucket.PREFERENCE, "rules", 0)
@@ -172,7 +172,7 @@ def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
     "answer", [{"bucket": "nonsense"}, TimeoutError("slow"), {"bucket": "fact", "importance": 7}]
 )
 def test_rules_sort_when_the_model_fails(answer: object) -> None:
-    hybrid = HybridClassifier(model=LLMClassifier(Says(answer)), trust_rules_from=1.1)
+    hybrid = HybridClassifier(model=LLMClassifier(OneAnswerModel(answer)), trust_rules_from=1.1)
     assert hybrid.classify(UNCLEAR).by == "rules"
 
 
@@ -199,7 +199,7 @@ def test_an_authors_questions_are_understood_from_what_others_wrote(
 
 
 @pytest.mark.django_db
-def test_without_vectors_words_still_tell_most_intents(down: None) -> None:
+def test_without_vectors_words_still_tell_most_intents(embedder_down: None) -> None:
     others = classifier_from(examples_of(["first", "a"])).classify
     asked = [(row["intent"].lower(), others(row["text"]).label) for row in examples_of(["b"])]
     by_cues = [
@@ -210,7 +210,7 @@ def test_without_vectors_words_still_tell_most_intents(down: None) -> None:
 
 
 @pytest.fixture
-def down(monkeypatch: pytest.MonkeyPatch) -> None:
+def embedder_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """An embedder that answers nobody."""
 
     def refuse(self: object, texts: list[str]) -> object:
@@ -340,8 +340,10 @@ def test_weights_that_make_no_order_are_refused(weights: tuple[float, float, flo
 
 @pytest.mark.django_db
 def test_a_question_reads_only_the_buckets_of_its_intent(mira: Namespace) -> None:
-    told(mira, "The build failed with KeyError 'user' in the middleware.", bucket=Bucket.EPISODIC)
-    told(mira, "KeyError 'user' means that the session has expired.", bucket=Bucket.FACT)
+    process_texts(
+        mira, "The build failed with KeyError 'user' in the middleware.", bucket=Bucket.EPISODIC
+    )
+    process_texts(mira, "KeyError 'user' means that the session has expired.", bucket=Bucket.FACT)
     result = ReadPipeline(mira).query("Why do I get KeyError 'user' again?")
     assert result.intent == Intent.DEBUG
     assert result.buckets == (Bucket.EPISODIC, Bucket.SEMANTIC)
@@ -353,7 +355,7 @@ def test_a_question_reads_only_the_buckets_of_its_intent(mira: Namespace) -> Non
 def test_the_buckets_are_read_in_one_statement(
     mira: Namespace, django_assert_max_num_queries: object
 ) -> None:
-    told(mira, "The fare over the river is one penny.", "The oar is made of nine woods.")
+    process_texts(mira, "The fare over the river is one penny.", "The oar is made of nine woods.")
     with connection.execute_wrapper(counting := Statements()):
         ReadPipeline(mira).query("What is the fare over the river?", intent="general")
     assert counting.searches == 1
@@ -372,15 +374,19 @@ class Statements:
 
 @pytest.mark.django_db
 def test_what_matters_more_comes_first_all_else_equal(mira: Namespace) -> None:
-    told(mira, "The bell of Ferrymark rings at low water.", importance=0.3, bucket=Bucket.FACT)
-    told(mira, "The bell of Ferrymark rings at high water.", importance=0.9, bucket=Bucket.FACT)
+    process_texts(
+        mira, "The bell of Ferrymark rings at low water.", importance=0.3, bucket=Bucket.FACT
+    )
+    process_texts(
+        mira, "The bell of Ferrymark rings at high water.", importance=0.9, bucket=Bucket.FACT
+    )
     result = ReadPipeline(mira).query("When does the bell of Ferrymark ring?", intent="knowledge")
     assert [found.memory.importance for found in result.memories] == [0.9, 0.3]
 
 
 @pytest.mark.django_db
 def test_it_abstains_when_nothing_answers(mira: Namespace) -> None:
-    told(mira, "The fare over the river is one penny.")
+    process_texts(mira, "The fare over the river is one penny.")
     result = ReadPipeline(mira).query("What does quantum chromodynamics explain?", intent="general")
     assert result.abstained
     assert not result.memories
@@ -389,7 +395,7 @@ def test_it_abstains_when_nothing_answers(mira: Namespace) -> None:
 
 @pytest.mark.django_db
 def test_a_budget_is_kept_and_what_it_cut_is_named(mira: Namespace) -> None:
-    told(
+    process_texts(
         mira,
         "Lantern one hangs at the old pier.",
         "Lantern two hangs at the new pier by the mill.",
@@ -406,7 +412,7 @@ def test_a_budget_is_kept_and_what_it_cut_is_named(mira: Namespace) -> None:
 
 @pytest.mark.django_db
 def test_no_question_crosses_a_namespace(mira: Namespace, tobin: Namespace) -> None:
-    told(tobin, "The fare over the river is one penny.")
+    process_texts(tobin, "The fare over the river is one penny.")
     assert (
         ReadPipeline(mira).query("What is the fare over the river?", intent="general").memories
         == []

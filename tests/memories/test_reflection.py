@@ -42,7 +42,7 @@ BELLS = [
 NOW_DUE = Triggers(episodes=3)
 
 
-def happened(namespace: Namespace, *texts: str, importance: float = 0.5) -> None:
+def write_episodes(namespace: Namespace, *texts: str, importance: float = 0.5) -> None:
     events = [MemoryEvent(text, bucket=Bucket.EPISODIC, importance=importance) for text in texts]
     WritePipeline(namespace, gate=OpenGate()).process_all(events)
 
@@ -63,14 +63,14 @@ def happened(namespace: Namespace, *texts: str, importance: float = 0.5) -> None
 def test_each_trigger_is_reached_by_itself(
     mira: Namespace, triggers: Triggers, hours_later: int, expected: Trigger | None
 ) -> None:
-    happened(mira, *BELLS)
+    write_episodes(mira, *BELLS)
     found = due_trigger(mira, triggers, now=timezone.now() + timedelta(hours=hours_later))
     assert (found.trigger if found else None) == expected
 
 
 @pytest.mark.django_db
 def test_alike_episodes_become_an_insight_that_rests_on_each(mira: Namespace) -> None:
-    happened(mira, *BELLS, *LEAKS)
+    write_episodes(mira, *BELLS, *LEAKS)
     made = run_reflection(start_reflection(mira, NOW_DUE))  # type: ignore[arg-type]
     insights = list(Insight.objects.filter(pk__in=made or []))
     assert len(insights) == 2
@@ -92,7 +92,7 @@ def test_a_model_says_the_lesson_and_its_failure_costs_nothing(mira: Namespace) 
                 raise TimeoutError
             return {"insight": "Cracked bells are rung at every pier.", "importance": 0.9}
 
-    happened(mira, *BELLS, *LEAKS)
+    write_episodes(mira, *BELLS, *LEAKS)
     made = run_reflection(start_reflection(mira, NOW_DUE), models=Models(SiteSource(), Says()))  # type: ignore[arg-type]
     by = dict(MemoryItem.objects.filter(pk__in=made or []).values_list("made_by", "importance"))
     assert by.keys() == {Maker.MODEL, Maker.RULES}
@@ -101,7 +101,7 @@ def test_a_model_says_the_lesson_and_its_failure_costs_nothing(mira: Namespace) 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_and_one_trigger_make_one_set_of_insights(mira: Namespace) -> None:
-    happened(mira, *BELLS)
+    write_episodes(mira, *BELLS)
     started: list[Reflection | None] = []
     made: list[object] = []
     together = threading.Barrier(2)
@@ -144,14 +144,14 @@ def worker(
         env={**os.environ, "EMBEDDER": "hashing"},
     )
     try:
-        assert said(process) == "ready"
+        assert read_message(process) == "ready"
         yield process
     finally:
         process.kill()
         process.communicate()
 
 
-def said(process: "subprocess.Popen[str]") -> object:
+def read_message(process: "subprocess.Popen[str]") -> object:
     assert process.stdout
     return json.loads(process.stdout.readline())
 
@@ -168,7 +168,7 @@ def begin(process: "subprocess.Popen[str]") -> None:
 def test_the_worker_that_holds_it_is_killed_and_the_other_makes_the_one_set(
     mira: Namespace, stop: str
 ) -> None:
-    happened(mira, *BELLS)
+    write_episodes(mira, *BELLS)
     reflection = start_reflection(mira, NOW_DUE)
     assert reflection
     with (
@@ -176,14 +176,14 @@ def test_the_worker_that_holds_it_is_killed_and_the_other_makes_the_one_set(
         worker(reflection, seconds=600) as second,
     ):
         begin(first)
-        assert said(first) == "stands"
+        assert read_message(first) == "stands"
         begin(second)
-        assert said(second) is None  # the first one has it
+        assert read_message(second) is None  # the first one has it
         first.kill()
         assert first.wait() == -9
-        answers = [said(second)]
+        answers = [read_message(second)]
         while answers[-1] is None:
-            answers.append(said(second))
+            answers.append(read_message(second))
         assert second.wait() == 0
     (insight,) = Insight.objects.all()
     assert answers[-1] == [str(insight.pk)]
@@ -200,7 +200,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(mira: Namespace) -> None:
         def of_documents(self, texts: list[str]) -> Vectors | None:
             raise KeyboardInterrupt
 
-    happened(mira, *BELLS)
+    write_episodes(mira, *BELLS)
     reflection = start_reflection(mira, NOW_DUE)
     assert reflection
     with pytest.raises(KeyboardInterrupt):
@@ -214,7 +214,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(mira: Namespace) -> None:
 
 @pytest.mark.django_db
 def test_a_worker_that_is_late_writes_nothing(mira: Namespace) -> None:
-    happened(mira, *BELLS)
+    write_episodes(mira, *BELLS)
     reflection = start_reflection(mira, NOW_DUE)
     assert reflection
 
@@ -230,7 +230,7 @@ def test_a_worker_that_is_late_writes_nothing(mira: Namespace) -> None:
 
 @pytest.mark.django_db
 def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> None:
-    happened(mira, *BELLS)
+    write_episodes(mira, *BELLS)
     (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
     assert flag_retracted() == 0
     lifecycle.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
@@ -245,7 +245,7 @@ def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> 
 def test_deleting_an_episode_for_good_takes_the_insight_with_it_or_flags_it(
     mira: Namespace,
 ) -> None:
-    happened(mira, *BELLS)
+    write_episodes(mira, *BELLS)
     (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
     deletion.erase(mira, "memory", MemoryItem.objects.get(text=BELLS[0]).pk, by="Ingrid")
     flag_retracted()
@@ -254,7 +254,7 @@ def test_deleting_an_episode_for_good_takes_the_insight_with_it_or_flags_it(
 
 @pytest.mark.django_db
 def test_the_beat_does_all_of_it(mira: Namespace) -> None:
-    happened(mira, *(text.replace("the", f"the {n}") for n in range(6) for text in BELLS))
+    write_episodes(mira, *(text.replace("the", f"the {n}") for n in range(6) for text in BELLS))
     assert reflect() == 1
     assert reflect() == 0
     assert Reflection.objects.get().done_at
