@@ -1,4 +1,5 @@
-"""Shared fixtures. The database is the embedded one (or DATABASE_URL); nothing has to be started by hand."""
+"""Shared fixtures. The database is the embedded one (or DATABASE_URL); nothing has to be started by
+hand."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -10,16 +11,19 @@ from django.test import Client
 
 from memory_site.broker import celery_defaults
 from memory_site.celery import app as celery_app
+from npcs.models import NPC
+from tests import cast
 from tests.counters import _metric_reader, counted  # noqa: F401
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
 from worlds import audit, keys
-from worlds.models import Campaign, GameSystem, Party, World
+from worlds.models import Campaign, Party, World
 
 ONE_SERVER = {"graph", "llama", "browser"}
 """Folders whose tests share a server that takes long to start: they run in one process."""
 SLOW_FOLDERS = {*ONE_SERVER, "api", "demo", "bench"}
 SLOW_FIXTURES = {"transactional_db", "openai_server", "live_server"}
-"""Tests in these folders, or with these fixtures, commit rows or start servers: `make quick` leaves them out."""
+"""Tests in these folders, or with these fixtures, commit rows or start servers: `make quick` leaves
+them out."""
 LONGEST_FIRST = (
     "test_secrecy.py",
     "test_schemathesis.py",
@@ -47,7 +51,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _hashing_embedder() -> None:
-    """Tests use the deterministic embedder through the real setting; a test that wants another overrides it."""
+    """Tests use the deterministic embedder through the real setting; a test that wants another
+    overrides it."""
     settings.EMBEDDER = "hashing"
 
 
@@ -61,7 +66,8 @@ def _gathered_calls_are_written(request: pytest.FixtureRequest) -> Iterator[None
 
 @pytest.fixture(scope="session", autouse=True)
 def _close_the_broker(django_db_setup: None) -> Iterator[None]:
-    """The broker is in the test database, whose name is known only now; its pool must not outlive that database."""
+    """The broker is in the test database, whose name is known only now; its pool must not outlive
+    that database."""
     celery_app.conf.update(celery_defaults())
     yield
     celery_app.pool.force_close_all()
@@ -69,29 +75,37 @@ def _close_the_broker(django_db_setup: None) -> Iterator[None]:
 
 @pytest.fixture
 def world(db: None) -> World:
-    system, _new = GameSystem.objects.get_or_create(
-        slug="dnd-5e", defaults={"name": "Fifth edition"}
-    )
-    return World.objects.create(slug="ferrymark", name="Ferrymark", system=system)
+    return cast.create_world()
 
 
 @pytest.fixture
 def campaign(world: World) -> Campaign:
-    return Campaign.objects.create(world=world, slug="low-water", name="Low Water")
+    return cast.create_campaign(world)
 
 
 @pytest.fixture
 def lanternbearers(campaign: Campaign) -> Party:
-    return Party.objects.create(
-        world=campaign.world, campaign=campaign, slug="lanternbearers", name="Lanternbearers"
-    )
+    return cast.create_party(campaign)
 
 
 @pytest.fixture
 def gilded_oath(campaign: Campaign) -> Party:
-    return Party.objects.create(
-        world=campaign.world, campaign=campaign, slug="gilded-oath", name="Gilded Oath"
-    )
+    return cast.create_party(campaign, **cast.GILDED_OATH)
+
+
+@pytest.fixture
+def mira(world: World) -> NPC:
+    return cast.create_npc(world, **cast.MIRA_VOSS)
+
+
+@pytest.fixture
+def jory(world: World) -> NPC:
+    return cast.create_npc(world, **cast.JORY_FENN)
+
+
+@pytest.fixture
+def ninth_oarsman(world: World) -> NPC:
+    return cast.create_npc(world, **cast.NINTH_OARSMAN)
 
 
 class ApiClient:
@@ -133,5 +147,6 @@ def engine(world: World) -> ApiClient:
 
 @pytest.fixture
 def client_with_key(world: World) -> Callable[..., ApiClient]:
-    """Create a client with a key of any audience or scope: `client_with_key(audience="party:lanternbearers")`."""
+    """Create a client with a key of any audience or scope:
+    `client_with_key(audience="party:lanternbearers")`."""
     return lambda **key: ApiClient(world, **key)

@@ -28,10 +28,11 @@ CARD: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def ferrymark(engine: ApiClient, world: World, lanternbearers: Party, gilded_oath: Party) -> None:
+def ferrymark(
+    engine: ApiClient, world: World, lanternbearers: Party, gilded_oath: Party, mira: NPC
+) -> None:
     place = {"kind": "place", "status": "published", "visibility": "public"}
     Lore.objects.create(world=world, slug="lower-landing", title="Lower Landing", **place)
-    NPC.objects.create(world=world, slug="mira-voss", name="Mira Voss", visibility="public")
     for scene, where in (("s-fog", "lower-landing"), ("s-later", "lower-landing"), ("s-inn", "")):
         engine.put(
             "world/scenes",

@@ -1,4 +1,5 @@
-"""A real Chromium in front of the real site with the demo world: required in CI, skipped elsewhere with the reason."""
+"""A real Chromium in front of the real site with the demo world: required in CI, skipped elsewhere
+with the reason."""
 
 import os
 import shutil
@@ -29,7 +30,8 @@ def chromium() -> Iterator[Browser]:
     if not CHROMIUM:
         why = "Chromium is not installed (Debian: apt-get install chromium)"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(why)
-    # Playwright's synchronous door runs an event loop in this thread, which Django would take for an async context.
+    # Playwright's synchronous API runs an event loop in this thread, which Django would take for an
+    # async context.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

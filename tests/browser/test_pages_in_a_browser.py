@@ -1,4 +1,5 @@
-"""Every page for game masters, in light and dark, on a laptop and a phone: complete, accessible, nothing sticks out."""
+"""Every page for game masters, in light and dark, on a laptop and a phone: complete, accessible,
+nothing sticks out."""
 
 import json
 

@@ -39,9 +39,7 @@ FOG: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def ferrymark(world: World, lanternbearers: Party, gilded_oath: Party) -> None:
-    names = {"aliases": ["Мира Восс", "미라 보스"], "visibility": "public"}
-    mira = NPC.objects.create(world=world, slug="mira-voss", name="Mira Voss", **names)
+def ferrymark(world: World, lanternbearers: Party, gilded_oath: Party, mira: NPC) -> None:
     Secret.objects.create(world=world, npc=mira, text="The ninth boat was hers.")
     place = {"kind": "place", "status": "published", "visibility": "public"}
     Lore.objects.create(world=world, slug="lower-landing", title="Lower Landing", **place)

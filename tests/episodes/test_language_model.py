@@ -1,5 +1,5 @@
-"""Recaps and threads by a language model over HTTP: good answers are kept with what they rest on; garbage, invented
-grounds and silence leave what the extraction makes."""
+"""Recaps and threads by a language model over HTTP: good answers are kept with what they rest on;
+garbage, invented grounds and silence leave what the extraction makes."""
 
 from typing import Any
 
@@ -28,7 +28,8 @@ bad = pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
 
 @pytest.fixture
 def played(engine: ApiClient, lanternbearers: Party) -> ApiClient:
-    """Three episodes of one session; each scene is short enough to be told as it is, the session is not."""
+    """Three episodes of one session; each scene is short enough to be told as it is, the session is
+    not."""
     for number, event in enumerate(EVENTS, 1):
         body = {
             "summary_id": f"ep-{number}",

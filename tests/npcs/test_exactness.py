@@ -1,4 +1,5 @@
-"""Whatever comes in, in whatever order and from however many writers: dispositions are what the ledger says."""
+"""Whatever comes in, in whatever order and from however many writers: dispositions are what the
+ledger says."""
 
 import random
 from collections import Counter
@@ -19,7 +20,7 @@ from episodes.schemas import EpisodeIn
 from npcs.dispositions import approve, correct, reject, restore, reverse
 from npcs.models import NPC, Disposition, DispositionChange
 from retrieval.errors import Conflict, NotFound
-from tests.npcs.replaying import replay
+from tests.npcs.ledger_replay import replay
 from worlds.models import Party, World
 
 NAMES = ("mira-voss", "jory-fenn", "ninth-oarsman")
@@ -70,7 +71,8 @@ commands = st.lists(
 def obey(
     world: World, party: Party, command: tuple[Any, ...], texts: dict[tuple[int, int], Any]
 ) -> None:
-    """Do what `command` says. Refusals are part of the game, also of a summary that another party sent first."""
+    """Do what `command` says. Refusals are part of the game, also of a summary that another party
+    sent first."""
     verb, *rest = command
     rulings = {"reverse": reverse, "restore_change": restore, "approve": approve, "reject": reject}
     with suppress(NotFound, Conflict, WrongParty):

@@ -11,8 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def entry(world: World, lanternbearers: Party) -> DispositionChange:
-    mira = NPC.objects.create(world=world, slug="mira-voss", name="Mira Voss")
+def entry(mira: NPC, lanternbearers: Party) -> DispositionChange:
     return DispositionChange.objects.create(
         npc=mira, party=lanternbearers, kind="correction", delta=-5, reason="They sold her map."
     )

@@ -117,6 +117,6 @@ def test_database_keys_find_every_name_that_the_index_finds(written):
     assert set(query_keys(written)) & set(name_keys(entry.name, *entry.aliases))
 
 
-def test_folding_keeps_words_and_drops_the_rest():
+def test_score_keeps_words_and_drops_the_rest():
     assert fold_name("The  Éomer’s—Hall_of Øst") == "eomers hall of ost"
     assert fold_name("Ёлка й") == "елка й"

@@ -9,10 +9,11 @@ from django.test import Client
 
 from knowledge.entry_store import save_rule
 from knowledge.models import Document, Lore, Rule
+from tests import cast
 from tests.memory_site.api.serving import serve
 from worlds import keys
 from worlds.erasure import permanent_deletion
-from worlds.models import Campaign, GameSystem, Party, World
+from worlds.models import World
 
 Keys = Callable[..., str]
 
@@ -62,14 +63,9 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
 
     assert settings.DATABASES["default"]["NAME"].startswith("test_"), "mark the module django_db"
     with django_db_blocker.unblock():
-        system, _ = GameSystem.objects.get_or_create(
-            slug="dnd-5e", defaults={"name": "Fifth edition"}
-        )
-        world = World.objects.create(slug="ferrymark-live", name="Ferrymark", system=system)
-        campaign = Campaign.objects.create(world=world, slug="low-water", name="Low Water")
-        Party.objects.create(
-            world=world, campaign=campaign, slug="lanternbearers", name="Lanternbearers"
-        )
+        world = cast.create_world(slug="ferrymark-live")
+        system = world.system
+        cast.create_party(cast.create_campaign(world))
         house = Document.objects.create(
             slug="house", title="House rules", system=system, world=world
         )
