@@ -8,7 +8,7 @@ from uuid import UUID
 
 from episodes.lookup import lore_by_name
 from episodes.models import Episode, Mention
-from episodes.schemas import EpisodeIn, IngestReport, LoreRevealIn
+from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport
 from knowledge.graph.models import GraphEdge, SourceKind
 from knowledge.graph.schemas import GraphFact, Provenance
 from knowledge.graph.upsert import replace_source_facts
@@ -145,7 +145,7 @@ def write_reveals(episode: Episode, plan: Iterable[PlannedReveal]) -> None:
         )
 
 
-def parse_audiences(party: Party, entry: LoreRevealIn) -> list[Audience]:
+def parse_audiences(party: Party, entry: EpisodeReveal) -> list[Audience]:
     """Return whom `entry` names, by default the episode's own party; raises Invalid for others than
     NPCs and parties of this world.
     """
@@ -162,7 +162,7 @@ def parse_audiences(party: Party, entry: LoreRevealIn) -> list[Audience]:
     return audiences
 
 
-def find_reveal_subject(party: Party, entry: LoreRevealIn) -> Guarded:
+def find_reveal_subject(party: Party, entry: EpisodeReveal) -> Guarded:
     """Return the lore entry, or its secret with the number of `entry`; raises UnknownLore."""
     reference = entry.lore or ""
     lore = lore_by_name(party.world, [reference]).get(reference)

@@ -82,7 +82,7 @@ class EpisodicSummary(EngineInput):
     version: int = Field(default=1, ge=1, le=2_000_000_000)
 
 
-class LoreRevealIn(EngineInput):
+class EpisodeReveal(EngineInput):
     """A lore entry or an NPC, or one of its secrets (numbered from 1), that somebody learned of in
     this episode.
     """
@@ -137,7 +137,7 @@ class EpisodeIn(EpisodicSummary):
     visibility: Visibility = Field(
         default=Visibility.REVEALED, description="`revealed`: its own party knows it."
     )
-    reveals: list[LoreRevealIn] = Field(default=[], max_length=200)
+    reveals: list[EpisodeReveal] = Field(default=[], max_length=200)
     facts: list[GraphFact] = Field(
         default=[],
         max_length=200,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from episodes.lore_effects import PlannedReveal, parse_audiences, write_reveals
 from episodes.models import Episode
-from episodes.schemas import EpisodeIn, IngestReport, LoreRevealIn, RelationDelta
+from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport, RelationDelta
 from npcs.dispositions import build_change, recompute_dispositions
 from npcs.lookup import UnknownNPC, find_npcs
 from npcs.models import NPC, Appearance, Disposition, DispositionChange
@@ -115,7 +115,7 @@ def refuse_unknown(missing: Mapping[str, Sequence[str]], *, where: str) -> None:
     )
 
 
-def find_reveal_subject(npc: NPC, entry: LoreRevealIn) -> Guarded:
+def find_reveal_subject(npc: NPC, entry: EpisodeReveal) -> Guarded:
     """Return the NPC, or its secret with the number of `entry`; raises Invalid without such one."""
     if entry.secret is None:
         return npc

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import yaml
 
-from episodes.schemas import LoreRevealIn
+from episodes.schemas import EpisodeReveal
 from knowledge.graph.relations import SEED
 from knowledge.graph.schemas import EdgeFact
 from knowledge.schemas import LoreIn
@@ -117,7 +117,7 @@ def check_reveals(world: DemoWorld) -> Iterator[str]:
                 yield f"{played.scene.scene_id}: {name} does not say that {reveal.to} know it"
 
 
-def _known_to(world: DemoWorld, reveal: LoreRevealIn) -> list[str]:
+def _known_to(world: DemoWorld, reveal: EpisodeReveal) -> list[str]:
     if reveal.npc:
         npc = world.npcs[reveal.npc]
         return npc.secrets[reveal.secret - 1].known_to if reveal.secret else npc.known_to
