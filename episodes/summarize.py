@@ -39,7 +39,7 @@ def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[S
     sentences from always winning.
     """
     bags = [
-        frozenset(w.folded for w in name_words(each.text) if len(w.folded) >= SHORTEST_WORD)
+        frozenset(w.norm for w in name_words(each.text) if len(w.norm) >= SHORTEST_WORD)
         for each in candidates
     ]
     weight = {word: float(count) for word, count in Counter(w for bag in bags for w in bag).items()}

@@ -92,7 +92,7 @@ def find_rules(
         limit=question.k,
         language=guess_language(term),
         expansions=[Expansion(each.term, each.weight) for each in terms],
-        named=_first_passages(passages, "rule_id", names),
+        name_hits=_first_passages(passages, "rule_id", names),
         fields=RULE_FIELDS,
         one_of="rule_id",
         mode=mode,
@@ -171,7 +171,7 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         # The graph leg can lift a hit from below the last one that is asked for.
         limit=question.k * (2 if question.expand else 1),
         language=guess_language(question.query),
-        named=_first_passages(passages, "lore_id", names),
+        name_hits=_first_passages(passages, "lore_id", names),
         fields=LORE_FIELDS,
         one_of="lore_id",
         mode=mode,

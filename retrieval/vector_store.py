@@ -1,5 +1,5 @@
-"""The seam to other engines (requirement 1.5): an async store of chunks by domain. PostgreSQL
-implements it."""
+"""The interface to other search engines (requirement 1.5): an async store of chunks by domain, and
+its implementation in PostgreSQL."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ RANGE = {"gte", "gt", "lte", "lt"}
 
 
 class VectorStore(Protocol):
-    """What a search engine has to do for Memory37. A store is bound to one tenant: no call crosses
-    that line."""
+    """What Memory37 needs of a search engine. A store is bound to one tenant and reads and writes no
+    other."""
 
     async def upsert(self, *, domain: str, items: Sequence[Chunk]) -> int:
         """Store or replace `items` by their id; return how many changed something."""
@@ -40,13 +40,13 @@ class VectorStore(Protocol):
 
 @dataclass(frozen=True)
 class StoreDomain:
-    """One domain of one tenant: what may be found in it, and who writes it."""
+    """One domain of one tenant: its visible rows and the function that writes to it."""
 
     rows: "Callable[[], QuerySet[Any, Any]]"
     """Narrowed by world and audience."""
     scopes: Sequence[Scope]
     write: Callable[[Sequence[Chunk]], int]
-    """The app's own `ingest_…`: it knows the entries that passages belong to."""
+    """The app's own `ingest_…` function, which knows the entries that passages belong to."""
     filters: frozenset[str] = frozenset()
     """Keys of `metadata` that may be filtered by."""
     hidden: bool = False
@@ -55,8 +55,8 @@ class StoreDomain:
 class PostgresStore:
     """The passage tables as a `VectorStore`."""
 
-    def __init__(self, shelves: Mapping[Domain, StoreDomain]) -> None:
-        self._domains = shelves
+    def __init__(self, domains: Mapping[Domain, StoreDomain]) -> None:
+        self._domains = domains
 
     async def upsert(self, *, domain: str, items: Sequence[Chunk]) -> int:
         strangers = [item.id for item in items if item.domain != domain]
@@ -73,31 +73,23 @@ class PostgresStore:
         k_keyword: int | None = None,
         filters: Mapping[str, Any] | None = None,
     ) -> list[ChunkScore]:
-        shelf = self._domain(domain)
+        store_domain = self._domain(domain)
         settings = replace(get_preset(domain), k_vector=k_vector, k_keyword=k_keyword or 0)
-        rows = filter_metadata(shelf.rows(), filters or {}, allowed_keys=shelf.filters)
-        found = await sync_to_async(search)(
-            rows,
-            SearchRequest(
-                query=query,
-                scopes=shelf.scopes,
-                hidden=shelf.hidden,
-                preset=settings,
-                limit=max(k_vector, k_keyword or 0),
-                mode="hybrid" if k_keyword else "vector",
-            ),
+        rows = filter_metadata(
+            store_domain.rows(), filters or {}, allowed_keys=store_domain.filters
         )
-        return [_chunk_score(domain, hit) for hit in found.hits]
+        limit, mode = max(k_vector, k_keyword or 0), "hybrid" if k_keyword else "vector"
+        request = SearchRequest(query=query, scopes=store_domain.scopes, preset=settings)
+        request = replace(request, hidden=store_domain.hidden, limit=limit, mode=mode)
+        result = await sync_to_async(search)(rows, request)
+        return [_chunk_score(domain, hit) for hit in result.hits]
 
     def _domain(self, domain: str) -> StoreDomain:
-        shelves: Mapping[str, StoreDomain] = {
-            str(name): shelf for name, shelf in self._domains.items()
-        }
-        if domain not in shelves:
-            raise NotFound(
-                f"There is no domain {domain!r} in this store.", candidates=sorted(shelves)
-            )
-        return shelves[domain]
+        by_name = {str(name): store_domain for name, store_domain in self._domains.items()}
+        if domain not in by_name:
+            detail = f"There is no domain {domain!r} in this store."
+            raise NotFound(detail, candidates=sorted(by_name))
+        return by_name[domain]
 
 
 def filter_metadata(
@@ -107,38 +99,26 @@ def filter_metadata(
     …}`."""
     if unknown := sorted(set(filters) - allowed_keys):
         raise Invalid(f"Unknown filter {unknown[0]!r}.", candidates=sorted(allowed_keys))
-    for key, wanted in filters.items():
-        rows = rows.filter(_condition(key, wanted))
+    for key, value in filters.items():
+        rows = rows.filter(_condition(key, value))
     return rows
 
 
-def _condition(key: str, wanted: Any) -> Q:
-    if isinstance(wanted, Mapping):
-        if not wanted or set(wanted) - RANGE:
+def _condition(key: str, value: Any) -> Q:
+    if isinstance(value, Mapping):
+        if not value or set(value) - RANGE:
             raise Invalid(f"A range for {key!r} takes {', '.join(sorted(RANGE))}.")
-        return Q(**{f"metadata__{key}__{bound}": value for bound, value in wanted.items()})
-    if isinstance(wanted, list | tuple | set):
-        any_of = Q(pk__in=[])
-        for value in wanted:
-            any_of |= Q(metadata__contains={key: value})
+        return Q(**{f"metadata__{key}__{bound}": limit for bound, limit in value.items()})
+    if isinstance(value, list | tuple | set):
+        any_of = Q(pk__in=[])  # an empty list matches nothing
+        for member in value:
+            any_of |= Q(metadata__contains={key: member})
         return any_of
-    return Q(metadata__contains={key: wanted})
+    return Q(metadata__contains={key: value})
 
 
 def _chunk_score(domain: str, hit: Hit) -> ChunkScore:
-    legs = {
-        name: leg
-        for name, leg in hit.legs.items()
-        if leg.rank is not None and leg.score is not None
-    }
-    return ChunkScore.model_validate(
-        {
-            "id": str(hit.id),
-            "domain": domain,
-            "text": hit.text,
-            "payload": hit.payload,
-            "metadata": hit.metadata,
-            "score": hit.score,
-            "legs": legs,
-        }
-    )
+    both = {name: leg for name, leg in hit.legs.items() if None not in (leg.rank, leg.score)}
+    fields = {"text": hit.text, "payload": hit.payload, "metadata": hit.metadata}
+    fields |= {"id": str(hit.id), "domain": domain, "score": hit.score, "legs": both}
+    return ChunkScore.model_validate(fields)

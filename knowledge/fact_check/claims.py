@@ -61,7 +61,7 @@ def with_slots(sentence: str, mentions: list[Mention], nodes: list[GraphNode]) -
     for word in name_words(sentence):
         inside = next((n for n, m in enumerate(mentions) if m.start <= word.start < m.end), None)
         if inside is None:
-            parts.append(word.folded)
+            parts.append(word.norm)
         elif word.start == mentions[inside].start:
             ending = ending_of(mentions[inside].text, nodes[inside])
             parts.append(f"M{inside}_{ending}" if ending else f"M{inside}")

@@ -50,8 +50,8 @@ def get_embedder(domain: str | None = None) -> CachedEmbedder:
 
 def embedder_path() -> str:
     """Return the dotted path that the setting EMBEDDER stands for."""
-    chosen: str = settings.EMBEDDER
-    return BUILT_IN.get(chosen, chosen)
+    setting: str = settings.EMBEDDER
+    return BUILT_IN.get(setting, setting)
 
 
 def _fingerprint() -> tuple[str, ...]:

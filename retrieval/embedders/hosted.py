@@ -94,8 +94,8 @@ class HostedEmbedder:
             with record_embedding(self.name, op=op, texts=len(batch)) as usage:
                 answer = self._answer(batch, tries=tries, within=within)
                 usage.tokens = token_usage(answer) or sum(map(max_token_count, batch))
-                answered = rows_in_order(answer, self.name)
-                rows.append(check_rows(answered, count=len(batch), dims=self.dims, name=self.name))
+                sent_rows = rows_in_order(answer, self.name)
+                rows.append(check_rows(sent_rows, count=len(batch), dims=self.dims, name=self.name))
         return np.concatenate(rows)
 
     def _answer(self, batch: list[str], *, tries: int, within: float) -> Any:

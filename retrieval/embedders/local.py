@@ -134,22 +134,22 @@ class LoadedModels:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._loaded: tuple[MiniLM, Any] | None = None
-        self._abandoned: object = None
+        self._pair: tuple[MiniLM, Any] | None = None
+        self._parent_pair: object = None
 
     def leave_to_parent(self) -> None:
         """Start afresh in a forked child: the session's threads stayed behind. It is kept, for its
         destructor would wait for them for ever; its memory is shared with the parent, so that costs
         nothing."""
         self._lock = threading.Lock()
-        self._abandoned, self._loaded = self._loaded, None
+        self._parent_pair, self._pair = self._pair, None
 
     def get(self) -> tuple[MiniLM, Any]:
-        if self._loaded is None:
+        if self._pair is None:
             with self._lock:
-                if self._loaded is None:
-                    self._loaded = (MiniLM(), self._use())
-        return self._loaded
+                if self._pair is None:
+                    self._pair = (MiniLM(), self._use())
+        return self._pair
 
     @staticmethod
     def _use() -> Any:
@@ -191,9 +191,9 @@ class LocalEmbedder:
             minilm, use = _models.get()
             clean = [encodable(text) for text in texts]
             english = [number for number, text in enumerate(clean) if mostly_latin(text)]
-            tokenized = [minilm.tokens(clean[number]) for number in english]
-            usage.tokens = sum(map(len, tokenized)) or sum(len(text.split()) for text in clean)
-            rows[english, :MINILM_DIMS] = minilm.embed_tokens(tokenized) * np.sqrt(MINILM_SHARE)
+            token_ids = [minilm.tokens(clean[number]) for number in english]
+            usage.tokens = sum(map(len, token_ids)) or sum(len(text.split()) for text in clean)
+            rows[english, :MINILM_DIMS] = minilm.embed_tokens(token_ids) * np.sqrt(MINILM_SHARE)
             rows[:, MINILM_DIMS:] = unit_rows(use.encode(clean)) * np.sqrt(1 - MINILM_SHARE)
             return unit_rows(rows)
 

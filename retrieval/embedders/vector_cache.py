@@ -58,12 +58,12 @@ def store_vectors(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]
 
     The disk is not waited for: a vector lost with the power is embedded again.
     """
-    packed = [pack_vector(row) for row in vectors.values()]
+    halves = [pack_vector(row) for row in vectors.values()]
     hashes = [text_hash(text) for text in vectors]
     values: dict[str, Any] = {
         "model": model,
         "hashes": hashes,
-        "vectors": packed,
+        "vectors": halves,
         "now": timezone.now(),
     }
     is_outermost = (
@@ -73,7 +73,7 @@ def store_vectors(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]
         if is_outermost:
             cursor.execute("SET LOCAL synchronous_commit = off")
         cursor.execute(STORE_VECTORS, values)
-    return {text: unpack_vector(row) for text, row in zip(vectors, packed, strict=True)}
+    return {text: unpack_vector(row) for text, row in zip(vectors, halves, strict=True)}
 
 
 def delete_vectors(texts: Iterable[str]) -> int:
@@ -93,5 +93,5 @@ def pack_vector(row: Vectors) -> bytes:
     return row.astype(STORED_TYPE).tobytes()
 
 
-def unpack_vector(stored: bytes | memoryview) -> Vectors:
-    return np.frombuffer(stored, dtype=STORED_TYPE).astype(np.float32)
+def unpack_vector(data: bytes | memoryview) -> Vectors:
+    return np.frombuffer(data, dtype=STORED_TYPE).astype(np.float32)

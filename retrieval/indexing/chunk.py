@@ -69,8 +69,8 @@ def _secret_pieces(
     if outer is not None:
         audiences = tuple(name for name in audiences if name in outer)
     pieces: list[Piece] = []
-    for part, nested in split_secrets(body):
-        if nested:
+    for part, is_secret in split_secrets(body):
+        if is_secret:
             pieces += _secret_pieces(part, headings, largest, audiences)
         else:
             pieces += [

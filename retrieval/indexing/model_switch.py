@@ -51,15 +51,15 @@ def stage_vectors(
 ) -> int:
     """Compute what is missing; return how many vectors that were. What was staged before is not
     computed again."""
-    done = 0
+    count = 0
     while rows := list(
         passages_to_stage(model, embedder).only("id", "rev", "text", "context")[:BATCH]
     ):
         vectors = embedder.embed_document([row.indexed_text for row in rows])
         save_staged(model, embedder, rows, vectors)
-        done += len(rows)
-        on_batch(done)
-    return done
+        count += len(rows)
+        on_batch(count)
+    return count
 
 
 def swap_vectors(model: type[Passage], embedder: Embedder) -> int:

@@ -79,7 +79,7 @@ def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
 
 
 def _entry(fields: Mapping[str, Any]) -> SourceEntry:
-    known = {"language", "breadcrumb", "aliases", *TITLE_KEYS, *TEXT_KEYS, *ID_KEYS}
+    known_keys = {"language", "breadcrumb", "aliases", *TITLE_KEYS, *TEXT_KEYS, *ID_KEYS}
     body = _text(_first(fields, TEXT_KEYS))
     heading = _FIRST_HEADING.match(body)
     title = str(_first(fields, TITLE_KEYS) or "").strip() or (heading[1] if heading else "")
@@ -96,7 +96,7 @@ def _entry(fields: Mapping[str, Any]) -> SourceEntry:
         language=str(fields.get("language") or guess_language(f"{title} {body}")),
         breadcrumb=tuple(string_list(fields.get("breadcrumb"))),
         aliases=tuple(string_list(fields.get("aliases"))),
-        extra={key: value for key, value in fields.items() if key not in known},
+        extra={key: value for key, value in fields.items() if key not in known_keys},
     )
 
 

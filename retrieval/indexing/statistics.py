@@ -34,9 +34,9 @@ def count_words(
             old = table._default_manager.using(using).filter(domain=domain)
             (old if names is None else old.filter(scope__in=names)).delete()
         cursor.execute(_statement().format(rows=rows), {**parameters, "domain": domain})
-        counted = ScopeStatistics.objects.using(using).filter(domain=domain)
-        counted = counted if names is None else counted.filter(scope__in=names)
-        return int(counted.aggregate(total=models.Sum("rows"))["total"] or 0)
+        totals = ScopeStatistics.objects.using(using).filter(domain=domain)
+        totals = totals if names is None else totals.filter(scope__in=names)
+        return int(totals.aggregate(total=models.Sum("rows"))["total"] or 0)
 
 
 def rows_with_scope(model: type[Passage]) -> "models.QuerySet[Any]":

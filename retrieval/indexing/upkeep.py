@@ -29,20 +29,23 @@ def recount_changed(model: type[Passage]) -> list[str]:
     them."""
     now = timezone.now()
     recent = rows_with_scope(model).filter(updated_at__gt=now - RECOUNT_WINDOW)
-    changed = dict(
+    last_changes = dict(
         recent.values("counted_scope")
         .annotate(last=Max("updated_at"))
         .values_list("counted_scope", "last")
     )
     counts = ScopeStatistics.objects.filter(
-        domain=model.search_config.domain, scope__in=list(changed)
+        domain=model.search_config.domain, scope__in=list(last_changes)
     )
-    counted = dict(counts.values_list("scope", "refreshed_at"))
+    last_counts = dict(counts.values_list("scope", "refreshed_at"))
     due = [
         scope
-        for scope, last in changed.items()
-        if scope not in counted
-        or (counted[scope] < now - RECOUNT_INTERVAL and last > counted[scope] - RECOUNT_INTERVAL)
+        for scope, last in last_changes.items()
+        if scope not in last_counts
+        or (
+            last_counts[scope] < now - RECOUNT_INTERVAL
+            and last > last_counts[scope] - RECOUNT_INTERVAL
+        )
     ]
     if due:
         count_words(model, due)
@@ -67,16 +70,16 @@ def rebuild_words(
     model: type[Passage], on_batch: Callable[[int], None] = lambda _done: None
 ) -> int:
     """Make the words of every passage anew from its text; return how many there are."""
-    done, last = 0, None
+    count, last = 0, None
     while keys := list(_after(model, last).values_list("pk", flat=True)[:REBUILD_BATCH]):
         model._default_manager.filter(pk__in=keys).update(
             search_vector=None
         )  # the trigger fills it
-        done, last = done + len(keys), keys[-1]
-        on_batch(done)
+        count, last = count + len(keys), keys[-1]
+        on_batch(count)
     count_words(model)
     clear_row_estimates()
-    return done
+    return count
 
 
 def retry_parked(model: type[Passage]) -> int:

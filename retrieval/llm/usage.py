@@ -1,4 +1,4 @@
-"""What the language model was used for and what it cost: a row per call, failed ones too, never its
+"""Usage and cost of the language model: one row per call, failed calls included, without their
 text."""
 
 import logging
@@ -31,24 +31,25 @@ class Spending:
 
 @contextmanager
 def record_call(*, model: str, purpose: str, mode: str) -> Iterator[LanguageModelCall]:
-    """Write one row for the call made inside; it fills in the tokens."""
+    """Write one row for the call made inside the block, which fills in the tokens."""
     row = LanguageModelCall(model=model, purpose=purpose, mode=mode)
-    started = time.monotonic()
+    start = time.monotonic()
     try:
         yield row
-    except GeneratorExit:  # whoever read the stream has enough
+    except GeneratorExit:
+        # The reader stopped early, which is no failure of the call.
         raise
     except BaseException as error:
         row.ok, row.error = False, type(error).__name__
         raise
     finally:
-        row.duration_ms = int(1000 * (time.monotonic() - started))
+        row.duration_ms = int(1000 * (time.monotonic() - start))
         row.cost = compute_cost(row.tokens_in, row.tokens_out)
         write_row(row)
 
 
 def note_usage(row: LanguageModelCall, usage: Any) -> None:
-    """Take the tokens from the `usage` of an answer; servers that send none leave 0."""
+    """Copy the token counts from the `usage` of an answer; servers that send none leave 0."""
     row.tokens_in = int(getattr(usage, "prompt_tokens", 0) or 0)
     row.tokens_out = int(getattr(usage, "completion_tokens", 0) or 0)
 
@@ -56,14 +57,15 @@ def note_usage(row: LanguageModelCall, usage: Any) -> None:
 def compute_cost(tokens_in: int, tokens_out: int) -> Decimal | None:
     if not (settings.LLM_PRICE_IN or settings.LLM_PRICE_OUT):
         return None
-    per_million = tokens_in * Decimal(str(settings.LLM_PRICE_IN)) + tokens_out * Decimal(
-        str(settings.LLM_PRICE_OUT)
+    # By way of str: Decimal(0.15) would carry the error of the float.
+    price_in, price_out = (Decimal(str(p)) for p in (settings.LLM_PRICE_IN, settings.LLM_PRICE_OUT))
+    return ((tokens_in * price_in + tokens_out * price_out) / 1_000_000).quantize(
+        Decimal("0.000001")
     )
-    return (per_million / 1_000_000).quantize(Decimal("0.000001"))
 
 
 def spending(*, since: datetime, purpose: str | None = None) -> Spending:
-    """Return what was used since then, for one purpose or all."""
+    """Return the usage since that time, for one purpose or all."""
     rows = LanguageModelCall.objects.filter(created_at__gte=since)
     if purpose is not None:
         rows = rows.filter(purpose=purpose)
@@ -78,7 +80,8 @@ def spending(*, since: datetime, purpose: str | None = None) -> Spending:
 
 
 def write_row(row: LanguageModelCall) -> None:
-    """The ledger must not cost an answer: a row that cannot be written is logged."""
+    """Save `row`; log a failure instead of raising it."""
+    # Bookkeeping must not cost the caller the answer, nor break the caller's transaction.
     try:
         with transaction.atomic():
             row.save(force_insert=True)

@@ -26,7 +26,7 @@ class CompiledRows:
     because building and compiling a queryset takes as long as a fast search."""
 
     def __init__(self, queryset: "QuerySet[Any, Any]") -> None:
-        self.queryset, self._compiled = (
+        self.queryset, self._sql_by_columns = (
             queryset,
             dict[tuple[str, ...], tuple[str, dict[str, Any]]](),
         )
@@ -34,15 +34,15 @@ class CompiledRows:
     def sql(self, *columns: str) -> tuple[str, dict[str, Any]]:
         """Return the SQL that selects `columns`, with parameters named `f0`, `f1`, … so that it may
         stand more than once in a statement, and their values."""
-        if columns not in self._compiled:
-            self._compiled[columns] = named_parameters(self.queryset, *columns)
-        return self._compiled[columns]
+        if columns not in self._sql_by_columns:
+            self._sql_by_columns[columns] = named_parameters(self.queryset, *columns)
+        return self._sql_by_columns[columns]
 
     def fetch(self, statement: str, columns: Sequence[str], **values: Any) -> list[tuple[Any, ...]]:
         """Run `statement`, in which `{rows}` stands for these rows with `columns`."""
-        text, given = self.sql(*columns)
+        text, row_values = self.sql(*columns)
         with connections[self.queryset.db].cursor() as cursor:
-            cursor.execute(statement.format(rows=text), {**given, **values})
+            cursor.execute(statement.format(rows=text), {**row_values, **values})
             return list(cursor.fetchall())
 
     @property
@@ -79,8 +79,8 @@ def named_parameters(queryset: "QuerySet[Any, Any]", *columns: str) -> tuple[str
     values."""
     sql, values = compile_sql(queryset, columns)
     numbers = count()
-    named = PLACEHOLDER.sub(lambda found: "%%" if found[1] == "%" else f"%(f{next(numbers)})s", sql)
-    return named, {f"f{number}": value for number, value in enumerate(values)}
+    text = PLACEHOLDER.sub(lambda found: "%%" if found[1] == "%" else f"%(f{next(numbers)})s", sql)
+    return text, {f"f{number}": value for number, value in enumerate(values)}
 
 
 def compile_sql(

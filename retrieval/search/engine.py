@@ -28,12 +28,12 @@ NEAR_MISSES = 5
 
 @dataclass
 class Clock:
-    started: float = field(default_factory=time.perf_counter)
+    start: float = field(default_factory=time.perf_counter)
     laps: dict[str, float] = field(default_factory=dict)
 
     def lap(self, name: str) -> None:
         """Note the milliseconds since the last lap."""
-        self.laps[name] = 1000 * (time.perf_counter() - self.started) - sum(self.laps.values())
+        self.laps[name] = 1000 * (time.perf_counter() - self.start) - sum(self.laps.values())
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ def search(rows: "QuerySet[Any, Any] | CompiledRows", request: SearchRequest) ->
     mode = request.check_mode() or preset.mode
     plan = SearchPlan(request, domain, preset, mode, query, request.check_limit())
     depths = {"k_vector": preset.k_vector, "k_keyword": preset.k_keyword}
-    with record_search(domain, mode=mode, **depths) as recorded:
+    with record_search(domain, mode=mode, **depths) as telemetry_hits:
         result = _run(plan, rows, notices)
-        recorded.extend(result.hits)
+        telemetry_hits.extend(result.hits)
     return result
 
 
 def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> SearchResult:
     request, clock = plan.request, Clock()
     # The model is asked before the database is touched, so that no connection waits for it.
-    vector, degraded = _embed_query(plan)
+    vector, missing_legs = _embed_query(plan)
     clock.lap("embed")
     estimate = estimate_rows(rows.queryset, rows.key)
     clock.lap("plan")
@@ -82,7 +82,7 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
     if vector and estimate.rows and all(hit.legs["vector"].score is None for hit in hits):
         # No passage has a vector of this model yet. Without hits the words get the whole weight in
         # a second try.
-        degraded = ("vector",)
+        missing_legs = ("vector",)
         parameters = _parameters(plan, None, estimate)
         hits = hits or [
             _hit(row, request.fields) for row in statement.run(text, parameters, plan.preset)
@@ -101,7 +101,7 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
     }
     return SearchResult(
         hits=hits[: plan.limit],
-        degraded=degraded,
+        degraded=missing_legs,
         notices=notices,
         timings={**clock.laps, "total": sum(clock.laps.values())},
         explain={**explanation, "words": statement.words(parameters)} if request.explain else None,
@@ -147,9 +147,9 @@ def _parameters(
         "k_keyword": max(preset.k_keyword, depth),
         "k_vector": max(preset.k_vector, depth) if vector else 0,
         "vector": vector.vector if vector else None,
-        "named_ids": [named.id for named in request.named],
-        "named_kinds": [named.kind for named in request.named],
-        "named_scores": [float(named.score) for named in request.named],
+        "named_ids": [named.id for named in request.name_hits],
+        "named_kinds": [named.kind for named in request.name_hits],
+        "named_scores": [float(named.score) for named in request.name_hits],
         "fusion": preset.fusion.value,
         "rrf_k": preset.rrf_k,
         "vector_weight": _vector_weight(plan, vector),

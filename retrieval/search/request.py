@@ -52,7 +52,7 @@ class SearchRequest:
     """None: the mode of the preset."""
     language: str | None = None
     expansions: Sequence[Expansion] = ()
-    named: Sequence[NamedPassage] = ()
+    name_hits: Sequence[NamedPassage] = ()
     fields: Sequence[str] = ()
     """More columns to return with each hit, also of related rows (`lore__title`)."""
     one_of: str = ""

@@ -144,8 +144,8 @@ def build_text(
 def hit_columns_sql(model: type[Passage], fields: tuple[str, ...]) -> str:
     """The rows to show: what a hit brings, and `fields`, which may lead to other tables
     (`rule__title`)."""
-    wanted = dict.fromkeys((*HIT_COLUMNS, *fields))
-    return named_parameters(model._base_manager.all(), *wanted)[0]
+    names = dict.fromkeys((*HIT_COLUMNS, *fields))
+    return named_parameters(model._base_manager.all(), *names)[0]
 
 
 def fetch_dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
@@ -160,17 +160,17 @@ def fetch_dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
     ]
 
 
-_known_columns: dict[str, list[tuple[str, bool]]] = {}
+_columns_by_text: dict[str, list[tuple[str, bool]]] = {}
 
 
 def column_types(text: str, cursor: Any) -> list[tuple[str, bool]]:
     """The names of the columns that `text` answers, and which hold JSON: the same each time, so
     described once."""
-    columns = _known_columns.get(text)
+    columns = _columns_by_text.get(text)
     if columns is None:
-        if len(_known_columns) >= MOST_TEXTS:
-            _known_columns.clear()
-        columns = _known_columns[text] = [
+        if len(_columns_by_text) >= MOST_TEXTS:
+            _columns_by_text.clear()
+        columns = _columns_by_text[text] = [
             (column.name, column.type_code == JSONB) for column in cursor.description
         ]
     return columns

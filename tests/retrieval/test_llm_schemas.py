@@ -53,7 +53,9 @@ def parts(schema: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("bounded", [True, False])
 def test_objects_are_closed_and_complete(bounded: bool) -> None:
     objects = [
-        part for part in parts(strict_schema(Kept, bounded=bounded)) if part.get("type") == "object"
+        part
+        for part in parts(strict_schema(Kept, with_bounds=bounded))
+        if part.get("type") == "object"
     ]
     assert len(objects) == 3
     for part in objects:
@@ -62,7 +64,7 @@ def test_objects_are_closed_and_complete(bounded: bool) -> None:
 
 
 def test_every_string_and_list_is_bounded() -> None:
-    found = parts(strict_schema(Kept, bounded=True))
+    found = parts(strict_schema(Kept, with_bounds=True))
     free = [
         part
         for part in found
@@ -74,19 +76,19 @@ def test_every_string_and_list_is_bounded() -> None:
 
 
 def test_without_bounds_there_is_none() -> None:
-    for part in parts(strict_schema(Kept, bounded=False)):
+    for part in parts(strict_schema(Kept, with_bounds=False)):
         assert not part.keys() & BOUNDS
         assert "default" not in part
         assert "oneOf" not in part
 
 
 def test_a_reference_stands_alone() -> None:
-    for part in parts(strict_schema(Kept, bounded=True)):
+    for part in parts(strict_schema(Kept, with_bounds=True)):
         assert "$ref" not in part or list(part) == ["$ref"]
 
 
 def test_a_field_may_be_called_like_a_keyword() -> None:
-    assert "title" in strict_schema(Cat, bounded=False)["properties"]
+    assert "title" in strict_schema(Cat, with_bounds=False)["properties"]
 
 
 def test_plain_ways_ask_without_a_schema() -> None:

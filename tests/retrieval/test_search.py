@@ -117,7 +117,7 @@ def test_nothing_of_another_tenant_is_found(shelf: object) -> None:
 def test_a_name_counts_only_inside_the_queryset(shelf: dict[str, BenchPassage]) -> None:
     hidden = BenchPassage.objects.create(key="elsewhere", tenant="other", text="Mira")
     names = [NamedPassage(hidden.pk, "exact"), NamedPassage(shelf["guild"].pk, "alias", 0.9)]
-    found = ask("the boat people", named=names)
+    found = ask("the boat people", name_hits=names)
     assert found[0] == "guild"
     assert "elsewhere" not in found
 

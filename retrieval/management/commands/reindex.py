@@ -63,8 +63,8 @@ class Command(BaseCommand):
         embed_pending(
             model, on_batch=lambda done: self._progress(f"{name}: vectors {done}/{total}")
         )
-        if built := index_vectors(model):
-            self._progress(f"{name}: vector index {built}")
+        if index := index_vectors(model):
+            self._progress(f"{name}: vector index {index}")
         if left := parked_passages(model).count():
             self.stderr.write(f"{name}: {left} passages were given up, see embed_error")
 

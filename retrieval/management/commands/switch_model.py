@@ -44,13 +44,13 @@ class Command(BaseCommand):
     def _switch(self, model: type[Passage], *, stage_only: bool) -> None:
         domain = model.search_config.domain
         embedder = get_embedder(domain)
-        wanted = passages_to_stage(model, embedder).count()
-        if not wanted and not foreign_passages(model, embedder).exists():
+        total = passages_to_stage(model, embedder).count()
+        if not total and not foreign_passages(model, embedder).exists():
             self.stdout.write(f"{domain}: every vector is of {embedder.name}")
             return
-        self.stdout.write(f"{domain}: {wanted} vectors to compute with {embedder.name}")
+        self.stdout.write(f"{domain}: {total} vectors to compute with {embedder.name}")
         stage_vectors(
-            model, embedder, on_batch=lambda done: self._progress(f"{domain}: {done}/{wanted}")
+            model, embedder, on_batch=lambda done: self._progress(f"{domain}: {done}/{total}")
         )
         if stage_only:
             self.stdout.write(f"{domain}: staged; run again without --stage-only to swap")

@@ -1,8 +1,8 @@
-"""Find which known thing a name means, and which names a sentence holds."""
+"""Look up names: which known entry a name means, and which names a sentence contains."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
@@ -11,17 +11,13 @@ from rapidfuzz.distance import OSA
 
 from retrieval.errors import Ambiguous, NotFound
 from retrieval.text.names.inflections import name_forms, text_forms
-from retrieval.text.names.normalize import Word, compose, jamo, name_words
+from retrieval.text.names.normalize import Word, compose, fold_name, jamo, name_words
 from retrieval.text.scripts import has_hangul
 
 MatchKind = Literal["exact", "alias", "ending", "part", "fuzzy"]
-SCORES: dict[MatchKind, float] = {
-    "exact": 1.0,
-    "alias": 0.99,
-    "ending": 0.97,
-    "part": 0.8,
-    "fuzzy": 0.7,
-}
+# The best that each kind can score; a fuzzy match loses a share of it with every typo.
+SCORES: dict[MatchKind, float] = {"exact": 1.0, "alias": 0.99, "ending": 0.97}
+SCORES |= {"part": 0.8, "fuzzy": 0.7}
 MAX_PART_WORDS = 6
 MAX_JOINED = 3
 CANDIDATES = 5
@@ -29,8 +25,8 @@ CANDIDATES = 5
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """A known thing: `key` is given back, `name` is shown, `aliases` are its other names in any
-    language."""
+    """An entry that names refer to: `key` identifies it, `name` is displayed, `aliases` are its
+    other names in any language."""
 
     key: Hashable
     name: str
@@ -47,8 +43,8 @@ class NameMatch:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Characters [start, end) of the (NFC) text name one of `matches`; more than one key means:
-    ambiguous."""
+    """Characters [start, end) of the text (in NFC) name one of `matches`; more than one key means
+    that the name is ambiguous."""
 
     text: str
     start: int
@@ -62,7 +58,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class NameForm:
-    """One way to write an entry's name."""
+    """One way to write an entry's name: the whole name, an alias or a part of either."""
 
     entry: KnownName
     words: tuple[Word, ...]
@@ -70,40 +66,36 @@ class NameForm:
     how: MatchKind
 
     def match(self, how: MatchKind, score: float | None = None) -> NameMatch:
-        return NameMatch(
-            self.entry.key, self.entry.name, how, SCORES[how] if score is None else score
-        )
+        score = SCORES[how] if score is None else score
+        return NameMatch(self.entry.key, self.entry.name, how, score)
 
 
-@dataclass
+Span = tuple[int, int, tuple[NameMatch, ...]]
+"""First word, the word after the last, and the equally good matches."""
+
+
 class NameIndex:
-    entries: Iterable[KnownName]
-    _by_form: dict[str, list[NameForm]] = field(
-        default_factory=lambda: defaultdict(list), init=False, repr=False
-    )
-    _joined: dict[str, list[NameForm]] = field(
-        default_factory=lambda: defaultdict(list), init=False, repr=False
-    )
-    _full: list[NameForm] = field(default_factory=list, init=False, repr=False)
+    """An in-memory index of names and aliases."""
 
-    def __post_init__(self) -> None:
-        self.entries = tuple(self.entries)
-        for entry in self.entries:
-            for form in name_forms_of(entry):
-                self._add(form)
-
-    def _add(self, form: NameForm) -> None:
-        for first_word in form.forms[0]:
-            self._by_form[first_word].append(form)
-        if form.how != "part":
-            self._full.append(form)
-            self._joined["".join(word.folded for word in form.words)].append(form)
+    def __init__(self, entries: Iterable[KnownName]) -> None:
+        self.entries = tuple(entries)
+        self._by_form: dict[str, list[NameForm]] = defaultdict(list)
+        self._by_joined_words: dict[str, list[NameForm]] = defaultdict(list)
+        self._full: list[NameForm] = []
+        for form in (form for entry in self.entries for form in name_forms_of(entry)):
+            for first_word in form.forms[0]:
+                self._by_form[first_word].append(form)
+            if form.how != "part":
+                self._full.append(form)
+                self._by_joined_words["".join(word.norm for word in form.words)].append(form)
 
     def find(self, name: str, *, limit: int = CANDIDATES) -> list[NameMatch]:
         """Return the entries that `name` may mean, best first, one match each."""
-        query_words = name_words(name)
+        words = name_words(name)
+        readings = self._readings(words, 0)
+        whole = [form.match(how) for end, form, how in readings if end == len(words)]
         best: dict[Hashable, NameMatch] = {}
-        for match in (*self._whole(query_words), *self._typo_matches(query_words)):
+        for match in (*whole, *self._typo_matches(words)):
             if match.key not in best or match.score > best[match.key].score:
                 best[match.key] = match
         return sorted(best.values(), key=lambda match: (-match.score, match.name))[:limit]
@@ -117,198 +109,161 @@ class NameIndex:
         tier = [match for match in matches if _tier(match) == _tier(matches[0])]
         if len(tier) > 1:
             names = [match.name for match in tier[:CANDIDATES]]
-            raise Ambiguous(
-                f"{name!r} fits several: {', '.join(names)}. Name one of them.", candidates=names
-            )
+            detail = f"{name!r} fits several: {', '.join(names)}. Name one of them."
+            raise Ambiguous(detail, candidates=names)
         return tier[0].key
 
     def suggest(self, name: str) -> list[str]:
-        """Return up to five names that look a little like `name`."""
-        names = {
-            entry.name: " ".join(word.folded for word in name_words(entry.name))
-            for entry in self.entries
-        }
-        query = " ".join(word.folded for word in name_words(name))
-        near = process.extract(query, names, scorer=fuzz.WRatio, limit=CANDIDATES, score_cutoff=55)
-        return [shown for _text, _score, shown in near]
+        """Return up to five names that resemble `name`."""
+        names = {entry.name: fold_name(entry.name) for entry in self.entries}
+        near = process.extract(
+            fold_name(name), names, scorer=fuzz.WRatio, limit=CANDIDATES, score_cutoff=55
+        )
+        return [similar for _text, _score, similar in near]
 
     def mentions(self, text: str) -> list[Mention]:
-        """Return the names in `text` from left to right; the longest and best reading of each
-        stretch wins."""
+        """Return the names in `text` from left to right; where matches overlap, the longest and
+        then the best one wins."""
         if not self.entries:
             return []
-        text_words = name_words(text)
-        has_case = any(word.raw[0].isupper() for word in text_words[1:])
-        spans = [*self._spans(text_words, has_case), *self._typo_spans(text_words)]
+        words = name_words(text)
+        # A capital at the start of a sentence says nothing about the text's use of capitals.
+        has_case = any(word.raw[0].isupper() for word in words[1:])
+        spans = [*self._spans(words, has_case), *self._typo_spans(words)]
         spans.sort(key=lambda span: (span[0] - span[1], -span[2][0].score, span[0]))
         used_words: set[int] = set()
         best_spans = []
         for begin, end, matches in spans:
             if used_words.isdisjoint(range(begin, end)):
                 used_words.update(range(begin, end))
-                best_spans.append((begin, end, matches))
-        return [
-            _mention(compose(text), text_words[begin:end], matches)
-            for begin, end, matches in sorted(best_spans)
-        ]
-
-    def _whole(self, text_words: list[Word]) -> Iterator[NameMatch]:
-        for end, written, how in self._readings(text_words, 0):
-            if end == len(text_words):
-                yield written.match(how)
+                best_spans.append((words[begin].start, words[end - 1].end, matches))
+        composed = compose(text)
+        best_spans.sort(key=lambda span: span[0])
+        return [Mention(composed[start:end], start, end, names) for start, end, names in best_spans]
 
     def _readings(
         self, text_words: list[Word], begin: int
     ) -> Iterator[tuple[int, NameForm, MatchKind]]:
-        """Yield (end, way to write, how) of every name that begins at word `begin`."""
+        """Yield (end, form, kind) of every name that begins at word `begin`."""
         if begin >= len(text_words):
             return
-        for form in text_forms(text_words[begin].folded):
-            for written in self._by_form.get(form, ()):
-                if matches_words(written, text_words[begin:]):
-                    yield begin + len(written.words), written, _how(written, text_words[begin:])
+        for first_word in text_forms(text_words[begin].norm):
+            for form in self._by_form.get(first_word, ()):
+                if matches_words(form, text_words[begin:]):
+                    yield begin + len(form.words), form, match_kind(form, text_words[begin:])
+        # Names that are written with other spaces than the entry: `Ironhold` for `Iron Hold`.
         for count in range(1, min(MAX_JOINED, len(text_words) - begin) + 1):
-            joined = "".join(word.folded for word in text_words[begin : begin + count])
-            for written in (w for form in text_forms(joined) for w in self._joined.get(form, ())):
-                if len(written.words) != count:
-                    yield begin + count, written, "ending"
+            joined_words = "".join(word.norm for word in text_words[begin : begin + count])
+            for phrase in text_forms(joined_words):
+                for form in self._by_joined_words.get(phrase, ()):
+                    if len(form.words) != count:
+                        yield begin + count, form, "ending"
 
-    def _spans(
-        self, text_words: list[Word], has_case: bool
-    ) -> Iterator[tuple[int, int, tuple[NameMatch, ...]]]:
+    def _spans(self, text_words: list[Word], has_case: bool) -> Iterator[Span]:
         for begin in range(len(text_words)):
             by_end: dict[int, list[NameMatch]] = defaultdict(list)
-            for end, written, how in self._readings(text_words, begin):
-                if is_proper_name(written, text_words[begin:end], has_case):
-                    by_end[end].append(written.match(how))
+            for end, form, how in self._readings(text_words, begin):
+                if is_proper_name(form, text_words[begin:end], has_case):
+                    by_end[end].append(form.match(how))
             for end, matches in by_end.items():
-                yield begin, end, best_matches(matches)
+                best = max(map(_tier, matches))
+                unique = {match.key: match for match in matches if _tier(match) == best}
+                yield begin, end, tuple(unique.values())
 
     def _typo_matches(self, text_words: list[Word], *, count: int = 0) -> Iterator[NameMatch]:
-        """Yield the full names (of `count` words, if given) that differ from `said` by a slip or
-        two."""
-        text = [jamo(form) for form in _whole_forms(text_words)]
-        for written in self._full:
-            if count and len(written.words) != count:
+        """Yield the full names (of `count` words, if given) that differ from the text by one or two
+        typos."""
+        if not text_words:
+            return
+        head = [word.norm for word in text_words[:-1]]
+        phrases = [jamo(" ".join((*head, last))) for last in text_forms(text_words[-1].norm)]
+        for form in self._full:
+            if count and len(form.words) != count:
                 continue
-            name = jamo(" ".join(word.folded for word in written.words))
-            distance = min(OSA.distance(name, form, score_cutoff=2) for form in text) if text else 3
+            name = jamo(" ".join(word.norm for word in form.words))
+            distance = min(OSA.distance(name, phrase, score_cutoff=2) for phrase in phrases)
             if 0 < distance <= max_typos(name):
-                yield written.match("fuzzy", SCORES["fuzzy"] * (1 - distance / len(name)))
+                yield form.match("fuzzy", SCORES["fuzzy"] * (1 - distance / len(name)))
 
-    def _typo_spans(
-        self, text_words: list[Word]
-    ) -> Iterator[tuple[int, int, tuple[NameMatch, ...]]]:
-        longest = max((len(written.words) for written in self._full), default=0)
-        for begin, count in product(
-            range(len(text_words)), range(1, min(longest, MAX_PART_WORDS) + 1)
-        ):
+    def _typo_spans(self, text_words: list[Word]) -> Iterator[Span]:
+        longest = min(max((len(form.words) for form in self._full), default=0), MAX_PART_WORDS)
+        for begin, count in product(range(len(text_words)), range(1, longest + 1)):
             window = text_words[begin : begin + count]
-            if len(window) == count and window[0].capital and window[-1].capital:
-                matches = sorted(
-                    self._typo_matches(window, count=count), key=lambda match: -match.score
-                )
-                if matches:
-                    yield (
-                        begin,
-                        begin + count,
-                        tuple(m for m in matches if m.score == matches[0].score),
-                    )
+            if len(window) < count or not (window[0].capital and window[-1].capital):
+                continue
+            matches = list(self._typo_matches(window, count=count))
+            best = max((match.score for match in matches), default=0)
+            if matches:
+                yield begin, begin + count, tuple(m for m in matches if m.score == best)
 
 
 def name_forms_of(entry: KnownName) -> Iterator[NameForm]:
-    folded_names: set[tuple[str, ...]] = set()
+    """Yield the whole names of `entry` and their parts; a part that two names share comes once."""
+    seen: set[tuple[str, ...]] = set()
     for number, text in enumerate((entry.name, *entry.aliases)):
         name = tuple(name_words(text))
-        forms = tuple(name_forms(word.folded, word.raw) for word in name)
+        forms = tuple(name_forms(word.norm, word.raw) for word in name)
         for begin, end in name_parts(name):
-            folded = tuple(word.folded for word in name[begin:end])
+            norms = tuple(word.norm for word in name[begin:end])
             whole = end - begin == len(name)
-            if folded not in folded_names or whole:
-                folded_names.add(folded)
+            if norms not in seen or whole:
+                seen.add(norms)
                 how: MatchKind = "part" if not whole else ("alias" if number else "exact")
                 yield NameForm(entry, name[begin:end], forms[begin:end], how)
 
 
 def name_parts(name: tuple[Word, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the whole name, then the parts of it that could stand for it (`Mira` and `Voss` of
-    `Mira Voss`)."""
-    if not name:
-        return
-    yield 0, len(name)
-    if len(name) > MAX_PART_WORDS:
-        return
-    for begin, end in product(range(len(name)), range(1, len(name) + 1)):
-        if (
-            0 < end - begin < len(name)
-            and can_stand_alone(name[begin])
-            and can_stand_alone(name[end - 1])
-        ):
-            yield begin, end
+    """Yield the whole name, then the parts that may replace it (`Mira` and `Voss` of `Mira
+    Voss`)."""
+    if name:
+        yield 0, len(name)
+    # The parts of a name grow with the square of its words, and nobody abbreviates a sentence.
+    if len(name) <= MAX_PART_WORDS:
+        for begin, end in product(range(len(name)), range(1, len(name) + 1)):
+            is_part = 0 < end - begin < len(name)
+            if is_part and is_distinctive(name[begin]) and is_distinctive(name[end - 1]):
+                yield begin, end
 
 
-def can_stand_alone(word: Word) -> bool:
-    return (
-        word.capital
-        and not word.raw.isdigit()
-        and (len(word.folded) > 2 or has_hangul(word.folded))
-    )
+def is_distinctive(word: Word) -> bool:
+    """Whether a part of a name may begin or end with `word` (not with `of`, `de` or a number)."""
+    long_enough = len(word.norm) > 2 or has_hangul(word.norm)
+    return word.capital and not word.raw.isdigit() and long_enough
 
 
 def matches_words(form: NameForm, text_words: list[Word]) -> bool:
-    """Whether `said` goes on as this name does, each word in some form of its own; a particle ends
-    the name."""
+    """Whether `text_words` begin with this name, each word in some inflection; only the last word
+    may carry a particle."""
     last = len(form.forms) - 1
     if len(text_words) <= last:
         return False
-    within = all(text_words[n].folded in forms for n, forms in enumerate(form.forms[:last]))
-    return within and not form.forms[last].isdisjoint(text_forms(text_words[last].folded))
+    within = all(text_words[n].norm in forms for n, forms in enumerate(form.forms[:last]))
+    return within and not form.forms[last].isdisjoint(text_forms(text_words[last].norm))
 
 
-def _how(form: NameForm, text_words: list[Word]) -> MatchKind:
+def match_kind(form: NameForm, text_words: list[Word]) -> MatchKind:
     if form.how == "part":
         return "part"
-    same = all(
-        known.folded == word.folded for known, word in zip(form.words, text_words, strict=False)
-    )
-    return form.how if same else "ending"
+    pairs = zip(form.words, text_words, strict=False)
+    return form.how if all(own.norm == word.norm for own, word in pairs) else "ending"
 
 
 def is_proper_name(form: NameForm, text_words: list[Word], has_case: bool) -> bool:
-    """Whether these words are a name here, not common words: a part, or a name of one word, wants
-    its capital."""
+    """Whether these words are a name here and not common words: a part, or a name of one word,
+    needs its capital."""
     if form.how == "part":
         return text_words[0].capital and text_words[-1].capital
     return len(text_words) > 1 or text_words[0].capital or not has_case
 
 
-def best_matches(matches: list[NameMatch]) -> tuple[NameMatch, ...]:
-    best = max(map(_tier, matches))
-    unique = {match.key: match for match in matches if _tier(match) == best}
-    return tuple(unique.values())
-
-
 def _tier(match: NameMatch) -> float:
-    """A name, an alias and an inflected form are equally good; part of a name is less; a slip
-    least, by its size."""
-    return (
-        match.score if match.how == "fuzzy" else SCORES["part" if match.how == "part" else "ending"]
-    )
-
-
-def _whole_forms(text_words: list[Word]) -> list[str]:
-    """The phrase as written, and with the particle of its last word cut."""
-    if not text_words:
-        return []
-    head = [word.folded for word in text_words[:-1]]
-    return [" ".join((*head, last)) for last in text_forms(text_words[-1].folded)]
+    """Return the rank for ambiguity: name, alias and inflected form are equal, a part ranks lower,
+    a fuzzy match by its own score."""
+    if match.how == "fuzzy":
+        return match.score
+    return SCORES["part" if match.how == "part" else "ending"]
 
 
 def max_typos(name: str) -> int:
-    """How many slips a name of this length bears before it could be another name."""
+    """Return how many typos a name of this length tolerates before it could be another name."""
     return 0 if len(name) < 5 else 1 if len(name) < 9 else 2
-
-
-def _mention(text: str, text_words: list[Word], matches: tuple[NameMatch, ...]) -> Mention:
-    start, end = text_words[0].start, text_words[-1].end
-    return Mention(text[start:end], start, end, matches)

@@ -16,7 +16,7 @@ def name_keys(*names: str) -> list[str]:
             key
             for name in names
             for word in name_words(name)
-            for key in keys_with_typo(jamo(word.folded))
+            for key in keys_with_typo(jamo(word.norm))
         }
     )
 
@@ -24,7 +24,7 @@ def name_keys(*names: str) -> list[str]:
 def query_keys(text: str) -> list[str]:
     """Return the keys to look for: a name in `text`, even with one slip in its first letters,
     shares one."""
-    return sorted(frozenset().union(*(word_keys(word.folded) for word in name_words(text))))
+    return sorted(frozenset().union(*(word_keys(word.norm) for word in name_words(text))))
 
 
 @lru_cache(10_000)

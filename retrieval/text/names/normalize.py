@@ -19,7 +19,7 @@ class Word:
     """`raw` as written at [start, end), `folded` as compared."""
 
     raw: str
-    folded: str
+    norm: str
     start: int
     end: int
 
@@ -35,11 +35,11 @@ def name_words(text: str) -> list[Word]:
         Word(m.group(), fold_word(m.group()), m.start(), m.end())
         for m in WORD.finditer(compose(text))
     ]
-    return [word for word in all_words if word.folded not in ARTICLES] or all_words
+    return [word for word in all_words if word.norm not in ARTICLES] or all_words
 
 
 def fold_name(text: str) -> str:
-    return " ".join(word.folded for word in name_words(text))
+    return " ".join(word.norm for word in name_words(text))
 
 
 def compose(text: str) -> str:
@@ -56,12 +56,12 @@ def fold_word(word: str) -> str:
     )
 
 
-def _base_letters(decomposed: str) -> list[str]:
+def _base_letters(letters: str) -> list[str]:
     """Drop the marks, but keep the breve of Cyrillic й: it tells a case ending (`ой`) from a plural
     (`ои`)."""
     return [
         letter
-        for before, letter in zip(" " + decomposed, decomposed, strict=False)
+        for before, letter in zip(" " + letters, letters, strict=False)
         if not unicodedata.combining(letter) or (letter == BREVE and before == "и")
     ]
 
