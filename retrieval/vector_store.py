@@ -20,8 +20,8 @@ RANGE = {"gte", "gt", "lte", "lt"}
 
 
 class VectorStore(Protocol):
-    """What Memory37 needs of a search engine. A store is bound to one tenant and reads and writes no
-    other."""
+    """What Memory37 needs of a search engine. A store is bound to one tenant and never touches
+    another."""
 
     async def upsert(self, *, domain: str, items: Sequence[Chunk]) -> int:
         """Store or replace `items` by their id; return how many changed something."""
@@ -119,6 +119,6 @@ def _condition(key: str, value: Any) -> Q:
 
 def _chunk_score(domain: str, hit: Hit) -> ChunkScore:
     both = {name: leg for name, leg in hit.legs.items() if None not in (leg.rank, leg.score)}
-    fields = {"text": hit.text, "payload": hit.payload, "metadata": hit.metadata}
+    fields: dict[str, Any] = {"text": hit.text, "payload": hit.payload, "metadata": hit.metadata}
     fields |= {"id": str(hit.id), "domain": domain, "score": hit.score, "legs": both}
     return ChunkScore.model_validate(fields)
