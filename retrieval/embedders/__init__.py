@@ -10,11 +10,14 @@ from functools import lru_cache
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from retrieval.embedders.base import Embedder, Vectors
-from retrieval.embedders.cached import CachedEmbedder, clear_query_caches
+from retrieval.embedders.base import Embedder, Vectors, unit_rows
 from retrieval.embedders.hashing import HashingEmbedder
-from retrieval.embedders.vector_cache import delete_vectors, text_hash
-from retrieval.embedders.vectors import unit_rows
+from retrieval.embedders.vector_cache import (
+    CachedEmbedder,
+    clear_query_caches,
+    delete_vectors,
+    text_hash,
+)
 from retrieval.presets import PRESETS, get_preset
 
 __all__ = [

@@ -7,9 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from retrieval.embedders.base import Vectors
-from retrieval.embedders.telemetry import record_embedding
-from retrieval.embedders.vectors import unit_rows
+from retrieval.embedders.base import Vectors, record_embedding, unit_rows
 
 WORD = re.compile(r"\w+")
 

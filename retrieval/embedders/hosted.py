@@ -13,9 +13,7 @@ import numpy as np
 import openai
 from django.conf import settings
 
-from retrieval.embedders.base import Vectors
-from retrieval.embedders.telemetry import record_embedding
-from retrieval.embedders.vectors import check_rows
+from retrieval.embedders.base import Vectors, check_rows, record_embedding
 from retrieval.errors import EmbedderDown
 from retrieval.provider import (
     RateLimiter,

@@ -18,9 +18,7 @@ from unicodedata import name as character_name
 import numpy as np
 from django.conf import settings
 
-from retrieval.embedders.base import Vectors
-from retrieval.embedders.telemetry import record_embedding
-from retrieval.embedders.vectors import unit_rows
+from retrieval.embedders.base import Vectors, record_embedding, unit_rows
 from retrieval.errors import EmbedderDown
 from retrieval.text import encodable
 

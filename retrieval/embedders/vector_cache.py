@@ -1,20 +1,24 @@
-"""The table of document vectors, keyed by model and the text's SHA-256. It holds no text.
+"""An embedder that embeds no text twice: a table for documents, a small cache in this process for
+queries.
 
+The table is keyed by model and the text's SHA-256. It holds no text.
 Rows that nobody used for `VECTOR_CACHE_DAYS` are pruned; `delete_vectors` takes single texts out at
 once, for deletion for good.
 """
 
+import threading
 from collections.abc import Iterable
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from cachetools import LRUCache, TTLCache
 from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from retrieval.embedders.base import Vectors
+from retrieval.embedders.base import Embedder, Vectors
 from retrieval.models import CachedVector
 
 STORED_TYPE = np.dtype("<f2")  # what the index keeps (halfvec); half the size of float32
@@ -28,6 +32,16 @@ FROM unnest(%(hashes)s::text[], %(vectors)s::bytea[]) AS fresh(text_hash, vector
 ORDER BY fresh.text_hash
 ON CONFLICT DO NOTHING
 """
+
+CHUNK = 256
+"""Texts embedded between two writes to the table: what a crash can cost."""
+
+# by model and hash of the text: what was deleted for good must not live on in a cache
+_queries: TTLCache[tuple[str, str], Vectors] = TTLCache(
+    settings.QUERY_CACHE_SIZE, settings.QUERY_CACHE_SECONDS
+)
+_words: LRUCache[tuple[str, str], Vectors] = LRUCache(4000)
+_lock = threading.Lock()
 
 
 def text_hash(text: str) -> str:
@@ -95,3 +109,60 @@ def pack_vector(row: Vectors) -> bytes:
 
 def unpack_vector(data: bytes | memoryview) -> Vectors:
     return np.frombuffer(data, dtype=STORED_TYPE).astype(np.float32)
+
+
+def clear_query_caches() -> None:
+    """Empty this process's caches of queries and words."""
+    with _lock:
+        _queries.clear()
+        _words.clear()
+
+
+class CachedEmbedder:
+    """The `inner` embedder, asked only for what is not known yet."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.dims = inner.dims
+
+    def embed_query(self, texts: list[str]) -> Vectors:
+        keys = {text: (self.name, text_hash(text)) for text in texts}
+        with _lock:
+            rows_by_text = {text: _queries[key] for text, key in keys.items() if key in _queries}
+        missing = [text for text in keys if text not in rows_by_text]
+        if missing:
+            rows = dict(zip(missing, self.inner.embed_query(missing), strict=True))
+            rows_by_text |= rows
+            with _lock:
+                _queries.update({keys[text]: row for text, row in rows.items()})
+        return self.stack_rows([rows_by_text[text] for text in texts])
+
+    def embed_document(self, texts: list[str]) -> Vectors:
+        rows_by_text = load_vectors(self.name, texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in rows_by_text]
+        for start in range(0, len(missing), CHUNK):
+            chunk = missing[start : start + CHUNK]
+            rows_by_text |= store_vectors(
+                self.name, dict(zip(chunk, self.inner.embed_document(chunk), strict=True))
+            )
+        return self.stack_rows([rows_by_text[text] for text in texts])
+
+    def embed_words(self, words: list[str]) -> Vectors:
+        """Vectors of single words, kept in this process alone."""
+        with _lock:
+            rows_by_word = {
+                word: _words[self.name, word] for word in words if (self.name, word) in _words
+            }
+        if missing := [word for word in dict.fromkeys(words) if word not in rows_by_word]:
+            rows = dict(zip(missing, self.inner.embed_document(missing), strict=True))
+            rows_by_word |= rows
+            with _lock:
+                _words.update({(self.name, word): row for word, row in rows.items()})
+        return self.stack_rows([rows_by_word[word] for word in words])
+
+    def probe(self) -> None:
+        self.inner.probe()
+
+    def stack_rows(self, rows: list[Vectors]) -> Vectors:
+        return cast(Vectors, np.array(rows)) if rows else np.zeros((0, self.dims), dtype=np.float32)

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from retrieval.embedders import get_embedder, vector_cache
-from retrieval.embedders.cached import clear_query_caches
+from retrieval.embedders.vector_cache import clear_query_caches
 from retrieval.errors import EmbedderDown
 from retrieval.models import CachedVector
 from tests.loopback import Loopback, status, wrong_width
