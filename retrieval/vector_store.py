@@ -13,8 +13,7 @@ from retrieval.errors import Invalid, NotFound
 from retrieval.indexing.chunk_schema import Chunk, ChunkScore, Domain
 from retrieval.presets import get_preset
 from retrieval.search.engine import search
-from retrieval.search.hits import Hit
-from retrieval.search.request import SearchRequest
+from retrieval.search.request import Hit, SearchRequest
 
 RANGE = {"gte", "gt", "lte", "lt"}
 

@@ -12,7 +12,7 @@ from retrieval.embedders import get_embedder
 from retrieval.indexing import passage_indexes
 from retrieval.indexing.statistics import count_words, rows_with_scope
 from retrieval.models import Passage, ScopeStatistics
-from retrieval.search.row_estimate import clear_row_estimates
+from retrieval.search.compiled_rows import clear_row_estimates
 
 RECOUNT_INTERVAL = timedelta(seconds=60)
 """A scope is counted again at most this often, and a write may take this long from its first row to

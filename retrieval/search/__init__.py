@@ -1,13 +1,15 @@
 """Hybrid search over passage models. Other apps import from this package, not from its modules."""
 
 from retrieval.presets import Fusion, Mode, Preset, get_preset
-from retrieval.search.compiled_rows import CompiledRows, get_compiled_rows, named_parameters
+from retrieval.search.compiled_rows import (
+    CompiledRows,
+    clear_row_estimates,
+    get_compiled_rows,
+    named_parameters,
+)
 from retrieval.search.engine import search
-from retrieval.search.hits import Hit, Leg, SearchResult
-from retrieval.search.pipeline import execute_together
-from retrieval.search.request import Expansion, NamedPassage, SearchRequest
-from retrieval.search.row_estimate import clear_row_estimates
-from retrieval.search.statement import HIT_COLUMNS, halfvec_text
+from retrieval.search.request import Expansion, Hit, Leg, NamedPassage, SearchRequest, SearchResult
+from retrieval.search.statement import HIT_COLUMNS, execute_together, halfvec_text
 from retrieval.search.telemetry import start_span
 
 __all__ = [

@@ -1,14 +1,18 @@
-"""A queryset as part of a larger statement with named parameters, compiled once for all who ask
-alike."""
+"""A queryset as part of a larger statement: compiled once for equal questions, and counted.
 
+Few rows are best compared one by one, many are best found through the vector index.
+"""
+
+import json
 import re
 import threading
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import Any
 
-from cachetools import LRUCache
+from cachetools import LRUCache, TTLCache
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.models import QuerySet
@@ -18,6 +22,10 @@ from retrieval.models import Passage
 PLACEHOLDER = re.compile(r"%(%|s)")
 SEARCH_COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model")
 """The columns that the legs of the search read."""
+EXACT_UP_TO = 5_000
+"""Rows. One vector costs 4 µs to compare, a filtered walk through the HNSW index loses recall
+(docs/search.md)."""
+CACHE_SECONDS = 30
 
 
 class CompiledRows:
@@ -97,3 +105,48 @@ def compile_sql(
         )
         sql, values = nothing.query.get_compiler(queryset.db).as_sql()
     return sql, tuple(values)
+
+
+_estimates: TTLCache[tuple[Any, ...], "RowEstimate"] = TTLCache(2_000, CACHE_SECONDS)
+_estimates_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class RowEstimate:
+    rows: int
+    """Exact up to `EXACT_UP_TO`; above it, the planner's estimate."""
+
+    @property
+    def exact(self) -> bool:
+        return self.rows <= EXACT_UP_TO
+
+
+def estimate_rows(queryset: "QuerySet[Any, Any]", key: tuple[Any, ...]) -> RowEstimate:
+    """Return how many rows `queryset` holds, counted at most every half minute for the same filter
+    (`key`)."""
+    with _estimates_lock:
+        estimate = _estimates.get(key)
+    if estimate is None:
+        estimate = measure_rows(queryset)
+        with _estimates_lock:
+            _estimates[key] = estimate
+    return estimate
+
+
+def clear_row_estimates() -> None:
+    """Measure anew: after a large load, and between tests."""
+    with _estimates_lock:
+        _estimates.clear()
+
+
+def measure_rows(queryset: "QuerySet[Any, Any]") -> RowEstimate:
+    bare = queryset.order_by()
+    count = bare.values("pk")[: EXACT_UP_TO + 1].count()
+    if count <= EXACT_UP_TO:
+        return RowEstimate(count)
+    return RowEstimate(max(count, planner_estimate(bare)))
+
+
+def planner_estimate(queryset: "QuerySet[Any, Any]") -> int:
+    plan = json.loads(queryset.values("pk").explain(format="json"))
+    return int(plan[0]["Plan"]["Plan Rows"])

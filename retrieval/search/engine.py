@@ -14,10 +14,8 @@ from pgvector import HalfVector
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
 from retrieval.presets import Mode, Preset, get_preset
-from retrieval.search.compiled_rows import CompiledRows
-from retrieval.search.hits import Hit, Leg, SearchResult
-from retrieval.search.request import SearchRequest
-from retrieval.search.row_estimate import RowEstimate, estimate_rows
+from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
+from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
 from retrieval.search.statement import QueryVector, Statement
 from retrieval.search.telemetry import record_search
 

@@ -1,6 +1,7 @@
-"""The search statement: compiled for a queryset, run under a time limit."""
+"""The search statement: compiled for a queryset, and executed under a time limit."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import orjson
-from django.db import OperationalError, connections
+from django.db import OperationalError, connections, transaction
 from django.utils.translation import gettext as _
 from pgvector import HalfVector
 from psycopg import sql
@@ -19,7 +20,6 @@ from retrieval.errors import SearchTimeout
 from retrieval.models import Passage
 from retrieval.presets import Preset
 from retrieval.search.compiled_rows import SEARCH_COLUMNS, CompiledRows, named_parameters
-from retrieval.search.pipeline import execute_together
 
 MOST_TEXTS = 1_000
 """Statements whose text and columns a process keeps."""
@@ -180,3 +180,23 @@ def column_types(text: str, cursor: Any) -> list[tuple[str, bool]]:
 def read_sql(name: str) -> str:
     """Return one of the statements in `retrieval/sql/`."""
     return (Path(__file__).parent / "sql" / f"{name}.sql").read_text()
+
+
+def execute_together(db: str, *statements: tuple[Any, Mapping[str, Any]]) -> Any:
+    """Execute `statements` in one transaction and one round trip, by psycopg's pipeline mode.
+
+    Each is SQL (text or what psycopg composes) with its named values. Return the last one's cursor,
+    whose rows have arrived.
+
+    What `set_config(…, true)` sets in one statement holds for those after it.
+    """
+    link = connections[db]
+    link.ensure_connection()
+    # Within the caller's transaction a savepoint: a statement that is cancelled must not end that
+    # transaction.
+    savepoint = transaction.atomic(db) if link.in_atomic_block else nullcontext()
+    with savepoint, link.wrap_database_errors, link.connection.pipeline():
+        for text, values in statements:
+            cursor = link.cursor()
+            cursor.execute(text, values)
+    return cursor

@@ -13,8 +13,7 @@ from retrieval.text.front_matter import split_front_matter
 from retrieval.text.links import link_targets, replace_links
 from retrieval.text.names.index import KnownName, Mention, NameIndex, NameMatch
 from retrieval.text.names.inflections import text_forms
-from retrieval.text.names.keys import name_keys, query_keys
-from retrieval.text.names.normalize import fold_name, name_words
+from retrieval.text.names.normalize import fold_name, name_keys, name_words, query_keys
 from retrieval.text.scripts import guess_language, has_hangul, is_cyrillic
 from retrieval.text.secret_blocks import (
     parse_secret,

@@ -1,7 +1,9 @@
-"""Words of a text with their place, folded: no case, no accents, no apostrophes."""
+"""Words of a text with their place, folded: no case, no accents, no apostrophes; and short keys of
+them, by which a database finds the few names that a text may mean."""
 
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 from retrieval.text.scripts import has_hangul
 from retrieval.text.words import WORD
@@ -12,6 +14,8 @@ UNDECOMPOSED = str.maketrans(
 )
 ARTICLES = frozenset({"the", "a", "an"})
 BREVE = "\u0306"
+PREFIX = 4
+"""Letters of a word in its keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +73,37 @@ def _base_letters(letters: str) -> list[str]:
 def jamo(text: str) -> str:
     """Split Hangul syllables into letters, so that a typo in one letter counts as one."""
     return unicodedata.normalize("NFD", text) if has_hangul(text) else text
+
+
+def name_keys(*names: str) -> list[str]:
+    """Return the keys to store with a thing of these names."""
+    return sorted(
+        {
+            key
+            for name in names
+            for word in name_words(name)
+            for key in keys_with_typo(jamo(word.norm))
+        }
+    )
+
+
+def query_keys(text: str) -> list[str]:
+    """Return the keys to look for: a name in `text`, even with one slip in its first letters,
+    shares one."""
+    return sorted(frozenset().union(*(word_keys(word.norm) for word in name_words(text))))
+
+
+@lru_cache(10_000)
+def word_keys(folded: str) -> frozenset[str]:
+    letters = jamo(folded)
+    keys = keys_with_typo(letters)
+    if has_hangul(folded):  # the particle may begin within the prefix of a short name
+        keys |= {letters[:2], letters[:3]}
+    return frozenset(keys)
+
+
+def keys_with_typo(letters: str) -> set[str]:
+    head = letters[:PREFIX]
+    if len(head) < PREFIX:
+        return {head}
+    return {head, *(head[:n] + head[n + 1 :] for n in range(PREFIX))}
