@@ -19,34 +19,16 @@ from worlds.admin_scoping import WorldScoped
 @admin.register(ArtCard)
 class ArtCardAdmin(WorldScoped, ModelAdmin):
     list_display = [
-        "external_id",
-        "scene",
-        "place",
-        "style",
-        "moderation",
-        "visibility",
-        "is_embedded",
+        *("external_id", "scene", "place", "style", "moderation", "visibility", "is_embedded"),
         "updated_at",
     ]
     list_filter = ["world", "moderation", "visibility"]
     search_fields = ["external_id", "prompt_text", "entities", "visual_tags"]
     list_select_related = ["scene", "place"]
     fields = [
-        "world",
-        "external_id",
-        "scene",
-        "cdn_url",
-        "prompt_text",
-        "entities",
-        "visual_tags",
-        "style",
-        "seed",
-        "moderation",
-        "moderation_note",
-        "visibility",
-        "place",
-        "moderated_by",
-        "moderated_at",
+        *("world", "external_id", "scene", "cdn_url", "prompt_text", "entities", "visual_tags"),
+        *("style", "seed", "moderation", "moderation_note", "visibility", "place"),
+        *("moderated_by", "moderated_at"),
     ]
     readonly_fields = ["place", "moderated_by", "moderated_at"]
     autocomplete_fields = ["world", "scene"]
@@ -61,15 +43,16 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: ArtCard, form: Any, change: bool) -> None:
         """Ingest the card as if an engine had sent it, so that its text and links are updated."""
-        sent = {name: getattr(obj, name) for name in (*COPIED, "moderation")}
+        values = {name: getattr(obj, name) for name in (*COPIED, "moderation")}
         scene_id = obj.scene.external_id if obj.scene else None
         entry = ArtCardIn.model_validate(
-            {**sent, "image_id": obj.external_id, "scene_id": scene_id}
+            {**values, "image_id": obj.external_id, "scene_id": scene_id}
         )
         card, _outcome, _unknown = ingest_art(obj.world, entry)
         if "moderation" in form.changed_data:
             author = request.user.get_username()
             moderate_card(card, obj.moderation, by=author, note=obj.moderation_note)
+        # The admin logs and redirects by `obj`, but it was `ingest_art` that made the row.
         obj.pk = card.pk
         embed_soon("art")
 

@@ -14,12 +14,13 @@ class ArtCardQuerySet(GuardedQuerySet):
         """
         if audience.is_gm:
             return self
-        approved = self.filter(moderation="approved")
+        cards = self.filter(moderation="approved")
         if audience.kind != "party":
-            return super(ArtCardQuerySet, approved).visible_to(audience)
+            return super(ArtCardQuerySet, cards).visible_to(audience)
         own = Q(scene__party__slug=audience.slug, scene__visibility__in=["public", "revealed"])
-        known = Q(known_to__contains=[str(audience)])
-        return approved.filter(Q(visibility="public") | Q(own | known, visibility="revealed"))
+        revealed_to = Q(known_to__contains=[str(audience)])
+        # A card for the GM alone stays hidden also when its scene is open to the party.
+        return cards.filter(Q(visibility="public") | Q(own | revealed_to, visibility="revealed"))
 
     def suggestable(self) -> Self:
         return self.exclude(moderation="rejected")

@@ -22,7 +22,7 @@ from worlds.audiences import Audience
 
 MOST_NEIGHBORS = 10
 
-CardsAndDegraded = tuple[list[ArtCardOut], list[str]]
+CardsAndLegs = tuple[list[ArtCardOut], list[str]]
 
 
 def suggest_cards(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
@@ -30,6 +30,7 @@ def suggest_cards(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
     cards = ArtCard.objects.in_world(scene.world).visible_to(audience).suggestable()
     for why, find_cards in STRATEGIES:
         hits, degraded = find_cards(cards, scene, audience, k)
+        # A failed search ends the loop, too: its empty answer must say that it is degraded.
         if hits or degraded:
             return ArtSuggestion(
                 scene_id=scene.external_id,
@@ -40,13 +41,13 @@ def suggest_cards(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
     return ArtSuggestion(scene_id=scene.external_id, basis=None, cards=[])
 
 
-def of_scene(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
+def of_scene(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLegs:
     """Cards attached to the scene, approved ones first."""
     own = cards.filter(scene=scene).with_source().order_by("moderation", "-created_at")
     return [present_card(card, audience, why="scene", because=str(scene)) for card in own[:k]], []
 
 
-def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
+def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLegs:
     """Cards that show the place of the scene, or belong to other scenes there."""
     place = visible_place(scene, audience)
     if place is None:
@@ -56,12 +57,13 @@ def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDe
     return [present_card(card, audience, why="place", because=place.title) for card in rows], []
 
 
-def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
+def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLegs:
     """Cards that show NPCs of the scene, those with the most of them first."""
     names = {npc.pk: npc.name for npc in cast_of(scene, audience)}
     in_scene = Q(npcs__in=list(names))
-    shown = cards.filter(in_scene).annotate(matching=Count("npcs", filter=in_scene))
-    rows = shown.with_source().order_by("-matching", "-created_at")[:k]
+    # Counted in the database, because the cards with the most are needed and not all of them.
+    matches = cards.filter(in_scene).annotate(matching=Count("npcs", filter=in_scene))
+    rows = matches.with_source().order_by("-matching", "-created_at")[:k]
     return [
         present_card(
             card,
@@ -73,7 +75,7 @@ def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAn
     ], []
 
 
-def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
+def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLegs:
     """Cards that show direct graph neighbors of the scene's place and NPCs, the nearest first."""
     view = View(scene.world, audience)
     neighbors = direct_neighbors(graph_ids_of(scene, audience), view)[:MOST_NEIGHBORS]
@@ -82,6 +84,8 @@ def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Cards
     npc_ids = dict(npcs.values_list("slug", "pk"))
     lore = Lore.objects.in_world(scene.world).visible_to(audience).filter(nodes__in=nodes)
     lore_ids = set(lore.values_list("pk", flat=True))
+    # Neighbors and facts were filtered by audience, but the NPC or lore entry behind a node has an
+    # audience of its own: a node alone does not make its card visible.
     reasons: dict[ArtCard, str] = {}
     for each in neighbors:
         shows = Q()
@@ -100,7 +104,7 @@ def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Cards
     ], []
 
 
-def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDegraded:
+def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLegs:
     """Cards that match the words of the scene: its title, its place and its first episodes."""
     episodes = visible_episodes(scene, audience).in_order()
     place = visible_place(scene, audience)
@@ -109,6 +113,7 @@ def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDe
         place.title if place else "",
         *episodes.values_list("text", flat=True)[:3],
     ]
+    # The first 2,000 characters hold enough words to choose a picture by.
     query = " ".join(part for part in parts if part)[:2000]
     if not query:
         return [], []
@@ -128,7 +133,7 @@ def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndDe
     ], list(hits.degraded)
 
 
-STRATEGIES: Sequence[tuple[Why, Callable[[Any, Scene, Audience, int], CardsAndDegraded]]] = (
+STRATEGIES: Sequence[tuple[Why, Callable[[Any, Scene, Audience, int], CardsAndLegs]]] = (
     ("scene", of_scene),
     ("place", by_place),
     ("entities", by_entities),
@@ -193,8 +198,9 @@ def graph_ids_of(scene: Scene, audience: Audience) -> set[UUID]:
     """Return the ids of the graph nodes of the scene's place and NPCs."""
     place = visible_place(scene, audience)
     slugs = list(cast_of(scene, audience).values_list("slug", flat=True))
-    wanted = Q(slug__in=slugs, kind=NodeKind.CHARACTER)
+    # The node with an NPC's slug may be of another kind, and only a character is the NPC.
+    entities = Q(slug__in=slugs, kind=NodeKind.CHARACTER)
     if place:
-        wanted |= Q(lore=place)
+        entities |= Q(lore=place)
     nodes = GraphNode.objects.in_world(scene.world).visible_to(audience)
-    return set(nodes.filter(wanted, believed_until=None).values_list("pk", flat=True))
+    return set(nodes.filter(entities, believed_until=None).values_list("pk", flat=True))

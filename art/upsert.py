@@ -31,9 +31,9 @@ def ingest_art(world: World, entry: ArtCardIn) -> tuple[ArtCard, str, list[str]]
     changed picture is pending again, unless `entry` says how it is moderated.
     """
     rows = ArtCard.objects.select_for_update().filter(world=world, external_id=entry.image_id)
-    stored = rows.first()
-    card = stored or ArtCard(world=world, external_id=entry.image_id)
-    before = versioned_fields(card) if stored else None
+    old = rows.first()
+    card = old or ArtCard(world=world, external_id=entry.image_id)
+    before = versioned_fields(card) if old else None
     npcs, lore, unknown = find_entities(world, entry.entities)
     copy_fields(entry, card)
     if before == versioned_fields(card):
@@ -41,19 +41,21 @@ def ingest_art(world: World, entry: ArtCardIn) -> tuple[ArtCard, str, list[str]]
     is_new_picture = before and any(before[name] != getattr(card, name) for name in PICTURE)
     if is_new_picture and entry.moderation is None:
         card.moderation = ArtCard.Moderation.PENDING
-    card.version += 1 if stored else 0
+    card.version += 1 if old else 0
+    # A place that the card shows says more than the place of its scene.
     places = [each for each in lore if each.kind == Lore.Kind.PLACE]
     card.place = places[0] if places else (card.scene.place_lore if card.scene else None)
-    card.save(force_insert=stored is None)
+    card.save(force_insert=old is None)
     card.npcs.set(npcs)
     card.lore.set(lore)
-    return card, "changed" if stored else "created", unknown
+    return card, "changed" if old else "created", unknown
 
 
 @transaction.atomic
 def moderate_card(card: ArtCard, verdict: str, *, by: str, note: str = "") -> ArtCard:
     card.moderation, card.moderated_by, card.moderation_note = verdict, by, note[:400]
     card.moderated_at = timezone.now()
+    # Only these, so that moderation does not overwrite what an engine sends at the same moment.
     fields = ["moderation", "moderated_by", "moderation_note", "moderated_at", "updated_at"]
     card.save(update_fields=fields)
     return card

@@ -15,7 +15,7 @@ LONGEST_TEXT = 20_000
 
 
 def storable(text: str) -> str:
-    """Return `text`; raises ValueError for what PostgreSQL cannot store: NUL and lone surrogates."""
+    """Return `text`; raises ValueError for NUL and lone surrogates, which PostgreSQL refuses."""
     if storage_flaw(text):
         raise ValueError("must not hold NUL characters or lone surrogates")
     return text
@@ -62,6 +62,7 @@ class When(EngineInput):
     @field_validator("real")
     @classmethod
     def _assume_utc(cls, value: datetime | None) -> datetime | None:
+        # Django would take a naive time for one of the site's time zone.
         return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
 
 
@@ -71,6 +72,7 @@ def parse_when(value: Any) -> Any:
     """
     if isinstance(value, datetime):
         return {"real": value}
+    # In Python a bool is an int; JSON's `true` is no day.
     if isinstance(value, int | float) and not isinstance(value, bool):
         return {"in_world_at": value}
     if not isinstance(value, str):

@@ -71,6 +71,7 @@ def ingest_episode(
 
     With `campaign`, only parties of that campaign are found.
     """
+    # The party before the episode, in the order of every writer: the opposite order could deadlock.
     party = lock_party(find_party_of(summary, world, campaign))
     episode = (
         Episode.objects.select_for_update()
@@ -84,10 +85,11 @@ def ingest_episode(
             )
         is_stored = check_version(episode, summary)
         if summary.version <= episode.version:
+            # A late version is history: it is stored, and its effects are not written.
             if not is_stored:
                 save_version(episode, summary, came_from)
-            outdated = summary.version < episode.version
-            return build_report(episode, summary, "superseded" if outdated else "unchanged")
+            is_older = summary.version < episode.version
+            return build_report(episode, summary, "superseded" if is_older else "unchanged")
 
     plans = plan_effects(party, summary)  # before any write: a plan may refuse the episode
     outcome: Outcome = "replaced" if episode else "created"
@@ -95,6 +97,7 @@ def ingest_episode(
         episode = Episode(world=party.world, external_id=summary.summary_id)
         copy_summary(summary, episode, party)
         try:
+            # A savepoint, or the error would end the transaction in which it is explained.
             with transaction.atomic():
                 episode.save(force_insert=True)
         except IntegrityError as clash:
@@ -105,6 +108,7 @@ def ingest_episode(
             ) from clash
     else:
         copy_summary(summary, episode, party)
+        # Whoever sends a newer version of a retracted episode wants it back.
         episode.retracted_at, episode.retracted_why = None, ""
         episode.save()
     save_version(episode, summary, came_from)
@@ -171,6 +175,7 @@ def find_party_of(summary: EpisodeIn, world: World, only: Campaign | None) -> Pa
         if summary.campaign_id:
             campaign = find_campaign(world, summary.campaign_id)
     except NotFound as missing:
+        # 404 would mean the address of the request; here a field of its body is wrong.
         raise Invalid(missing.detail, candidates=missing.candidates) from missing
     if party.campaign_id != campaign.pk:
         raise Invalid(f"The party {party.slug} does not play in the campaign {campaign.slug}.")
@@ -181,8 +186,8 @@ def check_version(episode: Episode, summary: EpisodeIn) -> bool:
     """Return whether this very version is stored; raises `VersionReused` when it is stored with
     other content.
     """
-    stored = episode.versions.filter(version=summary.version).values_list("digest", flat=True)
-    known_digest = stored.first()
+    digests = episode.versions.filter(version=summary.version).values_list("digest", flat=True)
+    known_digest = digests.first()
     if known_digest is not None and known_digest != digest(summary):
         raise VersionReused(
             f"Version {summary.version} of {summary.summary_id} was recorded with other content: "
@@ -197,6 +202,7 @@ def plan_effects(party: Party, summary: EpisodeIn) -> list[Any]:
 
 def replace_effects(episode: Episode, plans: list[Any], report: IngestReport) -> IngestReport:
     """Withdraw the effects of earlier versions, then write the planned ones."""
+    # All withdrawals before all writes: an effect may withdraw rows that another one writes.
     for effect in effects():
         effect.withdraw(episode)
     for effect, plan in zip(effects(), plans, strict=True):
@@ -224,6 +230,7 @@ def copy_summary(summary: EpisodeIn, episode: Episode, party: Party) -> None:
 
 
 def digest(summary: EpisodeIn) -> str:
+    # Without defaults and with sorted keys: how an engine spells the same content does not matter.
     body = summary.model_dump(mode="json", exclude_defaults=True)
     return hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 

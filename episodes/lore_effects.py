@@ -40,6 +40,7 @@ class LoreMentions:
 
     def plan(self, party: Party, summary: EpisodeIn) -> dict[UUID, Mention.Role]:
         entries = Lore.objects.in_world(party.world).filter(campaign=None).published()
+        # Ambiguous and misspelt names are left out: a wrong link is worse than a missing one.
         index = name_index(entries, summary.what)
         roles: dict[Any, Mention.Role] = {
             match.key: Mention.Role.NAMED
@@ -49,6 +50,7 @@ class LoreMentions:
             if match.how in SURE_MATCHES
         }
         place = lore_by_name(party.world, [summary.where] if summary.where else [])
+        # The place comes last and wins, because an entry has one role in an episode.
         return roles | {lore.pk: Mention.Role.PLACE for lore in place.values()}
 
     def write(

@@ -48,7 +48,8 @@ def latest_episodes(
         "k": k,
     }
     rows = fetch_rows(LATEST, values)
-    # A party without episodes yields one row whose episode columns are null.
+    # No row means no such party; a party without episodes yields one row whose episode columns are
+    # null.
     return [present_row(row, gm=audience.is_gm) for row in rows if row["id"]] if rows else None
 
 
@@ -96,6 +97,7 @@ def search_episodes(
         limit=k,
     )
     hits = search(episodes, request)
+    # A dict keeps the order of its keys: vector hits first, then those by words.
     scores = {hit.id: hit.score for hit in hits}
     if len(scores) < k:
         # Episodes recorded a moment ago have no vector yet: fill up with keyword hits.

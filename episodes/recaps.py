@@ -91,6 +91,7 @@ def build_recap(subject: Subject, audience: Audience) -> RecapOut:
     Must not run inside a transaction, because it calls the language model.
     """
     episodes = episodes_of(subject, audience)
+    # Before the model is called: an episode that changes meanwhile makes the recap out of date.
     basis = digest_episodes(episodes)
     texts, level = readable_texts(episodes, audience), level_of(subject)
     try:
@@ -114,6 +115,7 @@ def episodes_of(subject: Subject, audience: Audience) -> list[Episode]:
         Campaign: Q(campaign_id=subject.pk),
     }
     rows = Episode.objects.in_world(world_of(subject)).visible_to(audience).not_retracted()
+    # Only what is shown and compared: vectors and payloads of a whole campaign are large.
     fields = ["id", "external_id", "version", "text", "what", "notes", "scene_id", "session_id"]
     fields += ["session__arc_id", "world_id"]
     rows = rows.filter(member[type(subject)]).select_related("session").only(*fields)
@@ -163,6 +165,8 @@ def sum_up(
         material = [line for row in episodes for line in source_sentences(row.text, row.pk)]
     else:
         below, key = LEVEL_BELOW[level]
+        # Episodes come in order of time, so equal keys are neighbours unless play went back and
+        # forth.
         groups = [list(group) for _key, group in groupby(episodes, key)]
         material = [line for group in groups for line in sum_up(group, summarize, below)]
     return summarize(material, LENGTH[level]) if len(material) > LENGTH[level] else material
@@ -180,15 +184,16 @@ def ask_model(material: Sequence[SourcedSentence], most: int) -> list[SourcedSen
     """
     llm = get_llm()
     assert llm
-    numbered = "\n".join(f"{number}. {each.text}" for number, each in enumerate(material, 1))
+    lines = "\n".join(f"{number}. {each.text}" for number, each in enumerate(material, 1))
     answer = llm.generate_structured(
         PROMPT.format(most=most),
-        f"<sentences>\n{numbered}\n</sentences>",
+        f"<sentences>\n{lines}\n</sentences>",
         ModelRecap,
         purpose="recap",
     )
     result = []
     for line in ModelRecap.model_validate(answer).sentences[:most]:
+        # The model may cite numbers that it was not given; a sentence without a source is invented.
         sources = [material[n - 1] for n in sorted(line.rests_on) if n <= len(material)]
         keys = dict.fromkeys(key for each in sources for key in each.rests_on)
         if keys:
@@ -212,6 +217,7 @@ def store_recap(draft: RecapDraft, subject: Subject, audience: Audience, *, basi
         for number, each in enumerate(draft.sentences)
     ]
     RecapSentence.objects.bulk_create(rows)
+    # The table of the relation, in one statement; `episodes.add` would take one a sentence.
     through: Any = RecapSentence.episodes.through
     through.objects.bulk_create(
         through(recapsentence_id=row.pk, episode_id=key)

@@ -106,6 +106,7 @@ def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, S
     )
     if scene.party_id not in (None, party.pk):
         raise Invalid(f"The scene {summary.scene_id} belongs to another party.")
+    # A scene that an engine created before its session gets it with the first episode.
     if session and scene.session_id is None:
         scene.session = session
         scene.save(update_fields=["session", "updated_at"])
@@ -118,6 +119,7 @@ def write_scratch(scene: Scene, key: str, value: Any) -> Scratch:
     """
     if scene.ended_at:
         raise SceneEnded(f"{scene.external_id} has ended: its scratch is gone.")
+    # The length of the Python text stands for that of the JSON: a bound, not an exact size.
     if len(repr(value)) > LARGEST_SCRATCH:
         raise Invalid(f"A scratch value may hold at most {LARGEST_SCRATCH} characters.")
     return Scratch.objects.update_or_create(scene=scene, key=key, defaults={"value": value})[0]
@@ -131,6 +133,7 @@ def read_scratch(scene: Scene) -> dict[str, Any]:
 def end_scene(scene: Scene) -> Scene:
     """End the scene and delete its scratch notes."""
     scene.scratch.all().delete()
+    # Ending again keeps the first time.
     scene.ended_at = scene.ended_at or timezone.now()
     scene.save(update_fields=["ended_at", "updated_at"])
     return scene

@@ -23,7 +23,8 @@ class SourcedSentence:
 
 
 def source_sentences(text: str, *rests_on: Hashable) -> list[SourcedSentence]:
-    """Cut `text` into sentences of at most 600 characters, without Markdown marks and line breaks."""
+    """Cut `text` into sentences without Markdown marks and line breaks; longer ones than 600
+    characters are cut off."""
     parts = (
         re.sub(r"\s+", " ", re.sub(r"^[#>*\-\s]+", "", part)).strip()
         for part in split_sentences(text)
@@ -44,6 +45,8 @@ def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[S
     ]
     weight = {word: float(count) for word, count in Counter(w for bag in bags for w in bag).items()}
 
+    # Dividing by one more than the number of words keeps a single frequent word from winning. The
+    # second element prefers the earlier of two equal sentences.
     def score(number: int) -> tuple[float, int]:
         bag = bags[number]
         mean = sum(weight[word] for word in bag) / (1 + len(bag))
@@ -53,5 +56,6 @@ def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[S
     while len(selection) < min(most, len(candidates)):
         best = max((n for n in range(len(candidates)) if n not in selection), key=score)
         selection.add(best)
+        # What was said counts less from now on, so that the next sentence says something else.
         weight.update({word: weight[word] / 2 for word in bags[best]})
     return [candidates[number] for number in sorted(selection)]

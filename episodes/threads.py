@@ -78,18 +78,19 @@ def append_steps(world: World, thread_id: str, entry: StepsIn) -> Thread:
     if entry.scene_id:
         thread.scene = find_scene(world, entry.scene_id)
     thread.title = entry.title or thread.title
+    # Each write starts the time of the thread anew: it expires when nobody writes.
     seconds = entry.ttl_seconds or settings.THREAD_DAYS * 24 * 3600
     thread.expires_at = timezone.now() + timedelta(seconds=seconds)
 
     last = thread.steps.aggregate(last=Max("number"))["last"] or 0
     ids = [step.step_id for step in entry.steps if step.step_id]
-    stored = set(thread.steps.filter(step_id__in=ids).values_list("step_id", flat=True))
-    new_steps: dict[str | int, StepIn] = {}
-    for position, step in enumerate(entry.steps):
-        if step.step_id not in stored:
-            new_steps[step.step_id or position] = (
-                step  # one id sent twice in a request: the last wins
-            )
+    old_ids = set(thread.steps.filter(step_id__in=ids).values_list("step_id", flat=True))
+    # By id, so that of one id sent twice in a request the last wins; by position without an id.
+    new_steps: dict[str | int, StepIn] = {
+        step.step_id or position: step
+        for position, step in enumerate(entry.steps)
+        if step.step_id not in old_ids
+    }
     Step.objects.bulk_create(
         Step(
             thread=thread,
@@ -98,6 +99,7 @@ def append_steps(world: World, thread_id: str, entry: StepsIn) -> Thread:
             speaker=step.speaker,
             text=step.text,
             payload=step.payload,
+            # At least 1, so that a budget of tokens ends also among empty steps.
             tokens=max(1, round(count_tokens(step.text))),
         )
         for number, step in enumerate(new_steps.values(), last + 1)
@@ -114,9 +116,11 @@ def read_thread(
     """
     if thread.state == Thread.State.EXPIRED or has_expired(thread):
         raise NotFound(f"The thread {thread.external_id} has expired.")
+    # The highest number is the count, because steps are numbered without gaps.
     totals = thread.steps.aggregate(tokens=Sum("tokens"), count=Max("number"))
     steps: list[Step] = []
     budget = tokens
+    # From the latest back, because the budget is for the latest steps.
     for step in thread.steps.order_by("-number")[: last or MOST_STEPS]:
         if budget is not None:
             budget -= step.tokens
@@ -136,7 +140,17 @@ def consolidate(
     thread = find_thread(world, thread_id)
     if thread.episode and thread.state == Thread.State.CONSOLIDATED:
         return build_report(thread.episode, None, "unchanged")
-    summary = build_summary(thread, entry)
+    party_id = entry.party_id or (thread.party.slug if thread.party else None)
+    if party_id is None:
+        raise Invalid("Name the party whose episode this is: the thread has none.")
+    values = {
+        "summary_id": entry.summary_id or f"thread-{thread.external_id}"[:120],
+        "party_id": party_id,
+        "scene_id": entry.scene_id or (thread.scene.external_id if thread.scene else None),
+        "what": entry.what or summarize_steps(thread),
+    }
+    others = entry.model_dump(exclude=set(values), exclude_unset=True)
+    summary = EpisodeIn.model_validate({**others, **values})
     with transaction.atomic():
         # Another request may have consolidated the thread during the call of the language model.
         thread = Thread.objects.select_for_update(of=("self",)).get(pk=thread.pk)
@@ -156,6 +170,7 @@ def expire_threads() -> int:
     now = timezone.now()
     overdue = Thread.objects.open().filter(expires_at__lt=now)
     count = overdue.update(state=Thread.State.EXPIRED, updated_at=now)
+    # Kept for a while after the end, so that a game master can look up what an episode came from.
     limit = now - timedelta(days=settings.THREAD_KEEP_DAYS)
     closed_steps = Step.objects.exclude(thread__state=Thread.State.OPEN)
     closed_steps.filter(thread__updated_at__lt=limit).delete()
@@ -186,21 +201,6 @@ def has_expired(thread: Thread) -> bool:
         and thread.expires_at is not None
         and thread.expires_at < timezone.now()
     )
-
-
-def build_summary(thread: Thread, entry: ConsolidateIn) -> EpisodeIn:
-    party_id = entry.party_id or (thread.party.slug if thread.party else None)
-    if party_id is None:
-        raise Invalid("Name the party whose episode this is: the thread has none.")
-    scene_id = entry.scene_id or (thread.scene.external_id if thread.scene else None)
-    derived = {
-        "summary_id": entry.summary_id or f"thread-{thread.external_id}"[:120],
-        "party_id": party_id,
-        "scene_id": scene_id,
-        "what": entry.what or summarize_steps(thread),
-    }
-    sent = entry.model_dump(exclude=set(derived), exclude_unset=True)
-    return EpisodeIn.model_validate({**sent, **derived})
 
 
 def summarize_steps(thread: Thread) -> str:

@@ -87,6 +87,7 @@ class EntryAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
     formfield_overrides = {ArrayField: {"widget": UnfoldAdminTextInputWidget}}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        # A page of fifty entries need not read fifty bodies.
         rows = super().get_queryset(request).defer("body", "name_keys")
         with_counts: QuerySet[Any] = rows.annotate(
             pieces=Count("passages"),
@@ -156,14 +157,7 @@ IN_WORLD = ("in_world_at", "in_world_label", "in_world_until", "in_world_until_l
 class LoreAdmin(EntryAdmin):
     passages, domain, owner = LorePassage, "lore", "lore"
     list_display = [
-        "title",
-        "kind",
-        "world",
-        "campaign",
-        "status",
-        "audience",
-        "embedding",
-        "updated_at",
+        *("title", "kind", "world", "campaign", "status", "audience", "embedding", "updated_at"),
     ]
     list_filter = ["world", "campaign", "kind", "status", "visibility", "language", EmbeddingState]
     list_select_related = ["world", "campaign"]
@@ -217,14 +211,7 @@ class LoreAdmin(EntryAdmin):
 class RuleAdmin(EntryAdmin):
     passages, domain, owner = RulePassage, "srd", "rule"
     list_display = [
-        "title",
-        "key",
-        "kind",
-        "document",
-        "world",
-        "audience",
-        "embedding",
-        "updated_at",
+        *("title", "key", "kind", "document", "world", "audience", "embedding", "updated_at"),
     ]
     list_filter = ["document", "kind", "world", "language", EmbeddingState]
     list_select_related = ["document", "world"]

@@ -124,6 +124,7 @@ def fit_hits(hits: Sequence[HitOut], max_chars: int | None) -> tuple[list[HitOut
     budget = max_chars or DEFAULT_CHARS
     fitting: list[HitOut] = []
     for hit in hits:
+        # The first hit is always shown, cut if need be: an answer without any says "unknown".
         if len(hit.text) <= budget:
             fitting.append(hit)
         elif budget >= SHORTEST_TEXT or not fitting:
@@ -140,5 +141,6 @@ def is_truncated(hits: Iterable[HitOut]) -> bool:
 
 def _cut(text: str, length: int) -> str:
     """Cut at the last white space before `length`."""
+    # One character is for the ellipsis; a space in the first half would lose too much text.
     cut = text[: max(length - 1, 0)]
     return (cut[: cut.rfind(" ")] if " " in cut[length // 2 :] else cut).rstrip() + "…"

@@ -45,9 +45,9 @@ def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) 
     slug = entry.slug or slugify(entry.title)
     rows = Lore.objects.filter(world=caller.world, slug=slug, campaign__slug=entry.campaign)
     check_match(request, rows.values_list("version", flat=True).first())
-    written = _write_lore(caller, entry)
-    tag(response, written.version)
-    return written
+    result = _write_lore(caller, entry)
+    tag(response, result.version)
+    return result
 
 
 @router.post(
@@ -62,8 +62,8 @@ def put_lore_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
 
     def write(item: Any) -> tuple[str, str]:
         entry = _in_campaign_of_key(caller, LoreIn.model_validate(item))
-        written = _write_lore(caller, entry)
-        return written.id, written.outcome
+        result = _write_lore(caller, entry)
+        return result.id, result.outcome
 
     return write_all(batch.entries, write, atomic=batch.atomic)
 
@@ -103,9 +103,9 @@ def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) 
     caller = require_gm(request)
     rows = Rule.objects.filter(world=caller.world, key=entry.rule_id)
     check_match(request, rows.values_list("version", flat=True).first())
-    written = _write_rule(caller, entry)
-    tag(response, written.version)
-    return written
+    result = _write_rule(caller, entry)
+    tag(response, result.version)
+    return result
 
 
 @router.post(
@@ -119,8 +119,8 @@ def put_rules_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
     caller = require_gm(request)
 
     def write(item: Any) -> tuple[str, str]:
-        written = _write_rule(caller, RuleIn.model_validate(item))
-        return written.id, written.outcome
+        result = _write_rule(caller, RuleIn.model_validate(item))
+        return result.id, result.outcome
 
     return write_all(batch.entries, write, atomic=batch.atomic)
 

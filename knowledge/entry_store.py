@@ -30,6 +30,7 @@ RULE_FIELDS = (
     *("key", "document", "kind", "title", "body", "breadcrumb", "aliases", "language", "data"),
     *("visibility", "known_to"),
 )
+CONTENT_FIELDS: dict[type[Any], tuple[str, ...]] = {Lore: LORE_FIELDS, Rule: RULE_FIELDS}
 BATCH = 500
 CONSTRAINTS = {
     "lore_slug_in_canon": "This slug is taken by another canon entry of the world.",
@@ -71,10 +72,10 @@ def save_all(
             outcomes = _compare_with_rows(model, entries)
             pairs = list(zip(entries, outcomes, strict=True))
             new: list[Any] = [entry for entry, outcome in pairs if outcome == "created"]
-            edited: list[Any] = [entry for entry, outcome in pairs if outcome == "changed"]
-            _write(model, new, edited, reason=reason)
+            changed: list[Any] = [entry for entry, outcome in pairs if outcome == "changed"]
+            _write(model, new, changed, reason=reason)
             write_passages: Any = write_lore_passages if model is Lore else write_rule_passages
-            write_passages([*new, *edited], chunks)
+            write_passages([*new, *changed], chunks)
     except IntegrityError as problem:
         matches = (text for name, text in CONSTRAINTS.items() if name in str(problem))
         raise Conflict(next(matches, "It conflicts with a stored row.")) from problem
@@ -86,7 +87,8 @@ def _compare_with_rows(model: type[AnyEntry], entries: Sequence[AnyEntry]) -> li
     rows = model.objects.select_for_update().filter(pk__in=[entry.pk for entry in entries])
     rows_by_id = {row.pk: row for row in rows}
     meta: Any = model._meta
-    columns = [meta.get_field(name).attname for name in _content_fields(model)]
+    # Ids, not related rows: comparing the rows themselves would load each of them.
+    columns = [meta.get_field(name).attname for name in CONTENT_FIELDS[model]]
     outcomes: list[Outcome] = []
     for entry in entries:
         row = rows_by_id.get(entry.pk)
@@ -100,30 +102,28 @@ def _compare_with_rows(model: type[AnyEntry], entries: Sequence[AnyEntry]) -> li
     return outcomes
 
 
-def _write(model: type[Any], new: list[Any], edited: list[Any], *, reason: str) -> None:
-    for entry in edited:
+def _write(model: type[Any], new: list[Any], changed: list[Any], *, reason: str) -> None:
+    # bulk_update calls no pre_save, so `auto_now` does not set the time.
+    for entry in changed:
         entry.updated_at = timezone.now()
-    for entry in (*new, *edited):
+    for entry in (*new, *changed):
         entry.name_keys = name_keys(entry.title, *entry.aliases)
-    fields = [*_content_fields(model), "name_keys", "version", "updated_at"]
+    fields = [*CONTENT_FIELDS[model], "name_keys", "version", "updated_at"]
     history: Any = {"batch_size": BATCH, "default_change_reason": reason or None}
     bulk_create_with_history(new, model, **history)
-    bulk_update_with_history(edited, model, fields, **history)
-    if any(entry.world_id is None for entry in (*new, *edited)):
+    bulk_update_with_history(changed, model, fields, **history)
+    if any(entry.world_id is None for entry in (*new, *changed)):
         # Now, for this transaction; after commit, because another thread may read the old names
         # until then.
         clear_shared_names()
         transaction.on_commit(clear_shared_names)
 
 
-def _content_fields(model: type[Any]) -> tuple[str, ...]:
-    return LORE_FIELDS if model is Lore else RULE_FIELDS
-
-
 def _check_fields(entries: Sequence[AnyEntry]) -> None:
     """Raise `Invalid` naming every field that cannot be stored."""
     errors = []
     for number, entry in enumerate(entries):
+        # Checking a relation takes a query each; the foreign keys of the database do that, too.
         relations = [field.name for field in entry._meta.fields if field.is_relation]
         try:
             entry.clean_fields(exclude=relations)

@@ -21,14 +21,16 @@ ALWAYS = ("title", "slug", "kind", "language", "status", "visibility")
 def lore_fields(world: World) -> Iterator[dict[str, Any]]:
     """All lore of the world, canon first, as `LoreIn` takes it. Empty fields are left out."""
     rows = Lore.objects.filter(world=world).select_related("campaign", "overrides")
-    ordered = rows.order_by("campaign__slug", "slug")
-    for row in sorted(ordered, key=lambda each: each.campaign is not None):
+    rows = rows.order_by("campaign__slug", "slug")
+    # Canon first, because an overlay names the canon entry that it overrides. The sort is stable.
+    for row in sorted(rows, key=lambda each: each.campaign is not None):
         links = {
             "campaign": row.campaign.slug if row.campaign else None,
             "overrides": row.overrides.slug if row.overrides else None,
         }
         names = (*ALWAYS, *(name for name in LoreIn.model_fields if name not in ALWAYS))
         fields = {name: links[name] if name in links else getattr(row, name) for name in names}
+        # Zero and False are values, so truth is no test for an empty field.
         empty: tuple[Any, ...] = (None, "", [], {})
         yield {key: value for key, value in fields.items() if key in ALWAYS or value not in empty}
 

@@ -121,22 +121,22 @@ def _replace(
     rows = model.objects.filter(**{f"{owner}__in": list(passages)})
     for row in rows.defer("embedding", "search_vector"):
         rows_by_owner[getattr(row, owner)].append(row)
-    created: list[AnyPassage] = []
-    updated: list[AnyPassage] = []
+    new_rows: list[AnyPassage] = []
+    changed_rows: list[AnyPassage] = []
     surplus: list[Any] = []
     for key, new_passages in passages.items():
         for passage, row in _match(new_passages, rows_by_owner[key]):
             if row is None:
-                created.append(passage)
+                new_rows.append(passage)
             elif _copy_columns(passage, row, columns):
-                updated.append(row)
+                changed_rows.append(row)
         surplus += [row.pk for row in rows_by_owner[key]]
     model.objects.filter(pk__in=surplus).delete()
-    model.objects.bulk_create(created, batch_size=BATCH)
+    model.objects.bulk_create(new_rows, batch_size=BATCH)
     # bulk_update takes the names of relations, not of their columns.
     fields: list[str] = [name.removesuffix("_id") for name in columns]
-    model.objects.bulk_update(updated, [*fields, "version", "updated_at"], batch_size=BATCH)
-    return len(created) + len(updated)
+    model.objects.bulk_update(changed_rows, [*fields, "version", "updated_at"], batch_size=BATCH)
+    return len(new_rows) + len(changed_rows)
 
 
 def _match(
@@ -145,15 +145,17 @@ def _match(
     """Pair each passage with the row that it continues: the same text, else the most similar. Takes
     those out of `rows`."""
     pairs: list[tuple[AnyPassage, AnyPassage | None]] = []
-    unmatched = []
+    rest = []
+    # Reversed, so that of several rows with one text the first is taken.
     by_text = {row.text: row for row in reversed(rows)}
     for passage in passages:
         if same := by_text.pop(passage.text, None):
             rows.remove(same)
             pairs.append((passage, same))
         else:
-            unmatched.append(passage)
-    for passage in unmatched:
+            rest.append(passage)
+    # Only after all equal texts have found their rows, or a similar passage would take one of them.
+    for passage in rest:
         scores = [(ratio(row.text, passage.text), row) for row in rows]
         score, row = max(scores, key=lambda each: each[0], default=(0, None))
         if row is None or score < SAME_SECRET:
@@ -166,12 +168,9 @@ def _match(
 
 def _copy_columns(passage: AnyPassage, row: AnyPassage, columns: tuple[str, ...]) -> bool:
     """Bring `row` to what `passage` holds; return whether that changed anything."""
-    if (
-        isinstance(passage, LorePassage)
-        and isinstance(row, LorePassage)
-        and passage.secret
-        and row.secret
-    ):
+    # Reveals are written to the row alone, so a newly cut passage takes them over.
+    both_are_lore = isinstance(passage, LorePassage) and isinstance(row, LorePassage)
+    if both_are_lore and passage.secret and row.secret:
         passage.revealed_to = row.revealed_to
         passage.set_audience()
     if all(getattr(passage, name) == getattr(row, name) for name in columns):

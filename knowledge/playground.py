@@ -82,25 +82,23 @@ def try_search(request: HttpRequest) -> HttpResponse:
     context = {**admin.site.each_context(request), **context}
     if request.GET.get("q") and form.is_valid():
         try:
-            context |= _search_results(form)
+            caller = form.caller()
+            answers = {mode: _ask(form, caller, mode) for mode in Mode}
+            hybrid = answers[Mode.HYBRID]
+            legs = {name for answer in answers.values() for name in answer.degraded}
+            context |= {
+                "legs": _columns(answers, with_graph=form.cleaned_data["expand"]),
+                "fused": hybrid,
+                # Bars are drawn relative to the best score; 1 when nothing was found or all is 0.
+                "best": max((hit.score for hit in hybrid.hits), default=1.0) or 1.0,
+                "audience": caller.audience,
+                "degraded": sorted(legs),
+            }
         except forms.ValidationError as problem:
             context["problem"] = problem.messages[0]
         except Problem as problem:
             context["problem"] = str(problem)
     return TemplateResponse(request, "admin/knowledge/try_search.html", context)
-
-
-def _search_results(form: TryForm) -> dict[str, Any]:
-    caller = form.caller()
-    answers = {mode: _ask(form, caller, mode) for mode in Mode}
-    hybrid = answers[Mode.HYBRID]
-    return {
-        "legs": _columns(answers, with_graph=form.cleaned_data["expand"]),
-        "fused": hybrid,
-        "best": max((hit.score for hit in hybrid.hits), default=1.0) or 1.0,
-        "audience": caller.audience,
-        "degraded": sorted({name for answer in answers.values() for name in answer.degraded}),
-    }
 
 
 def _columns(answers: dict[Mode, SearchAnswer], *, with_graph: bool) -> list[Column]:

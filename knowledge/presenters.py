@@ -54,15 +54,15 @@ def present_whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassag
     }
     text = "\n\n".join(passage.text for passage in passages)
     updated_at = max((each.updated_at for each in passages), default=None)
-    found = {"text": text, "score": SCORE_BY_ID, "match": "exact"}
-    return _present_rule(columns, caller, updated_at, found, None)
+    match = {"text": text, "score": SCORE_BY_ID, "match": "exact"}
+    return _present_rule(columns, caller, updated_at, match, None)
 
 
 def _present_rule(
     rule: Mapping[str, Any],
     caller: Caller,
     updated_at: datetime | None,
-    found: Mapping[str, Any],
+    match: Mapping[str, Any],
     passage: str | None,
 ) -> HitOut:
     # Not every document has each of these; an empty one is left out of the answer.
@@ -75,7 +75,7 @@ def _present_rule(
         "language": rule["rule__language"],
         "updated_at": updated_at,
         "source": SourceOut(document=rule["rule__document__title"], **source),
-        **found,
+        **match,
     }
     if not caller.audience.is_gm:
         return HitOut(**fields)

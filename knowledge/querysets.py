@@ -42,13 +42,11 @@ class OverlayQuerySet(GuardedQuerySet[Row]):
         """
         if campaign is None:
             return self.filter(campaign=None)
-        return self.filter(Q(campaign=None) | Q(campaign=campaign)).exclude(
-            Exists(self._stand_ins(campaign, audience))
-        )
-
-    def _stand_ins(self, campaign: Campaign, audience: Audience) -> models.QuerySet[Any]:
-        entries = LoreQuerySet(self._lore()).published().visible_to(audience)
-        return entries.filter(campaign=campaign, overrides=OuterRef(self.path_to_lore))
+        # An override that the audience may not know hides nothing: the missing canon would hint at
+        # it.
+        overlay = LoreQuerySet(self._lore()).published().visible_to(audience)
+        overrides = overlay.filter(campaign=campaign, overrides=OuterRef(self.path_to_lore))
+        return self.filter(Q(campaign=None) | Q(campaign=campaign)).exclude(Exists(overrides))
 
     def _lore(self) -> Any:
         return self.model

@@ -53,6 +53,7 @@ give.
 """
 MOST_EXPANSIONS = 12
 CANDIDATES = 5
+# DISTINCT ON keeps the row with the lowest position of each entry; one round trip for all of them.
 FIRST_PASSAGES = """
 SELECT DISTINCT ON ({owner}) id, {owner} FROM ({rows}) AS row WHERE {owner} = ANY(%(named)s)
 ORDER BY {owner}, position
@@ -74,16 +75,18 @@ def find_rules(
     """Answer `rules_lookup`. `mode` searches with one leg alone; by default the preset decides.
     Raises `NotFound` or `Ambiguous` for a rule id."""
     if question.rule_id:
-        rule = _find_rule(_visible_rules(question, caller), question.rule_id)
+        rule = _find_rule(visible_rules(Rule, question, caller), question.rule_id)
         visible = RulePassage.objects.visible_to(caller.audience).filter(rule=rule)
         texts = list(visible.order_by("position").only("text", "updated_at"))
         return build_answer([present_whole_rule(rule, caller, texts)], question, caller)
     term = question.term or ""
     terms = glossary_terms(term, caller)
     rows = _row_cache(caller, question.kind)
-    passages = rows("rule passages", lambda: _visible_rule_passages(question, caller))
-    rules = rows("rules", lambda: _visible_rules(question, caller))
-    own = rows("own rules", lambda: exclude_shared(_visible_rules(question, caller)))
+    passages = rows("rule passages", lambda: visible_rules(RulePassage, question, caller))
+    rules = rows("rules", lambda: visible_rules(Rule, question, caller))
+    # The names of shared rules come from an index that all worlds share, so only the others are
+    # read.
+    own = rows("own rules", lambda: exclude_shared(visible_rules(Rule, question, caller)))
     names = match_rules(rules, own, caller.world, term, mentioned=MENTIONED_RULE)
     request = SearchRequest(
         query=term,
@@ -104,14 +107,15 @@ def find_rules(
     return build_answer(hits, question, caller, result=result, terms=terms, rest=rest)
 
 
-def _visible_rules(question: RulesQuestion, caller: Caller) -> "QuerySet[Rule]":
-    rules = Rule.objects.in_world(caller.world).visible_to(caller.audience)
-    return rules.filter(kind=question.kind) if question.kind else rules
-
-
-def _visible_rule_passages(question: RulesQuestion, caller: Caller) -> "QuerySet[RulePassage]":
-    rows = RulePassage.objects.in_world(caller.world).visible_to(caller.audience)
-    return rows.filter(metadata__contains={"kind": question.kind}) if question.kind else rows
+def visible_rules(model: Any, question: RulesQuestion, caller: Caller) -> Any:
+    """The rows of `model` (rules or their passages) of the question's kind that the caller may
+    know."""
+    rows = model.objects.in_world(caller.world).visible_to(caller.audience)
+    if not question.kind:
+        return rows
+    # A passage has the kind in its metadata, so that the search needs no join.
+    kind: dict[str, Any] = {"kind": question.kind}
+    return rows.filter(**kind) if model is Rule else rows.filter(metadata__contains=kind)
 
 
 def _find_rule(rules: "QuerySet[Rule]", reference: str) -> Rule:
@@ -119,6 +123,7 @@ def _find_rule(rules: "QuerySet[Rule]", reference: str) -> Rule:
     rules = rules.select_related("document")
     with_id = Q(key__iexact=reference) | Q(key__iendswith=f"/{reference}")
     rows = list(rules.filter(with_id)[: CANDIDATES + 1])
+    # A full id wins over longer ids that end with it.
     rows = [rule for rule in rows if rule.key.lower() == reference.lower()] or rows
     if len(rows) == 1:
         return rows[0]
@@ -140,6 +145,7 @@ def glossary_terms(text: str, caller: Caller) -> list[TermMatch]:
     """Return the English game terms behind a Russian or Korean question."""
     if guess_language(text) == "en":
         return []
+    # The glossary compares every name with the text; a longer text is a paste, not a question.
     return get_glossary(caller.world.system_id).find(text[:2000])[:MOST_EXPANSIONS]
 
 
@@ -151,13 +157,7 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
     may not use.
     """
     filters = question.filters
-    if (filters.status or filters.campaign) and not caller.audience.is_gm:
-        raise GmOnly(
-            "Leave out the filters `status` and `campaign`: they are for game masters, "
-            "others see the canon of their own campaign."
-        )
-    if filters.campaign:
-        caller = _in_campaign(caller, filters.campaign)
+    caller = narrow_caller(caller, filters)
     rows = _row_cache(caller, filters.model_dump_json())
     passages = rows(
         "lore passages", lambda: filter_passages(_known_lore(LorePassage, caller), filters)
@@ -197,8 +197,17 @@ def _known_lore(model: Any, caller: Caller) -> Any:
     return rows.known_in(caller.campaign, caller.audience)
 
 
-def _in_campaign(caller: Caller, reference: str) -> Caller:
-    campaign = find_campaign(caller.world, reference)
+def narrow_caller(caller: Caller, filters: LoreFilters) -> Caller:
+    """Return the caller within the campaign of the filters. Raises `GmOnly` or `Invalid` for a
+    filter that the caller may not use."""
+    if (filters.status or filters.campaign) and not caller.audience.is_gm:
+        raise GmOnly(
+            "Leave out the filters `status` and `campaign`: they are for game masters, "
+            "others see the canon of their own campaign."
+        )
+    if not filters.campaign:
+        return caller
+    campaign = find_campaign(caller.world, filters.campaign)
     if caller.campaign not in (None, campaign):
         bound = f"This key asks within the campaign {caller.campaign} alone"
         raise Invalid(f"{bound}: leave out the filter `campaign`.")
@@ -215,6 +224,7 @@ def filter_passages(passages: Any, filters: LoreFilters) -> Any:
         conditions &= Q(language=filters.language)
     if (last := filters.in_world_to) is not None:
         conditions &= Q(lore__in_world_at__lte=last)
+    # An entry with an end lasts until then; one without is a single day.
     if (first := filters.in_world_from) is not None:
         conditions &= Q(lore__in_world_at__gte=first) | Q(lore__in_world_until__gte=first)
     return passages.filter(conditions)

@@ -38,19 +38,24 @@ def upsert_lore(
     campaign = find_campaign(world, entry.campaign) if entry.campaign else None
     slug = entry.slug or slugify(entry.title) or "entry"
     lore = Lore.objects.select_for_update().filter(world=world, campaign=campaign)
-    stored = lore.filter(slug=slug).first()
-    row = stored or Lore(world=world, campaign=campaign, slug=slug, author=author)
-    names = entry.model_fields_set if stored else set(LoreIn.model_fields)
+    old = lore.filter(slug=slug).first()
+    row = old or Lore(world=world, campaign=campaign, slug=slug, author=author)
+    fields_sent = entry.model_fields_set
+    names = fields_sent if old else set(LoreIn.model_fields)
     for name in names - RELATED:
         if name != "author" or entry.author:
             setattr(row, name, getattr(entry, name))
     row.language = row.language or guess_language(f"{row.title} {row.body}")
-    row.overrides = _find_overridden(world, entry, row, stored)
-    _set_known_to(row, entry)
+    row.overrides = _find_overridden(world, entry, row, old)
+    # Audiences of the reveal log are added to those of the entry: an upsert undoes no reveal.
+    if row.visibility == Visibility.REVEALED and {"known_to", "visibility"} & fields_sent:
+        known_to = entry.known_to if "known_to" in fields_sent else row.known_to
+        reveals = Reveal.objects.filter(subject_kind="lore", subject_id=row.pk, undone_at=None)
+        row.known_to = sorted({*known_to, *reveals.values_list("audience", flat=True)})
     return row, save_lore(row, reason=reason, chunks=chunks)
 
 
-def _find_overridden(world: World, entry: LoreIn, row: Lore, stored: Lore | None) -> Lore | None:
+def _find_overridden(world: World, entry: LoreIn, row: Lore, old: Lore | None) -> Lore | None:
     """The canon entry that the row overrides: the one named, else that of the same slug."""
     if row.campaign is None:
         if entry.overrides:
@@ -58,20 +63,9 @@ def _find_overridden(world: World, entry: LoreIn, row: Lore, stored: Lore | None
         return None
     if entry.overrides:
         return find_lore_entry(world, entry.overrides)
-    if stored and "overrides" not in entry.model_fields_set:
-        return stored.overrides
+    if old and "overrides" not in entry.model_fields_set:
+        return old.overrides
     return Lore.objects.filter(world=world, campaign=None, slug=row.slug).first()
-
-
-def _set_known_to(row: Lore, entry: LoreIn) -> None:
-    """Add the audiences of the reveal log to those that the entry names: writing an entry undoes no
-    reveal.
-    """
-    sent = entry.model_fields_set
-    if row.visibility == Visibility.REVEALED and {"known_to", "visibility"} & sent:
-        named = entry.known_to if "known_to" in sent else row.known_to
-        reveals = Reveal.objects.filter(subject_kind="lore", subject_id=row.pk, undone_at=None)
-        row.known_to = sorted({*named, *reveals.values_list("audience", flat=True)})
 
 
 def find_lore_entry(world: World, reference: str, *, campaign: Campaign | None = None) -> Lore:
@@ -101,6 +95,7 @@ def upsert_rule(
 ) -> tuple[Rule, Outcome]:
     """Create or change a rule of the world's own. Raises `Conflict` for the id of a shared rule."""
     key = entry.rule_id
+    # The worlds of a system search its shared rules and their own together: an id names one rule.
     if Rule.objects.filter(world=None, key=key, document__system=world.system_id).exists():
         raise Conflict(f"{key} is a shared rule of the game system: give yours an id of its own.")
     row = Rule.objects.select_for_update().filter(world=world, key=key).first()

@@ -28,6 +28,7 @@ class Curve:
 
 
 def height_of(score: float) -> float:
+    # In SVG y grows downwards, so the highest score has the smallest y.
     share = (HIGHEST - score) / (HIGHEST - LOWEST)
     return round(MARGIN / 2 + share * (HEIGHT - MARGIN), 1)
 
@@ -36,6 +37,8 @@ def curve(scores: Sequence[tuple[int, float, bool]], *, base: float) -> Curve:
     """Lay out `(change, score after it, counts)`, oldest first, evenly spaced from the `base` at
     the left.
     """
+    # By number, not by time: sessions are weeks apart and changes within one would lie on each
+    # other.
     step = (WIDTH - 2 * MARGIN) / max(len(scores), 1)
     marks = tuple(
         Mark(change, round(MARGIN + step * (place + 1), 1), height_of(score), score, counts)

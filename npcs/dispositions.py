@@ -25,6 +25,7 @@ from retrieval.errors import Conflict, Invalid
 from worlds.models import Party
 
 Kind = DispositionChange.Kind
+# A shift may move by half of the scale of 200 points; a correction may cross all of it.
 LARGEST_SHIFT = 100
 LARGEST_CORRECTION = 200
 
@@ -40,6 +41,8 @@ def shift(
     """Change what `npc` thinks of the episode's party. A large change is held for the game
     master."""
     check_delta(by, LARGEST_SHIFT)
+    # Under the lock: recomputing reads the whole ledger, and a second writer would overwrite the
+    # result with one that lacks this entry.
     lock_party(because.party)
     entry = build_change(npc, because, by=by, axis=axis, reason=reason)
     entry.save(force_insert=True)
@@ -59,6 +62,7 @@ def build_change(
         axis=axis,
         delta=by,
         reason=reason or first_line or episode.external_id,
+        # A threshold of 0 switches the review off.
         held=bool(0 < settings.DISPOSITION_HOLD_AT <= abs(by)),
         episode=episode,
         episode_version=episode.version,
@@ -144,6 +148,7 @@ def write_ruling(
 ) -> DispositionChange:
     """Write a ruling about `entry`; raises NotInForce when its state does not allow this kind."""
     party = lock_party(entry.party)
+    # Read again under the lock: another game master may have ruled meanwhile.
     current: Any = DispositionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
     if current is None:
         raise Invalid("Rulings are about changes, not about other rulings.")
@@ -168,6 +173,7 @@ def write_ruling(
 
 def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
     """Fold the ledger anew for each of `npcs` and `party`. The party must be locked."""
+    # Sorted, so that two transactions write rows in one order and cannot deadlock.
     npc_ids = sorted(set(npcs))
     entries: dict[UUID, list[Any]] = {npc_id: [] for npc_id in npc_ids}
     ledger = DispositionChange.objects.filter(npc__in=npc_ids, party=party).changes()
@@ -177,27 +183,24 @@ def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Dispositi
     for npc in NPC.objects.filter(pk__in=npc_ids).order_by("pk"):
         by_state = [(state_of(entry), entry) for entry in entries[npc.pk]]
         effective = [entry for state, entry in by_state if state == "counts"]
-        folded = fold_ledger(npc, effective)
+        total = fold_ledger(npc, effective)
         rows.append(
             Disposition(
                 npc=npc,
                 party=party,
-                score=folded.score,
-                axes=folded.axes,
-                trend=folded.trend,
-                in_world_at=folded.in_world_at,
+                score=total.score,
+                axes=total.axes,
+                trend=total.trend,
+                in_world_at=total.in_world_at,
                 changes=len(effective),
                 pending=sum(state == "pending" for state, _entry in by_state),
                 last_change=effective[-1] if effective else None,
                 updated_at=timezone.now(),
             )
         )
-    derived = ["score", "axes", "trend", "changes", "pending", "in_world_at", "last_change"]
+    columns = "score axes trend changes pending in_world_at last_change updated_at".split()
     return Disposition.objects.bulk_create(
-        rows,
-        update_conflicts=True,
-        unique_fields=["npc", "party"],
-        update_fields=[*derived, "updated_at"],
+        rows, update_conflicts=True, unique_fields=["npc", "party"], update_fields=columns
     )
 
 

@@ -49,6 +49,7 @@ class DispositionChanges:
         by_name, missing = find_npcs(party.world, [each.npc for each in summary.relations_delta])
         if missing:
             refuse_unknown(missing, where="relations_delta")
+        # Unlike an appearance, a change of an unknown NPC is refused: it would be lost silently.
         return [(by_name[delta.npc], delta) for delta in summary.relations_delta]
 
     def write(

@@ -82,12 +82,14 @@ def present_dispositions(row: dict[str, Any]) -> list[DispositionOut]:
 
     A party that was asked for and that the NPC has not met gets the NPC's base.
     """
-    stored = json.loads(row["dispositions"])
-    if not stored and row["party"]:
-        stored = [{"party_id": row["party"], "party": row["party_name"], "score": row["base"]}]
+    rows = json.loads(row["dispositions"])
+    if not rows and row["party"]:
+        rows = [{"party_id": row["party"], "party": row["party_name"], "score": row["base"]}]
     half_life = row["half_life"] or settings.DISPOSITION_HALF_LIFE or None
     dispositions = []
-    for each in stored:
+    for each in rows:
+        # The stored score is that of the day of the last change; what has passed since is decayed
+        # here, so that time alone needs no write.
         since, today = each.pop("in_world_at", None), each.pop("today", None)
         days = 0.0 if since is None or today is None else today - since
         score = decay(each.pop("score"), base=row["base"], days=days, half_life=half_life)

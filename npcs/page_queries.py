@@ -67,12 +67,15 @@ def dispositions_to_show(
     npc: NPC, by_party: Mapping[str, DispositionOut], parties: Sequence[Party]
 ) -> list[DispositionOut]:
     """Return the dispositions towards the parties that `npc` has met; without any, a few others."""
-    met = [each for each in by_party.values() if each.changes or each.pending]
-    return met or [initial_disposition(npc, party) for party in parties[:MOST_UNMET_PARTIES]]
+    with_history = [each for each in by_party.values() if each.changes or each.pending]
+    return with_history or [
+        initial_disposition(npc, party) for party in parties[:MOST_UNMET_PARTIES]
+    ]
 
 
 def party_to_show(npc: NPC, parties: Sequence[Party]) -> Party | None:
     """The party that last changed the NPC's disposition, else the first."""
+    # Ids of ledger entries grow with time, so the highest is the latest.
     rows = Disposition.objects.filter(npc=npc, party__in=parties).order_by("-last_change_id")
     latest = rows.first()
     by_id = {party.pk: party for party in parties}
@@ -93,6 +96,7 @@ def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
     ledger = ledger.filter(is_current=True).select_related("party").annotate_episode()
     entries = list(ledger.in_order()[:MOST_CHANGES])
     changes = [present_influence(entry) for entry in entries]
+    # The curve is folded from the ledger, not from the stored score, which is the last point alone.
     effective = [
         entry for entry, change in zip(entries, changes, strict=True) if change.state == "counts"
     ]
@@ -117,11 +121,11 @@ def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
 
 def secrets_of(npc: NPC, party: Party | None) -> list[tuple[Any, bool]]:
     """Return the NPC's secrets, each with whether the party has learned it."""
-    learned_ids = set()
+    visible_ids = set()
     if party:
-        learned = npc.secrets.visible_to(Audience("party", party.slug))
-        learned_ids = set(learned.values_list("pk", flat=True))
-    return [(secret, secret.pk in learned_ids) for secret in npc.secrets.all()]
+        visible = npc.secrets.visible_to(Audience("party", party.slug))
+        visible_ids = set(visible.values_list("pk", flat=True))
+    return [(secret, secret.pk in visible_ids) for secret in npc.secrets.all()]
 
 
 def appearances_of(npc: NPC) -> Any:
@@ -143,6 +147,7 @@ def relations_of(npc: NPC, audience: Audience) -> list[RelationLine]:
     node = GraphNode.objects.filter(world=npc.world_id, slug=npc.slug).visible_to(audience).first()
     if node is None:
         return []
+    # The neighbours come with the edges between them; only those of the NPC itself are shown.
     graph = neighbors(View(npc.world, audience), node.pk)
     by_id = {each.id: each for each in graph.nodes}
     lines = []

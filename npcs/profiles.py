@@ -39,7 +39,9 @@ def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NP
     """Return only the fields listed here, with the secrets that the audience has learned."""
     lore_ids = [pk for pk in (npc.faction_lore_id, npc.home_lore_id) if pk]
     lore = Lore.objects.filter(pk__in=lore_ids).visible_to(audience)
+    # None is among them: a home that is no lore entry is plain text and as open as the NPC.
     visible = {None, *lore.values_list("pk", flat=True)}
+    # Membership may be secret although the faction is known, so both must be visible.
     is_faction_shown = (
         npc.faction_visibility == Visibility.PUBLIC and npc.faction_lore_id in visible
     )
@@ -147,11 +149,11 @@ def apparent_disposition(npc: NPC, party: Party, audience: Audience) -> Apparent
     ledger = DispositionChange.objects.filter(npc=npc, party=party, episode__in=episodes)
     entries = list(ledger.in_force().in_order().annotate_episode())
     # From 0 and without decay, because players know neither the NPC's base nor its half-life.
-    folded = fold([ScoreChange(each.delta, each.axis) for each in entries])
+    total = fold([ScoreChange(each.delta, each.axis) for each in entries])
     return Apparent(
         party_id=party.slug,
-        label=label_of(folded.score),
-        direction=direction_of(folded.trend),
+        label=label_of(total.score),
+        direction=direction_of(total.trend),
         summary_ids=list(dict.fromkeys(each.summary_id for each in entries))[-MOST_INFLUENCES:],
     )
 

@@ -68,6 +68,7 @@ def clamp(score: float) -> float:
 
 
 def label_of(score: float) -> Label:
+    # The comparison differs by the sign, so that the scale is symmetric: 8 and -8 are both neutral.
     if score >= 0:
         return next((label for bound, label in BANDS[3:] if score <= bound), Label.DEVOTED)
     return next((label for bound, label in BANDS[:4] if score < bound), Label.NEUTRAL)
@@ -97,10 +98,12 @@ def fold(
             day = change.in_world_at if day is None else max(day, change.in_world_at)
         score = decay(score, base=base, days=days, half_life=half_life)
         score = clamp(score + change.delta * WEIGHTS[change.axis])
+        # An axis decays towards 0: the base is a score and says nothing about the axes.
         for axis, value in axes.items():
             axes[axis] = decay(value, base=0.0, days=days, half_life=half_life)
         axes[change.axis] = clamp(axes[change.axis] + change.delta)
         points.append(Point(change.entry, round(score, 4)))
+    # Differences of scores, not of deltas: the trend is what the changes did after decay and clamp.
     scores = [clamp(base), *(point.score for point in points)]
     steps = [after - before for before, after in pairwise(scores)]
     return FoldedScore(

@@ -16,29 +16,11 @@ from worlds.audiences import Audience, Visibility
 from worlds.models import World
 
 COPIED = (
-    "name",
-    "aliases",
-    "role",
-    "summary",
-    "faction_visibility",
-    "voice",
-    "goals",
-    "play_now",
-    "language",
-    "base",
-    "half_life",
-    "visibility",
+    *("name", "aliases", "role", "summary", "faction_visibility", "voice", "goals", "play_now"),
+    *("language", "base", "half_life", "visibility"),
 )
 """Fields that are the same in `NPCIn` and in the row."""
-DERIVED = (
-    "faction",
-    "faction_lore_id",
-    "home",
-    "home_lore_id",
-    "biography_id",
-    "milestones",
-    "known_to",
-)
+LINKED = ("faction", "faction_lore_id", "home", "home_lore_id", "biography_id")
 
 
 def upsert_npc(world: World, entry: NPCIn) -> tuple[NPC, str]:
@@ -47,21 +29,22 @@ def upsert_npc(world: World, entry: NPCIn) -> tuple[NPC, str]:
     Audiences that the reveal log has added to `known_to` stay.
     """
     with transaction.atomic():
-        stored = NPC.objects.select_for_update().filter(world=world, slug=entry.npc_id).first()
-        npc = stored or NPC(slug=entry.npc_id)
+        old = NPC.objects.select_for_update().filter(world=world, slug=entry.npc_id).first()
+        npc = old or NPC(slug=entry.npc_id)
         npc.world = world
-        before = versioned_fields(npc) if stored else None
+        before = versioned_fields(npc) if old else None
         copy_fields(entry, npc)
         if before == versioned_fields(npc) and not have_secrets_changed(npc, entry):
             return npc, "unchanged"
-        npc.version += 1 if stored else 0
-        npc.save(force_insert=stored is None)
+        npc.version += 1 if old else 0
+        # `force_insert`: a row that another writer made meanwhile is an error, not overwritten.
+        npc.save(force_insert=old is None)
         write_secrets(npc, entry)
         upsert_facts(world, [GraphFact(node=graph_node_of(npc))])
     # Outside the transaction, because it locks one party after the other.
     if before and (before["base"], before["half_life"]) != (npc.base, npc.half_life):
         recompute_all_parties(npc)
-    return npc, "changed" if stored else "created"
+    return npc, "changed" if old else "created"
 
 
 def copy_fields(entry: NPCIn, npc: NPC) -> None:
@@ -75,6 +58,7 @@ def copy_fields(entry: NPCIn, npc: NPC) -> None:
         setattr(npc, name, getattr(entry, name))
     npc.milestones = [each.model_dump() for each in entry.milestones]
     npc.known_to = add_audiences(npc.known_to, entry.known_to)
+    # Whoever names an audience for a hidden NPC means to reveal it.
     if npc.known_to and npc.visibility == Visibility.GM:
         npc.visibility = Visibility.REVEALED
 
@@ -104,26 +88,27 @@ def add_audiences(known_to: list[str], texts: list[str]) -> list[str]:
 
 def versioned_fields(npc: NPC) -> dict[str, Any]:
     """The fields whose change makes a new version."""
-    return {name: getattr(npc, name) for name in (*COPIED, *DERIVED)}
+    return {name: getattr(npc, name) for name in (*COPIED, *LINKED, "milestones", "known_to")}
 
 
 def have_secrets_changed(npc: NPC, entry: NPCIn) -> bool:
-    stored = list(npc.secrets.order_by("position").values_list("text", "known_to"))
-    sent = [(each.text, each.known_to) for each in entry.secrets]
-    return len(stored) != len(sent) or any(
-        text != new_text or not set(added) <= set(known_to)
-        for (text, known_to), (new_text, added) in zip(stored, sent, strict=True)
+    old = list(npc.secrets.order_by("position").values_list("text", "known_to"))
+    new = [(each.text, each.known_to) for each in entry.secrets]
+    # Audiences are only ever added, because those of the reveal log are in the rows as well.
+    return len(old) != len(new) or any(
+        text != new_text or not set(audiences) <= set(known_to)
+        for (text, known_to), (new_text, audiences) in zip(old, new, strict=True)
     )
 
 
 def write_secrets(npc: NPC, entry: NPCIn) -> None:
     """Write secrets by their number, so that a secret with new words stays revealed to the same."""
     old = {secret.position: secret for secret in npc.secrets.all()}
-    for position, sent in enumerate(entry.secrets, 1):
+    for position, new in enumerate(entry.secrets, 1):
         secret = old.pop(position, None)
         secret = secret or Secret(world_id=npc.world_id, npc=npc, position=position)
-        secret.text = sent.text
-        secret.known_to = add_audiences(secret.known_to, sent.known_to)
+        secret.text = new.text
+        secret.known_to = add_audiences(secret.known_to, new.known_to)
         secret.visibility = Visibility.REVEALED if secret.known_to else Visibility.GM
         secret.save()
     for secret in old.values():

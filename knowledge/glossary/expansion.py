@@ -48,9 +48,9 @@ class Glossary:
         self.by_first: dict[str, list[Parts]] = defaultdict(list)
 
     def add(self, term: str, name: str) -> None:
-        folded = fold_name(name)
-        parts = tuple(_stem(word) for word in WORD.findall(folded))
-        if not parts or folded in STOP_WORDS:
+        key = fold_name(name)
+        parts = tuple(_stem(word) for word in WORD.findall(key))
+        if not parts or key in STOP_WORDS:
             return
         if parts not in self.names:
             self.by_first[parts[0]].append(parts)
@@ -61,23 +61,27 @@ class Glossary:
         best: dict[str, TermMatch] = {}
         for parts in self._parts_in(fold_name(question)):
             meanings = len({term for term, _name in self.names[parts]})
-            # A name of two or more words is certain, one word is three quarters of that.
+            # A name of two or more words is certain, one word is three quarters of that. The root
+            # of the number of meanings: two of them make each less likely, but not half as useful.
             weight = min(1.0, 0.5 + 0.25 * len(parts)) / meanings**0.5
             for term, name in self.names[parts]:
                 if term not in best or best[term].weight < weight:
                     best[term] = TermMatch(term, name, round(max(weight, LEAST_WEIGHT), 3))
         return sorted(best.values(), key=lambda match: (-match.weight, match.term))
 
-    def _parts_in(self, folded: str) -> Iterator[Parts]:
-        words = _question_parts(folded)
-        syllables = "".join(filter(has_hangul, folded))
+    def _parts_in(self, text: str) -> Iterator[Parts]:
+        words = _question_parts(text)
+        syllables = "".join(filter(has_hangul, text))
         for first, candidates in self.by_first.items():
             # Korean writers differ in where they put spaces, so names are also looked for across
             # words.
             across = syllables if has_hangul(first[:1]) else ""
             if first in words or (len(first) > 1 and first in across):
                 for parts in candidates:
-                    if all(_is_in(part, words, across) for part in parts):
+                    if all(
+                        part in words or (len(part) >= SHORTEST_INSIDE and part in across)
+                        for part in parts
+                    ):
                         yield parts
 
 
@@ -90,6 +94,7 @@ def get_glossary(system_id: UUID | None) -> Glossary:
     return _read_glossary(system_id, state["rows"], state["last"])
 
 
+# Number and latest change are part of the key, so a changed glossary is read again.
 @lru_cache(maxsize=8)
 def _read_glossary(system_id: UUID, _rows: int, _last: datetime | None) -> Glossary:
     glossary = Glossary()
@@ -99,16 +104,12 @@ def _read_glossary(system_id: UUID, _rows: int, _last: datetime | None) -> Gloss
     return glossary
 
 
-def _is_in(part: str, words: set[str], across: str) -> bool:
-    return part in words or (len(part) >= SHORTEST_INSIDE and part in across)
-
-
-def _question_parts(folded: str) -> set[str]:
+def _question_parts(text: str) -> set[str]:
     """Everything by which a name's part may be found: stems, and all beginnings of each Korean
     word.
     """
     parts: set[str] = set()
-    for word in WORD.findall(folded):
+    for word in WORD.findall(text):
         if has_hangul(word[:1]):
             parts.update(word[:length] for length in range(1, len(word) + 1))
         else:

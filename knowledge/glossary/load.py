@@ -18,21 +18,22 @@ def load_glossary(system: GameSystem) -> int:
     """
     terms = GlossaryTerm.objects.filter(system=system)
     rows = {(row.term, row.kind, row.language): row for row in terms}
-    created: list[GlossaryTerm] = []
-    updated: list[GlossaryTerm] = []
+    new_rows: list[GlossaryTerm] = []
+    changed_rows: list[GlossaryTerm] = []
     for term in read_terms():
         for language in term.names:
             names = term.names_and_phrases(language)
             row = rows.get((term.term, term.kind, language))
             if row is None:
                 values = {"term": term.term, "kind": term.kind, "language": language}
-                created.append(GlossaryTerm(system=system, names=names, **values))
+                new_rows.append(GlossaryTerm(system=system, names=names, **values))
+            # Add only: names that people entered, and their order, stay.
             elif missing := [name for name in names if name not in row.names]:
                 row.names, row.updated_at = [*row.names, *missing], timezone.now()
-                updated.append(row)
-    GlossaryTerm.objects.bulk_create(created, batch_size=500)
-    GlossaryTerm.objects.bulk_update(updated, ["names", "updated_at"], batch_size=500)
-    return len(created) + len(updated)
+                changed_rows.append(row)
+    GlossaryTerm.objects.bulk_create(new_rows, batch_size=500)
+    GlossaryTerm.objects.bulk_update(changed_rows, ["names", "updated_at"], batch_size=500)
+    return len(new_rows) + len(changed_rows)
 
 
 def rule_name_lookup() -> Callable[[str, str], list[str]]:

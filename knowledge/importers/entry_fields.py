@@ -60,6 +60,7 @@ def make_draft(where: str, *, source: str = "", private: Any = False, **fields: 
     kind = str(fields.get("kind") or "").strip().lower().rstrip("s")  # many tools name the plural
     fields["kind"] = KINDS.get(kind, "custom")
     if source:
+        # The end of a long path says more than its beginning.
         fields["origin"] = source[-LONGEST_ORIGIN:]
     if extra:
         fields["extra"] = extra
@@ -77,6 +78,7 @@ def with_unique_slugs(drafts: list[LoreDraft]) -> list[LoreDraft]:
     result = []
     for draft in drafts:
         campaign = draft.entry.campaign
+        # 110 of the 120 characters of the column: the rest is for a number.
         base = slug = draft.entry.slug or slugify(draft.entry.title, longest=110) or "entry"
         number = 1
         while (campaign, slug) in slugs:

@@ -56,6 +56,7 @@ def _contents(path: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, byte
     if path.is_dir():
         for file in sorted(path.rglob("*")):
             name = file.relative_to(path).as_posix()
+            # A link could lead out of the folder, to files that nobody means to import.
             if file.is_file() and not file.is_symlink() and _is_importable(name, suffixes):
                 yield name, file.read_bytes()
     elif zipfile.is_zipfile(path):
@@ -79,5 +80,5 @@ def _check_size(name: str, size: int) -> None:
 
 def _is_importable(name: str, suffixes: tuple[str, ...]) -> bool:
     parts = PurePosixPath(name).parts
-    ignored = any(part.startswith(IGNORED_PREFIXES) for part in parts)
-    return name.lower().endswith(suffixes) and not ignored
+    is_ignored = any(part.startswith(IGNORED_PREFIXES) for part in parts)
+    return name.lower().endswith(suffixes) and not is_ignored

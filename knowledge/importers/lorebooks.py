@@ -21,14 +21,15 @@ def read_world_info(path: Path) -> Iterator[LoreDraft]:
             keys = [str(key) for key in _list(entry.get("key") or entry.get("keys"))]
             patterns = [key for key in keys if _is_pattern(key)]
             names = [key for key in keys if key not in patterns]
-            disabled = entry.get("disable") or entry.get("enabled") is False
+            # SillyTavern writes `disable`; character books write `enabled`, by default true.
+            is_off = entry.get("disable") or entry.get("enabled") is False
             extra = {"patterns": patterns} if patterns else {}
             yield make_draft(
                 f"{file.name}#{uid}",
                 title=entry.get("comment") or entry.get("name") or [*names, f"Entry {uid}"][0],
                 body=str(entry.get("content") or ""),
                 aliases=names,
-                status="draft" if disabled else "published",
+                status="draft" if is_off else "published",
                 tags=["always-on"] if entry.get("constant") else [],
                 source=f"sillytavern:{file.name}#{uid}",
                 extra=extra | fields_except(entry, *WORLD_INFO_FIELDS),
@@ -64,8 +65,8 @@ def _entries(book: Any, name: str) -> list[tuple[str, dict[str, Any]]]:
     if isinstance(entries, dict):
         return [(uid, entry) for uid, entry in entries.items() if isinstance(entry, dict)]
     if isinstance(entries, list):
-        numbered = [(n, entry) for n, entry in enumerate(entries) if isinstance(entry, dict)]
-        return [(str(entry.get("uid", n)), entry) for n, entry in numbered]
+        pairs = [(n, entry) for n, entry in enumerate(entries) if isinstance(entry, dict)]
+        return [(str(entry.get("uid", n)), entry) for n, entry in pairs]
     raise Invalid(f"{name} holds no `entries`: this is not a World Info file.")
 
 

@@ -44,7 +44,7 @@ class ImportReport:
     outcomes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     unknown_links: dict[str, list[str]] = field(default_factory=dict)
-    stored: bool = False
+    is_stored: bool = False
 
     @property
     def counts(self) -> Counter[str]:
@@ -84,7 +84,8 @@ def import_lore(
                 raise Invalid(message, candidates=problem.candidates) from problem
             report.outcomes[draft.where] = outcome
             report.notes += [f"{draft.where}: {note}" for note in draft.notes]
-        report.stored = not dry_run
+        report.is_stored = not dry_run
+        # Everything is written either way, so that a dry run meets every constraint.
         if dry_run:
             transaction.set_rollback(True)
     return report
@@ -108,13 +109,15 @@ def _unknown_links(world: World, drafts: list[LoreDraft]) -> dict[str, list[str]
     names = [(each.entry.slug or "", each.entry.title, *each.entry.aliases) for each in drafts]
     rows = Lore.objects.filter(world=world).values_list("slug", "title", "aliases")
     names += [(slug, title, *aliases) for slug, title, aliases in rows]
-    known = {fold_name(name) for group in names for name in group}
+    names_in_world = {fold_name(name) for group in names for name in group}
     unknown: dict[str, list[str]] = {}
     for draft in drafts:
         targets = link_targets(draft.entry.body)
         # A vault's link may name the folder as well.
         missing = [
-            target for target in targets if fold_name(target.rsplit("/", 1)[-1]) not in known
+            target
+            for target in targets
+            if fold_name(target.rsplit("/", 1)[-1]) not in names_in_world
         ]
         if missing:
             unknown[draft.where] = missing

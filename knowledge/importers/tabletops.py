@@ -32,6 +32,7 @@ def read_kanka(path: Path) -> Iterator[LoreDraft]:
     relations with their attitude go into `extra`."""
     files = text_files(path, ".json")
     entities = [(file, entity) for file in files if (entity := _kanka_entity(file))]
+    # Mentions and relations name entities by id, so all of them are read before the first body.
     names = {_kanka_id(entity): str(entity["name"]) for _file, entity in entities}
     for file, entity in entities:
         folder = file.path.parent.name
@@ -116,12 +117,13 @@ def _foundry_journals(file: TextFile) -> list[dict[str, Any]]:
     except RecursionError as problem:
         raise Invalid(f"{file.name} is nested too deeply.") from problem
     except json.JSONDecodeError:
+        # A pack has one JSON object a line.
         lines = [(n, line) for n, line in enumerate(file.text.splitlines(), 1) if line]
         value = [TextFile(f"{file.name}, line {n}", line).json() for n, line in lines]
     journals = value if isinstance(value, list) else [value]
     if not all(isinstance(each, dict) and each.get("name") for each in journals):
-        expected = "expected objects with `name` and `pages`"
-        raise Invalid(f"{file.name} holds no Foundry journals: {expected}.")
+        hint = "expected objects with `name` and `pages`"
+        raise Invalid(f"{file.name} holds no Foundry journals: {hint}.")
     return journals
 
 
@@ -135,6 +137,7 @@ def _foundry_page(page: dict[str, Any]) -> str:
     if not body:
         return ""
     section = f"## {page['name']}\n\n{body}" if page.get("name") else body
+    # A page that inherits (-1) is as open as its journal.
     hidden = "ownership" in page and 0 <= _owner_level(page) < FOUNDRY_OBSERVER
     return f":::secret\n{section}\n:::" if hidden else section
 

@@ -35,7 +35,18 @@ def load_srd(
     """Write document, glossary and rules; count what was created, changed, unchanged, removed.
     `progress` gets the number of rules written so far and the number of all."""
     source = f"{PACKAGE} {tables.metadata.get('source_tag', '')}"
-    document = _upsert_document(edition, tables, system, source=source.strip())
+    values = {
+        "title": edition.title,
+        "publisher": "Wizards of the Coast LLC",
+        "edition": edition.name,
+        "licence": tables.metadata.get("license", "CC-BY-4.0"),
+        "licence_url": "https://creativecommons.org/licenses/by/4.0/legalcode",
+        "attribution": tables.metadata.get("attribution", ""),
+        "source": source.strip(),
+    }
+    document, _new = Document.objects.update_or_create(
+        system=system, world=None, slug=edition.slug, defaults=values
+    )
     load_glossary(system)
     rows = Rule.objects.filter(document=document).select_related("document")
     rows_by_key = {rule.key: rule for rule in rows}
@@ -53,23 +64,6 @@ def load_srd(
     deletions = Rule.objects.filter(document=document, key__in=surplus).delete()[1]
     counts["removed"] = deletions.get("knowledge.Rule", 0)
     return counts
-
-
-def _upsert_document(
-    edition: Edition, tables: Tables, system: GameSystem, *, source: str
-) -> Document:
-    values = {
-        "title": edition.title,
-        "publisher": "Wizards of the Coast LLC",
-        "edition": edition.name,
-        "licence": tables.metadata.get("license", "CC-BY-4.0"),
-        "licence_url": "https://creativecommons.org/licenses/by/4.0/legalcode",
-        "attribution": tables.metadata.get("attribution", ""),
-        "source": source,
-    }
-    return Document.objects.update_or_create(
-        system=system, world=None, slug=edition.slug, defaults=values
-    )[0]
 
 
 def _rule_row(

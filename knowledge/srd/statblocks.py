@@ -54,6 +54,7 @@ def _speed(kind: str, value: Any) -> str:
 
 
 def _ability_table(row: Row) -> str:
+    # The modifier of an ability is half of what it exceeds 10, rounded down.
     cells = [f"{row[name]} ({(row[name] - 10) // 2:+d})" for name in ABILITIES]
     lines = (
         "| " + " | ".join(name[:3].upper() for name in ABILITIES) + " |",
@@ -84,5 +85,5 @@ def _traits(row: Row) -> str:
 
 
 def _bonuses(bonuses: list[tuple[str, int]], prefix: str) -> str:
-    chosen = [(name, bonus) for name, bonus in bonuses if name.startswith(prefix)]
-    return ", ".join(f"{name.removeprefix(prefix)} {bonus:+d}" for name, bonus in chosen)
+    fitting = [(name, bonus) for name, bonus in bonuses if name.startswith(prefix)]
+    return ", ".join(f"{name.removeprefix(prefix)} {bonus:+d}" for name, bonus in fitting)

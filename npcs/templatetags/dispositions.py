@@ -1,4 +1,4 @@
-"""Template words that show a disposition the same way everywhere: word, number, direction, colour."""
+"""Template filters and tags that show a disposition: word, number, direction, colour."""
 
 from typing import Any
 
@@ -19,6 +19,7 @@ WORDS = {
     "friendly": _("friendly"),
     "devoted": _("devoted"),
 }
+# Shapes as well as colours, because one in twelve men cannot tell red from green.
 ARROWS = {
     "rising": ("▲", _("rising")),
     "falling": ("▼", _("falling")),

@@ -69,7 +69,7 @@ def told_by_extraction(recap: Any) -> bool:
     )
 
 
-# --- Recaps ---------------------------------------------------------------------------------------------------------
+# --- Recaps
 def test_a_written_recap_is_kept_with_the_episodes_behind_each_sentence(
     played: ApiClient, quick: Loopback
 ) -> None:
@@ -134,7 +134,7 @@ def test_the_model_never_reads_what_the_players_cut_leaves_out(
     assert "marker" not in str(quick.chat.requests)
 
 
-# --- Threads --------------------------------------------------------------------------------------------------------
+# --- Threads
 def consolidated(client: ApiClient) -> Episode:
     texts = ("We cross at night.", "The toll is nine marks.", "Agreed, said Mira.")
     steps = [{"speaker": "Mira", "text": text} for text in texts]

@@ -1,4 +1,6 @@
-"""`session_fetch` reads by a statement of its own: it must know the same rows as the querysets do."""
+"""`session_fetch` reads by a statement of its own: it must know the same rows as the querysets
+do.
+"""
 
 from itertools import product
 

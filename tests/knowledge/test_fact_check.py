@@ -1,4 +1,6 @@
-"""`lore_assert` on the demo world: true, false or unknown, in three languages, and never a guess."""
+"""`lore_assert` on the demo world: true, false or unknown, in three languages, and never a
+guess.
+"""
 
 import json
 

@@ -1,4 +1,6 @@
-"""`lore_search` with `expand`: lore one step along the graph from what is named, as a leg with its own rank."""
+"""`lore_search` with `expand`: lore one step along the graph from what is named, as a leg with its
+own rank.
+"""
 
 from collections.abc import Callable
 from dataclasses import asdict

@@ -1,4 +1,6 @@
-"""Importers: all or nothing, twice is once, hidden unless told otherwise; what an export writes comes back the same."""
+"""Importers: all or nothing, twice is once, hidden unless told otherwise; what an export writes
+comes back the same.
+"""
 
 import json
 import zipfile
@@ -75,7 +77,7 @@ class TestAVault:
 
     def test_a_dry_run_reports_and_stores_nothing(self, world: World, vault: Path) -> None:
         report = import_lore(world, vault, "obsidian", dry_run=True)
-        assert (report.counts, report.stored) == ({"created": 2}, False)
+        assert (report.counts, report.is_stored) == ({"created": 2}, False)
         assert not Lore.objects.exists()
         assert not LorePassage.objects.exists()
 

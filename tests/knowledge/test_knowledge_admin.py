@@ -1,4 +1,6 @@
-"""The designers' admin: entries are saved with their passages, states are shown, search can be tried as anybody."""
+"""The designers' admin: entries are saved with their passages, states are shown, search can be
+tried as anybody.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,6 @@
-"""normalise → chunk → ingest: text of any kind in, entries out, secrets kept, the same twice is once."""
+"""normalise → chunk → ingest: text of any kind in, entries out, secrets kept, the same twice is
+once.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""rules_lookup: by id, by name in any form, by question; with its source; without what the caller may not know."""
+"""rules_lookup: by id, by name in any form, by question; with its source; without what the caller
+may not know.
+"""
 
 import pytest
 from pydantic import ValidationError

@@ -1,4 +1,6 @@
-"""Saving lore: row, version, history and passages in one step; secrets keep to those who know them."""
+"""Saving lore: row, version, history and passages in one step; secrets keep to those who know
+them.
+"""
 
 import pytest
 

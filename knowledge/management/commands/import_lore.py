@@ -44,7 +44,7 @@ class Command(BaseCommand):
                     visibility=Visibility(visibility),
                     publish=options["publish"],
                 )
-                if report.stored:
+                if report.is_stored:
                     embed_soon("lore")
         except Problem as problem:
             raise CommandError(_("Nothing was imported. %(why)s") % {"why": problem}) from problem
@@ -59,4 +59,4 @@ class Command(BaseCommand):
             self.stdout.write("  " + self.style.WARNING(warning))
         counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.counts.items()))
         dry_run = _("Dry run, nothing stored: %(told)s") % {"told": counts}
-        self.stdout.write(counts if report.stored else dry_run)
+        self.stdout.write(counts if report.is_stored else dry_run)

@@ -13,8 +13,9 @@ from mcp.server.stdio import stdio_server
 from memory_site.mcp import build_server
 from retrieval.errors import Problem
 from worlds import keys
-from worlds.audiences import Audience
+from worlds.audiences import GM
 from worlds.callers import Caller
+from worlds.lookup import find_by_key
 from worlds.models import World
 
 
@@ -41,12 +42,11 @@ class Command(BaseCommand):
     def _caller(self, options: dict[str, Any]) -> Caller:
         if settings.MEMORY37_API_KEY:
             return Caller.with_key(keys.verify(settings.MEMORY37_API_KEY))
-        world = World.objects.filter(slug=options["world"]).first() if options["world"] else None
+        world = find_by_key(World.objects.all(), options["world"] or "")
         if world is None:
             raise CommandError("Set MEMORY37_API_KEY, or name a world with --world.")
-        caller = Caller(
-            world=world, audience=Audience("gm"), scopes=frozenset([keys.Scope.TOOLS_READ])
-        )
+        # Without a key nobody granted writing, so only the tools that read can be called.
+        caller = Caller(world=world, audience=GM, scopes=frozenset([keys.Scope.TOOLS_READ]))
         return caller.as_audience(options["audience"])
 
 

@@ -1,6 +1,8 @@
-"""A real Neo4j 5.26 LTS Community server for tests and benchmarks, fetched by Maven, run by its own entry point.
+"""A real Neo4j 5.26 LTS Community server for tests and benchmarks, fetched by Maven, run by its own
+entry point.
 
-    python -m tests.knowledge.graph.neo4j_server          # fetch, start, print the address, stop on Ctrl-C
+    python -m tests.knowledge.graph.neo4j_server          # fetch, start, print the address, stop on
+    Ctrl-C
 
 Neo4j is GPLv3: it is fetched to `var/neo4j` when tests want it and is no part of the product.
 """
@@ -80,7 +82,9 @@ def free_port() -> int:
 
 @dataclass
 class Neo4jServer:
-    """One server with a home folder of its own. It keeps its data and port over `kill()` and `start()`."""
+    """One server with a home folder of its own. It keeps its data and port over `kill()` and
+    `start()`.
+    """
 
     home: Path
     port: int = field(default_factory=free_port)

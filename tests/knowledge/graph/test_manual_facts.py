@@ -1,4 +1,6 @@
-"""Facts are versioned, never edited: a correction by hand ends the old record and writes a new one."""
+"""Facts are versioned, never edited: a correction by hand ends the old record and writes a new
+one.
+"""
 
 import pytest
 from django.contrib.auth import get_user_model

@@ -1,4 +1,6 @@
-"""A query that takes too long ends in a clear problem, in both stores, over REST and on the page."""
+"""A query that takes too long ends in a clear problem, in both stores, over REST and on the
+page.
+"""
 
 import time
 

@@ -1,4 +1,6 @@
-"""A player who follows every link, and tries every address a game master has, reads no secret of the demo world."""
+"""A player who follows every link, and tries every address a game master has, reads no secret of
+the demo world.
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from django.test import Client
 
 from memory_site.demo.load import load_demo
 from memory_site.demo.world_files import DemoWorld, read_world
+from retrieval.text import replace_links
 from tests.memory_site.demo.consistency import secrets
 from worlds.models import Membership, Party, World
 
@@ -42,7 +45,9 @@ def master(demo: World) -> Client:
 
 
 def crawl(client: Client, *starts: str) -> dict[str, str]:
-    """Follow every link from `starts` within the world's pages; return the text of each page that answered 200."""
+    """Follow every link from `starts` within the world's pages; return the text of each page that
+    answered 200.
+    """
     waiting, seen, texts = list(starts), set(starts), {}
     while waiting:
         address = waiting.pop()
@@ -60,7 +65,9 @@ def crawl(client: Client, *starts: str) -> dict[str, str]:
 
 
 def hidden_texts(world: DemoWorld) -> Iterator[str]:
-    """What the party has not learned: secrets, goals, voices, notes; less what a scene revealed to it."""
+    """What the party has not learned: secrets, goals, voices, notes; less what a scene revealed to
+    it.
+    """
     revealed = {
         (reveal.lore or reveal.npc, reveal.secret)
         for scene in world.scenes
@@ -85,7 +92,7 @@ def _unknown(
 
 def snippet(text: str) -> str:
     """A piece of a secret that survives escaping and Markdown."""
-    plain = re.sub(r"\[\[([^|\]]+)(?:\|[^\]]+)?\]\]", r"\1", text.split("\n")[0])
+    plain = replace_links(text.split("\n")[0])
     return max(re.split(r"['\"&<>*_`#\[\]]", plain), key=len).strip()[:60]
 
 
