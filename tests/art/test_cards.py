@@ -76,7 +76,7 @@ def test_a_new_picture_under_an_approved_card_waits_again(engine: ApiClient) -> 
 
 
 @pytest.mark.parametrize("verdict", ["pending", "flagged", "rejected"])
-def test_only_approved_cards_leave_for_players(
+def test_players_see_approved_cards_only(
     engine: ApiClient, client_with_key: Callable[..., ApiClient], verdict: str
 ) -> None:
     put(engine, moderation=verdict)
@@ -94,7 +94,7 @@ def test_a_party_sees_its_own_pictures_and_not_anothers(
     )
 
 
-def test_without_its_own_the_nearest_by_place_then_by_cast_then_by_words(engine: ApiClient) -> None:
+def test_a_scene_without_cards_gets_cards_by_place_then_cast_then_words(engine: ApiClient) -> None:
     put(engine, moderation="approved")
     assert ids(engine, "s-later") == ("place", ["art-fog"])
     assert engine.tool("art_suggest", scene_id="s-inn")[1]["cards"] == []
@@ -111,7 +111,7 @@ def test_without_its_own_the_nearest_by_place_then_by_cast_then_by_words(engine:
     assert (found["basis"], found["cards"][0]["image_id"]) == ("words", "art-fog")
 
 
-def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
+def test_cards_of_graph_neighbors_come_before_cards_by_words(
     engine: ApiClient, world: World, client_with_key: Callable[..., ApiClient]
 ) -> None:
     put(engine, moderation="approved", visibility="public", scene_id=None)
@@ -160,7 +160,7 @@ def test_before_words_come_pictures_of_what_the_cast_has_to_do_with(
         {"colour": "red"},
     ],
 )
-def test_what_is_no_card_is_refused(engine: ApiClient, changes: dict[str, Any]) -> None:
+def test_invalid_cards_are_refused(engine: ApiClient, changes: dict[str, Any]) -> None:
     status, _problem = engine.put("world/art", {**CARD, **changes})
     assert status == 422
     assert not ArtCard.objects.exists()

@@ -27,7 +27,8 @@ FOG: dict[str, Any] = {
     },
     "who": {"players": ["Tobin Marrow"], "npcs": ["Миру Восс", "a ferryman"]},
     "where": "lower-landing",
-    "what": "Two night boats struck each other in the fog. :::secret\nMira cut the rope.\n:::\nTobin went in.",
+    "what": "Two night boats struck each other in the fog. :::secret\n"
+    "Mira cut the rope.\n:::\nTobin went in.",
     "flags": ["rescue"],
     "relations_delta": [
         {"npc": "mira-voss", "delta": 16, "axis": "trust", "reason": "They pulled out eleven."},
@@ -52,12 +53,12 @@ def ingest(engine: ApiClient, **changes: Any) -> tuple[int, Any]:
     return engine.post("world/episodes", {**FOG, **changes})
 
 
-def standing(engine: ApiClient, party: str = "lanternbearers") -> float:
+def read_score(engine: ApiClient, party: str = "lanternbearers") -> float:
     _status, profile = engine.tool("npc_profile", npc_id="mira-voss", party_id=party)
     return float(profile["dynamic"]["disposition"][party]["score"])
 
 
-def test_one_summary_brings_everything_about(engine: ApiClient) -> None:
+def test_one_summary_writes_all_effects(engine: ApiClient) -> None:
     status, report = ingest(engine)
     assert (status, report["outcome"], report["unknown"]) == (200, "created", ["a ferryman"])
     assert report["dispositions"] == [
@@ -99,17 +100,17 @@ def test_a_new_version_replaces_the_effects_of_the_old_one(engine: ApiClient) ->
         who={"npcs": []},
         reveals=[{"npc": "Mira", "secret": 1}],
     )
-    assert standing(engine) == -5
+    assert read_score(engine) == -5
     assert not Episode.objects.get().appearances.exists()
     assert Lore.objects.get(slug="eelskin-map").known_to == []
     assert Secret.objects.get().known_to == ["party:lanternbearers"]
 
 
-def believed() -> set[str]:
+def current_facts() -> set[str]:
     return {str(edge) for edge in GraphEdge.objects.believed().select_related("src", "dst")}
 
 
-def test_facts_follow_the_version_that_stands(engine: ApiClient) -> None:
+def test_facts_follow_the_current_version(engine: ApiClient) -> None:
     people = [
         {"node": {"kind": "Character", "name": name}} for name in ("Mira Voss", "Jory Fenn", "Wat")
     ]
@@ -119,24 +120,24 @@ def test_facts_follow_the_version_that_stands(engine: ApiClient) -> None:
 
     status, report = ingest(engine, facts=[*people, edge("Jory Fenn")])
     assert status == 200, report
-    assert len(believed()) == 1
+    assert len(current_facts()) == 1
     ingest(engine, version=2, facts=[edge("Jory Fenn"), edge("Wat")])
-    assert len(believed()) == 2
+    assert len(current_facts()) == 2
     ingest(engine, version=3, facts=[edge("Wat")])
-    assert len(believed()) == 1
+    assert len(current_facts()) == 1
     engine.post("world/episodes/ep-s1-01/retract", {})
-    assert believed() == set()
+    assert current_facts() == set()
     engine.post("world/episodes/ep-s1-01/restore")
-    assert len(believed()) == 1
+    assert len(current_facts()) == 1
     status, _problem = ingest(engine, version=4, facts=[edge("Nobody At All")])
     assert (status, Episode.objects.get().version) == (422, 3)
 
 
-def test_an_older_version_that_comes_late_is_kept_and_does_nothing(engine: ApiClient) -> None:
+def test_an_older_version_that_arrives_late_is_stored_without_effects(engine: ApiClient) -> None:
     ingest(engine, version=3, relations_delta={"mira-voss": 10})
     status, report = ingest(engine, version=2)
     assert (status, report["outcome"], report["standing_version"]) == (200, "superseded", 3)
-    assert (standing(engine), EpisodeVersion.objects.count()) == (10, 2)
+    assert (read_score(engine), EpisodeVersion.objects.count()) == (10, 2)
 
 
 def test_a_version_cannot_be_used_for_two_texts(engine: ApiClient) -> None:
@@ -146,7 +147,7 @@ def test_a_version_cannot_be_used_for_two_texts(engine: ApiClient) -> None:
     assert "version 2" in problem["detail"]
 
 
-def test_a_retracted_episode_takes_its_effects_along_and_brings_them_back(
+def test_retracting_withdraws_effects_and_restoring_writes_them_again(
     engine: ApiClient, lanternbearers: Party
 ) -> None:
     ingest(engine, reveals=[{"lore": "eelskin-map"}])
@@ -154,11 +155,11 @@ def test_a_retracted_episode_takes_its_effects_along_and_brings_them_back(
         engine.post("world/episodes/ep-s1-01/retract", {"reason": "It was a dream."})[1]["outcome"]
         == "retracted"
     )
-    assert standing(engine) == 0
+    assert read_score(engine) == 0
     assert Lore.objects.get(slug="eelskin-map").known_to == []
     assert engine.tool("session_fetch", party_id="lanternbearers")[1]["episodes"] == []
     assert engine.post("world/episodes/ep-s1-01/restore")[1]["outcome"] == "restored"
-    assert standing(engine) == 24
+    assert read_score(engine) == 24
     assert Lore.objects.get(slug="eelskin-map").known_to == ["party:lanternbearers"]
 
 
@@ -205,7 +206,7 @@ def test_an_unknown_npc_refuses_the_whole_episode_and_says_who_may_be_meant(
         {"reveals": [{"npc": "mira-voss", "to": ["gm"]}]},
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_is_written(
+def test_an_invalid_summary_is_refused_and_nothing_is_written(
     engine: ApiClient, changes: dict[str, Any]
 ) -> None:
     status, problem = ingest(engine, **changes)
@@ -226,13 +227,13 @@ def test_a_party_of_another_world_is_unknown(engine: ApiClient, world: World) ->
         assert "strangers" not in problem["candidates"]
 
 
-def test_a_summary_cannot_change_hands(engine: ApiClient) -> None:
+def test_a_summary_cannot_change_its_party(engine: ApiClient) -> None:
     ingest(engine)
     status, problem = ingest(engine, party_id="gilded-oath", scene_id="another", version=2)
     assert (status, problem["code"]) == (422, "wrong_party")
 
 
-def test_hostile_text_is_kept_as_written(engine: ApiClient) -> None:
+def test_hostile_text_is_stored_unchanged(engine: ApiClient) -> None:
     hostile = "<script>alert(1)</script> [x](javascript:alert(1)) '; DROP TABLE episodes; -- %s {0}"
     ingest(engine, what=hostile)
     _status, fetched = engine.tool("session_fetch", party_id="lanternbearers")
@@ -243,7 +244,7 @@ def test_clocks_that_run_backwards_do_not_matter(engine: ApiClient) -> None:
     ingest(engine)
     late = {"in_world_at": -5, "real": "1999-01-01T00:00:00Z"}
     ingest(engine, summary_id="ep-s1-02", when=late, relations_delta={"mira-voss": -4})
-    assert standing(engine) == 20
+    assert read_score(engine) == 20
 
 
 def test_a_bulk_reports_on_each_and_can_be_all_or_nothing(engine: ApiClient) -> None:

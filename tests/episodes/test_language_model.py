@@ -27,7 +27,7 @@ bad = pytest.mark.parametrize("answer", BAD.values(), ids=BAD)
 
 
 @pytest.fixture
-def played(engine: ApiClient, lanternbearers: Party) -> ApiClient:
+def engine_with_episodes(engine: ApiClient, lanternbearers: Party) -> ApiClient:
     """Three episodes of one session; each scene is short enough to be told as it is, the session is
     not."""
     for number, event in enumerate(EVENTS, 1):
@@ -49,19 +49,19 @@ def quick(scripted_llm: Loopback, settings: Any) -> Loopback:
     return scripted_llm
 
 
-def lines(*told: tuple[str, list[int]]) -> Scripted:
+def recap_answer(*sentences: tuple[str, list[int]]) -> Scripted:
     return answer_json(
-        {"sentences": [{"text": text, "rests_on": grounds} for text, grounds in told]}
+        {"sentences": [{"text": text, "rests_on": grounds} for text, grounds in sentences]}
     )
 
 
-def built(client: ApiClient) -> Any:
+def post_recap(client: ApiClient) -> Any:
     code, recap = client.post(SESSION)
     assert code == 200, recap
     return recap
 
 
-def told_by_extraction(recap: Any) -> bool:
+def is_extract(recap: Any) -> bool:
     """Every sentence stands in an episode that it names."""
     texts = dict(Episode.objects.values_list("external_id", "what"))
     return bool(recap["sentences"]) and all(
@@ -70,54 +70,56 @@ def told_by_extraction(recap: Any) -> bool:
 
 
 # --- Recaps
-def test_a_written_recap_is_kept_with_the_episodes_behind_each_sentence(
-    played: ApiClient, quick: Loopback
+def test_a_recap_is_stored_with_the_episodes_behind_each_sentence(
+    engine_with_episodes: ApiClient, quick: Loopback
 ) -> None:
     quick.chat.always(
-        lines(("Boats came through the fog.", [1]), ("A song, then a dumb bell.", [7, 4, 5]))
+        recap_answer(("Boats came through the fog.", [1]), ("A song, then a dumb bell.", [7, 4, 5]))
     )
-    recap = built(played)
-    told = [(line["text"], line["episodes"]) for line in recap["sentences"]]
-    assert told == [
+    recap = post_recap(engine_with_episodes)
+    sentences = [(line["text"], line["episodes"]) for line in recap["sentences"]]
+    assert sentences == [
         ("Boats came through the fog.", ["ep-1"]),
         ("A song, then a dumb bell.", ["ep-2", "ep-3"]),
     ]
     assert (recap["method"], recap["degraded"]) == ("llm", [])
-    assert played.get(SESSION)[1]["sentences"] == recap["sentences"]  # as it is stored
+    assert (
+        engine_with_episodes.get(SESSION)[1]["sentences"] == recap["sentences"]
+    )  # as it is stored
     assert all(event in quick.chat.last["messages"][-1]["content"] for event in EVENTS)
 
 
-def test_a_sentence_that_rests_on_nothing_it_was_given_is_dropped(
-    played: ApiClient, quick: Loopback
+def test_a_sentence_that_cites_no_given_sentence_is_dropped(
+    engine_with_episodes: ApiClient, quick: Loopback
 ) -> None:
-    quick.chat.always(lines(("A dragon came.", [99]), ("A bell hung there.", [7, 99])))
-    recap = built(played)
+    quick.chat.always(recap_answer(("A dragon came.", [99]), ("A bell hung there.", [7, 99])))
+    recap = post_recap(engine_with_episodes)
     assert [(line["text"], line["episodes"]) for line in recap["sentences"]] == [
         ("A bell hung there.", ["ep-3"])
     ]
 
 
-def test_a_recap_that_is_invented_altogether_is_made_by_extraction(
-    played: ApiClient, quick: Loopback
+def test_a_recap_without_any_valid_source_is_extracted(
+    engine_with_episodes: ApiClient, quick: Loopback
 ) -> None:
-    quick.chat.always(lines(("A dragon came.", [99]), ("It left.", [100])))
-    assert told_by_extraction(built(played))
+    quick.chat.always(recap_answer(("A dragon came.", [99]), ("It left.", [100])))
+    assert is_extract(post_recap(engine_with_episodes))
 
 
 @bad
-def test_without_a_usable_answer_a_recap_is_made_by_extraction_and_says_so(
-    played: ApiClient, quick: Loopback, answer: Scripted
+def test_without_a_usable_answer_a_recap_is_extracted_and_degraded(
+    engine_with_episodes: ApiClient, quick: Loopback, answer: Scripted
 ) -> None:
     quick.chat.always(answer)
-    recap = built(played)
+    recap = post_recap(engine_with_episodes)
     assert quick.chat.requests
     assert (recap["method"], recap["degraded"]) == ("extract", ["llm"])
-    assert told_by_extraction(recap)
+    assert is_extract(recap)
     assert Recap.objects.get().sentences.filter(episodes=None).count() == 0
 
 
-def test_the_model_never_reads_what_the_players_cut_leaves_out(
-    played: ApiClient, quick: Loopback
+def test_the_model_is_not_sent_what_players_may_not_read(
+    engine_with_episodes: ApiClient, quick: Loopback
 ) -> None:
     secret = {
         "summary_id": "ep-1",
@@ -127,15 +129,15 @@ def test_the_model_never_reads_what_the_players_cut_leaves_out(
         "scene_id": "scene-1",
         "what": "They met. :::secret\nmarker.\n::: It was cold. They rested.",
     }
-    assert played.post("world/episodes", secret)[0] == 200
-    code, _recap = played.post(f"{SESSION}?as=party:lanternbearers")
+    assert engine_with_episodes.post("world/episodes", secret)[0] == 200
+    code, _recap = engine_with_episodes.post(f"{SESSION}?as=party:lanternbearers")
     assert code == 200
     assert quick.chat.requests
     assert "marker" not in str(quick.chat.requests)
 
 
 # --- Threads
-def consolidated(client: ApiClient) -> Episode:
+def consolidate(client: ApiClient) -> Episode:
     texts = ("We cross at night.", "The toll is nine marks.", "Agreed, said Mira.")
     steps = [{"speaker": "Mira", "text": text} for text in texts]
     assert (
@@ -151,15 +153,15 @@ def test_a_thread_becomes_the_episode_that_the_model_wrote(
     engine: ApiClient, lanternbearers: Party, quick: Loopback
 ) -> None:
     quick.chat.always(answer_json({"what": "They agreed to cross at night for nine marks."}))
-    assert consolidated(engine).what == "They agreed to cross at night for nine marks."
+    assert consolidate(engine).what == "They agreed to cross at night for nine marks."
     assert "The toll is nine marks." in quick.chat.last["messages"][-1]["content"]
 
 
 @bad
-def test_without_a_usable_answer_a_thread_is_told_in_its_own_sentences(
+def test_without_a_usable_answer_a_thread_is_extracted(
     engine: ApiClient, lanternbearers: Party, quick: Loopback, answer: Scripted
 ) -> None:
     quick.chat.always(answer)
-    episode = consolidated(engine)
+    episode = consolidate(engine)
     assert quick.chat.requests
     assert "The toll is nine marks." in episode.what

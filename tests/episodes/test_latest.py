@@ -19,7 +19,7 @@ AUDIENCES = ("gm", "party:lanternbearers", "party:gilded-oath", "npc:mira-voss",
 
 
 @pytest.fixture(autouse=True)
-def told(engine: ApiClient, lanternbearers: Party, gilded_oath: Party) -> None:
+def write_episodes(engine: ApiClient, lanternbearers: Party, gilded_oath: Party) -> None:
     kinds = product(
         ("lanternbearers", "gilded-oath"), ("public", "revealed", "gm"), ([], ["party:gilded-oath"])
     )

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def played(engine: ApiClient, lanternbearers: Party) -> ApiClient:
+def engine_with_episodes(engine: ApiClient, lanternbearers: Party) -> ApiClient:
     for number, words in enumerate(
         ["fog and two boats", "a singer in the reeds", "a bell without a tongue"], 1
     ):
@@ -27,7 +27,8 @@ def played(engine: ApiClient, lanternbearers: Party) -> ApiClient:
             "session_id": "session-1",
             "scene_id": f"scene-{number}",
             "when": {"real": f"2026-09-0{number}T18:00:00Z"},
-            "what": f"They met {words}. It was cold. :::secret\nmarker-secret {number}.\n::: Then they rested.",
+            "what": f"They met {words}. It was cold. :::secret\n"
+            f"marker-secret {number}.\n::: Then they rested.",
             "notes": f"marker-note {number}.",
         }
         assert engine.post("world/episodes", body)[0] == 200
@@ -35,8 +36,10 @@ def played(engine: ApiClient, lanternbearers: Party) -> ApiClient:
 
 
 @pytest.mark.parametrize("path", ["scene/scene-1", "session/session-1", "campaign/low-water"])
-def test_every_sentence_names_the_episodes_it_rests_on(played: ApiClient, path: str) -> None:
-    status, recap = played.get(f"world/recaps/{path}")
+def test_every_sentence_names_the_episodes_it_rests_on(
+    engine_with_episodes: ApiClient, path: str
+) -> None:
+    status, recap = engine_with_episodes.get(f"world/recaps/{path}")
     assert status == 200
     texts = {
         episode.external_id: f"{episode.what} {episode.notes}" for episode in Episode.objects.all()
@@ -49,35 +52,46 @@ def test_every_sentence_names_the_episodes_it_rests_on(played: ApiClient, path: 
         )
 
 
-def test_the_players_cut_holds_nothing_that_players_may_not_read(played: ApiClient) -> None:
-    gm = str(played.get("world/recaps/scene/scene-1")[1])
+def test_a_recap_for_players_holds_nothing_that_players_may_not_read(
+    engine_with_episodes: ApiClient,
+) -> None:
+    gm = str(engine_with_episodes.get("world/recaps/scene/scene-1")[1])
     assert "marker" in gm
     for path in ("world/recaps/campaign/low-water", "world/recaps/session/session-1"):
-        cut = played.get(f"{path}?as=party:lanternbearers")[1]
+        cut = engine_with_episodes.get(f"{path}?as=party:lanternbearers")[1]
         assert cut["sentences"]
         assert "marker" not in str(cut)
 
 
-def test_a_stored_recap_is_not_shown_once_an_episode_changed(played: ApiClient) -> None:
-    built = played.post("world/recaps/session/session-1")[1]
-    assert played.get("world/recaps/session/session-1")[1] == built
-    played.post("world/episodes/ep-2/retract", {})
-    after = played.get("world/recaps/session/session-1")[1]
+def test_a_stored_recap_is_not_shown_once_an_episode_changed(
+    engine_with_episodes: ApiClient,
+) -> None:
+    built = engine_with_episodes.post("world/recaps/session/session-1")[1]
+    assert engine_with_episodes.get("world/recaps/session/session-1")[1] == built
+    engine_with_episodes.post("world/episodes/ep-2/retract", {})
+    after = engine_with_episodes.get("world/recaps/session/session-1")[1]
     assert "singer" not in str(after)
     assert Recap.objects.count() == 1
 
 
-def test_another_party_reads_an_empty_recap(played: ApiClient, gilded_oath: Party) -> None:
-    assert played.get("world/recaps/campaign/low-water?as=party:gilded-oath")[1]["sentences"] == []
+def test_another_party_reads_an_empty_recap(
+    engine_with_episodes: ApiClient, gilded_oath: Party
+) -> None:
+    assert (
+        engine_with_episodes.get("world/recaps/campaign/low-water?as=party:gilded-oath")[1][
+            "sentences"
+        ]
+        == []
+    )
 
 
-def test_an_episode_deleted_for_good_leaves_nothing(played: ApiClient) -> None:
-    played.post("world/recaps/session/session-1")
-    status, receipt = played.send("DELETE", "world/episodes/ep-2")
+def test_an_episode_deleted_for_good_leaves_nothing(engine_with_episodes: ApiClient) -> None:
+    engine_with_episodes.post("world/recaps/session/session-1")
+    status, receipt = engine_with_episodes.send("DELETE", "world/episodes/ep-2")
     assert (status, receipt["rows"]["episodes.Episode"]) == (200, 1)
     assert not Recap.objects.exists()
     assert not DispositionChange.objects.filter(episode__external_id="ep-2").exists()
-    assert played.get("world/episodes/ep-2")[0] == 404
+    assert engine_with_episodes.get("world/episodes/ep-2")[0] == 404
 
 
 def test_sentences_are_found_in_three_languages() -> None:
@@ -92,17 +106,15 @@ def test_sentences_are_found_in_three_languages() -> None:
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=12), st.integers(0, 6))
-def test_the_telling_sentences_are_some_of_those_given_in_their_order(
-    texts: list[str], most: int
-) -> None:
+def test_selected_sentences_keep_their_order(texts: list[str], most: int) -> None:
     given_sentences = [SourcedSentence(text, (number,)) for number, text in enumerate(texts)]
     chosen = select_sentences(given_sentences, most)
     assert len(chosen) == min(most, len(texts))
     assert chosen == [each for each in given_sentences if each in chosen]
 
 
-def test_players_keys_cannot_read_recaps_over_the_world_door(
-    played: ApiClient, client_with_key: Callable[..., Any]
+def test_a_player_key_cannot_read_recaps_of_the_world_api(
+    engine_with_episodes: ApiClient, client_with_key: Callable[..., Any]
 ) -> None:
     assert (
         client_with_key(audience="party:lanternbearers").get("world/recaps/session/session-1")[0]

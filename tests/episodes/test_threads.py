@@ -23,7 +23,7 @@ LINES = [
 ]
 
 
-def said(*texts: str, **more: Any) -> dict[str, Any]:
+def steps_body(*texts: str, **more: Any) -> dict[str, Any]:
     return {"steps": [{"text": text, "speaker": "GM"} for text in texts], **more}
 
 
@@ -31,7 +31,9 @@ def said(*texts: str, **more: Any) -> dict[str, Any]:
 def test_the_last_steps_come_back_by_number_or_by_budget(
     engine: ApiClient, lanternbearers: Party
 ) -> None:
-    status, thread = engine.post("world/threads/t-1/steps", said(*LINES, party_id="lanternbearers"))
+    status, thread = engine.post(
+        "world/threads/t-1/steps", steps_body(*LINES, party_id="lanternbearers")
+    )
     assert (status, thread["total_steps"], thread["party_id"]) == (200, 4, "lanternbearers")
     last = engine.get("world/threads/t-1?last=2")[1]
     assert [step["number"] for step in last["steps"]] == [3, 4]
@@ -54,7 +56,9 @@ def test_a_step_sent_twice_is_one_step(engine: ApiClient, world: World) -> None:
 def test_writers_at_once_number_their_steps_without_gaps(world: World) -> None:
     def write(number: int) -> None:
         try:
-            threads.append_steps(world, "t-1", StepsIn.model_validate(said(f"Step {number}.")))
+            threads.append_steps(
+                world, "t-1", StepsIn.model_validate(steps_body(f"Step {number}."))
+            )
         finally:
             connection.close()
 
@@ -65,12 +69,12 @@ def test_writers_at_once_number_their_steps_without_gaps(world: World) -> None:
 
 @pytest.mark.django_db
 def test_a_thread_becomes_an_episode_once(engine: ApiClient, lanternbearers: Party) -> None:
-    engine.post("world/threads/t-1/steps", said(*LINES, party_id="lanternbearers"))
+    engine.post("world/threads/t-1/steps", steps_body(*LINES, party_id="lanternbearers"))
     status, report = engine.post("world/threads/t-1/consolidate", {"where": "Lower Landing"})
     assert (status, report["outcome"], report["summary_id"]) == (200, "created", "thread-t-1")
     assert "Mira hires them" in Episode.objects.get().what
     assert engine.post("world/threads/t-1/consolidate", {})[1]["outcome"] == "unchanged"
-    assert engine.post("world/threads/t-1/steps", said("More."))[1]["code"] == "thread_closed"
+    assert engine.post("world/threads/t-1/steps", steps_body("More."))[1]["code"] == "thread_closed"
     assert Episode.objects.count() == 1
 
 
@@ -78,14 +82,14 @@ def test_a_thread_becomes_an_episode_once(engine: ApiClient, lanternbearers: Par
 def test_a_thread_without_party_or_steps_cannot_become_an_episode(
     engine: ApiClient, lanternbearers: Party
 ) -> None:
-    engine.post("world/threads/t-1/steps", said("Alone."))
+    engine.post("world/threads/t-1/steps", steps_body("Alone."))
     assert engine.post("world/threads/t-1/consolidate", {})[0] == 422
     assert engine.post("world/threads/t-404/consolidate", {})[0] == 404
 
 
 @pytest.mark.django_db
 def test_an_expired_thread_is_gone_and_its_steps_follow(engine: ApiClient, world: World) -> None:
-    engine.post("world/threads/t-1/steps", said("Hello.", ttl_seconds=60))
+    engine.post("world/threads/t-1/steps", steps_body("Hello.", ttl_seconds=60))
     long_ago = timezone.now() - timedelta(days=60)
     Thread.objects.update(expires_at=long_ago)
     assert engine.get("world/threads/t-1")[0] == 404

@@ -1,4 +1,4 @@
-"""A few rules and a few entries of Ferrymark, written through the same rooms as the real ones."""
+"""A few rules and a few entries of Ferrymark, written by the same functions as real ones."""
 
 from collections.abc import Callable
 from typing import Any
@@ -75,7 +75,7 @@ def rules(world: World) -> dict[str, Rule]:
 def write(world: World) -> Callable[..., Lore]:
     """Write a published, public entry; keyword arguments override."""
 
-    def written(title: str, body: str, **fields: Any) -> Lore:
+    def write_entry(title: str, body: str, **fields: Any) -> Lore:
         given = {
             "world": world,
             "slug": title.lower().replace(" ", "-"),
@@ -86,4 +86,4 @@ def write(world: World) -> Callable[..., Lore]:
         save_lore(entry)
         return entry
 
-    return written
+    return write_entry

@@ -91,7 +91,7 @@ def test_the_planted_contradiction_is_found_and_keeps_the_answer_open(ferrymark)
     assert answer.opposing
 
 
-def test_who_may_not_know_the_rival_claim_hears_of_no_contradiction(ferrymark):
+def test_a_contradiction_with_a_hidden_fact_is_not_reported(ferrymark):
     answer = check(ferrymark, "The Ninefold Oar belongs to the Ferrymen's Guild", audience=PUBLIC)
     assert (answer.result, answer.contested, answer.opposing) == ("true", False, [])
 
@@ -105,7 +105,7 @@ def test_a_hidden_fact_is_unknown_to_others(ferrymark):
     )
 
 
-def test_an_unsure_fact_decides_nothing(ferrymark):
+def test_an_unsure_fact_gives_no_verdict(ferrymark):
     GraphEdge.objects.filter(src__slug="orrin-tace", relation="LOCATED_IN").update(confidence=0.3)
     assert check(ferrymark, "Orrin Tace lives on the Stumps").result == "unknown"
 
@@ -146,7 +146,7 @@ def test_a_language_model_may_read_what_the_patterns_cannot(ferrymark, scripted_
     assert check(ferrymark, ODD).result == "true"
 
 
-def test_a_model_that_reads_names_into_a_statement_is_not_believed(ferrymark, scripted_llm):
+def test_a_model_claim_with_names_not_in_the_statement_is_ignored(ferrymark, scripted_llm):
     read = {
         "kind": "enemy",
         "subject": "Isaura Brackwen",

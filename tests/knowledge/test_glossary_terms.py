@@ -23,7 +23,7 @@ def test_every_term_has_names_in_both_languages() -> None:
             assert any(first <= letter <= last for letter in "".join(names).lower()), row
 
 
-def test_a_term_stands_once_in_its_kind() -> None:
+def test_a_term_is_unique_in_its_kind() -> None:
     counts = Counter((row["term_en"], row["kind"]) for row in rows())
     assert [term for term, count in counts.items() if count > 1] == []
 

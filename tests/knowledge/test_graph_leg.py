@@ -103,7 +103,7 @@ def test_a_hidden_entry_takes_no_rank_from_another(world: World) -> None:
     )
 
 
-def test_a_hidden_fact_or_entity_leads_nowhere(world: World, write: Write) -> None:
+def test_a_hidden_fact_or_entity_adds_no_hit(world: World, write: Write) -> None:
     bare = [asdict(hit) for hit in ask(world, PUBLIC, expand=True).hits]
     write("Salt Cellar", "White and dry.", visibility=Visibility.GM)
     cellar = NodeFact(

@@ -20,7 +20,8 @@ from worlds.audiences import PUBLIC, Visibility
 from worlds.models import Campaign, World
 
 VAULT = {
-    "Places/The Quay.md": "---\naliases: [Low Quay]\ntags: river\ndate: 2020-01-02\n---\nWet. See [[Mira Voss]] and "
+    "Places/The Quay.md": "---\naliases: [Low Quay]\ntags: river\ndate: 2020-01-02\n---\n"
+    "Wet. See [[Mira Voss]] and "
     "[[The Tower|a tower]]. #trade\n\n%%It floods in the ninth month.%%\n",
     "People/Mira Voss.md": "---\ntype: character\n---\nShe keeps the ledger of the [[The Quay]].\n",
     ".obsidian/app.md": "not a note",
@@ -70,7 +71,7 @@ class TestAVault:
         assert "ninth month" not in seen
         assert LorePassage.objects.filter(text__contains="ninth month", visibility="gm").exists()
 
-    def test_links_that_lead_nowhere_are_reported(self, world: World, vault: Path) -> None:
+    def test_links_without_a_target_are_reported(self, world: World, vault: Path) -> None:
         assert import_lore(world, vault, "obsidian").unknown_links == {
             "Places/The Quay.md": ["The Tower"]
         }
@@ -87,7 +88,7 @@ class TestAVault:
         assert import_lore(world, vault, "obsidian").counts == {"unchanged": 2}
         assert list(Lore.objects.values_list("slug", "version", "updated_at")) == before
 
-    def test_who_may_see_an_entry_outlives_a_new_import(self, world: World, vault: Path) -> None:
+    def test_importing_again_keeps_the_audience(self, world: World, vault: Path) -> None:
         import_lore(world, vault, "obsidian")
         Lore.objects.update(visibility="public", status="published")
         (vault / "Places/The Quay.md").write_text("Dry now.", encoding="utf-8")
@@ -102,7 +103,7 @@ class TestAVault:
         assert not Lore.objects.exists()
 
 
-def imported(
+def import_file(
     world: World, tmp_path: Path, name: str, content: Any, kind: str, **options: Any
 ) -> ImportReport:
     path = tmp_path / name
@@ -128,7 +129,7 @@ def test_world_info_keeps_keys_as_aliases_and_the_rest_in_extra(
             "1": {"uid": 1, "key": ["eel"], "comment": "", "content": "Slippery.", "disable": True},
         }
     }
-    imported(world, tmp_path, "book.json", book, "sillytavern")
+    import_file(world, tmp_path, "book.json", book, "sillytavern")
     bell, eel = Lore.objects.order_by("-slug")
     assert (bell.title, bell.aliases, bell.body, bell.tags) == (
         "Toll Bell",
@@ -159,7 +160,7 @@ def test_a_novelai_lorebook(world: World, tmp_path: Path) -> None:
         ],
         "categories": [{"id": "c1", "name": "Character"}],
     }
-    imported(world, tmp_path, "a.lorebook", book, "novelai")
+    import_file(world, tmp_path, "a.lorebook", book, "novelai")
     assert Lore.objects.values_list("title", "kind", "tags").get() == (
         "Mira",
         "biography",
@@ -215,7 +216,7 @@ def test_foundry_secrets_and_hidden_pages_stay_secret(world: World, tmp_path: Pa
             },
         ],
     }
-    imported(world, tmp_path, "j.json", journal, "foundry", visibility=Visibility.PUBLIC)
+    import_file(world, tmp_path, "j.json", journal, "foundry", visibility=Visibility.PUBLIC)
     seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
     assert "Wet." in seen
     assert not {"Mined", "Trap"} & set(seen.replace(".", " ").split())
@@ -226,7 +227,7 @@ def test_a_table(world: World, tmp_path: Path) -> None:
     text = (
         "Title,Body,Kind,Aliases,in_world_at,Mood\nThe Fall,Rain.,event,Collapse|Ruin,12.5,grim\n"
     )
-    imported(world, tmp_path, "t.csv", text, "csv")
+    import_file(world, tmp_path, "t.csv", text, "csv")
     row = Lore.objects.get()
     assert (row.kind, row.aliases, row.in_world_at, row.extra) == (
         "event",
@@ -240,19 +241,21 @@ def test_a_table(world: World, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", "null", '{"entries": 3}', "\x00\x01", "[" * 100_000]
 )
-def test_garbage_is_refused_in_words_or_taken_as_text(
+def test_invalid_files_are_refused_with_a_message_or_read_as_text(
     world: World, tmp_path: Path, format_name: str, content: str
 ) -> None:
     suffix = {"obsidian": "md", "markdown": "md", "csv": "csv"}.get(format_name, "json")
     with suppress(Invalid):
-        imported(world, tmp_path, f"garbage.{suffix}", content, format_name)
+        import_file(world, tmp_path, f"garbage.{suffix}", content, format_name)
         return
     assert not Lore.objects.exists()
 
 
 class TestExporting:
     @pytest.fixture
-    def filled(self, world: World, campaign: Campaign, write: Callable[..., Lore]) -> World:
+    def world_with_lore(
+        self, world: World, campaign: Campaign, write: Callable[..., Lore]
+    ) -> World:
         bell = write(
             "Toll Bell",
             "It strikes.\n\n:::secret party:lanternbearers\nNine.\n:::",
@@ -275,25 +278,27 @@ class TestExporting:
 
     @pytest.mark.parametrize("format_name", ["json", "markdown"])
     def test_an_export_imports_to_the_same_rows(
-        self, filled: World, tmp_path: Path, format_name: str
+        self, world_with_lore: World, tmp_path: Path, format_name: str
     ) -> None:
         path = tmp_path / "export"
         if format_name == "json":
             path = path.with_suffix(".json")
-            path.write_text(export_json(filled), encoding="utf-8")
+            path.write_text(export_json(world_with_lore), encoding="utf-8")
         else:
-            export_markdown(filled, path)
-        assert set(import_lore(filled, path, format_name).counts) == {"unchanged"}
-        other = World.objects.create(slug="copy", name="Copy", system=filled.system)
+            export_markdown(world_with_lore, path)
+        assert set(import_lore(world_with_lore, path, format_name).counts) == {"unchanged"}
+        other = World.objects.create(slug="copy", name="Copy", system=world_with_lore.system)
         Campaign.objects.create(world=other, slug="low-water", name="Low Water")
         import_lore(other, path, format_name)
-        assert rows(other) == rows(filled)
+        assert rows(other) == rows(world_with_lore)
         assert Lore.objects.get(world=other, campaign__isnull=False).overrides.world == other
 
-    def test_a_folder_in_use_is_left_alone(self, filled: World, tmp_path: Path) -> None:
+    def test_an_export_refuses_a_folder_that_is_not_empty(
+        self, world_with_lore: World, tmp_path: Path
+    ) -> None:
         (tmp_path / "mine.txt").write_text("mine")
         with pytest.raises(Invalid, match="not empty"):
-            export_markdown(filled, tmp_path)
+            export_markdown(world_with_lore, tmp_path)
 
 
 def test_html_is_read_as_markdown() -> None:

@@ -149,18 +149,18 @@ class TestTrying:
         assert "By words" in page
         assert "By meaning" in page
 
-    def test_an_audience_sees_what_it_would_be_told(
+    def test_an_audience_sees_its_own_answer(
         self, ana: Client, write: Write, lanternbearers: Party
     ) -> None:
         write("Mira Voss", "Clerk.\n\n:::secret party:lanternbearers\nShe forged page nine.\n:::")
         question = {"q": "forged page nine", "domain": "lore", "world": "ferrymark"}
 
-        def shown(audience: str) -> str:
+        def page_as(audience: str) -> str:
             return ana.get(reverse(TRY), {**question, "audience": audience}).content.decode()
 
-        assert "She forged" in shown("gm")
-        assert "She forged" in shown("ferrymark/party:lanternbearers")
-        assert "She forged" not in shown("public")
+        assert "She forged" in page_as("gm")
+        assert "She forged" in page_as("ferrymark/party:lanternbearers")
+        assert "She forged" not in page_as("public")
 
     def test_a_designer_tries_their_own_worlds_alone(self, ben: Client, write: Write) -> None:
         write("Mira Voss", "She forged page nine.")

@@ -46,13 +46,13 @@ def test_a_secret_is_found_by_the_game_master_and_by_those_it_names(
     )
     question = "who forged the ninth page?"
 
-    def told(audience: Audience) -> str:
+    def texts_for(audience: Audience) -> str:
         return " ".join(hit.text for hit in ask(Caller(world, audience), question).hits)
 
     assert "forged" in " ".join(hit.text for hit in ask(Caller.gm(world), question).hits)
-    assert "forged" in told(Audience("party", "lanternbearers"))
-    assert "forged" not in told(Audience("party", "gilded-oath"))
-    assert "forged" not in told(PUBLIC)
+    assert "forged" in texts_for(Audience("party", "lanternbearers"))
+    assert "forged" not in texts_for(Audience("party", "gilded-oath"))
+    assert "forged" not in texts_for(PUBLIC)
 
 
 def test_a_hidden_entry_is_not_found_by_name_either(world: World, write: Write) -> None:

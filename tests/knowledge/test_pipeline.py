@@ -59,7 +59,7 @@ def test_bare_text_is_titled_by_its_heading_or_its_first_line() -> None:
 @pytest.mark.parametrize(
     "nothing", ["", " \n", {}, {"title": " "}, "---\n: [\n---\nx", "---\na: &a [x]\nb: *a\n---\nx"]
 )
-def test_what_says_nothing_or_is_broken_is_refused(nothing: object) -> None:
+def test_empty_or_broken_input_is_refused(nothing: object) -> None:
     with pytest.raises(Invalid):
         normalize_lore(nothing)  # type: ignore[arg-type]
 
@@ -79,7 +79,7 @@ def test_something_else_than_text_is_refused() -> None:
         ("", "en"),
     ],
 )
-def test_the_language_is_told_by_the_script(text: str, language: str) -> None:
+def test_the_language_is_guessed_from_the_script(text: str, language: str) -> None:
     assert guess_language(text) == language
 
 
@@ -106,7 +106,7 @@ class TestIngesting:
         assert ingest_lore(normalize_lore(NOTE), world=world) == {"mira-voss": "unchanged"}
         assert Lore.objects.get().version == 1
 
-    def test_what_says_nothing_of_its_audience_is_the_game_masters(self, world: World) -> None:
+    def test_without_an_audience_an_entry_is_for_the_game_master(self, world: World) -> None:
         ingest_lore(normalize_lore("# The Quay\n\nWet."), world=world)
         assert Lore.objects.values_list("visibility", "status").get() == ("gm", "draft")
 

@@ -13,7 +13,7 @@ from worlds.models import Campaign, Party, World
 from worlds.reveals import reveal
 
 
-def test_a_new_entry_is_a_hidden_draft_unless_told_otherwise(world: World) -> None:
+def test_a_new_entry_is_a_hidden_draft_by_default(world: World) -> None:
     row, outcome = upsert_lore(world, LoreIn(title="Зал вёсел", body="Дубовые вёсла."))
     assert (outcome, row.slug, row.language) == ("created", "зал-вёсел", "ru")
     assert (row.visibility, row.status) == ("gm", "draft")
@@ -38,7 +38,7 @@ def test_only_the_fields_that_are_sent_change(world: World) -> None:
     assert upsert_lore(world, LoreIn(title="The Quay", body="Very wet."))[1] == "unchanged"
 
 
-def test_a_reveal_outlives_an_upsert_that_names_others(
+def test_an_upsert_keeps_the_audiences_of_reveals(
     world: World, lanternbearers: Party, gilded_oath: Party
 ) -> None:
     row, _created = upsert_lore(world, LoreIn(title="The Choir", body="Sings.", status="published"))
@@ -48,7 +48,7 @@ def test_a_reveal_outlives_an_upsert_that_names_others(
     assert row.known_to == ["party:gilded-oath", "party:lanternbearers"]
 
 
-def test_an_entry_of_a_campaign_stands_in_for_the_canon_of_its_slug(
+def test_an_entry_of_a_campaign_overrides_the_canon_of_its_slug(
     world: World, campaign: Campaign
 ) -> None:
     canon, _created = upsert_lore(world, LoreIn(title="The Bell", body="Hangs."))
@@ -135,13 +135,13 @@ class TestProposals:
         )
         assert LorePassage.objects.get().text == "Nobody rowed it."
 
-    def test_an_editor_may_change_it_on_the_way(self, proposal: LoreProposal) -> None:
+    def test_an_editor_may_edit_a_proposal(self, proposal: LoreProposal) -> None:
         lore = accept(
             proposal, by="Ana", entry=LoreIn(title="The Tenth Boat", body="Corin rowed it.")
         )
         assert lore.body == "Corin rowed it."
 
-    def test_it_is_decided_once(self, proposal: LoreProposal) -> None:
+    def test_a_proposal_is_decided_once(self, proposal: LoreProposal) -> None:
         reject(proposal, by="Ana", note="No.")
         with pytest.raises(Conflict):
             accept(LoreProposal.objects.get(), by="Ben")

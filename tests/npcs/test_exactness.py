@@ -68,7 +68,7 @@ commands = st.lists(
 )
 
 
-def obey(
+def run_command(
     world: World, party: Party, command: tuple[Any, ...], texts: dict[tuple[int, int], Any]
 ) -> None:
     """Do what `command` says. Refusals are part of the game, also of a summary that another party
@@ -97,7 +97,7 @@ def scores_of(party: Party) -> dict[str, float]:
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def roll_back() -> Iterator[None]:
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
@@ -117,9 +117,9 @@ def test_any_sequence_gives_what_replaying_the_ledger_gives(
     sequence: Any,
     texts: Any,
 ) -> None:
-    with undone():
+    with roll_back():
         for command in sequence:
-            obey(world, lanternbearers, command, texts)
+            run_command(world, lanternbearers, command, texts)
         expected = replay(lanternbearers)
         stored = scores_of(lanternbearers)
         assert {npc: stored.get(npc, 0) for npc in expected} == expected
@@ -144,7 +144,7 @@ def test_only_the_newest_version_of_each_episode_counts_in_whatever_order_they_c
     twice: bool,
     texts: Any,
 ) -> None:
-    with undone():
+    with roll_back():
         for number, version in order * 2 if twice else order:
             ingest_episode(world, summary(number, version, texts[number, version]))
         expected: Counter[str] = Counter()
@@ -182,7 +182,7 @@ def test_eight_writers_at_once_lose_and_double_nothing(
         "reject",
     ]
 
-    def one_writer(seed: int) -> int:
+    def write_at_random(seed: int) -> int:
         own, done = random.Random(seed), 0
         try:
             for _turn in range(25):
@@ -191,14 +191,14 @@ def test_eight_writers_at_once_lose_and_double_nothing(
                     "ingest": (own.randrange(4), own.randint(1, 3)),
                     "correct": (own.randrange(3), own.choice([-4, 7])),
                 }
-                obey(world, party, (verb, *rest.get(verb, (own.randrange(4),))), texts)
+                run_command(world, party, (verb, *rest.get(verb, (own.randrange(4),))), texts)
                 done += 1
         finally:
             connection.close()
         return done
 
     with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(one_writer, range(8))) == 200
+        assert sum(pool.map(write_at_random, range(8))) == 200
     for party in (lanternbearers, gilded_oath):
         expected, stored = replay(party), scores_of(party)
         assert {npc: stored.get(npc, 0) for npc in expected} == expected

@@ -27,9 +27,7 @@ def test_the_database_refuses_to_delete_an_entry(entry: DispositionChange) -> No
         entry.delete()
 
 
-def test_a_world_deleted_for_good_takes_its_ledger_along(
-    entry: DispositionChange, world: World
-) -> None:
+def test_deleting_a_world_deletes_its_ledger(entry: DispositionChange, world: World) -> None:
     with permanent_deletion():
         world.delete()
     assert not DispositionChange.objects.exists()

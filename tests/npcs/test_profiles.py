@@ -17,7 +17,7 @@ from worlds.models import Party, World
 pytestmark = pytest.mark.django_db
 
 
-def happened(
+def ingest(
     engine: ApiClient, number: int, delta: int, party: str = "lanternbearers", **more: Any
 ) -> None:
     body = {
@@ -31,7 +31,7 @@ def happened(
     assert engine.post("world/episodes", body)[0] == 200
 
 
-def asked(client: ApiClient, **more: Any) -> Any:
+def read_profile(client: ApiClient, **more: Any) -> Any:
     status, profile = client.tool(
         "npc_profile", **{"npc_id": "mira-voss", "party_id": "lanternbearers", **more}
     )
@@ -47,9 +47,9 @@ def cast(
 
 
 def test_two_parties_are_thought_of_differently(engine: ApiClient) -> None:
-    happened(engine, 1, 30)
-    happened(engine, 2, -30, "gilded-oath")
-    standings = asked(engine, party_id=None)["dynamic"]["disposition"]
+    ingest(engine, 1, 30)
+    ingest(engine, 2, -30, "gilded-oath")
+    standings = read_profile(engine, party_id=None)["dynamic"]["disposition"]
     assert {slug: each["label"] for slug, each in standings.items()} == {
         "lanternbearers": "friendly",
         "gilded-oath": "unfriendly",
@@ -58,17 +58,17 @@ def test_two_parties_are_thought_of_differently(engine: ApiClient) -> None:
 
 def test_a_betrayal_outweighs_three_favours(engine: ApiClient) -> None:
     for number in (1, 2, 3):
-        happened(engine, number, 10)
-    happened(engine, 4, -39)
-    standing = asked(engine)["dynamic"]["disposition"]["lanternbearers"]
+        ingest(engine, number, 10)
+    ingest(engine, 4, -39)
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
     assert (standing["score"], standing["label"], standing["direction"]) == (-9, "wary", "falling")
     assert standing["last_reason"] == "Reason 4."
 
 
 def test_a_reversal_takes_the_change_out_and_the_profile_follows(engine: ApiClient) -> None:
-    happened(engine, 1, 10)
-    happened(engine, 2, -30)
-    change = asked(engine)["dynamic"]["influences"][0]
+    ingest(engine, 1, 10)
+    ingest(engine, 2, -30)
+    change = read_profile(engine)["dynamic"]["influences"][0]
     assert (change["summary_id"], change["delta"], change["state"]) == ("ep-2", -30, "counts")
     path = f"world/changes/{change['change']}/rulings"
     assert engine.post(path, {"verdict": "reverse", "reason": ""})[0] == 422
@@ -76,35 +76,35 @@ def test_a_reversal_takes_the_change_out_and_the_profile_follows(engine: ApiClie
         engine.post(path, {"verdict": "reverse", "reason": "It was her brother."})[1]["state"]
         == "reversal"
     )
-    assert asked(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 10
+    assert read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 10
     assert (
         engine.post(path, {"verdict": "reverse", "reason": "Again."})[1]["code"] == "not_in_force"
     )
     assert (
         engine.post(path, {"verdict": "restore", "reason": "It was her."})[1]["state"] == "counts"
     )
-    assert asked(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == -20
+    assert read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == -20
 
 
 def test_a_large_swing_waits_for_the_game_master(engine: ApiClient) -> None:
-    happened(engine, 1, -60)
-    standing = asked(engine)["dynamic"]["disposition"]["lanternbearers"]
+    ingest(engine, 1, -60)
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
     assert (standing["score"], standing["pending"]) == (0, 1)
     waiting = engine.get("world/changes/pending")[1]["changes"]
     assert [(each["summary_id"], each["delta"], each["state"]) for each in waiting] == [
         ("ep-1", -60, "pending")
     ]
     engine.post(f"world/changes/{waiting[0]['change']}/rulings", {"verdict": "approve"})
-    standing = asked(engine)["dynamic"]["disposition"]["lanternbearers"]
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
     assert (standing["score"], standing["pending"], standing["label"]) == (-60, 0, "unfriendly")
     assert engine.get("world/changes/pending")[1]["changes"] == []
 
 
 def test_the_scale_ends_at_a_hundred(engine: ApiClient) -> None:
     for number in range(1, 5):
-        happened(engine, number, 39)
-    happened(engine, 5, -10)
-    assert asked(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 90
+        ingest(engine, number, 39)
+    ingest(engine, 5, -10)
+    assert read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 90
 
 
 def test_a_correction_is_an_entry_with_a_reason(engine: ApiClient) -> None:
@@ -116,16 +116,18 @@ def test_a_correction_is_an_entry_with_a_reason(engine: ApiClient) -> None:
     assert DispositionChange.objects.get().made_by.startswith("test")
 
 
-def test_a_memory_fades_when_the_npc_forgets(engine: ApiClient, mira: NPC) -> None:
+def test_dispositions_decay_with_a_half_life(engine: ApiClient, mira: NPC) -> None:
     NPC.objects.filter(pk=mira.pk).update(half_life=10, base=-10)
-    happened(engine, 1, 30)
-    happened(engine, 11, 1, "lanternbearers", relations_delta={"jory-fenn": 1})
-    assert asked(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 5.0
+    ingest(engine, 1, 30)
+    ingest(engine, 11, 1, "lanternbearers", relations_delta={"jory-fenn": 1})
+    assert read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 5.0
 
 
 @pytest.mark.parametrize("name", ["MIRA VOSS", "Мире Восс", "미라 보스는", "Mira", "Mira Vos"])
-def test_a_name_is_enough_in_any_of_her_languages(engine: ApiClient, mira: NPC, name: str) -> None:
-    assert asked(engine, npc_id=name)["npc_id"] == "mira-voss"
+def test_an_npc_is_found_by_its_name_in_each_language(
+    engine: ApiClient, mira: NPC, name: str
+) -> None:
+    assert read_profile(engine, npc_id=name)["npc_id"] == "mira-voss"
 
 
 def test_players_read_what_they_may_and_nothing_else(
@@ -134,15 +136,15 @@ def test_players_read_what_they_may_and_nothing_else(
     NPC.objects.filter(pk=mira.pk).update(
         voice="marker-voice", goals=["marker-goal"], play_now=["marker-play"]
     )
-    happened(engine, 1, 20)
-    happened(engine, 2, 15, visibility="gm")
-    happened(engine, 3, -70)
+    ingest(engine, 1, 20)
+    ingest(engine, 2, 15, visibility="gm")
+    ingest(engine, 3, -70)
     engine.post(
         "world/npcs/mira-voss/changes",
         {"party_id": "lanternbearers", "delta": -100, "reason": "marker-reason"},
     )
     player = client_with_key(audience="party:lanternbearers")
-    profile = asked(player)
+    profile = read_profile(player)
     assert "marker" not in str(profile)
     assert "Reason" not in str(profile)
     assert (profile["dynamic"], profile["private"]) == (None, None)
@@ -155,16 +157,16 @@ def test_players_read_what_they_may_and_nothing_else(
     assert profile["static"]["secrets"] == []
 
 
-def test_a_secret_is_told_to_the_party_that_learned_it(
+def test_a_profile_shows_a_secret_to_the_party_that_learned_it(
     engine: ApiClient, client_with_key: Callable[..., ApiClient]
 ) -> None:
-    happened(engine, 1, 1, reveals=[{"npc": "mira-voss", "secret": 1}])
+    ingest(engine, 1, 1, reveals=[{"npc": "mira-voss", "secret": 1}])
     player, rival = (
         client_with_key(audience="party:lanternbearers"),
         client_with_key(audience="party:gilded-oath"),
     )
-    assert asked(player)["static"]["secrets"] == ["The ninth boat was hers."]
-    assert asked(rival, party_id="gilded-oath")["static"]["secrets"] == []
+    assert read_profile(player)["static"]["secrets"] == ["The ninth boat was hers."]
+    assert read_profile(rival, party_id="gilded-oath")["static"]["secrets"] == []
 
 
 def test_a_hidden_npc_and_another_party_are_not_found(
@@ -189,7 +191,7 @@ def test_a_hidden_home_stays_hidden(
         world=world, slug="hideout", title="Hideout", kind="place", visibility="gm"
     )
     NPC.objects.filter(pk=mira.pk).update(home="Hideout", home_lore=hide)
-    assert asked(client_with_key(audience="party:lanternbearers"))["static"]["home"] == ""
+    assert read_profile(client_with_key(audience="party:lanternbearers"))["static"]["home"] == ""
 
 
 def test_a_profile_takes_the_same_number_of_statements_whatever_the_history(
@@ -197,25 +199,25 @@ def test_a_profile_takes_the_same_number_of_statements_whatever_the_history(
 ) -> None:
     def statements() -> int:
         with CaptureQueriesContext(connection) as caught:
-            asked(engine)
+            read_profile(engine)
         return len(caught)
 
-    happened(engine, 1, 1)
-    asked(engine)
+    ingest(engine, 1, 1)
+    read_profile(engine)
     before = statements()
     for number in range(2, 20):
-        happened(engine, number, 1)
+        ingest(engine, number, 1)
     assert statements() == before
 
 
-def test_what_an_npc_learned_stands_in_its_profile(engine: ApiClient) -> None:
-    happened(
+def test_the_profile_lists_what_the_npc_learned(engine: ApiClient) -> None:
+    ingest(
         engine,
         1,
         1,
         reveals=[{"npc": "jory-fenn", "to": ["npc:mira-voss"], "note": "She saw him."}],
     )
-    known = asked(engine)["dynamic"]["knows"]
+    known = read_profile(engine)["dynamic"]["knows"]
     assert [(each["kind"], each["title"], each["summary_id"]) for each in known] == [
         ("npc", "Jory Fenn", "ep-1")
     ]
@@ -261,7 +263,7 @@ def test_a_profile_tells_of_the_strongest_relations_that_the_asker_may_know(
             GraphFact(edge=EdgeFact(**public, relation="ENEMY_OF", confidence=0.4)),
         ],
     )
-    told = asked(engine)["relations"]
+    told = read_profile(engine)["relations"]
     assert [(each["other"], each["since"]) for each in told] == [
         ("jory-fenn", 3),
         ("ninth-oarsman", None),
@@ -271,4 +273,4 @@ def test_a_profile_tells_of_the_strongest_relations_that_the_asker_may_know(
         "Ninth Oarsman is allied with Mira Voss",
     )
     player = client_with_key(audience="party:lanternbearers")
-    assert [each["other"] for each in asked(player)["relations"]] == ["jory-fenn"]
+    assert [each["other"] for each in read_profile(player)["relations"]] == ["jory-fenn"]

@@ -55,7 +55,7 @@ def test_fear_is_kept_beside_the_score() -> None:
         (100, "devoted"),
     ],
 )
-def test_each_score_has_its_word(score: float, label: str) -> None:
+def test_each_score_has_its_label(score: float, label: str) -> None:
     assert label_of(score) == label
 
 
