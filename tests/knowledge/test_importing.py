@@ -302,5 +302,6 @@ class TestExporting:
 
 
 def test_html_is_read_as_markdown() -> None:
-    html = "<h2>Quay</h2><p>Very <b>wet</b>,<br>cold.</p><ul><li>eel</li><li>rope</li></ul><script>alert(1)</script>"
+    text = "<h2>Quay</h2><p>Very <b>wet</b>,<br>cold.</p><ul><li>eel</li><li>rope</li></ul>"
+    html = f"{text}<script>alert(1)</script>"
     assert html_to_markdown(html) == "## Quay\n\nVery **wet**,\ncold.\n\n- eel\n- rope"
