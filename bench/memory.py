@@ -75,10 +75,10 @@ SEARCH_OPTIONS: dict[str, dict[str, Any]] = {
 
 def fill_namespace(dataset: Any, scope: str, source: Any) -> Any:
     """Fill one namespace per conversation: a memory per turn, with speaker and date as context."""
-    from memories.ingest.plans import indexed_texts
-    from memories.ledger import word_counts
+    from memories.ingest.add import indexed_texts
     from memories.ledger.commit import commit
     from memories.ledger.plan import NewMemory, Particulars, Plan
+    from memories.ledger.word_counts import recount_words
     from memories.models import Namespace
     from memories.states import Maker
     from memories.vectors import ClientSource
@@ -103,7 +103,7 @@ def fill_namespace(dataset: Any, scope: str, source: Any) -> Any:
     ]
     indexed = indexed_texts([new.text for new in memories], [new.about for new in memories])
     commit(namespace, Plan(memories=memories, vectors=source.of_documents(indexed)))
-    word_counts.recount(namespace)
+    recount_words(namespace)
     return namespace
 
 
@@ -211,7 +211,7 @@ def large_namespace(rows: int) -> Any:
     """Return a namespace with so many memories and a vector index; fill it unless it is filled."""
     from django.db import connection
 
-    from memories.ledger import word_counts
+    from memories.ledger.word_counts import recount_words
     from memories.models import MemoryItem, Namespace
     from retrieval.indexing import passage_indexes
     from retrieval.search import clear_row_estimates
@@ -238,7 +238,7 @@ def large_namespace(rows: int) -> Any:
             ]
             MemoryItem.objects.bulk_create(items, batch_size=1000)
     passage_indexes.create_vector_index(MemoryItem, embedder=embedder.name, dims=embedder.dims)
-    word_counts.recount(namespace)
+    recount_words(namespace)
     clear_row_estimates()
     return Namespace.objects.get(pk=namespace.pk)
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories import core_policy
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import namespace_transaction
 from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.models.namespaces import Review
 from memories.states import Maker

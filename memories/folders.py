@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import UUID
 
 from memories import core, core_policy
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import namespace_transaction
 from memories.models import Namespace
 from retrieval.models import uuid7
 from worlds.models import World

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memories import conversation, core
 from memories.ingest import add
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import namespace_transaction
 from memories.ledger.plan import Particulars
 from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.namespaces import require_own_namespace

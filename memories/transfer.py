@@ -13,8 +13,8 @@ from django.core import serializers
 from django.core.serializers.base import DeserializationError
 from django.db import models, transaction
 
-from memories.ledger import word_counts
 from memories.ledger.restore import RENUMBERED, restore_row
+from memories.ledger.word_counts import recount_words
 from memories.models import (
     ClientVector,
     CoreProposal,
@@ -91,7 +91,7 @@ def import_namespace(
     if namespace is None:
         raise Invalid("The file is empty.")
     # Word statistics are derived data and not in the file.
-    word_counts.recount(namespace)
+    recount_words(namespace)
     return namespace, counts
 
 

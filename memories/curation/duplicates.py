@@ -8,15 +8,13 @@ from uuid import UUID
 
 import numpy as np
 
-from memories.ledger.commit import LedgerConflict, commit
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import LedgerConflict, commit, namespace_transaction
 from memories.ledger.plan import Plan
 from memories.models import ClientVector, MemoryItem, Namespace, Succession
 from memories.similarity.compare import Verdict, compare, difference
-from memories.similarity.nearest import nearest_memories
 from memories.similarity.resolve import MemoryLink
 from memories.states import Link
-from memories.vectors import Vectors
+from memories.vectors import Vectors, nearest_memories
 from retrieval.embedders import get_embedder
 
 COMPARED, AT_ONCE = 5, 200

@@ -6,10 +6,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from memories.curation.lifecycle import find_memory
-from memories.ledger.commit import commit
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import change_state, commit, namespace_transaction
 from memories.ledger.plan import NewMemory, Particulars, Plan
-from memories.ledger.state_changes import change_state
 from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.resolve import MemoryLink
 from memories.states import Link, Maker, State

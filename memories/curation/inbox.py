@@ -10,8 +10,7 @@ from django.db import transaction
 from memories.curation import edits
 from memories.curation.duplicates import ComparedMemory, compare_with_nearest
 from memories.curation.lifecycle import find_memory
-from memories.ledger.lock import namespace_transaction
-from memories.ledger.state_changes import change_state
+from memories.ledger.commit import change_state, namespace_transaction
 from memories.models import MemoryItem, Namespace, Observation, Succession
 from memories.states import Link, State
 from retrieval.errors import Conflict, Problem

@@ -6,8 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from memories.ledger.lock import namespace_transaction
-from memories.ledger.state_changes import change_state
+from memories.ledger.commit import change_state, namespace_transaction
 from memories.models import MemoryItem, Namespace, Succession
 from memories.states import Link, State
 from retrieval.errors import Conflict, NotFound

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 from memories.curation import rederive
 from memories.curation.rederive import RebuildResult
-from memories.ingest.plans import plan_unmerged
+from memories.ingest.add import plan_unmerged
 from memories.ingest.reconstruction import StructuredModel
-from memories.ledger.commit import commit
-from memories.ledger.lock import namespace_transaction
-from memories.ledger.state_changes import change_state
+from memories.ledger.commit import change_state, commit, namespace_transaction
 from memories.models import Namespace, Observation
 from memories.states import Maker, State
 

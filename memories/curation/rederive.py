@@ -11,10 +11,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from memories.ingest import reconstruction
-from memories.ingest.plans import IncomingContents, plan_from_model
+from memories.ingest.add import IncomingContents, plan_from_model
 from memories.ingest.reconstruction import StructuredModel
-from memories.ledger.commit import CommitResult, LedgerConflict, commit
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import CommitResult, LedgerConflict, commit, namespace_transaction
 from memories.ledger.plan import Particulars, Plan
 from memories.models import Evidence, Insight, MemoryItem, Namespace, Observation
 from memories.states import Maker

@@ -20,9 +20,8 @@ from memories.erasure import lineage
 from memories.erasure.lineage import MIN_QUOTE_LENGTH, ErasureSet
 from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit
 from memories.erasure.verify import search_leftovers
-from memories.ledger import word_counts
-from memories.ledger.lock import lock_namespace
-from memories.ledger.state_changes import change_state
+from memories.ledger.commit import change_state, lock_namespace
+from memories.ledger.word_counts import recount_words
 from memories.models import (
     CoreProposal,
     CoreVersion,
@@ -191,7 +190,7 @@ def clean_up_outside_transaction(namespace: Namespace, *, is_whole: bool) -> Non
             (folder / folders.CORE_FILE).unlink(missing_ok=True)
             (folder / folders.MARKER).unlink(missing_ok=True)
         return
-    word_counts.recount(namespace)
+    recount_words(namespace)
     count_words(Message, [namespace.pk])
     if folder and folder.is_dir():
         folders.export_core(core.current(namespace).markdown, folder / folders.CORE_FILE)

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
-from memories.ledger.commit import commit
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import commit, namespace_transaction
 from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
 from memories.models import MemoryItem, Namespace
 from memories.states import Maker, State

@@ -5,30 +5,40 @@ commit, which first checks that the memories the plan rests on are unchanged; if
 are planned again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from memories import core
 from memories.ingest import reconstruction
-from memories.ingest.plans import (
-    IncomingContents,
-    indexed_texts,
-    plan_from_model,
-    plan_from_resolution,
-    plan_unmerged,
-)
-from memories.ingest.reconstruction import StructuredModel
+from memories.ingest.reconstruction import Reconstruction, StructuredModel
 from memories.ingest.rule_split import split_by_rules
-from memories.ledger.commit import CommitResult, LedgerConflict, commit, reviewed_state
-from memories.ledger.lock import namespace_transaction
-from memories.ledger.plan import NewObservation, Particulars, Plan
-from memories.models import CoreProposal, CoreVersion, MemoryItem, Namespace
-from memories.similarity import nearest
-from memories.similarity.nearest import NearMemory
-from memories.similarity.resolve import BatchResolution, BatchResolver, IncomingBatch, TooShallow
-from memories.states import Maker, State
-from memories.vectors import SiteSource, Vectors, VectorSource
+from memories.ledger.commit import (
+    CommitResult,
+    LedgerConflict,
+    commit,
+    namespace_transaction,
+    reviewed_state,
+)
+from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
+from memories.models import CoreProposal, CoreVersion, Namespace
+from memories.similarity.compare import overlap
+from memories.similarity.resolve import (
+    BatchResolution,
+    BatchResolver,
+    IncomingBatch,
+    MemoryLink,
+    TooShallow,
+)
+from memories.states import Link, Maker, State
+from memories.vectors import (
+    NearMemory,
+    SiteSource,
+    Vectors,
+    VectorSource,
+    nearest_memories,
+    texts_by_id,
+)
 from retrieval.llm import get_llm
 from retrieval.models import uuid7
 from retrieval.text import require_storable_text
@@ -41,6 +51,9 @@ SPARE = 5
 """Nearest memories read beyond those compared: for those that earlier contents of the batch
 replace."""
 
+SUPPORTS_FROM = 0.3
+"""Share of common words from which a content counts as evidence of a memory a model wrote."""
+
 
 @dataclass(frozen=True)
 class Models:
@@ -48,6 +61,20 @@ class Models:
 
     vectors: VectorSource
     model: StructuredModel | None = None
+
+
+@dataclass(frozen=True)
+class IncomingContents:
+    """Texts to remember; for each what is known about it and the observation it was taken from.
+
+    `observations` are those that are to be stored with them; observations that exist already are
+    not listed.
+    """
+
+    texts: Sequence[str]
+    abouts: Sequence[Particulars]
+    observed: Sequence[UUID]
+    observations: Sequence[NewObservation] = ()
 
 
 @dataclass(frozen=True)
@@ -171,9 +198,8 @@ def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -
     depth = COMPARED + min(SPARE, len(batch.texts) - 1)
     while True:
         stored_nearest: dict[int, list[NearMemory]] = {}
-        if MemoryItem.objects.of(namespace).active().exists():
-            for near in nearest.nearest_memories(namespace, batch.queries, k=depth):
-                stored_nearest.setdefault(near.position, []).append(near)
+        for near in nearest_memories(namespace, batch.queries, k=depth):
+            stored_nearest.setdefault(near.position, []).append(near)
         try:
             return BatchResolver(batch, stored_nearest, COMPARED, depth, in_use).resolve()
         except TooShallow:
@@ -208,13 +234,13 @@ class ModelAdd:
     def consult_model(self) -> None:
         """Ask what has not been asked yet, or was asked about memories or a core that have
         changed since."""
-        near = nearest.nearest_memories(
+        near = nearest_memories(
             self.namespace,
             self.queries,
             k=self.namespace.merge_top_k,
             within=self.namespace.merge_distance_cutoff,
         )
-        related = nearest.texts_by_id(near)
+        related = texts_by_id(near)
         if related != self.related_texts:
             self.related_texts, self.core_seen = related, None
             answer = reconstruction.reconstruct(
@@ -245,3 +271,75 @@ class ModelAdd:
                     locked, self.core_text, reason="After new memories", made_by=Maker.MODEL
                 )
         return AddResult(**vars(result), core=core_result)
+
+
+def indexed_texts(texts: Sequence[str], abouts: Sequence[Particulars]) -> list[str]:
+    """What is embedded: each text under its speaker and date."""
+    pairs = zip(texts, abouts, strict=True)
+    return [f"{about.heading}\n{text}" if about.heading else text for text, about in pairs]
+
+
+def plan_unmerged(contents: IncomingContents, made_by: Maker = Maker.CONTENTS) -> Plan:
+    """A new memory of each content; nothing is confirmed or replaced."""
+    rows = zip(contents.texts, contents.abouts, contents.observed, strict=True)
+    memories = [NewMemory(text, made_by, about, [observed]) for text, about, observed in rows]
+    return Plan(contents.observations, memories)
+
+
+def plan_from_model(
+    answer: Reconstruction, contents: IncomingContents, related_texts: Mapping[UUID, str]
+) -> Plan:
+    """All related memories are replaced by all new ones; a failed reconstruction replaces nothing.
+
+    A new memory rests on the contents it has enough words in common with, or on all when there are
+    none.
+    """
+    if not answer.succeeded:
+        return plan_unmerged(contents)
+    memories = []
+    for text in answer.memories:
+        supporting = [
+            position
+            for position, content in enumerate(contents.texts)
+            if overlap(text, content) >= SUPPORTS_FROM
+        ] or range(len(contents.texts))
+        observed = list(dict.fromkeys(contents.observed[position] for position in supporting))
+        memories.append(NewMemory(text, Maker.MODEL, contents.abouts[supporting[0]], observed))
+    links = [MemoryLink(pk, new.id, Link.SUPERSEDES) for new in memories for pk in related_texts]
+    return Plan(contents.observations, memories, links)
+
+
+def plan_from_resolution(
+    contents: IncomingContents, batch: IncomingBatch, resolution: BatchResolution, *, state: State
+) -> Plan:
+    """`state` is that in which new memories were expected to begin."""
+    observations_of: dict[UUID, list[UUID]] = {}
+    # In the order of arrival: a memory inherits only what confirmed another one before it
+    # replaced that one.
+    for position, (pk, seen) in enumerate(zip(batch.ids, contents.observed, strict=True)):
+        if same := resolution.confirmed.get(position):
+            observations_of.setdefault(same, []).append(seen)
+        else:
+            links = [link for link in resolution.links[position] if link.kind != Link.FORMERLY]
+            inherited = [one for link in links for one in observations_of.get(link.older, ())]
+            observations_of[pk] = list(dict.fromkeys([seen, *inherited]))
+    positions = list(resolution.links)
+    memories = [
+        NewMemory(
+            contents.texts[position],
+            Maker.RULES,
+            contents.abouts[position],
+            observations_of.pop(batch.ids[position]),
+            id=batch.ids[position],
+        )
+        for position in positions
+    ]
+    return Plan(
+        contents.observations,
+        memories,
+        links=[link for links in resolution.links.values() for link in links],
+        # What is left are stored memories.
+        confirmed=observations_of,
+        vectors=None if batch.documents is None else batch.documents[positions],
+        assumed_state=state,
+    )

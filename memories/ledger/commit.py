@@ -1,41 +1,64 @@
 """The one commit: the only place that inserts observations, memories, evidence and successions.
 
 A single memory is a batch of one. Every table is filled by COPY, in one transaction, under the
-namespace's lock.
+namespace's lock. Changes of state and their log are here too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
-from django.db import transaction
+from django.db import connection, models, transaction
 from django.utils import timezone
 from pgvector import HalfVector, Vector
+from pgvector.django import HalfVectorField, VectorField
+from pgvector.psycopg.halfvec import register_halfvec_info
+from pgvector.psycopg.vector import register_vector_info
+from psycopg import sql
+from psycopg.types import TypeInfo
 
-from memories.ledger import word_counts
-from memories.ledger.copy_rows import copy_rows
-from memories.ledger.lock import namespace_transaction
 from memories.ledger.plan import OBSERVED_FIELDS, NewMemory, Plan
-from memories.ledger.state_changes import change_state, log_states
+from memories.ledger.word_counts import recount_words
 from memories.models import (
     ClientVector,
     Evidence,
     MemoryItem,
     Namespace,
     Observation,
+    StateChange,
     Succession,
 )
 from memories.models.namespaces import Review
 from memories.similarity.resolve import MemoryLink
 from memories.states import Link, Maker, State
 from retrieval.embedders import get_embedder
+from retrieval.errors import NotFound
 from retrieval.models import uuid7
+
+if TYPE_CHECKING:
+    Column = models.Field[Any, Any]
+else:
+    Column = models.Field
 
 MACHINES = frozenset({Maker.MODEL, Maker.CONTENTS, Maker.RULES, Maker.TOOL})
 """Makers whose memories wait for approval under `Review.ALL`. What a person wrote, imported or
 ordered to be rebuilt does not."""
 ABOUT_FIELDS = (*OBSERVED_FIELDS, "bucket", "importance", "expires_at", "metadata")
+
+
+RECOUNT_SHARE, RECOUNT_LEAST = 0.2, 50
+"""Words are counted again when so many memories, as a share or in all, have come since the last
+count: BM25 has to know which words are rare."""
+VECTOR_TYPES = {
+    HalfVectorField: ("halfvec", register_halfvec_info),
+    VectorField: ("vector", register_vector_info),
+}
+_type_infos: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
 
 class LedgerConflict(Exception):
@@ -53,6 +76,22 @@ class CommitResult:
     formerly: list[UUID] = field(default_factory=list)
     observations: list[UUID] = field(default_factory=list)
     state: State = State.ACTIVE
+
+
+@contextmanager
+def namespace_transaction(namespace: Namespace) -> Iterator[Namespace]:
+    """Open a transaction in which the caller alone writes this memory; yield the locked, fresh
+    row."""
+    with transaction.atomic():
+        yield lock_namespace(namespace)
+
+
+def lock_namespace(namespace: Namespace) -> Namespace:
+    """Lock the namespace's row until the transaction ends. Raise `NotFound` if it was deleted."""
+    locked = Namespace.objects.select_for_update().filter(pk=namespace.pk).first()
+    if locked is None:
+        raise NotFound("This memory was deleted.")
+    return locked
 
 
 def commit(namespace: Namespace, plan: Plan) -> CommitResult:
@@ -237,8 +276,9 @@ def update_counters(namespace: Namespace, plan: Plan) -> None:
     namespace.revision += 1
     namespace.words_uncounted += len(plan.memories)
     namespace.save(update_fields=["revision", "last_timestamp_ms", "words_uncounted"])
-    if plan.memories and word_counts.is_due(namespace):
-        transaction.on_commit(partial(word_counts.recount, namespace))
+    enough = max(RECOUNT_LEAST, RECOUNT_SHARE * namespace.words_counted)
+    if plan.memories and namespace.words_uncounted >= enough:
+        transaction.on_commit(partial(recount_words, namespace))
 
 
 def bump_revision(namespace: Namespace) -> None:
@@ -249,3 +289,92 @@ def bump_revision(namespace: Namespace) -> None:
 
 def unique(ids: Iterable[UUID]) -> list[UUID]:
     return list(dict.fromkeys(ids))
+
+
+def change_state(
+    ids: Collection[UUID], *, to: State, by: str = "", reason: str = "", at: datetime | None = None
+) -> int:
+    """Put the memories into another state; return how many were in a different one. Call within
+    a transaction."""
+    if not ids:
+        return 0
+    elsewhere = MemoryItem.objects.filter(pk__in=ids).exclude(state=to).order_by("pk")
+    changing = list(elsewhere.select_for_update().values_list("pk", flat=True))
+    MemoryItem.objects.filter(pk__in=changing).update(state=to, updated_at=timezone.now())
+    log_states([(pk, to, reason) for pk in changing], by=by, at=at)
+    return len(changing)
+
+
+def log_states(
+    changes: Iterable[tuple[UUID, State, str]], *, by: str = "", at: datetime | None = None
+) -> None:
+    """Log (memory, state, reason) rows."""
+    rows = [(pk, state, reason[:300]) for pk, state, reason in changes]
+    shared = {"at": at or timezone.now(), "by": by[:120]}
+    copy_rows(StateChange, ["memory", "state", "reason"], rows, **shared)
+
+
+def copy_rows(
+    model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]], **shared: Any
+) -> None:
+    """Insert `rows` by COPY: values of the fields `columns`, in that order.
+
+    `shared` is the same in each row, and every other field has its default. Vectors are
+    `pgvector.HalfVector` or `pgvector.Vector`. Signals are not sent; triggers and constraints work.
+    """
+    rows = list(rows)
+    if not rows:
+        return
+    varying = [field_of(model, name) for name in columns]
+    constant = {field_of(model, name): value for name, value in shared.items()}
+    constant = dict(default_values(model, {*varying, *constant})) | constant
+    fields, tail = [*varying, *constant], tuple(constant.values())
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
+        sql.Identifier(model._meta.db_table),
+        sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields]),
+    )
+    with connection.cursor() as cursor:
+        register_vector_types(cursor.cursor, fields)
+        with cursor.copy(statement) as copy:
+            # Binary COPY converts nothing: every value has to have the column's very type.
+            copy.set_types([sql_type_name(field) for field in fields])
+            for row in rows:
+                copy.write_row((*row, *tail))
+
+
+def field_of(model: type[models.Model], name: str) -> Column:
+    field = model._meta.get_field(name)
+    assert isinstance(field, models.Field), name
+    return field
+
+
+def default_values(
+    model: type[models.Model], given_fields: set[Column]
+) -> Iterator[tuple[Column, Any]]:
+    """The defaults of all other fields, which COPY must be given: the table does not know most."""
+    now = timezone.now()
+    for column in model._meta.concrete_fields:
+        has_number = isinstance(column, models.AutoField | models.BigAutoField)
+        if column in given_fields or has_number or column.has_db_default():
+            continue
+        is_clock = getattr(column, "auto_now", False) or getattr(column, "auto_now_add", False)
+        value = now if is_clock else column.get_default()
+        if value is not None:
+            yield column, value
+
+
+def sql_type_name(field: Column) -> str:
+    """The column's type without its length: "varchar(8)" is "varchar"."""
+    return str(field.db_type(connection)).partition("(")[0].removesuffix(" CHECK").strip()
+
+
+def register_vector_types(cursor: Any, fields: Sequence[Column]) -> None:
+    """Let `cursor` write pgvector's types; raise if the extension is not installed."""
+    # For this cursor alone: on the connection it would change what every other read returns.
+    for kind, (name, register) in VECTOR_TYPES.items():
+        if any(isinstance(field, kind) for field in fields):
+            # A type's number costs a query, sent once in the life of a connection.
+            infos = _type_infos.setdefault(cursor.connection, {})
+            if name not in infos:
+                infos[name] = TypeInfo.fetch(cursor.connection, name)
+            register(cursor, infos[name])

@@ -1,4 +1,4 @@
-"""Keep the word statistics of a namespace near the truth: BM25 has to know which words are rare."""
+"""The word statistics of a namespace, by which BM25 knows which words are rare."""
 
 from django.db.models import F
 from django.db.models.functions import Greatest
@@ -6,15 +6,8 @@ from django.db.models.functions import Greatest
 from memories.models import MemoryItem, Namespace
 from retrieval.indexing import count_words
 
-SHARE, LEAST = 0.2, 50
-"""Count again when so many memories have come since the last count."""
 
-
-def is_due(namespace: Namespace) -> bool:
-    return namespace.words_uncounted >= max(LEAST, SHARE * namespace.words_counted)
-
-
-def recount(namespace: Namespace) -> None:
+def recount_words(namespace: Namespace) -> None:
     """Count the words of the namespace's memories. Call it outside the transaction that wrote
     them."""
     rows = Namespace.objects.filter(pk=namespace.pk)

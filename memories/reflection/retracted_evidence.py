@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from memories.ledger.state_changes import change_state
+from memories.ledger.commit import change_state
 from memories.models import Insight, InsightSource, Namespace, Succession
 from memories.states import Link, State
 

@@ -13,8 +13,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memories.ingest.add import Models, site_models
-from memories.ledger.commit import commit, evidence_of, unique
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import commit, evidence_of, namespace_transaction, unique
 from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.models import Insight, InsightSource, MemoryItem, Reflection
 from memories.reflection.clusters import EpisodeClusterer

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import namespace_transaction
 from memories.models import MemoryItem, Namespace, Reflection, Trigger
 from memories.states import Bucket
 

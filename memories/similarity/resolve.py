@@ -13,9 +13,8 @@ from uuid import UUID
 import numpy as np
 
 from memories.similarity.compare import MIN_COSINE, Verdict, compare, difference, fingerprint
-from memories.similarity.nearest import NearMemory
 from memories.states import Link
-from memories.vectors import Vectors
+from memories.vectors import NearMemory, Vectors
 
 BLOCK = 512
 """Rows of cosines in memory at once: 10,000 contents take 20 MB and not 400."""

@@ -6,9 +6,11 @@ Rows that nobody used for `VECTOR_CACHE_DAYS` are pruned; `delete_vectors` takes
 once, for deletion for good.
 """
 
+import os
 import threading
 from collections.abc import Iterable
 from datetime import timedelta
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, cast
 
@@ -17,9 +19,18 @@ from cachetools import LRUCache, TTLCache
 from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from retrieval.embedders.base import Embedder, Vectors
 from retrieval.models import CachedVector
+from retrieval.presets import PRESETS, get_preset
+
+BUILT_IN = {
+    "local": "retrieval.embedders.local.LocalEmbedder",
+    "openai": "retrieval.embedders.hosted.HostedEmbedder",
+    "hashing": "retrieval.embedders.hashing.HashingEmbedder",
+}
+DEFAULT_DIMS = 1024
 
 STORED_TYPE = np.dtype("<f2")  # what the index keeps (halfvec); half the size of float32
 LOOKUP = 1000
@@ -166,3 +177,35 @@ class CachedEmbedder:
 
     def stack_rows(self, rows: list[Vectors]) -> Vectors:
         return cast(Vectors, np.array(rows)) if rows else np.zeros((0, self.dims), dtype=np.float32)
+
+
+def get_embedder(domain: str | None = None) -> CachedEmbedder:
+    """Return the embedder of `domain`, one per process and model.
+
+    Only a hosted model has a width per domain (`text-embedding-3-large@1024`); a local one brings
+    its own and is the same for all. Costs nothing until the first text: models load on use.
+    """
+    dims = get_preset(domain).dims if domain in PRESETS else DEFAULT_DIMS
+    return _embedder(embedder_path(), dims, _fingerprint(), os.getpid())
+
+
+def embedder_path() -> str:
+    """Return the dotted path that the setting EMBEDDER stands for."""
+    setting: str = settings.EMBEDDER
+    return BUILT_IN.get(setting, setting)
+
+
+def _fingerprint() -> tuple[str, ...]:
+    """Whatever else makes another embedder of the same class; a changed setting (tests) then needs
+    no reset."""
+    return (
+        settings.EMBEDDING_MODEL,
+        str(settings.EMBEDDING_DIMS),
+        settings.OPENAI_BASE_URL,
+        settings.OPENAI_API_KEY,
+    )
+
+
+@lru_cache(maxsize=16)
+def _embedder(path: str, dims: int, _settings: tuple[str, ...], _pid: int) -> CachedEmbedder:
+    return CachedEmbedder(import_string(path)(dims=dims))

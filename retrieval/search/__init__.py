@@ -9,7 +9,7 @@ from retrieval.search.compiled_rows import (
 )
 from retrieval.search.engine import search
 from retrieval.search.request import Expansion, Hit, Leg, NamedPassage, SearchRequest, SearchResult
-from retrieval.search.statement import HIT_COLUMNS, execute_together, halfvec_text
+from retrieval.search.statement import HIT_COLUMNS, execute_together
 from retrieval.search.telemetry import start_span
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "execute_together",
     "get_compiled_rows",
     "get_preset",
-    "halfvec_text",
     "named_parameters",
     "search",
     "start_span",

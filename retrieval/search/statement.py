@@ -7,7 +7,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import orjson
 from django.db import OperationalError, connections, transaction
 from django.utils.translation import gettext as _
@@ -15,7 +14,6 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.errors import QueryCanceled
 
-from retrieval.embedders import Vectors
 from retrieval.errors import SearchTimeout
 from retrieval.models import Passage
 from retrieval.presets import Preset
@@ -50,22 +48,6 @@ class QueryVector:
     model: str
     dims: int
     vector: HalfVector
-
-
-def halfvec_text(vector: Vectors) -> str:
-    """Write a vector as PostgreSQL reads halfvec: five digits are exactly what half precision
-    holds."""
-    halves = vector.astype(np.float16).view(np.uint16).tolist()
-    return f"[{','.join(map(half_precision_texts().__getitem__, halves))}]"
-
-
-@cache
-def half_precision_texts() -> list[str]:
-    """Every half-precision number there is, written out: three times as fast as writing a vector's
-    thousand anew."""
-    return [
-        f"{number:.5g}" for number in np.arange(1 << 16, dtype=np.uint16).view(np.float16).tolist()
-    ]
 
 
 @dataclass(frozen=True)

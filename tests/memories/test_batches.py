@@ -15,7 +15,6 @@ from memories.ledger import commit
 from memories.ledger.plan import Particulars
 from memories.models import Evidence, MemoryItem, Namespace, Observation, StateChange, Succession
 from memories.models.namespaces import Review
-from memories.similarity import nearest
 from memories.states import Bucket, State
 from memories.vectors import ClientSource, SiteSource, Vectors, VectorSource
 from retrieval.embedders import HashingEmbedder
@@ -189,9 +188,9 @@ def test_known_memories_beyond_the_first_are_asked_for_when_many_are_replaced(
         "Salted eel soup is what Mira likes.",
     ]
     asked: list[int] = []
-    read: Callable[..., object] = nearest.nearest_memories
+    read: Callable[..., object] = add.nearest_memories
     monkeypatch.setattr(
-        nearest,
+        add,
         "nearest_memories",
         lambda *all, k, **more: asked.append(k) or read(*all, k=k, **more),
     )

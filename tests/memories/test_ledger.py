@@ -10,7 +10,7 @@ from django.conf import settings
 from memories.coding_agent import SemanticMemoryManager, WorkingMemoryManager
 from memories.coding_agent.stores import MemoryRecord, PostgresMemoryStore
 from memories.curation import edits, inbox, rebuild
-from memories.ledger import word_counts
+from memories.ledger.word_counts import recount_words
 from memories.models import MemoryItem, Namespace
 from memories.models.namespaces import Review
 from memories.states import State
@@ -80,7 +80,7 @@ def test_a_pattern_that_waits_for_review_is_not_learned_twice(
 @pytest.mark.django_db(transaction=True)
 def test_edits_and_a_rebuild_reach_the_word_statistics(mira: Namespace) -> None:
     ids = remember(mira, *(f"Berth {number} is let to nobody." for number in range(60))).ids
-    word_counts.recount(mira)
+    recount_words(mira)
 
     def memories_with(word: str) -> int:
         rows = WordStatistics.objects.filter(scope=str(mira.pk), word=word)

@@ -6,7 +6,7 @@ import pytest
 
 from memories import core
 from memories.curation import duplicates, edits, inbox, lifecycle
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import namespace_transaction
 from memories.models import MemoryItem, Namespace, StateChange
 from memories.models.namespaces import Review
 from memories.search import recall

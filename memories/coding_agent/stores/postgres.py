@@ -18,10 +18,8 @@ from memories.code_rules.rule import (
     similar_by_name,
 )
 from memories.coding_agent.stores.protocol import MemoryRecord, StoreHit
-from memories.ledger.commit import bump_revision, commit
-from memories.ledger.lock import namespace_transaction
+from memories.ledger.commit import bump_revision, change_state, commit, namespace_transaction
 from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
-from memories.ledger.state_changes import change_state
 from memories.models import (
     AgentState,
     CodeRuleOutcome,
