@@ -1,14 +1,14 @@
 """The search statement: compiled for a queryset, and executed under a time limit."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import orjson
-from django.db import OperationalError, connections, transaction
+from django.db import Error, OperationalError, connections, transaction
 from django.utils.translation import gettext as _
 from pgvector import HalfVector
 from psycopg import sql
@@ -177,8 +177,16 @@ def execute_together(db: str, *statements: tuple[Any, Mapping[str, Any]]) -> Any
     # Within the caller's transaction a savepoint: a statement that is cancelled must not end that
     # transaction.
     savepoint = transaction.atomic(db) if link.in_atomic_block else nullcontext()
-    with savepoint, link.wrap_database_errors, link.connection.pipeline():
-        for text, values in statements:
-            cursor = link.cursor()
-            cursor.execute(text, values)
+    try:
+        with savepoint, link.wrap_database_errors, link.connection.pipeline():
+            for text, values in statements:
+                cursor = link.cursor()
+                cursor.execute(text, values)
+    except Error:
+        # psycopg (3.3) goes on to use the name of a statement whose preparation was skipped because
+        # one before it had failed. A rollback makes it forget the names; without one, this does.
+        if not link.in_atomic_block:
+            with suppress(Error), link.cursor() as deallocation:
+                deallocation.execute("DEALLOCATE ALL")
+        raise
     return cursor

@@ -53,6 +53,7 @@ def test_a_failed_statement_undoes_those_before_it(table: Any, block: Any) -> No
 
 @pytest.mark.parametrize("times", [1, 2, 3, 4])
 def test_after_a_failure_the_same_statement_can_be_prepared_again(times: int) -> None:
+    connection.close()  # a connection that has not prepared the statement for another test
     number: Any = ("SELECT %(n)s::int AS n", {"n": 4})
     for _time in range(times - 1):
         shown(number)
