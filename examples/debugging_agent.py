@@ -1,9 +1,11 @@
-"""An agent debugs, learns, and knows the error when it meets it again. No language model: what it does is written here.
+"""An agent debugs, learns, and knows the error when it meets it again. No language model: what it
+does is written here.
 
     python examples/debugging_agent.py
 
-The memory is MEMORY37_URL with MEMORY37_API_KEY: a key with the scope agent:write that names its namespace, from
-`manage.py make_key --world ferrymark --name debugger --scope agent:write --namespace debugger`.
+The memory is MEMORY37_URL with MEMORY37_API_KEY: a key with the scope agent:write that names its
+namespace, from `manage.py make_key --world ferrymark --name debugger --scope agent:write
+--namespace debugger`.
 """
 
 import asyncio
@@ -17,7 +19,9 @@ ERROR = {"error_type": "KeyError", "error_message": "'fare'"}
 
 
 async def work(memory: Memory37Client) -> dict[str, Any]:
-    """Go through the session: reproduce, suppose, decide, mend, run again, close. Return what was learned."""
+    """Go through the session: reproduce, suppose, decide, mend, run again, close. Return what was
+    learned.
+    """
     await memory.call(
         "task_begin",
         {

@@ -2,8 +2,9 @@
 
     python examples/play_scene.py --party lanternbearers "We ask the ferryman what he charges."
 
-The model is any OpenAI-compatible server (OPENAI_BASE_URL, OPENAI_API_KEY, MODEL); the memory is MEMORY37_URL with
-MEMORY37_API_KEY. What the model may know is decided by `--party`: the server answers for that audience and no other.
+The model is any OpenAI-compatible server (OPENAI_BASE_URL, OPENAI_API_KEY, MODEL); the memory is
+MEMORY37_URL with MEMORY37_API_KEY. What the model may know is decided by `--party`: the server
+answers for that audience and no other.
 """
 
 import argparse
@@ -61,7 +62,9 @@ async def look_up(memory: Memory37Client, call: Any, audience: str) -> str:
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    """Return what the model sent; for what is no JSON, an empty call, whose answer says what is missing."""
+    """Return what the model sent; for what is no JSON, an empty call, whose answer says what is
+    missing.
+    """
     try:
         value = json.loads(text or "{}")
     except ValueError:

@@ -1,8 +1,10 @@
-"""An engine looks something up, records what happened, and reads it back. No language model, no Django.
+"""An engine looks something up, records what happened, and reads it back. No language model, no
+Django.
 
     python examples/record_scene.py --party lanternbearers
 
-Needs MEMORY37_URL and a MEMORY37_API_KEY with the scopes tools:read and world:write and the audience cap gm.
+Needs MEMORY37_URL and a MEMORY37_API_KEY with the scopes tools:read and world:write and the
+audience cap gm.
 """
 
 import argparse
@@ -13,7 +15,9 @@ from memory_site.client import Memory37Client, Memory37Error
 
 
 async def record(memory: Memory37Client, *, party: str, summary_id: str) -> list[str]:
-    """Record one scene of `party` and return the texts of its latest episodes as the party knows them."""
+    """Record one scene of `party` and return the texts of its latest episodes as the party knows
+    them.
+    """
     audience = f"party:{party}"
     found = await memory.rules_lookup("grappled", k=1, as_=audience)
     rule = found.hits[0].title if found.hits else "no rule"

@@ -10,7 +10,7 @@ from django.db.models import Count, Max, QuerySet
 
 from knowledge.models import Rule
 from retrieval.search import CompiledRows
-from retrieval.text import KnownName, Mention, NameIndex, NameMatch, query_keys
+from retrieval.text import KnownName, NameIndex, NameMatch, NameMention, query_keys
 from worlds.audiences import Visibility
 from worlds.models import World
 
@@ -125,7 +125,7 @@ def _match(
     ]
 
 
-def _is_whole_question(mention: Mention, question: str) -> bool:
+def _is_whole_question(mention: NameMention, question: str) -> bool:
     covers = len(mention.text) >= len(question.strip(" .?!\"'«»"))
     return covers and all(match.how in CERTAIN for match in mention.matches)
 

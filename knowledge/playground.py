@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from knowledge.answers import HitOut, SearchAnswer
+from knowledge.presenters import HitOut, SearchAnswer
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore, find_rules
 from retrieval.errors import Problem

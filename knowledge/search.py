@@ -9,7 +9,6 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from rapidfuzz import fuzz, process
 
-from knowledge.answers import SearchAnswer
 from knowledge.glossary.expansion import TermMatch, get_glossary
 from knowledge.graph.protocol import View
 from knowledge.graph_leg import add_graph_leg
@@ -25,6 +24,7 @@ from knowledge.name_matching import (
 from knowledge.presenters import (
     LORE_FIELDS,
     RULE_FIELDS,
+    SearchAnswer,
     build_answer,
     present_lore_hit,
     present_rule_hit,

@@ -2,7 +2,7 @@
 read.
 """
 
-from knowledge.answers import SearchAnswer
+from knowledge.presenters import SearchAnswer
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore, find_rules
 from worlds.callers import Caller

@@ -22,7 +22,7 @@ STATE_COLOURS = {State.ACTIVE: "success", State.PENDING: "warning", State.REJECT
 )
 
 
-class ReadOnlyAdmin:
+class ViewOnlyAdmin:
     """Rows that agents and the site write; people change them on the pages of the namespace."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -79,7 +79,7 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
 
 
 @admin.register(MemoryItem)
-class MemoryItemAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
+class MemoryItemAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = [
         "short",
@@ -139,7 +139,7 @@ class MemoryItemAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
 
 
 @admin.register(Observation)
-class ObservationAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
+class ObservationAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = ["__str__", "namespace", "source", "speaker", "recorded_at"]
     list_filter = ["namespace"]
@@ -147,7 +147,7 @@ class ObservationAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
 
 
 @admin.register(Message)
-class MessageAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
+class MessageAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = ["__str__", "namespace", "role", "speaker", "said_at"]
     list_filter = ["namespace", "role"]
@@ -156,7 +156,7 @@ class MessageAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
 
 
 @admin.register(ErasureReceipt)
-class ErasureReceiptAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
+class ErasureReceiptAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     list_display = ["created_at", "scope", "requested_by", "clean", "reason"]
     list_filter = ["scope"]
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from memories.admin import ReadOnlyAdmin
+from memories.admin import ViewOnlyAdmin
 from memories.models import AgentState, CodeRuleOutcome, Insight, Reflection, StoredCodeRule
 from worlds.admin_scoping import WorldScoped
 
@@ -74,7 +74,7 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
 
 
 @admin.register(Reflection)
-class ReflectionAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
+class ReflectionAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = ["__str__", "trigger", "episodes", "tries", "created_at", "done_at"]
     list_filter = ["trigger", "namespace"]
@@ -82,7 +82,7 @@ class ReflectionAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
 
 
 @admin.register(Insight)
-class InsightAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
+class InsightAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "memory__namespace__world"
     list_display = ["text", "namespace", "rests_on", "state", "flag", "flagged_at"]
     list_filter = ["memory__namespace", ("flagged_at", admin.EmptyFieldListFilter)]
@@ -115,7 +115,7 @@ class InsightAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
 
 
 @admin.register(AgentState)
-class AgentStateAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
+class AgentStateAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     world_path = "namespace__world"
     list_display = ["name", "namespace", "updated_at"]
     list_filter = ["namespace"]

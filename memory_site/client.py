@@ -45,7 +45,7 @@ class OpenModel(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class Hit(OpenModel):
+class SearchHit(OpenModel):
     id: str
     kind: str = ""
     title: str = ""
@@ -56,7 +56,7 @@ class Hit(OpenModel):
 class Hits(OpenModel):
     """`degraded` names what did not take part in the search."""
 
-    hits: list[Hit] = []
+    hits: list[SearchHit] = []
     degraded: list[str] = []
     truncated: bool = False
 
@@ -114,7 +114,7 @@ class Memory37Client:
     async def close(self) -> None:
         await self._transport.close()
 
-    # --- The six tools ----------------------------------------------------------------------------------------------
+    # --- The six tools
     async def rules_lookup(
         self, term: str | None = None, *, rule_id: str | None = None, **more: Any
     ) -> Hits:
@@ -145,7 +145,7 @@ class Memory37Client:
     async def art_suggest(self, scene_id: str, **more: Any) -> Answer:
         return await self._ask(Answer, "art_suggest", scene_id=scene_id, **more)
 
-    # --- Anything else ----------------------------------------------------------------------------------------------
+    # --- Anything else
     async def call(
         self, name: str, arguments: Mapping[str, Any] | str | None = None
     ) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Fields that carry no name of their own are shown under the translation of their attribute's name."""
+"""Fields that carry no name of their own are shown under the translation of their attribute's
+name.
+"""
 
 from collections.abc import Iterable
 

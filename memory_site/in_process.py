@@ -10,7 +10,7 @@ from django.core.asgi import get_asgi_application
 from memory_site import toolbox
 from memory_site.client import HttpTransport, Memory37Error
 from memory_site.errors import problem_body
-from memory_site.request_ids import valid_or_new_id
+from memory_site.logs import valid_or_new_id
 from memory_site.threads import run_in_thread
 from retrieval.errors import Problem
 from worlds import keys

@@ -1,16 +1,51 @@
-"""Logging: one line per record, as text or JSON, with the request id, key and tool of the call."""
+"""Logging: one line per record, as text or JSON, with the request id, key and tool of the call.
+
+A request's id is the caller's own when it is well-formed, else a new one.
+"""
 
 import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from memory_site import request_ids
+from uuid6 import uuid7
+
+REQUEST_ID_HEADER = "X-Request-ID"
+_WELL_FORMED = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+current_request_id: ContextVar[str] = ContextVar("request_id", default="")
+_call: ContextVar[tuple[str, str]] = ContextVar("call", default=("", ""))
+
+
+def call_in_progress() -> tuple[str, str, str]:
+    """Return request id, key prefix and tool of what this thread or task is doing, as far as
+    known.
+    """
+    return (current_request_id.get(), *_call.get())
+
+
+@contextmanager
+def log_context(request_id: str, key: str, tool: str) -> Iterator[None]:
+    """Let what is logged within name the call."""
+    tokens = current_request_id.set(request_id or current_request_id.get()), _call.set((key, tool))
+    try:
+        yield
+    finally:
+        current_request_id.reset(tokens[0])
+        _call.reset(tokens[1])
+
+
+def valid_or_new_id(offered: str | None) -> str:
+    """Return `offered` when it may be used as an id, else a new one."""
+    return offered if offered and _WELL_FORMED.fullmatch(offered) else uuid7().hex
 
 
 class CallContext(logging.Filter):
     """Add the request id, and the key and tool of the current call, to every record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        request_id, key, tool = request_ids.call_in_progress()
+        request_id, key, tool = call_in_progress()
         for name, value in {"request_id": request_id, "key": key, "tool": tool}.items():
             if not hasattr(record, name):
                 setattr(record, name, value)

@@ -19,8 +19,8 @@ from mcp.shared.exceptions import MCPError
 
 from memory_site import mcp_resources, toolbox
 from memory_site.errors import problem_answer, problem_body, problem_of
+from memory_site.logs import valid_or_new_id
 from memory_site.mcp_text import to_text
-from memory_site.request_ids import valid_or_new_id
 from memory_site.threads import run_in_thread
 from memory_site.toolbox import Tool
 from memory_site.version import VERSION
@@ -137,7 +137,7 @@ def _text(text: str) -> types.TextContent:
     return types.TextContent(text=text)
 
 
-# --- Streamable HTTP ------------------------------------------------------------------------------------------------
+# --- Streamable HTTP
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]

@@ -7,7 +7,7 @@ from csp.middleware import CSPMiddleware, PolicyParts
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from opentelemetry import context, propagate
 
-from memory_site import request_ids
+from memory_site import logs
 from memory_site.errors import bare_problem, problem_response
 from memory_site.security import WIDER
 
@@ -23,14 +23,14 @@ class RequestIds:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request_id = request_ids.valid_or_new_id(request.headers.get(request_ids.HEADER))
+        request_id = logs.valid_or_new_id(request.headers.get(logs.REQUEST_ID_HEADER))
         request.request_id = request_id  # type: ignore[attr-defined]
-        token = request_ids.current.set(request_id)
+        token = logs.current_request_id.set(request_id)
         try:
             response = self.get_response(request)
         finally:
-            request_ids.current.reset(token)
-        response[request_ids.HEADER] = request_id
+            logs.current_request_id.reset(token)
+        response[logs.REQUEST_ID_HEADER] = request_id
         return response
 
 

@@ -54,7 +54,7 @@ class Renderer(BaseRenderer):
             return to_json(data, fallback=str)
 
 
-class Document(OpenAPISchema):
+class ApiDocument(OpenAPISchema):
     """django-ninja stores every schema under its class name, and the last one wins: here two that
     differ are an error."""
 
@@ -73,7 +73,7 @@ class MemoryApi(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        document = Document(
+        document = ApiDocument(
             self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
         )
         components = document["components"]
@@ -96,7 +96,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
             yield method.upper(), path, operation
 
 
-def complete_operation(method: str, operation: dict[str, Any], document: Document) -> None:
+def complete_operation(method: str, operation: dict[str, Any], document: ApiDocument) -> None:
     writes = method != "GET" and "tools" not in operation.get("tags", ())
     keyed = "security" in operation
     if keyed:
@@ -121,7 +121,7 @@ def _problem_answer(status: int) -> dict[str, Any]:
     }
 
 
-def _tool_body(tool: Tool, document: Document) -> dict[str, Any]:
+def _tool_body(tool: Tool, document: ApiDocument) -> dict[str, Any]:
     ask = _null_is_default(
         tool.request_model.model_json_schema(by_alias=True, ref_template=REF_TEMPLATE)
     )

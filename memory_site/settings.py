@@ -1,4 +1,6 @@
-"""All settings of Memory37. Every name read from the environment is documented in docs/settings.md."""
+"""All settings of Memory37. Every name read from the environment is documented in
+docs/settings.md.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -82,15 +84,16 @@ TEMPLATES = [
     }
 ]
 
-# --- Database -------------------------------------------------------------------------------------------------------
+# --- Database
 DATABASE_URL = env.str("DATABASE_URL", default="")
 EMBEDDED_DATABASE = env.str("EMBEDDED_DATABASE", default="memory37")
 
 
 def _database() -> dict[str, Any]:
-    """Any PostgreSQL by `DATABASE_URL`, else the embedded one under `VAR_DIR` (started by its own
-    database backend)."""
+    """Any PostgreSQL by `DATABASE_URL`, else the embedded one under `VAR_DIR`, which the backend
+    starts."""
     shared = {
+        "ENGINE": "memory_site.database",
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
             "server_side_binding": True,
@@ -104,19 +107,14 @@ def _database() -> dict[str, Any]:
         "TEST": {"NAME": env.str("TEST_DATABASE", default="test_memory37")},
     }
     if DATABASE_URL:
-        return {**env.db_url_config(DATABASE_URL), **shared, "ENGINE": "memory_site.database"}
-    return {
-        **shared,
-        "ENGINE": "memory_site.embedded",
-        "NAME": EMBEDDED_DATABASE,
-        "USER": "memory37",
-    }
+        return {**env.db_url_config(DATABASE_URL), **shared}
+    return {**shared, "EMBEDDED": True, "NAME": EMBEDDED_DATABASE, "USER": "memory37"}
 
 
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# --- Retrieval ------------------------------------------------------------------------------------------------------
+# --- Retrieval
 RETRIEVAL_PRESETS: dict[str, dict[str, Any]] = env.json("RETRIEVAL_PRESETS", default={})
 EMBEDDER = env.str("EMBEDDER", default="local")  # local | openai | hashing
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
@@ -137,7 +135,7 @@ QUERY_CACHE_SIZE = env.int("QUERY_CACHE_SIZE", default=2048)
 QUERY_CACHE_SECONDS = env.int("QUERY_CACHE_SECONDS", default=600)
 VECTOR_CACHE_DAYS = env.int("VECTOR_CACHE_DAYS", default=90)
 
-# --- Relation graph -------------------------------------------------------------------------------------------------
+# --- Relation graph
 GRAPH_TIMEOUT = env.float("GRAPH_TIMEOUT", default=3.0)
 NEO4J_URL = env.str(
     "NEO4J_URL", default=""
@@ -147,7 +145,7 @@ NEO4J_PASSWORD = env.str("NEO4J_PASSWORD", default="")
 NEO4J_DATABASE = env.str("NEO4J_DATABASE", default="neo4j")
 NEO4J_TIMEOUT = env.float("NEO4J_TIMEOUT", default=3.0)
 
-# --- Language model -------------------------------------------------------------------------------------------------
+# --- Language model
 LLM_MODEL = env.str("LLM_MODEL", default="")  # empty: rule-based text processing
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="") or OPENAI_BASE_URL
 LLM_API_KEY = env.str("LLM_API_KEY", default="") or OPENAI_API_KEY
@@ -159,7 +157,7 @@ LLM_PRICE_IN = env.float(
 )  # per million tokens; 0 and 0: no cost is written
 LLM_PRICE_OUT = env.float("LLM_PRICE_OUT", default=0.0)
 
-# --- What episodes do -----------------------------------------------------------------------------------------------
+# --- What episodes do
 EPISODE_EFFECTS = [
     "episodes.lore_effects.LoreMentions",
     "episodes.lore_effects.LoreReveals",
@@ -187,7 +185,7 @@ DISPOSITION_HALF_LIFE = env.float(
     "DISPOSITION_HALF_LIFE", default=0.0
 )  # in-world days; 0: nothing is forgotten
 
-# --- Worker ---------------------------------------------------------------------------------------------------------
+# --- Worker
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")  # empty: pgmq on the same database
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -207,7 +205,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
 }
 
-# --- Admin ----------------------------------------------------------------------------------------------------------
+# --- Admin
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Memory37",
     "SITE_HEADER": "Memory37",
@@ -235,7 +233,7 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "4px",
 }
 
-# --- Security -------------------------------------------------------------------------------------------------------
+# --- Security
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": STRICT}
 HTTPS = env.bool(
     "HTTPS", default=False
@@ -254,13 +252,13 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 
-# --- Doors ----------------------------------------------------------------------------------------------------------
+# --- Doors
 MEMORY37_API_KEY = env.str(
     "MEMORY37_API_KEY", default=""
 )  # for `manage.py mcp` and the Python client
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # larger bodies are answered with 413
 
-# --- Telemetry ------------------------------------------------------------------------------------------------------
+# --- Telemetry
 METRICS = env.bool("METRICS", default=False)  # Prometheus text at /metrics
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="").rstrip("/")
@@ -269,7 +267,7 @@ LOGGING = logging_config(
     env.str("LOG_FORMAT", default="text"), env.str("LOG_LEVEL", default="WARNING")
 )
 
-# --- Users, languages, files ----------------------------------------------------------------------------------------
+# --- Users, languages, files
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

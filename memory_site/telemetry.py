@@ -1,8 +1,8 @@
 """OpenTelemetry, wired once per process: OTLP export when an endpoint is configured, Prometheus
 text when enabled.
 
-Services use the OpenTelemetry API directly; without this configuration it does nothing. Attributes are counts
-and names, never a player's text.
+Services use the OpenTelemetry API directly; without this configuration it does nothing. Attributes
+are counts and names, never a player's text.
 """
 
 import hmac

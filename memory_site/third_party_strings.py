@@ -1,4 +1,5 @@
-"""Words of the packages behind the admin that have no Russian or Korean of their own: our catalogues translate them.
+"""Words of the packages behind the admin that have no Russian or Korean of their own: our
+catalogues translate them.
 
 `make messages` finds them here, nothing reads them at run time.
 """

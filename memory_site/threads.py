@@ -1,4 +1,6 @@
-"""Database work for async callers: in a worker thread, which gives its connection back afterwards."""
+"""Database work for async callers: in a worker thread, which gives its connection back
+afterwards.
+"""
 
 from collections.abc import Callable
 from typing import TypeVar

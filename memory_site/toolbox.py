@@ -39,7 +39,7 @@ from memories.tools import (
     core_memory_replace,
 )
 from memory_site.errors import problem_of, status_of
-from memory_site.request_ids import log_context
+from memory_site.logs import log_context
 from npcs.tools import npc_profile
 from retrieval.errors import Forbidden, NotFound
 from retrieval.search import start_span
@@ -189,7 +189,9 @@ def call_tool(name: str, arguments: Mapping[str, Any], caller: Caller, *, via: s
 
 
 def record_call(call: audit.Call) -> None:
-    """Log the call and record its audit row. A database that is down costs the row, not the answer."""
+    """Log the call and record its audit row. A database that is down costs the row, not the
+    answer.
+    """
     logger.info(
         "%s over %s: %d in %.1f ms", call.tool[:80], call.via, call.status, call.milliseconds
     )
@@ -227,7 +229,9 @@ def without_nulls(value: Any) -> Any:
 
 
 def shown_ids(answer: BaseModel) -> list[str]:
-    """Return the ids of the rows that `answer` shows: its own, and those of the items in its lists."""
+    """Return the ids of the rows that `answer` shows: its own, and those of the items in its
+    lists.
+    """
     fields = vars(answer)
     ids = [fields.get("id")]
     for value in fields.values():

@@ -47,7 +47,9 @@ def create_key(
     calls_per_minute: int = 600,
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """Store a new key and return it with its text, which is not stored and cannot be shown again."""
+    """Store a new key and return it with its text, which is not stored and cannot be shown
+    again.
+    """
     key = ApiKey(
         name=name,
         world=world,

@@ -1,4 +1,6 @@
-"""Find the row that a reference names: exactly by key or id, else by its name as people write it."""
+"""Find the row that a reference names: exactly by key or id, else by its name as people write
+it.
+"""
 
 from typing import Any, TypeVar
 from uuid import UUID

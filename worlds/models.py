@@ -206,7 +206,9 @@ class Reveal(models.Model):
 
 
 class IdempotentWrite(models.Model):
-    """The stored answer of a write, replayed for a day when the same `Idempotency-Key` comes again."""
+    """The stored answer of a write, replayed for a day when the same `Idempotency-Key` comes
+    again.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     key = models.ForeignKey(ApiKey, models.CASCADE, related_name="+")

@@ -32,7 +32,9 @@ class Viewer:
 
     @property
     def is_gm(self) -> bool:
-        """Whether the page shows what a game master sees; not so for a GM who views it as a party."""
+        """Whether the page shows what a game master sees; not so for a GM who views it as a
+        party.
+        """
         return self.audience.is_gm
 
     @property

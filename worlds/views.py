@@ -52,7 +52,9 @@ def _known_audience(viewer: Viewer, text: str) -> Audience:
 
 @require_POST
 def choose_look(request: HttpRequest) -> HttpResponse:
-    """Light, dark, or as the system says; kept in a cookie, so that nothing flashes while loading."""
+    """Light, dark, or as the system says; kept in a cookie, so that nothing flashes while
+    loading.
+    """
     chosen = request.POST.get("look", "auto")
     response = _back(request, "")
     response.set_cookie(

@@ -28,7 +28,7 @@ MAX_NESTING = 12
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     result: str
     reason: str
     supporting: tuple[GraphEdge, ...] = ()
@@ -43,15 +43,15 @@ class FactChecker:
     view: View
     relations: Relations = field(default_factory=Relations.load)
 
-    def judge(self, claim: Claim) -> Verdict:
+    def judge(self, claim: Claim) -> Judgement:
         verdict = self._judge_affirmative(claim)
         return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
 
-    def _judge_affirmative(self, claim: Claim) -> Verdict:
+    def _judge_affirmative(self, claim: Claim) -> Judgement:
         if claim.b is None:
             return self.judge_end(claim.a, claim.kinds[0])
         if claim.a == claim.b:
-            return Verdict(UNKNOWN, _("Both names mean the same."))
+            return Judgement(UNKNOWN, _("Both names mean the same."))
         if claim.label:
             return self.judge_label(claim.a, claim.b, claim)
         verdicts = []
@@ -71,10 +71,10 @@ class FactChecker:
 
     def judge_reading(
         self, reading: Reading, src: GraphNode, dst: GraphNode, *, is_past: bool
-    ) -> Verdict:
+    ) -> Judgement:
         ever = self.supporting_facts(reading, src, dst)
         if is_past and not reading.permanent:
-            return Verdict(TRUE, _("It was so."), tuple(ever)) if ever else no_evidence()
+            return Judgement(TRUE, _("It was so."), tuple(ever)) if ever else no_evidence()
         now = [fact for fact in ever if self.is_valid(fact)]
         against = [
             fact
@@ -82,7 +82,7 @@ class FactChecker:
             if fact.confidence >= MIN_CONFIDENCE and self.is_valid(fact)
         ]
         if now and (rivals := self.contradicting_facts(now, against)):
-            return Verdict(
+            return Judgement(
                 UNKNOWN,
                 _("Two facts contradict each other here, and nobody has decided yet."),
                 tuple(now),
@@ -90,28 +90,28 @@ class FactChecker:
                 is_contested=True,
             )
         if now:
-            return Verdict(TRUE, _("A fact says so."), tuple(now))
+            return Judgement(TRUE, _("A fact says so."), tuple(now))
         if against:
-            return Verdict(FALSE, _("A fact excludes it."), opposing=tuple(against))
+            return Judgement(FALSE, _("A fact excludes it."), opposing=tuple(against))
         if over := [fact for fact in ever if self.is_over(fact)]:
-            return Verdict(FALSE, _("It was so, and is so no longer."), opposing=tuple(over))
+            return Judgement(FALSE, _("It was so, and is so no longer."), opposing=tuple(over))
         return no_evidence()
 
-    def judge_label(self, src: GraphNode, dst: GraphNode, claim: Claim) -> Verdict:
+    def judge_label(self, src: GraphNode, dst: GraphNode, claim: Claim) -> Judgement:
         """Judge a claim in free words by the facts that carry these words as their label."""
         facts = self.visible_facts.filter(src=src, dst=dst, label__iexact=claim.label)
         ever = [fact for fact in facts if fact.confidence >= MIN_CONFIDENCE]
         if not ever:
             return no_evidence()
         if claim.is_past or any(map(self.is_valid, ever)):
-            return Verdict(TRUE, _("A fact says so."), tuple(ever))
-        return Verdict(FALSE, _("It was so, and is so no longer."), opposing=tuple(ever))
+            return Judgement(TRUE, _("A fact says so."), tuple(ever))
+        return Judgement(FALSE, _("It was so, and is so no longer."), opposing=tuple(ever))
 
-    def judge_end(self, node: GraphNode, kind: ClaimKind) -> Verdict:
+    def judge_end(self, node: GraphNode, kind: ClaimKind) -> Judgement:
         """Judge "is dead" and "is alive" by the recorded end of the entity."""
         if node.until is None or (self.view.at is not None and self.view.at < node.until):
             return no_evidence()
-        return Verdict(TRUE if kind.asserts_end else FALSE, _("Its end is recorded."))
+        return Judgement(TRUE if kind.asserts_end else FALSE, _("Its end is recorded."))
 
     def supporting_facts(self, reading: Reading, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
         """Return the facts, of any time, that say it; for places also the steps that lead there
@@ -229,5 +229,5 @@ class FactChecker:
         return visible.select_related("src", "dst")
 
 
-def no_evidence() -> Verdict:
-    return Verdict(UNKNOWN, _("No fact speaks for or against it."))
+def no_evidence() -> Judgement:
+    return Judgement(UNKNOWN, _("No fact speaks for or against it."))

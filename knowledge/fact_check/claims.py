@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
-from retrieval.text import Mention, fold_name, has_hangul, is_cyrillic, name_words, text_forms
+from retrieval.text import NameMention, fold_name, has_hangul, is_cyrillic, name_words, text_forms
 
 MAX_NAMES = 10
 SPACES = re.compile(r"\s+")
@@ -55,7 +55,7 @@ def parse_claim(sentence: str, linker: EntityLinker) -> Claim | UnparsedClaim:
     )
 
 
-def with_slots(sentence: str, mentions: list[Mention], nodes: list[GraphNode]) -> str:
+def with_slots(sentence: str, mentions: list[NameMention], nodes: list[GraphNode]) -> str:
     """Return the sentence in folded words with slots for its names: `M0 is allied with M1_s`."""
     parts: list[str] = []
     for word in name_words(sentence):

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from knowledge.graph.models import GraphNode
 from retrieval.errors import NotFound
-from retrieval.text import KnownName, Mention, NameIndex, query_keys
+from retrieval.text import KnownName, NameIndex, NameMention, query_keys
 from worlds.audiences import GM, Audience
 from worlds.models import World
 
@@ -57,7 +57,7 @@ class EntityLinker:
         assert isinstance(key, UUID)
         return self.by_id[key]
 
-    def mentions(self, text: str) -> list[Mention]:
+    def mentions(self, text: str) -> list[NameMention]:
         return self.index.mentions(text)
 
     def mentioned_nodes(self, text: str) -> list[GraphNode]:
@@ -65,7 +65,7 @@ class EntityLinker:
         clear = (mention for mention in self.mentions(text) if not mention.ambiguous)
         return [self.node_of(mention) for mention in clear]
 
-    def node_of(self, mention: Mention) -> GraphNode:
+    def node_of(self, mention: NameMention) -> GraphNode:
         key = mention.matches[0].key
         assert isinstance(key, UUID)
         return self.by_id[key]

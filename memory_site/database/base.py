@@ -1,13 +1,15 @@
-"""Django's PostgreSQL backend with a pool that checks its connections without a query."""
+"""Django's PostgreSQL backend with a pool that checks its connections without a query. With
+`"EMBEDDED": True` it starts the server of the project, when the first connection needs it."""
 
 import select
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
+from django.conf import settings
 from django.db.backends.postgresql import base, creation
 from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap
@@ -56,8 +58,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     creation_class = DatabaseCreation
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Add the faster loader of times where the site's time zone is UTC."""
+        """Add the host of the embedded server, and the faster loader of times where the site's time
+        zone is UTC."""
         params: dict[str, Any] = super().get_connection_params()
+        if self.settings_dict.get("EMBEDDED"):
+            params["host"] = embedded_server().host()
         if self.timezone == UTC:
             params["context"] = with_quick_times(params["context"])
         return params
@@ -70,6 +75,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 return connection
             connection.close()
             self.pool.putconn(connection)  # the pool replaces a closed connection
+
+
+@cache
+def embedded_server() -> Any:
+    # Imported only where it runs: it needs file locks that Windows does not have.
+    from memory_site.embedded.server import EmbeddedServer
+
+    return EmbeddedServer(settings.VAR_DIR / "postgres")
 
 
 @lru_cache

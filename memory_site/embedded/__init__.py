@@ -1,5 +1,5 @@
 """The PostgreSQL that comes with the project: used when no DATABASE_URL is set.
 
-`server` runs it (one folder, one server, also as root, also after a crash); `base` is the Django
-database backend that starts it on the first connection. The last process that used it stops it.
+`server` runs it (one folder, one server, also as root, also after a crash); the database backend
+starts it on the first connection. The last process that used it stops it.
 """

@@ -1,7 +1,7 @@
 """The language model: structured answers, streamed text and tool calls. Other apps import from this
 package."""
 
-from retrieval.llm.client import LanguageModel, Reply, ToolCall, get_llm
+from retrieval.llm.client import LanguageModel, Reply, RequestedCall, get_llm
 from retrieval.llm.structured import AnswerFormat, InvalidAnswer, request_for
 
 __all__ = [
@@ -9,7 +9,7 @@ __all__ = [
     "InvalidAnswer",
     "LanguageModel",
     "Reply",
-    "ToolCall",
+    "RequestedCall",
     "get_llm",
     "request_for",
 ]

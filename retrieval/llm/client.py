@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class RequestedCall:
     id: str
     name: str
     arguments: dict[str, Any]
@@ -51,7 +51,7 @@ class Reply:
     """One turn of the model: text or tool calls. `message` is appended to the conversation."""
 
     text: str
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[RequestedCall, ...] = ()
     message: Message = field(default_factory=dict)
 
 
@@ -254,7 +254,7 @@ def first_choice(answer: Any) -> Any:
 def read_reply(answer: Any) -> Reply:
     message = first_choice(answer).message
     calls = tuple(
-        ToolCall(call.id, call.function.name, parse_arguments(call.function.arguments))
+        RequestedCall(call.id, call.function.name, parse_arguments(call.function.arguments))
         for call in message.tool_calls or ()
     )
     turn = message.model_dump(include={"content", "tool_calls"}, exclude_none=True)

@@ -11,7 +11,7 @@ from retrieval.text.clean import (
 )
 from retrieval.text.front_matter import split_front_matter
 from retrieval.text.links import link_targets, replace_links
-from retrieval.text.names.index import KnownName, Mention, NameIndex, NameMatch
+from retrieval.text.names.index import KnownName, NameIndex, NameMatch, NameMention
 from retrieval.text.names.inflections import text_forms
 from retrieval.text.names.normalize import fold_name, name_keys, name_words, query_keys
 from retrieval.text.scripts import guess_language, has_hangul, is_cyrillic
@@ -30,7 +30,7 @@ __all__ = [
     "WORD",
     "WORD_OR_NUMBER",
     "KnownName",
-    "Mention",
+    "NameMention",
     "NameIndex",
     "NameMatch",
     "clean_text",

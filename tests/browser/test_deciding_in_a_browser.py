@@ -1,4 +1,6 @@
-"""A game master finds the demo's intended contradiction, decides it, and sees the facts that rested on the retracted one."""
+"""A game master finds the demo's intended contradiction, decides it, and sees the facts that rested
+on the retracted one.
+"""
 
 import pytest
 from playwright.sync_api import Browser, expect

@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 import pytest
 
-from knowledge.answers import HitOut, SearchAnswer
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
+from knowledge.presenters import HitOut, SearchAnswer
 from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
 from worlds.audiences import GM, PUBLIC, Audience, Visibility

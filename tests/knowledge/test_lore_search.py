@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from knowledge.answers import SearchAnswer
 from knowledge.models import Lore
+from knowledge.presenters import SearchAnswer
 from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
 from retrieval.errors import Forbidden

@@ -5,10 +5,10 @@ may not know.
 import pytest
 from pydantic import ValidationError
 
-from knowledge.answers import GmHitOut, SearchAnswer
 from knowledge.entry_store import save_rule
 from knowledge.glossary.load import load_glossary
 from knowledge.models import Document, Rule
+from knowledge.presenters import GmHitOut, SearchAnswer
 from knowledge.schemas import RulesQuestion
 from knowledge.tools import rules_lookup
 from retrieval.errors import Ambiguous, Invalid, NotFound

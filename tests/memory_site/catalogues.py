@@ -1,4 +1,6 @@
-"""Read the texts of the site: what the sources ask to be translated, what the catalogues answer. No gettext needed."""
+"""Read the texts of the site: what the sources ask to be translated, what the catalogues answer. No
+gettext needed.
+"""
 
 import ast
 import re

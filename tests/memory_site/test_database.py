@@ -1,4 +1,6 @@
-"""Connections from the pool: checked before each request, and replaced when the server ended them."""
+"""Connections from the pool: checked before each request, and replaced when the server ended
+them.
+"""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from retrieval.errors import LanguageModelDown
-from retrieval.llm.client import LanguageModel, ToolCall, get_llm
+from retrieval.llm.client import LanguageModel, RequestedCall, get_llm
 from retrieval.llm.usage import spending
 from retrieval.models import LanguageModelCall
 from tests.loopback import (
@@ -241,7 +241,7 @@ def test_tools_are_called_in_a_conversation(llm: LanguageModel, scripted_llm: Lo
     scripted_llm.chat.then(calls("rules_lookup", {"term": "grappled"}), say("Speed 0."))
     messages: list[dict[str, Any]] = [{"role": "user", "content": "I am grappled."}]
     reply = llm.converse(messages, [tool], purpose="scene")
-    assert reply.tool_calls == (ToolCall("call_1", "rules_lookup", {"term": "grappled"}),)
+    assert reply.tool_calls == (RequestedCall("call_1", "rules_lookup", {"term": "grappled"}),)
     messages += [
         reply.message,
         {"role": "tool", "tool_call_id": "call_1", "content": "Your speed is 0."},

@@ -1,4 +1,6 @@
-"""The admin of worlds: each sees their own, a key is shown once, and what the site writes is not edited."""
+"""The admin of worlds: each sees their own, a key is shown once, and what the site writes is not
+edited.
+"""
 
 import re
 

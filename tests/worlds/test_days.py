@@ -1,4 +1,6 @@
-"""World days are shown by the dates that the world's own entries carry, as far as the viewer may know of those."""
+"""World days are shown by the dates that the world's own entries carry, as far as the viewer may
+know of those.
+"""
 
 import pytest
 from django.utils import translation

@@ -1,4 +1,6 @@
-"""Where a page looks for a picture: the site's own without the host, everything else where it lies."""
+"""Where a page looks for a picture: the site's own without the host, everything else where it
+lies.
+"""
 
 import pytest
 

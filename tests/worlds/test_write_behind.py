@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from worlds import audit, write_behind
+from worlds import audit
+from worlds.audit import WriteBehind
 from worlds.callers import Caller
 from worlds.models import AuditedCall, World
-from worlds.write_behind import WriteBehind
 
 AT_EXIT = """
 import os, django
 os.environ["DJANGO_SETTINGS_MODULE"] = "memory_site.settings"
 django.setup()
-from worlds.write_behind import WriteBehind
+from worlds.audit import WriteBehind
 rows = WriteBehind(lambda rows: print(*(row["n"] for row in rows)), seconds=60)
 rows.add({"n": 1})
 rows.add({"n": 2})
@@ -65,7 +65,7 @@ def test_a_bad_row_costs_no_other(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_whoever_adds_waits_where_too_many_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_behind, "MAX_WAITING", 1)
+    monkeypatch.setattr(audit, "MAX_WAITING", 1)
     written = Written()
     rows = WriteBehind(written, seconds=60)
     rows.add({"n": 1})

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from knowledge.answers import HitOut, SearchAnswer
+from knowledge.presenters import HitOut, SearchAnswer
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.tools import lore_search, rules_lookup
 from retrieval.errors import Problem

@@ -42,7 +42,7 @@ class NameMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class NameMention:
     """Characters [start, end) of the text (in NFC) name one of `matches`; more than one key means
     that the name is ambiguous."""
 
@@ -121,7 +121,7 @@ class NameIndex:
         )
         return [similar for _text, _score, similar in near]
 
-    def mentions(self, text: str) -> list[Mention]:
+    def mentions(self, text: str) -> list[NameMention]:
         """Return the names in `text` from left to right; where matches overlap, the longest and
         then the best one wins."""
         if not self.entries:
@@ -139,7 +139,9 @@ class NameIndex:
                 best_spans.append((words[begin].start, words[end - 1].end, matches))
         composed = compose(text)
         best_spans.sort(key=lambda span: span[0])
-        return [Mention(composed[start:end], start, end, names) for start, end, names in best_spans]
+        return [
+            NameMention(composed[start:end], start, end, names) for start, end, names in best_spans
+        ]
 
     def _readings(
         self, text_words: list[Word], begin: int

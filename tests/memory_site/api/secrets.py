@@ -1,4 +1,6 @@
-"""The demo world with marked secrets, questions about it, and the same world without what an audience may not know."""
+"""The demo world with marked secrets, questions about it, and the same world without what an
+audience may not know.
+"""
 
 import random
 from collections.abc import Iterator
@@ -23,7 +25,9 @@ from worlds.audiences import Audience, Visibility
 from worlds.models import Campaign, World
 
 MARK = "zqx"
-"""Every hidden text holds a word that begins so and says who may read it: `zqxgm17`, `zqxlan4`, `zqxoath2`."""
+"""Every hidden text holds a word that begins so and says who may read it: `zqxgm17`, `zqxlan4`,
+`zqxoath2`.
+"""
 TAGS = {"party:lanternbearers": "lan", "party:gilded-oath": "oath", "npc:mira-voss": "mira"}
 AUDIENCES = ["public", *TAGS]
 LAYERS = {"knowledge", "episodes", "npcs", "art"}
@@ -41,7 +45,7 @@ RELATIONS = [
 ]
 
 
-# --- The world ------------------------------------------------------------------------------------------------------
+# --- The world
 def build(slug: str) -> World:
     """Load the demo under `slug`, add hidden rules, drafts and overlays, and mark every secret."""
     demo = _marked(read_world())
@@ -55,7 +59,9 @@ def build(slug: str) -> World:
 
 
 def refresh_word_counts() -> None:
-    """Bring the word counts of every searched domain up to date, and forget what was measured before."""
+    """Bring the word counts of every searched domain up to date, and forget what was measured
+    before.
+    """
     for model in apps.get_models():
         if issubclass(model, Passage) and hasattr(model, "search_config"):
             count_words(model)
@@ -180,10 +186,12 @@ def _add_rules(world: World) -> None:
     )
 
 
-# --- The same world without what an audience may not know -----------------------------------------------------------
+# --- The same world without what an audience may not know
 @contextmanager
 def no_guards() -> Iterator[None]:
-    """Inside a transaction: let rows go that the database's own rules would keep (the ledger is append-only)."""
+    """Inside a transaction: let rows go that the database's own rules would keep (the ledger is
+    append-only).
+    """
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
         yield
@@ -217,9 +225,11 @@ def _hidden(world: World, audience: Audience) -> Iterator[QuerySet[Any]]:
     yield ArtCard.objects.filter(world=world).exclude(moderation="approved")
 
 
-# --- Questions ------------------------------------------------------------------------------------------------------
+# --- Questions
 class Asker:
-    """Makes arguments for any tool from its schema, with words and names that are hidden as often as not."""
+    """Makes arguments for any tool from its schema, with words and names that are hidden as often
+    as not.
+    """
 
     def __init__(self, world: World, seed: int) -> None:
         self.random = random.Random(seed)

@@ -39,7 +39,9 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.fixture
 def calling(world: World) -> Make:
-    """Make a key; return a function that calls a tool with it, as a process does that has read the key before."""
+    """Make a key; return a function that calls a tool with it, as a process does that has read the
+    key before.
+    """
     save_lore(
         Lore(
             world=world,

@@ -1,4 +1,6 @@
-"""The Python client: the same answers over HTTP and in process, stubborn on safe calls, clear when it fails."""
+"""The Python client: the same answers over HTTP and in process, stubborn on safe calls, clear when
+it fails.
+"""
 
 import subprocess
 import sys
@@ -87,7 +89,7 @@ def test_an_engine_needs_no_django() -> None:
     assert done.stdout.strip() == "[]"
 
 
-# --- Weather --------------------------------------------------------------------------------------------------------
+# --- Weather
 class Moody(BaseHTTPRequestHandler):
     """Answers with the statuses of `mood`, one after another, then with 200."""
 

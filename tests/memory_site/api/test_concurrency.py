@@ -1,4 +1,6 @@
-"""The same write at the same moment, many times over: it happens once, and everybody hears something true."""
+"""The same write at the same moment, many times over: it happens once, and everybody hears
+something true.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

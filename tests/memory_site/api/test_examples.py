@@ -102,7 +102,9 @@ def tried_and_shown(site: dict[str, Any], rule: StoredCodeRule) -> str:
 
 
 def page_of(rule: StoredCodeRule) -> str:
-    """By an administrator of this thread: what a fixture makes stays in a transaction that is not seen from here."""
+    """By an administrator of this thread: what a fixture makes stays in a transaction that is not
+    seen from here.
+    """
     admin, client = get_user_model().objects.create_superuser("ingrid-of-the-example"), Client()
     try:
         client.force_login(admin)

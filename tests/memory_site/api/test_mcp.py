@@ -1,4 +1,6 @@
-"""The MCP door: the official client in both protocol eras, over HTTP and stdio, and the published conformance suite."""
+"""The MCP door: the official client in both protocol eras, over HTTP and stdio, and the published
+conformance suite.
+"""
 
 import fcntl
 import os
@@ -61,7 +63,7 @@ async def test_an_unknown_tool_is_a_protocol_error(site: dict[str, Any]) -> None
             await client.call_tool("open_sesame", {})
 
 
-# --- The published suite --------------------------------------------------------------------------------------------
+# --- The published suite
 SCENARIOS = [
     "server-initialize",
     "ping",
@@ -136,7 +138,7 @@ def test_the_conformance_suite_passes(
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
-# --- stdio ----------------------------------------------------------------------------------------------------------
+# --- stdio
 async def test_stdio_serves_the_same_list(site: dict[str, Any]) -> None:
     from mcp.client.stdio import StdioServerParameters, stdio_client
 

@@ -1,4 +1,6 @@
-"""What goes wrong is told in one shape, with the right status and code, and an advice that a model can follow."""
+"""What goes wrong is told in one shape, with the right status and code, and an advice that a model
+can follow.
+"""
 
 import json
 from collections.abc import Callable
@@ -138,7 +140,7 @@ def test_what_is_left_of_the_minute_is_told_until_nothing_is(
     assert 1 <= int(response["Retry-After"]) <= 60
 
 
-# --- Idempotency ----------------------------------------------------------------------------------------------------
+# --- Idempotency
 def test_the_same_write_again_replays_the_first_answer(
     make_key: Keys, asking: Asking, mill: Lore
 ) -> None:
@@ -188,7 +190,7 @@ def test_a_write_that_failed_may_be_tried_again_with_the_same_key(
     )
 
 
-# --- The reveal log -------------------------------------------------------------------------------------------------
+# --- The reveal log
 def test_a_reveal_opens_the_row_and_its_undoing_closes_it(
     make_key: Keys, asking: Asking, mill: Lore, lanternbearers: Any
 ) -> None:

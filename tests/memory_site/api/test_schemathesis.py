@@ -1,4 +1,6 @@
-"""The REST contract, against the running site: no 5xx, no undocumented answer, no answer that breaks its schema."""
+"""The REST contract, against the running site: no 5xx, no undocumented answer, no answer that
+breaks its schema.
+"""
 
 import subprocess
 import sys
@@ -11,8 +13,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.timeout(280)]
 
 
 def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> None:
-    # Excluded, because a schema cannot say it: a question must hold a term or an id, a party must exist, two fields go
-    # together. Such input is rightly answered with 422 although every field by itself is well-formed.
+    # Excluded, because a schema cannot say it: a question must hold a term or an id, a party must
+    # exist, two fields go together. Such input is rightly answered with 422 although every field by
+    # itself is well-formed.
     command = [
         str(Path(sys.executable).parent / "schemathesis"),
         "--config-file",

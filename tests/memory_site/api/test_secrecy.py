@@ -1,8 +1,9 @@
 """No spoilers, by construction: what an audience may not know changes nothing that it is answered.
 
-Every tool is asked thousands of generated questions, about half of them after hidden things by name, id or word. The
-same questions are asked again after the rows that the audience may not know of were deleted. The answers must be equal
-to the byte: hits, order, scores, ranks, counts, candidates, errors. Tools that are listed later are asked too.
+Every tool is asked thousands of generated questions, about half of them after hidden things by
+name, id or word. The same questions are asked again after the rows that the audience may not know
+of were deleted. The answers must be equal to the byte: hits, order, scores, ranks, counts,
+candidates, errors. Tools that are listed later are asked too.
 """
 
 import json
@@ -127,7 +128,9 @@ def test_the_questions_do_find_things(told_world: World) -> None:
 
 
 def _door(world: World, audience: str) -> tuple[str, Asker]:
-    """A committed key, so that the running site knows it too: it is made in another thread than the test's."""
+    """A committed key, so that the running site knows it too: it is made in another thread than the
+    test's.
+    """
     _key, text = keys.create_key(world, name="door", audience=audience, calls_per_minute=1_000_000)
     return text, Asker(world, seed=7)
 
@@ -136,7 +139,9 @@ def _door(world: World, audience: str) -> tuple[str, Asker]:
 async def test_the_doors_add_nothing_to_what_the_tools_tell(
     told_world: World, audience: str
 ) -> None:
-    """A sample over HTTP and MCP, with a key of that cap: the same words as in process, so the same silence."""
+    """A sample over HTTP and MCP, with a key of that cap: the same words as in process, so the same
+    silence.
+    """
     text, asker = await run_in_thread(lambda: _door(told_world, audience))
     questions = [asker.question(number) for number in range(SAMPLE)]
     with serve(Application()) as url:

@@ -19,7 +19,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 import django
 django.setup()
 from django.test import Client
-from memory_site.request_ids import calling
+from memory_site.logs import calling
 with calling("req-1", "abc", "lore_search"):
     logging.getLogger("memory_site.toolbox").info("a call")
 from opentelemetry import metrics

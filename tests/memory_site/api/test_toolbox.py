@@ -1,4 +1,6 @@
-"""One list of tools, four doors: the same names, arguments and answers, strict schemas, and a page that is true."""
+"""One list of tools, four doors: the same names, arguments and answers, strict schemas, and a page
+that is true.
+"""
 
 import json
 import re
@@ -24,7 +26,7 @@ SIX = ["rules_lookup", "lore_search", "session_fetch", "npc_profile", "lore_asse
 WORLD_TOOLS = [tool for tool in TOOLS if tool.name in SIX]
 
 
-# --- Contracts ------------------------------------------------------------------------------------------------------
+# --- Contracts
 def test_the_six_world_tools_are_there_and_only_read() -> None:
     assert sorted(tool.name for tool in WORLD_TOOLS) == sorted(SIX)
     assert [tool.name for tool in TOOLS if tool.scope == "world:write"] == []
@@ -138,7 +140,9 @@ def test_contracts_are_exported(
 
 
 def test_the_rest_contract_is_the_committed_one() -> None:
-    """When this fails on purpose: `python manage.py api_digest --write`, and look at the difference."""
+    """When this fails on purpose: `python manage.py api_digest --write`, and look at the
+    difference.
+    """
     committed = (settings.BASE_DIR / "docs" / "api.digest").read_text().splitlines()
     assert contract_digest(api.get_openapi_schema()) == committed
 
@@ -153,7 +157,7 @@ def test_the_page_about_tools_tells_of_each_tool_and_argument() -> None:
         assert told == arguments, tool.name
 
 
-# --- Parity ---------------------------------------------------------------------------------------------------------
+# --- Parity
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("rules_lookup", {"term": "grappled"}),
     ("rules_lookup", {"rule_id": "house/conditions/grapled"}),

@@ -1,5 +1,5 @@
-"""What must hold in the demo world: every reference resolves, dates agree with the calendar, public text names nothing
-hidden. Each check yields sentences about what is wrong."""
+"""What must hold in the demo world: every reference resolves, dates agree with the calendar, public
+text names nothing hidden. Each check yields sentences about what is wrong."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -109,7 +109,9 @@ def check_scenes(world: DemoWorld) -> Iterator[str]:
 
 
 def check_reveals(world: DemoWorld) -> Iterator[str]:
-    """What a scene reveals is known to those it names: the files hold the state after the last session."""
+    """What a scene reveals is known to those it names: the files hold the state after the last
+    session.
+    """
     for played in world.scenes:
         for reveal in played.episode.reveals:
             if not set(reveal.to) <= set(_known_to(world, reveal)):

@@ -1,4 +1,6 @@
-"""The demo world is sound: it is what the product is shown with, so nothing in it may point nowhere or leak."""
+"""The demo world is sound: it is what the product is shown with, so nothing in it may point nowhere
+or leak.
+"""
 
 from collections import Counter
 
