@@ -19,8 +19,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 import django
 django.setup()
 from django.test import Client
-from memory_site.logs import calling
-with calling("req-1", "abc", "lore_search"):
+from memory_site.logs import log_context
+with log_context("req-1", "abc", "lore_search"):
     logging.getLogger("memory_site.toolbox").info("a call")
 from opentelemetry import metrics
 metrics.get_meter("memory37").create_counter("memory37.search.requests").add(3, {"domain": "lore"})
