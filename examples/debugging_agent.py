@@ -74,7 +74,8 @@ async def main() -> None:
         f"learned: {', '.join(closed['learned_errors'])}",
         f"rules:   {', '.join(closed['learned_rules'])}",
         f"turned:  {', '.join(closed['pivots'])}",
-        f"known:   {known['error_type']} ({known['score']:.2f}): {known['cause']}. Try: {known['solution']}",
+        f"known:   {known['error_type']} ({known['score']:.2f}): {known['cause']}. "
+        f"Try: {known['solution']}",
         *told["explanation"],
     ]
     print("\n".join(lines))  # noqa: T201

@@ -43,7 +43,8 @@ class Application:
             endpoint = McpEndpoint()
             await stack.enter_async_context(endpoint.manager.run())
             self.mcp = endpoint
-            gc.freeze()  # what the start allocated lives as long as the process: exempt it from collection
+            # What the start allocated lives as long as the process: exempt it from collection.
+            gc.freeze()
             await send({"type": "lifespan.startup.complete"})
             await receive()
             self.mcp = None

@@ -32,7 +32,8 @@ def celery_defaults() -> dict[str, Any]:
     if settings.CELERY_BROKER_URL:
         return {"broker_url": settings.CELERY_BROKER_URL}
     return {
-        "broker_url": "pgmq://localhost",  # kombu warns of an empty host; the transport goes by conn_string alone
+        # kombu warns of an empty host; the transport uses conn_string alone
+        "broker_url": "pgmq://localhost",
         "broker_transport_options": {
             "conn_string": conninfo(),
             "init_extension": False,

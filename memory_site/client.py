@@ -25,7 +25,9 @@ RETRY_STATUS = {429, 502, 503, 504}
 
 
 class Memory37Error(Exception):
-    """A problem that the server told; the fields are those of RFC 9457 as this site fills them."""
+    """A problem that the server reported; the fields are those of RFC 9457 as this site fills
+    them.
+    """
 
     def __init__(self, problem: Mapping[str, Any], *, retry_after: float | None = None) -> None:
         self.status = int(problem.get("status", 0))
@@ -40,7 +42,7 @@ class Memory37Error(Exception):
 
 
 class OpenModel(BaseModel):
-    """Answers may grow new fields: they are kept and can be read."""
+    """Answers may get new fields, which are kept and readable."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -69,7 +71,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Transport(Protocol):
-    """How calls travel. Both raise `Memory37Error`."""
+    """How calls reach the site. Both raise `Memory37Error`."""
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]: ...
 
@@ -262,7 +264,8 @@ def error_of(response: httpx2.Response) -> Memory37Error:
 
 
 def _unreachable(error: httpx2.TransportError) -> Memory37Error:
-    detail = f"The server cannot be reached ({type(error).__name__}): check MEMORY37_URL and that it runs."
+    problem = f"The server cannot be reached ({type(error).__name__})"
+    detail = f"{problem}: check MEMORY37_URL and that it runs."
     return Memory37Error(
         {"status": 0, "code": "unreachable", "title": "Unreachable", "detail": detail}
     )

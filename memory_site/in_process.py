@@ -18,7 +18,7 @@ from worlds.callers import Caller
 
 
 class InProcessTransport(HttpTransport):
-    """Asks with a key like any other program, so that its audience and limits are the same."""
+    """Uses an API key like any other program, so the same audience and limits apply."""
 
     def __init__(self, key: str) -> None:
         # Django's own handler, not the server's: it works in the caller's thread, within the
@@ -37,5 +37,5 @@ class InProcessTransport(HttpTransport):
             return toolbox.call_tool(name, arguments, caller, via="python").as_json()
         except Problem as problem:
             after = problem.headers.get("Retry-After")
-            told = problem_body(problem, request_id)
-            raise Memory37Error(told, retry_after=float(after) if after else None) from problem
+            body = problem_body(problem, request_id)
+            raise Memory37Error(body, retry_after=float(after) if after else None) from problem

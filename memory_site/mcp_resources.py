@@ -76,7 +76,7 @@ _READERS: dict[str, Reader] = {
 
 
 def page(caller: Caller, cursor: str | None) -> tuple[list[types.Resource], str | None]:
-    """Return the next lore entries that `caller` may know of, and where to go on."""
+    """Return the next lore entries that `caller` may know of, and the cursor of the next page."""
     entries = Lore.objects.in_world(caller.world).published().visible_to(caller.audience)
     entries = entries.known_in(caller.campaign, caller.audience)
     if cursor:

@@ -60,7 +60,9 @@ class OneThreadHandler(ASGIHandler):
             try:
                 return response, _parts(response)
             finally:
-                response.close()  # sends request_finished: the connection is back in the pool before the body is sent
+                # Sends request_finished: the connection is back in the pool before the body is
+                # sent.
+                response.close()
         finally:
             body.close()
 

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document as it is: with the answers and headers that django-ninja does not
+"""The OpenAPI 3.1 document, completed with the responses and headers that django-ninja does not
 declare by itself."""
 
 import hashlib
@@ -22,16 +22,18 @@ from memory_site.toolbox import TOOLS, Tool
 ALWAYS = (400, 401, 403, 404, 413, 422, 429, 503)
 WRITES = (409, 412)
 WRITE_HEADERS = (
-    "Headers: `Idempotency-Key` (the same again replays the first answer for a day instead of writing twice),"
+    "Headers: `Idempotency-Key` (the same again replays the first answer for a day "
+    "instead of writing twice),"
     " `If-Match` (the ETag last read; 412 when the entity has changed since)."
 )
-"""Told in words: a tester that sends one key with two bodies, as a parameter would have it, is
-rightly refused."""
+"""In words, not as parameters: a generated test would send one key with two bodies, which the API
+refuses."""
 _REQUEST_ID = {
     "in": "header",
     "name": "X-Request-ID",
     "required": False,
-    "description": "Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.",
+    "description": "Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), "
+    "else it gets a new one.",
     "schema": {"type": "string"},
 }
 
@@ -149,7 +151,8 @@ def contract_digest(document: dict[str, Any]) -> list[str]:
     hashes)."""
     schemas = document["components"]["schemas"]
     return sorted(
-        f"{method:6} {path} {operation['operationId']} in={schema_mark(_inputs(operation), schemas)}"
+        f"{method:6} {path} {operation['operationId']} "
+        f"in={schema_mark(_inputs(operation), schemas)}"
         f" out={schema_mark(_outputs(operation), schemas)}"
         for method, path, operation in operations(document)
     )

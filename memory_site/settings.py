@@ -97,7 +97,8 @@ def _database() -> dict[str, Any]:
         "CONN_MAX_AGE": 0,
         "OPTIONS": {
             "server_side_binding": True,
-            "prepare_threshold": 2,  # not 0: Django's DDL sends several commands at once, which cannot be prepared
+            # Not 0: Django's DDL sends several commands at once, which cannot be prepared.
+            "prepare_threshold": 2,
             "pool": {
                 "min_size": 1,
                 "max_size": env.int("DATABASE_POOL_SIZE", default=10),
@@ -164,7 +165,8 @@ EPISODE_EFFECTS = [
     "npcs.episode_effects.Appearances",
     "npcs.episode_effects.DispositionChanges",
     "npcs.episode_effects.NPCReveals",
-    "episodes.lore_effects.GraphFacts",  # last: it locks the world's graph until the transaction ends
+    # last: it locks the world's graph until the transaction ends
+    "episodes.lore_effects.GraphFacts",
 ]
 THREAD_DAYS = env.int("THREAD_DAYS", default=14)  # after the last step a thread expires
 THREAD_KEEP_DAYS = env.int(

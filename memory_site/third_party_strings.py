@@ -14,7 +14,8 @@ UNFOLD = (
     _("All applications"),
     _("Apply Filters"),
     _(
-        "Below is a preview of data to be imported. If you are satisfied with the results, click 'Confirm import'"
+        "Below is a preview of data to be imported. If you are satisfied with the results, "
+        "click 'Confirm import'"
     ),
     _("Bold"),
     _("Cancel"),
@@ -60,12 +61,14 @@ UNFOLD = (
     _("Ordered list"),
     _("Paragraph"),
     _(
-        "Please correct these errors in your data where possible, then reupload it using the form above."
+        "Please correct these errors in your data where possible, then reupload it using the "
+        "form above."
     ),
     _("Previous"),
     _("Quote"),
     _(
-        "Raw passwords are not stored, so there is no way to see this user’s password, but you can change the "
+        "Raw passwords are not stored, so there is no way to see this user’s password, "
+        "but you can change the "
         'password using <a href="{}" class="text-primary-600 dark:text-primary-500">this form</a>.'
     ),
     _("Recent searches"),

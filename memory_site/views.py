@@ -1,5 +1,5 @@
-"""The pages that draw on every app: a world at a glance, search over everything, what waits for the
-game master."""
+"""Pages with content of every app: the overview of a world, search over everything, and the game
+master's open decisions."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ FOUND = 6
 
 @page
 def home(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """A world at a glance: who is in it, what happened last, what waits."""
+    """The overview of a world: its NPCs, its latest sessions and episodes, open decisions."""
     world, audience = viewer.world, viewer.audience
     npcs = list(NPC.objects.in_world(world).visible_to(audience).order_by("-updated_at")[:LATEST])
     return render_page(
@@ -74,8 +74,7 @@ def inbox(request: HttpRequest, viewer: Viewer) -> HttpResponse:
 
 @page
 def find(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """One box over everything: what the tools answer for the viewer's audience, and people by their
-    names."""
+    """Search everything: the answers of the tools for the viewer's audience, and NPCs by name."""
     question = request.GET.get("q", "").strip()
     if not question:
         return render_page(request, viewer, "gm/find.html", q="", found=None)
@@ -107,11 +106,11 @@ def _found(viewer: Viewer, question: str) -> dict[str, Any]:
             language=viewer.world.language,
         ),
     )
-    told = episodes.with_source().in_bulk([hit.id for hit in hits])
+    episodes_by_id = episodes.with_source().in_bulk([hit.id for hit in hits])
     return {
         "npcs": named[:FOUND],
         "lore": lore.hits,
         "rules": rules.hits,
-        "episodes": [told[hit.id] for hit in hits if hit.id in told],
+        "episodes": [episodes_by_id[hit.id] for hit in hits if hit.id in episodes_by_id],
         "degraded": sorted({*lore.degraded, *rules.degraded, *hits.degraded}),
     }

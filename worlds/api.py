@@ -1,4 +1,4 @@
-"""REST for engines: what there is in the key's world, and the reveal log."""
+"""REST for engines: the reveal log of the key's world."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -22,18 +22,17 @@ PAGE = 100
 @router.post(
     "/reveals",
     operation_id="reveal_create",
-    summary="Tell a party or NPC of something",
+    summary="Reveal a row to a party or NPC",
     response={201: RevealEntryOut},
 )
 def create_reveal(request: HttpRequest, entry: Body[RevealEntryIn]) -> Status[Reveal]:
-    """From now on the audience finds the row. Revealing again what stands returns the standing
-    entry."""
+    """From now on the audience finds the row. Revealing it again returns the existing entry."""
     caller = require_gm(request)
     subject = reveals.find_subject(caller.world, entry.kind, entry.id)
-    told = entry.model_dump(exclude={"kind", "id", "audience"})
+    details = entry.model_dump(exclude={"kind", "id", "audience"})
     audience = caller.as_audience(entry.audience).audience
-    made = reveals.reveal(subject, audience, by=str(caller.key or ""), **told)
-    return Status(201, made)
+    row = reveals.reveal(subject, audience, by=str(caller.key or ""), **details)
+    return Status(201, row)
 
 
 @router.get(

@@ -108,10 +108,11 @@ used AS (
     UPDATE worlds_apikey SET last_used_at = %(at)s
     WHERE id = %(key)s AND (last_used_at IS NULL OR last_used_at < %(at)s - interval '1 minute')
 )
-INSERT INTO worlds_auditedcall (id, at, world_id, key_id, door, tool, audience, request_id, asked, returned, degraded,
-    status, code, milliseconds)
-SELECT %(id)s, %(at)s, %(world)s, %(key)s, %(door)s, %(tool)s, %(audience)s, %(request_id)s, %(asked)s::jsonb,
-    %(returned)s::jsonb, %(degraded)s::jsonb, %(status)s, %(code)s, %(milliseconds)s
+INSERT INTO worlds_auditedcall (id, at, world_id, key_id, door, tool, audience, request_id,
+    asked, returned, degraded, status, code, milliseconds)
+SELECT %(id)s, %(at)s, %(world)s, %(key)s, %(door)s, %(tool)s, %(audience)s,
+    %(request_id)s, %(asked)s::jsonb, %(returned)s::jsonb, %(degraded)s::jsonb,
+    %(status)s, %(code)s, %(milliseconds)s
 FROM quick
 """
 MAX_ARGUMENT_CHARS = 500

@@ -17,7 +17,7 @@ MaxChars = Annotated[
 
 
 Day = Annotated[float, Field(allow_inf_nan=False, description="Days since the world's epoch.")]
-"""In-world time in a request; in a table of text it stands as "12.5"."""
+"""In-world time in a request; in a text table it is written as "12.5"."""
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -68,7 +68,8 @@ class Caller:
         audience = Audience.parse(text)
         if not self.audience.covers(audience):
             raise AudienceAboveCap(
-                f"This key sees at most what {self.audience} may know: leave out `as`, or ask as public."
+                f"This key sees at most what {self.audience} may know: "
+                "leave out `as`, or ask as public."
             )
         if self.audience.is_gm and audience.kind == "party":
             party = find_party(self.world, audience.slug, self.campaign)

@@ -57,7 +57,8 @@ def reveal(
     force; each episode that reveals it has its own entry, so that each can be undone separately."""
     if audience.kind not in ("party", "npc"):
         raise Invalid(
-            "Reveal to a party:<id> or an npc:<id>; what everyone may know is made public in the entry itself."
+            "Reveal to a party:<id> or an npc:<id>; what everyone may know is made public in "
+            "the entry itself."
         )
     row = lock_row(subject)
     entry, is_new = Reveal.objects.get_or_create(

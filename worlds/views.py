@@ -1,4 +1,4 @@
-"""Choosing a world, through whose eyes, in which look; what programs asked and got."""
+"""Choose a world, the audience to view it as, and the theme; list the audited calls."""
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -18,7 +18,7 @@ CALLS_PER_PAGE = 50
 
 @login_required
 def worlds(request: HttpRequest) -> HttpResponse:
-    """The worlds of this person; straight into the only one."""
+    """List the user's worlds; redirect if there is only one."""
     found = list(worlds_of(request.user))
     if len(found) == 1:
         return redirect("world-home", world=found[0].slug)
@@ -28,7 +28,7 @@ def worlds(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def view_as(request: HttpRequest, world: str) -> HttpResponse:
-    """Look through a party's eyes, or through one's own again."""
+    """View the world as a party, or as oneself again."""
     viewer = viewer_of(request, world)
     if not viewer.may_see_all:
         raise Http404
@@ -72,7 +72,7 @@ def _back(request: HttpRequest, world: str) -> HttpResponseRedirect:
 
 @gm_page
 def audit(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """What did the model see: every call, latest first."""
+    """List every audited call, latest first."""
     calls = AuditedCall.objects.filter(world=viewer.world).select_related("key").order_by("-at")
     if tool := request.GET.get("tool", ""):
         calls = calls.filter(tool=tool)

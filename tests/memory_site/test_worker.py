@@ -23,7 +23,10 @@ END_POLLS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE query ILIKE '%read_with_poll%' AND pid <> pg_backend_pid()
 """
-WORKER = "-m celery --quiet -A memory_site worker --pool threads --concurrency 1 --loglevel ERROR --without-mingle"
+WORKER = (
+    "-m celery --quiet -A memory_site worker --pool threads --concurrency 1"
+    " --loglevel ERROR --without-mingle"
+)
 
 
 @contextmanager

@@ -74,7 +74,8 @@ class Command(BaseCommand):
     def _watch(self, site: str) -> None:
         if not _answers(site):
             sys.exit(
-                f"The web process did not answer within {WEB_WAIT_SECONDS} s: see its log lines above."
+                f"The web process did not answer within {WEB_WAIT_SECONDS} s: "
+                "see its log lines above."
             )
         self.stdout.write(_about(site))
         for line in embedding_progress():

@@ -81,7 +81,8 @@ async def test_the_environment_says_where_to_ask(
 def test_an_engine_needs_no_django() -> None:
     program = (
         "import sys, memory_site.client; "
-        "print([name for name in sys.modules if name.split('.')[0] in ('django', 'ninja', 'celery')])"
+        "print([name for name in sys.modules"
+        " if name.split('.')[0] in ('django', 'ninja', 'celery')])"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True

@@ -24,7 +24,8 @@ with log_context("req-1", "abc", "lore_search"):
     logging.getLogger("memory_site.toolbox").info("a call")
 from opentelemetry import metrics
 metrics.get_meter("memory37").create_counter("memory37.search.requests").add(3, {"domain": "lore"})
-print(Client(SERVER_NAME="localhost", headers={"Authorization": "Bearer sesame"}).get("/metrics").content.decode())
+sesame = {"Authorization": "Bearer sesame"}
+print(Client(SERVER_NAME="localhost", headers=sesame).get("/metrics").content.decode())
 print("CLOSED", Client(SERVER_NAME="localhost").get("/metrics").status_code)
 """
 
