@@ -88,7 +88,9 @@ def namespace_transaction(namespace: Namespace) -> Iterator[Namespace]:
 
 def lock_namespace(namespace: Namespace) -> Namespace:
     """Lock the namespace's row until the transaction ends. Raise `NotFound` if it was deleted."""
-    locked = Namespace.objects.select_for_update().filter(pk=namespace.pk).first()
+    # No writer reads when the namespace was created.
+    rows = Namespace.objects.select_for_update().defer("created_at")
+    locked = rows.filter(pk=namespace.pk).first()
     if locked is None:
         raise NotFound("This memory was deleted.")
     return locked

@@ -14,7 +14,6 @@ from retrieval.text.links import link_targets, replace_links
 from retrieval.text.names.index import KnownName, NameIndex, NameMatch, NameMention
 from retrieval.text.names.inflections import text_forms
 from retrieval.text.names.normalize import fold_name, name_keys, name_words, query_keys
-from retrieval.text.scripts import guess_language, has_hangul, is_cyrillic
 from retrieval.text.secret_blocks import (
     parse_secret,
     split_secrets,
@@ -22,9 +21,17 @@ from retrieval.text.secret_blocks import (
     without_secrets,
 )
 from retrieval.text.sentences import split_sentences
-from retrieval.text.stems import cut_ending, light_stem, snowball_stem
 from retrieval.text.tokens import count_tokens
-from retrieval.text.words import WORD, WORD_OR_NUMBER
+from retrieval.text.words import (
+    WORD,
+    WORD_OR_NUMBER,
+    cut_ending,
+    guess_language,
+    has_hangul,
+    is_cyrillic,
+    light_stem,
+    snowball_stem,
+)
 
 __all__ = [
     "WORD",

@@ -12,7 +12,7 @@ from rapidfuzz.distance import OSA
 from retrieval.errors import Ambiguous, NotFound
 from retrieval.text.names.inflections import name_forms, text_forms
 from retrieval.text.names.normalize import Word, compose, fold_name, jamo, name_words
-from retrieval.text.scripts import has_hangul
+from retrieval.text.words import has_hangul
 
 MatchKind = Literal["exact", "alias", "ending", "part", "fuzzy"]
 # The best that each kind can score; a fuzzy match loses a share of it with every typo.

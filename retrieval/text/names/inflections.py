@@ -1,7 +1,7 @@
 """The forms a name takes in a sentence: Russian cases, English possessives (made from the name),
 and Korean particles (cut from the text)."""
 
-from retrieval.text.scripts import has_hangul, is_cyrillic
+from retrieval.text.words import has_hangul, is_cyrillic
 
 # nominative ending -> the other endings of the singular or of the plural that has it; the longest
 # ending wins

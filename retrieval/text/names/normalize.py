@@ -5,8 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from retrieval.text.scripts import has_hangul
-from retrieval.text.words import WORD
+from retrieval.text.words import WORD, has_hangul
 
 APOSTROPHES = str.maketrans("", "", "'’ʼ`")
 UNDECOMPOSED = str.maketrans(
