@@ -83,7 +83,9 @@ def classifier_from(examples: list[dict[str, Any]]) -> QueryClassifier:
 
 
 def print_intent_scores() -> None:
-    """Print the quality of intent classification for each author, by examples of the other authors."""
+    """Print the quality of intent classification for each author, by examples of the other
+    authors.
+    """
     for author in AUTHORS:
         others = classifier_from(examples_of([other for other in AUTHORS if other != author]))
         print_intent_score(f"{author} held out", examples_of([author]), others.classify)

@@ -22,10 +22,10 @@ _tokens = _meter.create_counter("memory37.embed.tokens", description="Tokens emb
 
 
 class Embedder(Protocol):
-    """Both methods return shape `(len(texts), dims)`, float32, rows of length 1. Blocking; never
-    call with a lock held.
+    """Both methods return shape `(len(texts), dims)`, float32, rows of length 1. They block: never
+    call them with a lock held.
 
-    Raise `EmbedderDown` when the model cannot be reached or its answer cannot be trusted.
+    They raise `EmbedderDown` when the model cannot be reached or its answer is invalid.
     """
 
     @property
@@ -40,8 +40,7 @@ class Embedder(Protocol):
     def embed_document(self, texts: list[str]) -> Vectors: ...
 
     def probe(self) -> None:
-        """Raise `EmbedderDown` when it cannot work now. Cheap, embeds nothing: for the health
-        page."""
+        """Raise `EmbedderDown` when it cannot work now. Embeds nothing: used by the health page."""
 
 
 @dataclass
@@ -55,9 +54,8 @@ def record_embedding(name: str, *, op: str, texts: int) -> Iterator[Usage]:
     text."""
     attributes = {"model": name, "op": op}
     usage = Usage()
-    with _tracer.start_as_current_span(
-        "memory37.embed", attributes={**attributes, "texts": texts}
-    ) as span:
+    with _tracer.start_as_current_span("memory37.embed", attributes=attributes) as span:
+        span.set_attribute("texts", texts)
         try:
             yield usage
         finally:
@@ -73,14 +71,13 @@ def unit_rows(rows: NDArray[np.floating]) -> Vectors:
 
 
 def check_rows(rows: object, *, count: int, dims: int, name: str) -> Vectors:
-    """Return what a provider sent as unit rows, or say what is wrong with it: it must never reach
-    the index."""
+    """Return the rows that a provider sent as unit rows; raise `EmbedderDown` for invalid ones, so
+    that they never reach the index."""
     try:
         vectors = np.asarray(rows, dtype=np.float32)
     except (TypeError, ValueError, OverflowError) as error:
-        raise EmbedderDown(
-            f"{name} answered with something that is not rows of numbers."
-        ) from error
+        detail = f"{name} answered with something that is not rows of numbers."
+        raise EmbedderDown(detail) from error
     if vectors.shape != (count, dims):
         raise EmbedderDown(f"{name} answered with shape {vectors.shape}, expected {(count, dims)}.")
     if not np.isfinite(vectors).all():

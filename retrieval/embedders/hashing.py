@@ -1,5 +1,5 @@
-"""A deterministic embedder without a model, for tests: texts that share words are near, others are
-not."""
+"""A deterministic embedder without a model, for tests: texts that share words have a high
+cosine."""
 
 import re
 from functools import lru_cache
@@ -34,26 +34,26 @@ class HashingEmbedder:
         with record_embedding(self.name, op=op, texts=len(texts)) as usage:
             words = [WORD.findall(text.casefold()) for text in texts]
             usage.tokens = sum(map(len, words))
-            return unit_rows(
-                np.stack([self._row(row) for row in words]) if words else np.zeros((0, self.dims))
-            )
+            rows = [self._row(row) for row in words]
+            return unit_rows(np.stack(rows) if rows else np.zeros((0, self.dims)))
 
     def _row(self, words: list[str]) -> Vectors:
         row = np.zeros(self.dims, dtype=np.float32)
         row[0] = 0.01  # a text without words still has a direction
         for word in words:
-            for place, weight in _features(word):
+            for place, weight in word_features(word):
                 row[place] += weight
         return row
 
 
 @lru_cache(maxsize=50_000)
-def _features(word: str) -> tuple[tuple[int, float], ...]:
-    """The columns a word counts in, and by how much: for the word and for its beginning."""
-    whole = 1.0 if len(word) > 3 else 0.2  # the little words say little
+def word_features(word: str) -> tuple[tuple[int, float], ...]:
+    """Return the columns of a word and of its prefix, each with its weight."""
+    whole = 1.0 if len(word) > 3 else 0.2  # short words are mostly function words
     return _column(word, whole), _column(word[:4] + "…", whole / 2)
 
 
 def _column(feature: str, weight: float) -> tuple[int, float]:
+    # The highest bit chooses the sign, so that collisions cancel out on average (feature hashing).
     digest = int.from_bytes(blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest())
     return 1 + digest % (HashingEmbedder.dims - 1), weight if digest >> 63 else -weight

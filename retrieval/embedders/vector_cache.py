@@ -32,7 +32,7 @@ BUILT_IN = {
 }
 DEFAULT_DIMS = 1024
 
-STORED_TYPE = np.dtype("<f2")  # what the index keeps (halfvec); half the size of float32
+STORED_TYPE = np.dtype("<f2")  # the precision of the index (halfvec); half the size of float32
 LOOKUP = 1000
 TOUCH_AFTER = timedelta(days=1)
 
@@ -60,40 +60,32 @@ def text_hash(text: str) -> str:
 
 
 def load_vectors(model: str, texts: Iterable[str]) -> dict[str, Vectors]:
-    """Return the vectors of those `texts` that are known."""
+    """Return the vectors of those `texts` that are stored."""
     by_hash = {text_hash(text): text for text in texts}
     hashes = list(by_hash)
     vectors: dict[str, Vectors] = {}
     for start in range(0, len(hashes), LOOKUP):
-        rows = CachedVector.objects.filter(
-            model=model, text_hash__in=hashes[start : start + LOOKUP]
-        )
-        row_values, horizon = (
-            rows.values_list("text_hash", "vector", "used_at"),
-            timezone.now() - TOUCH_AFTER,
-        )
-        vectors |= {by_hash[text]: unpack_vector(vector) for text, vector, _used in row_values}
-        if any(used < horizon for _text, _vector, used in row_values):
+        some = hashes[start : start + LOOKUP]
+        rows = CachedVector.objects.filter(model=model, text_hash__in=some)
+        row_values = rows.values_list("text_hash", "vector", "used_at")
+        vectors |= {by_hash[text]: unpack_vector(vector) for text, vector, _at in row_values}
+        # The time of use is written once a day, not with every read.
+        horizon = timezone.now() - TOUCH_AFTER
+        if any(used_at < horizon for _text, _vector, used_at in row_values):
             rows.filter(used_at__lt=horizon).update(used_at=timezone.now())
     return vectors
 
 
 def store_vectors(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]:
-    """Store `vectors` by text and return them as they will be recalled (rounded to half precision).
-
-    The disk is not waited for: a vector lost with the power is embedded again.
-    """
+    """Store `vectors` by text and return them as they will be loaded (rounded to half
+    precision)."""
     halves = [pack_vector(row) for row in vectors.values()]
     hashes = [text_hash(text) for text in vectors]
-    values: dict[str, Any] = {
-        "model": model,
-        "hashes": hashes,
-        "vectors": halves,
-        "now": timezone.now(),
-    }
-    is_outermost = (
-        not connection.in_atomic_block
-    )  # a caller's own transaction is to be as durable as it asked
+    values: dict[str, Any] = {"model": model, "hashes": hashes, "vectors": halves}
+    values["now"] = timezone.now()
+    # Do not wait for the disk: a vector lost in a power cut is embedded again. A caller's own
+    # transaction keeps the durability that the caller expects.
+    is_outermost = not connection.in_atomic_block
     with transaction.atomic(), connection.cursor() as cursor:
         if is_outermost:
             cursor.execute("SET LOCAL synchronous_commit = off")
@@ -102,14 +94,13 @@ def store_vectors(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]
 
 
 def delete_vectors(texts: Iterable[str]) -> int:
-    """Delete the vectors of `texts` under every model. Returns how many rows went."""
-    return CachedVector.objects.filter(text_hash__in=[text_hash(text) for text in texts]).delete()[
-        0
-    ]
+    """Delete the vectors of `texts` of every model; return the number of deleted rows."""
+    hashes = [text_hash(text) for text in texts]
+    return CachedVector.objects.filter(text_hash__in=hashes).delete()[0]
 
 
 def prune_vectors() -> int:
-    """Delete what nobody used for `VECTOR_CACHE_DAYS`. Returns how many rows went."""
+    """Delete vectors unused for `VECTOR_CACHE_DAYS`; return the number of deleted rows."""
     horizon = timezone.now() - timedelta(days=settings.VECTOR_CACHE_DAYS)
     return CachedVector.objects.filter(used_at__lt=horizon).delete()[0]
 

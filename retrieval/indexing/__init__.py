@@ -1,4 +1,4 @@
-"""From raw text to indexed passages: chunks, vectors, word counts and indexes. Other apps import
+"""Indexing: chunks, vectors, word statistics and database indexes of passages. Other apps import
 from this package."""
 
 from retrieval.indexing.chunk_schema import Chunk, Domain

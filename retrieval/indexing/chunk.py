@@ -1,8 +1,8 @@
-"""Cut a text into pieces to be found by: at headings and natural blocks, whole, in order, nothing
-lost or doubled.
+"""Split a text into pieces for indexing, at headings and natural blocks; the pieces joined are the
+text.
 
-Sizes are in tokens by a cheap estimate. `:::secret [party:<slug> npc:<slug> …]` … `:::` becomes
-pieces of its own; where it is ambiguous how far a secret reaches, it reaches further.
+Sizes are estimated tokens. `:::secret [party:<slug> npc:<slug> …]` … `:::` becomes pieces of its
+own; when the end of a secret is ambiguous, the longer reading is taken.
 """
 
 import re
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from retrieval.text import count_tokens, parse_secret, split_secrets
 
+# Tokens. A group that has `SMALLEST` is closed before it exceeds `COMFORTABLE`.
 SMALLEST, COMFORTABLE, LARGEST = 500, 900, 1500
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
@@ -22,15 +23,14 @@ _CUTS = (
     re.compile(r"(?<=\s)(?=\S)"),  # words
 )
 
-
 Heading = tuple[int, str]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A slice of the source. `raw` slices joined give the source; `text` is what may be shown.
+    """A slice of the source: `raw` slices joined give the source, `text` is displayed.
 
-    `audiences` is None outside secrets; inside, whom the block names (empty: the GM alone)."""
+    `audiences` is None outside secrets; inside, those the block names (empty: the GM alone)."""
 
     raw: str
     headings: tuple[str, ...] = ()
@@ -47,8 +47,8 @@ class Block:
 
 
 def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[Piece]:
-    """Cut `text` into pieces of `smallest` to `largest` tokens, as far as there is that much text
-    between secrets."""
+    """Split `text` into pieces of `smallest` to `largest` tokens, or smaller ones where secrets
+    leave less text between them."""
     pieces: list[Piece] = []
     path: tuple[Heading, ...] = ()
     for raw, is_secret in split_secrets(text):
@@ -57,14 +57,18 @@ def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[
             continue
         blocks = list(_blocks(raw, path, largest))
         path = blocks[-1].path
-        pieces += [_open_piece(group) for group in pack_blocks(blocks, smallest, largest)]
+        for group in pack_blocks(blocks, smallest, largest):
+            joined_raw = "".join(block.raw for block in group)
+            # A heading describes what follows; its own path counts only if nothing follows.
+            paths = [block.path for block in group if not block.is_heading] or [group[-1].path]
+            pieces.append(Piece(joined_raw, _common_titles(paths), text=joined_raw.strip()))
     return merge_blank_pieces(pieces)
 
 
 def _secret_pieces(
     raw: str, headings: tuple[str, ...], largest: int, outer: tuple[str, ...] | None = None
 ) -> list[Piece]:
-    """Cut a secret. One that stands inside another is for those whom both name."""
+    """Split a secret into pieces. A nested secret is visible to those whom both blocks name."""
     head, audiences, body, tail = parse_secret(raw)
     if outer is not None:
         audiences = tuple(name for name in audiences if name in outer)
@@ -73,9 +77,8 @@ def _secret_pieces(
         if is_secret:
             pieces += _secret_pieces(part, headings, largest, audiences)
         else:
-            pieces += [
-                Piece(fit, headings, audiences, fit.strip()) for fit in split_to_fit(part, largest)
-            ]
+            parts = split_to_fit(part, largest)
+            pieces += [Piece(fit, headings, audiences, fit.strip()) for fit in parts]
     if not pieces:
         return [Piece(raw, headings, audiences)]
     pieces[0] = replace(pieces[0], raw=head + pieces[0].raw)
@@ -93,30 +96,28 @@ def _blocks(text: str, path: tuple[Heading, ...], largest: int) -> Iterator[Bloc
             path = (*(above for above in path if above[0] < level), (level, heading[2].strip()))
             yield Block(raw, path, count_tokens(raw), is_heading=True)
         else:
-            yield from (
-                Block(part, path, count_tokens(part)) for part in split_to_fit(raw, largest)
-            )
+            for part in split_to_fit(raw, largest):
+                yield Block(part, path, count_tokens(part))
 
 
 def natural_blocks(text: str) -> Iterator[str]:
-    """Headings, and what blank lines separate; a list stays together, and so does fenced code."""
+    """Yield headings and paragraphs (separated by blank lines); a list or a fenced code block is
+    one block."""
     block: list[str] = []
     code, after_blank, is_heading, is_list = "", False, False, False
     for line in text.splitlines(keepends=True):
         blank, heading = not line.strip(), not code and bool(_HEADING.match(line.rstrip("\n")))
         goes_on = is_list and (line[0] in " \t" or bool(_LIST_ITEM.match(line)))
-        if (
-            block
-            and not blank
-            and not code
-            and (heading or is_heading or (after_blank and not goes_on))
-        ):
+        begins_block = heading or is_heading or (after_blank and not goes_on)
+        if block and begins_block and not blank and not code:
             yield "".join(block)
             block = []
+        # The first line that is not blank decides what the block is.
         if not blank and not any(before.strip() for before in block[:1]):
             is_heading, is_list = heading, bool(_LIST_ITEM.match(line))
         block.append(line)
         after_blank = blank
+        # Only a fence of the same character, at least as long, closes the code.
         if fence := _CODE.match(line):
             code = "" if code and fence[1].startswith(code) else code or fence[1]
     if block:
@@ -129,6 +130,7 @@ def split_to_fit(text: str, largest: int, cuts: Sequence[re.Pattern[str]] = _CUT
     if count_tokens(text) <= largest:
         yield text
     elif not cuts:
+        # 0.9 tokens per character is the most that count_tokens gives (Hangul, Han).
         width = max(int(largest / 0.9), 1)
         yield from (text[at : at + width] for at in range(0, len(text), width))
     else:
@@ -163,43 +165,22 @@ def pack_blocks(blocks: Sequence[Block], smallest: int, largest: int) -> list[li
         size = _size(group)
         full = size + block.tokens > (comfortable if size >= smallest else largest)
         if group and (full or (block.is_heading and size >= smallest)):
-            finished_group, next_group = split_trailing_headings(group)
-            groups += [finished_group] if finished_group else []
-            group = next_group
+            # Headings at the end belong to the next group.
+            end = len(group)
+            while end and group[end - 1].is_heading:
+                end -= 1
+            groups += [group[:end]] if end else []
+            group = group[end:]
         group.append(block)
-    return _join_small_tail([*groups, group] if group else groups, smallest, largest)
-
-
-def split_trailing_headings(group: list[Block]) -> tuple[list[Block], list[Block]]:
-    """Headings at the end belong to what follows."""
-    end = len(group)
-    while end and group[end - 1].is_heading:
-        end -= 1
-    return group[:end], group[end:]
-
-
-def _join_small_tail(groups: list[list[Block]], smallest: int, largest: int) -> list[list[Block]]:
-    if (
-        len(groups) > 1
-        and _size(groups[-1]) < smallest
-        and _size(groups[-2]) + _size(groups[-1]) <= largest
-    ):
-        return [*groups[:-2], groups[-2] + groups[-1]]
+    groups += [group] if group else []
+    has_small_tail = len(groups) > 1 and _size(groups[-1]) < smallest
+    if has_small_tail and _size(groups[-2]) + _size(groups[-1]) <= largest:
+        groups[-2:] = [groups[-2] + groups[-1]]
     return groups
 
 
 def _size(group: Sequence[Block]) -> float:
     return sum(block.tokens for block in group)
-
-
-def _open_piece(group: Sequence[Block]) -> Piece:
-    raw = "".join(block.raw for block in group)
-    return Piece(
-        raw,
-        _common_titles([block.path for block in group if not block.is_heading] or [group[-1].path]),
-        None,
-        raw.strip(),
-    )
 
 
 def _common_titles(paths: Sequence[tuple[Heading, ...]]) -> tuple[str, ...]:
@@ -216,8 +197,8 @@ def _titles(path: Sequence[Heading]) -> tuple[str, ...]:
 
 
 def merge_blank_pieces(pieces: Sequence[Piece]) -> list[Piece]:
-    """Give white space between pieces (and empty secrets) to a neighbour, so that each piece says
-    something."""
+    """Add white space between pieces (and empty secrets) to a neighbour, so that no piece is
+    empty."""
     result: list[Piece] = []
     before = ""
     for piece in pieces:
@@ -228,6 +209,4 @@ def merge_blank_pieces(pieces: Sequence[Piece]) -> list[Piece]:
             result[-1] = replace(result[-1], raw=result[-1].raw + piece.raw)
         else:
             before += piece.raw
-    if before:
-        return [Piece(before)]
-    return result
+    return [Piece(before)] if before else result

@@ -1,4 +1,4 @@
-"""A piece of a text on its way into the index, and as a search returns it."""
+"""Chunks: a piece of text to be indexed, and the same as a search result."""
 
 from typing import Any, Literal
 
@@ -10,8 +10,8 @@ Domain = Literal["srd", "lore", "episode", "art"]
 
 
 class Chunk(BaseModel):
-    """A piece of a text on its way into the index. `metadata` holds what is filtered by, `payload`
-    what is shown."""
+    """A piece of text to be indexed. `metadata` holds the values for filters, `payload` those for
+    display."""
 
     model_config = ConfigDict(extra="forbid")
 

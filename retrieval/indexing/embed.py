@@ -1,8 +1,8 @@
-"""Give passages their vectors: claim by lease, ask the model with nothing held, store if the text
-is still the same.
+"""Embed passages: claim rows by lease, call the model without a lock, store the vectors of rows
+whose text is unchanged.
 
-The rows themselves are the queue (`embedded_rev < rev`), so a lost message loses nothing, and a
-killed worker's rows come back when their lease has run out.
+The rows themselves are the queue (`embedded_rev < rev`), so a lost message loses no work, and the
+rows of a killed worker are claimed again when their lease expires.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from retrieval.models import Passage
 BATCH = 64
 LEASE = timedelta(minutes=10)
 PARKED_AFTER = 8
-"""Tries. A parked passage is shown in the admin and tried again when its text changes or on
+"""Tries. A parked passage is listed in the admin and tried again when its text changes or by
 `reindex`."""
 FIRST_WAIT = timedelta(seconds=5)
 
@@ -67,12 +67,12 @@ class ClaimedPassage:
 
 
 def pending_passages(model: type[Passage]) -> "QuerySet[Any]":
-    """Rows that want a vector and will be tried."""
+    """Return the rows without a current vector that will be tried again."""
     return model._default_manager.filter(embedded_rev__lt=F("rev"), embed_tries__lt=PARKED_AFTER)
 
 
 def parked_passages(model: type[Passage]) -> "QuerySet[Any]":
-    """Rows that were given up; `embed_error` says why."""
+    """Return the rows that failed too often; `embed_error` says why."""
     return model._default_manager.filter(embedded_rev__lt=F("rev"), embed_tries__gte=PARKED_AFTER)
 
 
@@ -83,11 +83,11 @@ def embed_pending(
     embedder: Embedder | None = None,
     on_batch: Callable[[int], None] = lambda _done: None,
 ) -> int:
-    """Embed (at most `limit`) passages that have no vector or an outdated one; return how many were
-    stored.
+    """Embed (at most `limit`) passages that have no vector or an outdated one; return the number of
+    stored vectors.
 
-    Raise `EmbedderDown` when the model answers nothing at all; the claimed rows are then free
-    again, their tries not counted. Never call it inside a transaction.
+    Raises `EmbedderDown` when the model does not answer at all; the claimed rows are then released
+    and their tries not counted. Never call it inside a transaction.
     """
     model_embedder = embedder or get_embedder(model.search_config.domain)
     store_count = claim_count = 0
@@ -113,19 +113,15 @@ def embed_batch(model: type[Passage], batch: Sequence[ClaimedPassage], embedder:
 
 
 def embed_one_by_one(
-    model: type[Passage],
-    batch: Sequence[ClaimedPassage],
-    embedder: Embedder,
-    problem: EmbedderDown,
+    model: type[Passage], batch: Sequence[ClaimedPassage], embedder: Embedder, problem: EmbedderDown
 ) -> int:
-    """Find the text that the model refuses; if it refuses the first two it meets, the model is
-    down, not the text."""
+    """Embed each row alone, to find the text that the model refuses. If it refuses the first two
+    texts, the model is down."""
     store_count, refusals = 0, []
     for row in batch:
         try:
-            store_count += store_batch(
-                model, [row], embedder.embed_document([row.indexed_text]), embedder.name
-            )
+            vectors = embedder.embed_document([row.indexed_text])
+            store_count += store_batch(model, [row], vectors, embedder.name)
         except EmbedderDown as own_problem:
             refusals.append((row, str(own_problem)))
             if store_count == 0 and len(refusals) == 2:
@@ -160,13 +156,12 @@ def store_batch(
 def release_batch(
     model: type[Passage], batch: Sequence[ClaimedPassage], reason: str, *, forgiven: int = 0
 ) -> None:
+    """Let the rows of `batch` be claimed again, later with every try; `forgiven` tries do not
+    count."""
     tries = max(row.tries for row in batch) - forgiven
-    values: dict[str, Any] = {
-        "ids": [row.id for row in batch],
-        "wait": FIRST_WAIT * 2 ** min(tries, 10),
-        "forgiven": forgiven,
-        "error": reason[:200],
-    }
+    wait = FIRST_WAIT * 2 ** min(tries, 10)  # at most 85 minutes
+    values: dict[str, Any] = {"ids": [row.id for row in batch], "wait": wait}
+    values |= {"forgiven": forgiven, "error": reason[:200]}
     with transaction.atomic(), connections["default"].cursor() as cursor:
         cursor.execute(for_table(model, RELEASE), values)
 

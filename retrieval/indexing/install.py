@@ -1,7 +1,7 @@
-"""What a passage table needs beside its columns: functions, trigger, storage and derived indexes.
+"""Database objects of passage tables: functions, trigger, storage options and derived indexes.
 
-All of it is derived from the model class, so it is put in place after every `migrate`, for every
-passage model, instead of being repeated in each app's migrations (docs/decisions/0010).
+All of them derive from the model class, so they are installed after every `migrate`, for every
+passage model, and not repeated in each app's migrations (docs/decisions/0010).
 """
 
 from functools import cache
@@ -40,11 +40,9 @@ def install_after_migrate(sender: AppConfig, using: str = "default", **_kwargs: 
         install_functions(connection)
     tables = connection.introspection.table_names()
     for model in sender.get_models():
-        if (
-            issubclass(model, Passage)
-            and isinstance(getattr(model, "search_config", None), SearchConfig)
-            and model._meta.db_table in tables
-        ):
+        is_searchable = isinstance(getattr(model, "search_config", None), SearchConfig)
+        # The table is missing while a migration of an earlier state runs.
+        if is_searchable and issubclass(model, Passage) and model._meta.db_table in tables:
             install_passage_table(model, connection)
 
 
@@ -56,7 +54,7 @@ def install_functions(connection: BaseDatabaseWrapper) -> None:
 
 @cache
 def _statements() -> list[str]:
-    """Cut the file at its `CREATE`s: a prepared statement holds one command."""
+    """Return the single commands of the file: a prepared statement may hold only one."""
     parts = FUNCTIONS.read_text().split("CREATE OR REPLACE FUNCTION")
     return [f"CREATE OR REPLACE FUNCTION{part}" for part in parts[1:]]
 
@@ -64,19 +62,15 @@ def _statements() -> list[str]:
 def install_passage_table(
     model: type[Passage], connection: BaseDatabaseWrapper, *, with_indexes: bool = True
 ) -> None:
-    """Give the table of `model` its trigger, its storage and its indexes of words; doing it again
-    changes nothing."""
-    table = model._meta.db_table
-    weights = model.search_config
-    names = {"table": connection.ops.quote_name(table)}
-    times = {
-        "context_times": weights.context_weight * weights.text_weight,
-        "text_times": weights.text_weight,
-    }
+    """Install the trigger, storage options and word indexes of the table of `model`. Idempotent."""
+    table, config = model._meta.db_table, model.search_config
+    name, text_times = connection.ops.quote_name(table), config.text_weight
+    times = {"context_times": config.context_weight * text_times, "text_times": text_times}
     with connection.cursor() as cursor:
-        cursor.execute(TRIGGER.format(**names, **times))
+        cursor.execute(TRIGGER.format(table=name, **times))
         cursor.execute(STORED_INLINE, [table])
+        # ALTER TABLE locks out every reader, so it is not repeated.
         if not cursor.fetchone()[0]:
-            cursor.execute(STORAGE.format(**names))
+            cursor.execute(STORAGE.format(table=name))
     if with_indexes:
         create_word_indexes(model, connection)

@@ -1,8 +1,9 @@
-"""Another embedding model on a live system: the old vectors serve until the new ones are complete.
+"""Change the embedding model of a live system: searches use the old vectors until the new ones are
+complete.
 
-`stage` computes the new vectors beside the old, in as many runs as it takes; `swap` puts them in
-place in one transaction. Processes that still ask with the old model then find no vectors of
-theirs, search by words and say so (`degraded`), until they are restarted with the new setting.
+`stage_vectors` computes the new vectors beside the old ones, in any number of runs; `swap_vectors`
+replaces them in one transaction. Processes that still use the old model then find no vectors of it,
+search by words alone and report that (`degraded`), until they restart with the new setting.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,33 +29,27 @@ WHERE staged.domain = %(domain)s AND staged.model = %(model)s
 
 
 def foreign_passages(model: type[Passage], embedder: Embedder) -> "QuerySet[Any]":
-    """Rows whose vector another model made: it takes part in no search."""
+    """Return the rows whose vector is of another model: no search uses it."""
     return model._default_manager.exclude(embedding_model__in=["", embedder.name])
 
 
 def passages_to_stage(model: type[Passage], embedder: Embedder) -> "QuerySet[Any]":
-    """Rows that have no vector of `embedder` for their present text, neither in use nor staged."""
-    staged_vectors = StagedVector.objects.filter(
-        domain=model.search_config.domain,
-        model=embedder.name,
-        passage_id=OuterRef("pk"),
-        rev=OuterRef("rev"),
-    )
+    """Return the rows that have no vector of `embedder` for their present text, neither in use nor
+    staged."""
+    staged = StagedVector.objects.filter(domain=model.search_config.domain, model=embedder.name)
+    staged = staged.filter(passage_id=OuterRef("pk"), rev=OuterRef("rev"))
     in_use = model._default_manager.filter(embedding_model=embedder.name, embedded_rev=F("rev"))
-    return model._default_manager.exclude(Exists(in_use.filter(pk=OuterRef("pk")))).exclude(
-        Exists(staged_vectors)
-    )
+    rows = model._default_manager.exclude(Exists(in_use.filter(pk=OuterRef("pk"))))
+    return rows.exclude(Exists(staged))
 
 
 def stage_vectors(
     model: type[Passage], embedder: Embedder, on_batch: Callable[[int], None] = lambda _done: None
 ) -> int:
-    """Compute what is missing; return how many vectors that were. What was staged before is not
-    computed again."""
+    """Compute the missing vectors and return their number; staged ones are not computed again."""
     count = 0
-    while rows := list(
-        passages_to_stage(model, embedder).only("id", "rev", "text", "context")[:BATCH]
-    ):
+    pending = passages_to_stage(model, embedder).only("id", "rev", "text", "context")
+    while rows := list(pending[:BATCH]):
         vectors = embedder.embed_document([row.indexed_text for row in rows])
         save_staged(model, embedder, rows, vectors)
         count += len(rows)
@@ -63,8 +58,8 @@ def stage_vectors(
 
 
 def swap_vectors(model: type[Passage], embedder: Embedder) -> int:
-    """Put the staged vectors in place and index them; return how many. Text that changed since is
-    embedded soon."""
+    """Replace the vectors by the staged ones, index them and return their number. Text that changed
+    since staging is embedded by the sweep."""
     values = {"domain": model.search_config.domain, "model": embedder.name}
     connection = connections["default"]
     with transaction.atomic(), connection.cursor() as cursor:
@@ -72,37 +67,30 @@ def swap_vectors(model: type[Passage], embedder: Embedder) -> int:
         swap_count = int(cursor.rowcount)
         mark_foreign_stale(model, embedder)
         StagedVector.objects.filter(domain=values["domain"]).delete()
-    if (
-        model._default_manager.filter(embedding_model=embedder.name).count()
-        >= passage_indexes.ROWS_WORTH_A_VECTOR_INDEX
-    ):
+    # CREATE INDEX CONCURRENTLY cannot run inside the transaction.
+    rows = model._default_manager.filter(embedding_model=embedder.name)
+    if rows.count() >= passage_indexes.ROWS_WORTH_A_VECTOR_INDEX:
         passage_indexes.create_vector_index(model, embedder=embedder.name, dims=embedder.dims)
     passage_indexes.drop_vector_indexes(model, keep=embedder.name)
     return swap_count
 
 
 def mark_foreign_stale(model: type[Passage], embedder: Embedder) -> int:
-    """Mark rows of another model stale, so that the sweep embeds them with this one; return how
-    many."""
+    """Mark rows of another model stale, so that the sweep embeds them again; return their
+    number."""
     return foreign_passages(model, embedder).update(embedded_rev=0, embed_tries=0, embed_after=None)
 
 
 def save_staged(
     model: type[Passage], embedder: Embedder, rows: Sequence[Any], vectors: Any
 ) -> None:
-    rows_to_save = [
-        StagedVector(
-            domain=model.search_config.domain,
-            model=embedder.name,
-            passage_id=row.pk,
-            rev=row.rev,
-            vector=vector,
-        )
+    key = {"domain": model.search_config.domain, "model": embedder.name}
+    staged = [
+        StagedVector(**key, passage_id=row.pk, rev=row.rev, vector=vector)
         for row, vector in zip(rows, vectors, strict=True)
     ]
+    # A passage that changed since it was staged has a row already.
+    keys, values = ["domain", "model", "passage_id"], ["rev", "vector"]
     StagedVector.objects.bulk_create(
-        rows_to_save,
-        update_conflicts=True,
-        update_fields=["rev", "vector"],
-        unique_fields=["domain", "model", "passage_id"],
+        staged, update_conflicts=True, update_fields=values, unique_fields=keys
     )

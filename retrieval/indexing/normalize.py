@@ -1,7 +1,7 @@
-"""Bring raw text into chunks: cleaned, titled, cut (requirement 1.4). Pure: nothing is stored here.
+"""Convert raw text into chunks: clean it, find its title, split it (requirement 1.4). Stores
+nothing.
 
-`raw` is plain text, Markdown (with or without YAML front matter), or a dict such as a JSON export
-holds.
+`raw` is plain text, Markdown (with or without YAML front matter), or a dict from a JSON export.
 """
 
 import re
@@ -21,11 +21,9 @@ from retrieval.text import (
     without_secrets,
 )
 
-TITLE_KEYS, TEXT_KEYS, ID_KEYS = (
-    ("title", "name"),
-    ("body", "text", "content", "desc", "entry"),
-    ("id", "slug", "index"),
-)
+# Keys of the usual exports (wikis, SRD data); the first one with a value counts.
+TITLE_KEYS, ID_KEYS = ("title", "name"), ("id", "slug", "index")
+TEXT_KEYS = ("body", "text", "content", "desc", "entry")
 UNTITLED = "untitled"
 LONGEST_TITLE = 200
 
@@ -34,7 +32,7 @@ _FIRST_HEADING = re.compile(r"\A\s*#[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class SourceEntry:
-    """A text with what is known about it, before it is cut."""
+    """A text and its properties, before it is split."""
 
     title: str
     body: str
@@ -46,18 +44,19 @@ class SourceEntry:
 
 
 def normalize_srd(raw: str | Mapping[str, Any]) -> list[Chunk]:
-    """Cut a rule into chunks; raises `Invalid` when there is no text."""
+    """Split a rule into chunks; raises `Invalid` when there is no text."""
     return chunk_entry(read_entry(raw), domain="srd")
 
 
 def normalize_lore(raw: str | Mapping[str, Any]) -> list[Chunk]:
-    """Cut a lore entry into chunks; secret blocks are chunks of their own. Raises `Invalid` when
+    """Split a lore entry into chunks; secret blocks are chunks of their own. Raises `Invalid` when
     there is no text."""
     return chunk_entry(read_entry(raw), domain="lore")
 
 
 def chunk_entry(entry: SourceEntry, *, domain: Domain) -> list[Chunk]:
     pieces = [piece for piece in cut(entry.body) if piece.text]
+    # An entry without a body is found by its title; one whose body is an empty secret is not.
     if not pieces and not entry.body.strip():
         pieces = [Piece(entry.title, text=entry.title)]
     return [
@@ -67,26 +66,25 @@ def chunk_entry(entry: SourceEntry, *, domain: Domain) -> list[Chunk]:
 
 
 def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
-    """Understand `raw`; what has no place of its own is kept in `extra`."""
+    """Parse `raw`; fields without an attribute of their own go to `extra`."""
     if isinstance(raw, str):
-        fields, body = split_front_matter(clean_text(raw))
-        return _entry({**fields, "body": body})
-    if isinstance(raw, Mapping):
-        return _entry(raw)
-    raise Invalid(
-        f"An entry is text or an object with a title and a text, not {type(raw).__name__}."
-    )
-
-
-def _entry(fields: Mapping[str, Any]) -> SourceEntry:
+        front_matter, markdown = split_front_matter(clean_text(raw))
+        fields: Mapping[str, Any] = {**front_matter, "body": markdown}
+    elif isinstance(raw, Mapping):
+        fields = raw
+    else:
+        kind = type(raw).__name__
+        raise Invalid(f"An entry is text or an object with a title and a text, not {kind}.")
     known_keys = {"language", "breadcrumb", "aliases", *TITLE_KEYS, *TEXT_KEYS, *ID_KEYS}
-    body = _text(_first(fields, TEXT_KEYS))
+    content = _first(fields, TEXT_KEYS)
+    # Some exports hold a list of paragraphs.
+    if isinstance(content, list):
+        content = "\n\n".join(str(part) for part in content)
+    body = clean_text(str(content or ""))
     heading = _FIRST_HEADING.match(body)
+    first_line = next((line.strip() for line in body.splitlines() if line.strip()), "")
     title = str(_first(fields, TITLE_KEYS) or "").strip() or (heading[1] if heading else "")
-    title = (
-        title
-        or next((line.strip() for line in body.splitlines() if line.strip()), "")[:LONGEST_TITLE]
-    )
+    title = title or first_line[:LONGEST_TITLE]
     if not title:
         raise Invalid("The entry is empty: it needs a text or a title.")
     return SourceEntry(
@@ -104,27 +102,15 @@ def _first(fields: Mapping[str, Any], keys: Sequence[str]) -> Any:
     return next((fields[key] for key in keys if fields.get(key)), None)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return clean_text("\n\n".join(str(part) for part in value))
-    return clean_text(str(value or ""))
-
-
 def _chunk(entry: SourceEntry, piece: Piece, *, domain: Domain, position: int) -> Chunk:
     headings = [*entry.breadcrumb, *(title for title in piece.headings if title != entry.title)]
-    secret = {} if piece.audiences is None else {"secret": True, "audiences": list(piece.audiences)}
-    return Chunk(
-        id=f"{entry.id}#{position}",
-        domain=domain,
-        text=piece.text,
-        payload={
-            "entry": entry.id,
-            "title": entry.title,
-            "aliases": list(entry.aliases),
-            "headings": headings,
-        },
-        metadata={**entry.extra, "language": entry.language, "position": position, **secret},
-    )
+    payload = {"entry": entry.id, "title": entry.title, "aliases": list(entry.aliases)}
+    payload["headings"] = headings
+    metadata = {**entry.extra, "language": entry.language, "position": position}
+    if piece.audiences is not None:
+        metadata |= {"secret": True, "audiences": list(piece.audiences)}
+    id = f"{entry.id}#{position}"
+    return Chunk(id=id, domain=domain, text=piece.text, payload=payload, metadata=metadata)
 
 
 class Summary(Protocol):
@@ -162,35 +148,29 @@ class Card(Protocol):
 
 
 def normalize_episode(summary: Summary) -> Chunk:
-    """Return the one chunk of an episode: what everyone may read who knows of it. Notes, flags,
-    changes of relations and secret blocks are the game master's, and NPCs may be unknown to
-    players: none of them is in it."""
+    """Return the one chunk of an episode: the text for everyone who may read the episode."""
+    # Notes, flags, changes of relations and secret blocks are for the game master, and NPCs may be
+    # unknown to players: a search must not find the episode by any of them.
     day, label = summary.when.in_world_at, summary.when.in_world_label
     about = [label, summary.where.replace("-", " "), ", ".join(summary.who.players)]
+    context = " · ".join(filter(None, about))
     return Chunk(
         id=summary.summary_id,
         domain="episode",
         text=clean_text(without_secrets(summary.what)),
         payload={"players": summary.who.players, "where": summary.where},
-        metadata={
-            "scene": summary.scene_id,
-            "in_world_at": day,
-            "context": " · ".join(filter(None, about)),
-        },
+        metadata={"scene": summary.scene_id, "in_world_at": day, "context": context},
     )
 
 
 def normalize_art(card: Card) -> Chunk:
-    """Return the one chunk of an art card: its prompt, under style and tags. What it shows may be
-    unknown to players, so names of entities stay out of the text."""
+    """Return the one chunk of an art card: its prompt, with style and tags as context. Names of
+    entities are left out, because players may not know them."""
+    context = " · ".join(filter(None, [", ".join(card.visual_tags), card.style]))
     return Chunk(
         id=card.image_id,
         domain="art",
         text=clean_text(card.prompt_text),
         payload={"style": card.style, "visual_tags": card.visual_tags},
-        metadata={
-            "scene": card.scene_id,
-            "tags": card.visual_tags,
-            "context": " · ".join(filter(None, [", ".join(card.visual_tags), card.style])),
-        },
+        metadata={"scene": card.scene_id, "tags": card.visual_tags, "context": context},
     )

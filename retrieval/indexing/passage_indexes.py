@@ -1,5 +1,5 @@
-"""The derived indexes of passage tables. They are no migrations: models of embedding come and go on
-a live system."""
+"""The derived indexes of passage tables. They are not in migrations, because the embedding model
+may change on a live system."""
 
 import hashlib
 
@@ -10,8 +10,9 @@ from psycopg import sql
 from retrieval.models import Passage
 
 ROWS_WORTH_A_VECTOR_INDEX = 5_000
-"""Below, reading every vector takes under 20 ms and finds all of them."""
+"""Below it, comparing every vector takes under 20 ms and has full recall."""
 
+# Without fastupdate: a pending list would slow down the searches after a large write.
 WORDS = (
     "CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin (search_vector) WITH (fastupdate = off)"
 )
@@ -36,7 +37,7 @@ def create_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -
 
 
 def drop_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> None:
-    """Before a large load: filling the table first and then indexing it is four times faster."""
+    """Drop the word indexes before a large load: indexing the full table is four times faster."""
     with connection.cursor() as cursor:
         for suffix in WORD_INDEXES:
             cursor.execute(f'DROP INDEX IF EXISTS "{_name(model, suffix)}"')
@@ -45,16 +46,14 @@ def drop_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> 
 def create_vector_index(
     model: type[Passage], *, embedder: str, dims: int, using: str = "default"
 ) -> str:
-    """Index the vectors that `embedder` made, beside readers and writers; outside a transaction.
-    Return its name."""
+    """Create the index of the vectors of `embedder` without blocking readers and writers; call it
+    outside a transaction. Return the name of the index."""
     name = vector_index_name(model, embedder)
-    statement = _compose(
-        VECTORS, model, _suffix(embedder), dims=sql.Literal(dims), embedder=sql.Literal(embedder)
-    )
+    literals = {"dims": sql.Literal(dims), "embedder": sql.Literal(embedder)}
+    statement = _compose(VECTORS, model, _suffix(embedder), **literals)
     with connections[using].cursor() as cursor:
-        if not has_vector_index(
-            model, embedder, using
-        ):  # an interrupted build leaves an index that is never used
+        # An interrupted build leaves an invalid index, which IF NOT EXISTS would take for ours.
+        if not has_vector_index(model, embedder, using):
             cursor.execute(f'DROP INDEX IF EXISTS "{name}"')
         cursor.execute(statement)
     return name
@@ -74,11 +73,9 @@ def drop_vector_indexes(
 
 
 def has_vector_index(model: type[Passage], embedder: str, using: str = "default") -> bool:
+    statement = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid"
     with connections[using].cursor() as cursor:
-        cursor.execute(
-            "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid",
-            [vector_index_name(model, embedder)],
-        )
+        cursor.execute(statement, [vector_index_name(model, embedder)])
         return cursor.fetchone() is not None
 
 
@@ -91,6 +88,7 @@ def _suffix(embedder: str) -> str:
 
 
 def _name(model: type[Passage], suffix: str) -> str:
+    # PostgreSQL cuts names after 63 bytes; the end tells them apart.
     return f"{model._meta.db_table}_{suffix}"[-63:]
 
 

@@ -1,11 +1,10 @@
-"""Keep what is derived from passages in step with them: counts of words, and an index of vectors
-once it pays."""
+"""Maintenance of data derived from passages: word statistics and, for large tables, the vector
+index."""
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
-from django.db.models import F, Max, QuerySet
+from django.db.models import F, Max
 from django.utils import timezone
 
 from retrieval.embedders import get_embedder
@@ -15,28 +14,22 @@ from retrieval.models import Passage, ScopeStatistics
 from retrieval.search.compiled_rows import clear_row_estimates
 
 RECOUNT_INTERVAL = timedelta(seconds=60)
-"""A scope is counted again at most this often, and a write may take this long from its first row to
-its commit."""
+"""A scope is counted again at most this often. Also the longest transaction that is allowed for: a
+row has the time of its write, not of its commit."""
 RECOUNT_WINDOW = timedelta(days=1)
-"""How far back changed rows are looked for; what is older was counted by the daily count of
-everything."""
-
+"""How far back changed rows are searched for; the daily full count covers older ones."""
 REBUILD_BATCH = 2_000
 
 
 def recount_changed(model: type[Passage]) -> list[str]:
-    """Count the words of those scopes anew whose passages changed since they were counted; return
-    them."""
+    """Count the words again in scopes whose passages changed since their last count; return these
+    scopes."""
     now = timezone.now()
     recent = rows_with_scope(model).filter(updated_at__gt=now - RECOUNT_WINDOW)
-    last_changes = dict(
-        recent.values("counted_scope")
-        .annotate(last=Max("updated_at"))
-        .values_list("counted_scope", "last")
-    )
-    counts = ScopeStatistics.objects.filter(
-        domain=model.search_config.domain, scope__in=list(last_changes)
-    )
+    by_scope = recent.values("counted_scope").annotate(last=Max("updated_at"))
+    last_changes = dict(by_scope.values_list("counted_scope", "last"))
+    counts = ScopeStatistics.objects.filter(domain=model.search_config.domain)
+    counts = counts.filter(scope__in=list(last_changes))
     last_counts = dict(counts.values_list("scope", "refreshed_at"))
     due = [
         scope
@@ -53,15 +46,13 @@ def recount_changed(model: type[Passage]) -> list[str]:
 
 
 def index_vectors(model: type[Passage]) -> str | None:
-    """Build the vector index of the embedder in use if the table has grown so large that it pays;
-    return its name."""
+    """Create the vector index of the embedder in use if the table is large enough; return its
+    name."""
     embedder = get_embedder(model.search_config.domain)
-    rows = model._default_manager.filter(embedding_model=embedder.name)[
-        : passage_indexes.ROWS_WORTH_A_VECTOR_INDEX
-    ]
-    if rows.count() < passage_indexes.ROWS_WORTH_A_VECTOR_INDEX or passage_indexes.has_vector_index(
-        model, embedder.name
-    ):
+    enough = passage_indexes.ROWS_WORTH_A_VECTOR_INDEX
+    # The limit stops the count at the threshold: this runs every minute.
+    rows = model._default_manager.filter(embedding_model=embedder.name)[:enough]
+    if rows.count() < enough or passage_indexes.has_vector_index(model, embedder.name):
         return None
     return passage_indexes.create_vector_index(model, embedder=embedder.name, dims=embedder.dims)
 
@@ -69,25 +60,22 @@ def index_vectors(model: type[Passage]) -> str | None:
 def rebuild_words(
     model: type[Passage], on_batch: Callable[[int], None] = lambda _done: None
 ) -> int:
-    """Make the words of every passage anew from its text; return how many there are."""
-    count, last = 0, None
-    while keys := list(_after(model, last).values_list("pk", flat=True)[:REBUILD_BATCH]):
-        model._default_manager.filter(pk__in=keys).update(
-            search_vector=None
-        )  # the trigger fills it
-        count, last = count + len(keys), keys[-1]
+    """Compute the search vector of every passage again from its text; return the number of
+    passages."""
+    count, keys = 0, model._default_manager.order_by("pk").values_list("pk", flat=True)
+    batch = list(keys[:REBUILD_BATCH])
+    while batch:
+        # The trigger computes the vector on every update.
+        model._default_manager.filter(pk__in=batch).update(search_vector=None)
+        count += len(batch)
         on_batch(count)
+        batch = list(keys.filter(pk__gt=batch[-1])[:REBUILD_BATCH])
     count_words(model)
     clear_row_estimates()
     return count
 
 
 def retry_parked(model: type[Passage]) -> int:
-    """Free the passages that were given up and those that wait; return how many."""
+    """Make parked and waiting passages available for the next try; return their number."""
     stale = model._default_manager.filter(embedded_rev__lt=F("rev"), embed_tries__gt=0)
     return stale.update(embed_tries=0, embed_after=None, embed_error="")
-
-
-def _after(model: type[Passage], key: Any) -> "QuerySet[Any]":
-    rows = model._default_manager.order_by("pk")
-    return rows if key is None else rows.filter(pk__gt=key)

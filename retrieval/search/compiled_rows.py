@@ -29,15 +29,15 @@ CACHE_SECONDS = 30
 
 
 class CompiledRows:
-    """The rows of a queryset, for statements that Django's ORM cannot write. It is compiled at the
-    first use of each set of columns; whoever asks the same again and again keeps it by `kept`,
-    because building and compiling a queryset takes as long as a fast search."""
+    """The rows of a queryset, for statements that Django's ORM cannot express.
+
+    The SQL is compiled at the first use of each set of columns. Callers with recurring querysets
+    use `get_compiled_rows`, because building and compiling one takes as long as a fast search.
+    """
 
     def __init__(self, queryset: "QuerySet[Any, Any]") -> None:
-        self.queryset, self._sql_by_columns = (
-            queryset,
-            dict[tuple[str, ...], tuple[str, dict[str, Any]]](),
-        )
+        self.queryset = queryset
+        self._sql_by_columns: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}
 
     def sql(self, *columns: str) -> tuple[str, dict[str, Any]]:
         """Return the SQL that selects `columns`, with parameters named `f0`, `f1`, … so that it may
@@ -70,9 +70,8 @@ _lock = threading.Lock()
 
 
 def get_compiled_rows(key: Hashable, make: "Callable[[], QuerySet[Any, Any]]") -> CompiledRows:
-    """Return the rows that `make` selects, compiled when `key` was last seen. The key names
-    everything that the queryset depends on: what it holds is asked of the database anew each
-    time."""
+    """Return the compiled queryset of `make()`, cached by `key`, which must name everything that
+    the queryset depends on. Only SQL is cached: each use reads the database."""
     with _lock:
         rows = _rows_by_key.get(key)
     if rows is None:
@@ -97,13 +96,10 @@ def compile_sql(
     columns_only = queryset.order_by().values(*columns)
     try:
         sql, values = columns_only.query.get_compiler(queryset.db).as_sql()
-    except (
-        EmptyResultSet
-    ):  # such as `id__in=[]`: Django knows that nothing can match, and writes no SQL
-        nothing = (
-            queryset.model._base_manager.using(queryset.db).extra(where=["false"]).values(*columns)
-        )
-        sql, values = nothing.query.get_compiler(queryset.db).as_sql()
+    except EmptyResultSet:
+        # Such as `id__in=[]`: Django knows that nothing can match and writes no SQL.
+        nothing = queryset.model._base_manager.using(queryset.db).extra(where=["false"])
+        sql, values = nothing.values(*columns).query.get_compiler(queryset.db).as_sql()
     return sql, tuple(values)
 
 

@@ -1,4 +1,4 @@
-"""Hybrid search: words by BM25 and meaning by vectors, fused, in one statement inside the caller's
+"""Hybrid search: BM25 and vector similarity, fused, in one SQL statement within the caller's
 queryset."""
 
 import logging
@@ -16,7 +16,7 @@ from retrieval.errors import EmbedderDown
 from retrieval.presets import Mode, Preset, get_preset
 from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
 from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
-from retrieval.search.statement import QueryVector, Statement
+from retrieval.search.statement import HIT_COLUMNS, QueryVector, Statement
 from retrieval.search.telemetry import record_search
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Clock:
     laps: dict[str, float] = field(default_factory=dict)
 
     def lap(self, name: str) -> None:
-        """Note the milliseconds since the last lap."""
+        """Record the milliseconds since the last lap."""
         self.laps[name] = 1000 * (time.perf_counter() - self.start) - sum(self.laps.values())
 
 
@@ -76,15 +76,14 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
     statement = Statement(rows, vector, tuple(request.fields), request.one_of)
     text = statement.text(exact=estimate.exact)
     parameters = _parameters(plan, vector, estimate)
-    hits = [_hit(row, request.fields) for row in statement.run(text, parameters, plan.preset)]
+    hits = [to_hit(row, request.fields) for row in statement.run(text, parameters, plan.preset)]
     if vector and estimate.rows and all(hit.legs["vector"].score is None for hit in hits):
-        # No passage has a vector of this model yet. Without hits the words get the whole weight in
-        # a second try.
+        # No passage has a vector of this model yet. Without hits (mode `vector`), search again by
+        # words alone.
         missing_legs = ("vector",)
         parameters = _parameters(plan, None, estimate)
-        hits = hits or [
-            _hit(row, request.fields) for row in statement.run(text, parameters, plan.preset)
-        ]
+        rows_by_words = [] if hits else statement.run(text, parameters, plan.preset)
+        hits = hits or [to_hit(row, request.fields) for row in rows_by_words]
     clock.lap("sql")
 
     explanation = {
@@ -107,8 +106,7 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
 
 
 def _embed_query(plan: SearchPlan) -> tuple[QueryVector | None, tuple[str, ...]]:
-    """Return the vector of the query, and the legs that cannot take part because their model is
-    down."""
+    """Return the vector of the query, and the names of the legs whose model is down."""
     if plan.mode == Mode.KEYWORD:
         return None, ()
     embedder = get_embedder(plan.domain)
@@ -150,7 +148,7 @@ def _parameters(
         "named_scores": [float(named.score) for named in request.name_hits],
         "fusion": preset.fusion.value,
         "rrf_k": preset.rrf_k,
-        "vector_weight": _vector_weight(plan, vector),
+        "vector_weight": vector_weight(plan, vector),
         "vector_floor": preset.vector_floor,
         "evidence": preset.evidence,
         "name_weight": preset.name_weight,
@@ -158,7 +156,7 @@ def _parameters(
     }
 
 
-def _vector_weight(plan: SearchPlan, vector: QueryVector | None) -> float:
+def vector_weight(plan: SearchPlan, vector: QueryVector | None) -> float:
     if vector is None:
         return 0.0
     if plan.mode == Mode.VECTOR:
@@ -167,24 +165,11 @@ def _vector_weight(plan: SearchPlan, vector: QueryVector | None) -> float:
     return plan.preset.vector_weight if expanded is None else expanded
 
 
-def _hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
-    legs = {
-        "keyword": Leg(row["keyword_rank"], row["keyword"]),
-        "vector": Leg(row["vector_rank"], row["vector"]),
-    }
+def to_hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
+    legs = {name: Leg(row[f"{name}_rank"], row[name]) for name in ("keyword", "vector")}
     better_leg = min(legs, key=lambda name: legs[name].rank or math.inf)
     if row["kind"]:
         legs["name"] = Leg(1, row["named_score"])
-    return Hit(
-        id=row["id"],
-        text=row["text"],
-        context=row["context"],
-        metadata=row["metadata"],
-        payload=row["payload"],
-        language=row["language"],
-        updated_at=row["updated_at"],
-        score=row["score"],
-        legs=legs,
-        match=row["kind"] or better_leg,
-        fields={name: row[name] for name in fields},
-    )
+    columns: dict[str, Any] = {name: row[name] for name in HIT_COLUMNS}
+    extra, match = {name: row[name] for name in fields}, row["kind"] or better_leg
+    return Hit(**columns, score=row["score"], legs=legs, match=match, fields=extra)

@@ -85,8 +85,8 @@ def test_each_authors_intents_are_balanced_and_of_that_author_alone(author: str)
 
 
 def test_nothing_is_fitted_to_the_set_for_reporting_alone() -> None:
-    """It is labelled as unseen, balanced, and in no list of what is fitted to. Four short questions another author
-    happened to write as well."""
+    """It is labelled as unseen, balanced, and in no list of what is fitted to. Four short questions
+    another author happened to write as well."""
     intents, questions = rows("intents_c"), rows("abstention_c")
     assert {each["half"] for each in intents + questions} == {"unseen"}
     assert set(Counter((each["intent"], each["language"]) for each in intents).values()) == {10}

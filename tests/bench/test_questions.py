@@ -64,7 +64,9 @@ def test_questions_about_rules_name_rules() -> None:
 
 @pytest.fixture(scope="module")
 def rule_ids() -> set[str]:
-    """The ids that the importer gives to the rules of the real document; nothing is downloaded on a developer's run."""
+    """The ids that the importer gives to the rules of the real document; nothing is downloaded on a
+    developer's run.
+    """
     if not os.environ.get("CI") and not list((Path(settings.VAR_DIR) / "downloads").glob("*.whl")):
         pytest.skip("the SRD is not here: run `manage.py import_srd` once")
     edition = EDITIONS["5.1"]

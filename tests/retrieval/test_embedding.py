@@ -21,7 +21,7 @@ def _empty_table(transactional_db: None) -> Iterator[None]:
     BenchPassage.objects.all().delete()
 
 
-class Moody:
+class UnreliableEmbedder:
     """An embedder that does something first, or refuses some texts."""
 
     def __init__(self, before: Callable[[list[str]], None]) -> None:
@@ -36,7 +36,7 @@ class Moody:
     embed_query = embed_document
 
 
-def refusing(word: str) -> Callable[[list[str]], None]:
+def refuse_word(word: str) -> Callable[[list[str]], None]:
     def refuse(texts: list[str]) -> None:
         if any(word in text for text in texts):
             raise EmbedderDown("not this one")
@@ -50,7 +50,7 @@ def some_passages(count: int = 3) -> list[BenchPassage]:
     ]
 
 
-def let_them_wait_no_longer() -> None:
+def end_waits() -> None:
     BenchPassage.objects.update(embed_after=None)
 
 
@@ -65,7 +65,7 @@ def test_each_passage_gets_the_vector_of_its_text() -> None:
 
 def test_text_that_changes_while_the_model_runs_is_embedded_again() -> None:
     some_passages(1)
-    change = Moody(lambda _texts: BenchPassage.objects.update(text="Something else"))
+    change = UnreliableEmbedder(lambda _texts: BenchPassage.objects.update(text="Something else"))
     assert embed_pending(BenchPassage, embedder=change, limit=1) == 0
     assert pending_passages(BenchPassage).count() == 1
     assert embed_pending(BenchPassage) == 1
@@ -79,7 +79,8 @@ def test_no_lock_is_held_and_no_transaction_open_while_the_model_runs() -> None:
     some_passages(1)
     seen: list[bool] = []
     embed_pending(
-        BenchPassage, embedder=Moody(lambda _texts: seen.append(connection.in_atomic_block))
+        BenchPassage,
+        embedder=UnreliableEmbedder(lambda _texts: seen.append(connection.in_atomic_block)),
     )
     assert seen == [False]
 
@@ -88,7 +89,8 @@ def test_two_workers_do_not_take_the_same_passage() -> None:
     some_passages(3)
     second: list[int] = []
     embed_pending(
-        BenchPassage, embedder=Moody(lambda _texts: second.append(embed_pending(BenchPassage)))
+        BenchPassage,
+        embedder=UnreliableEmbedder(lambda _texts: second.append(embed_pending(BenchPassage))),
     )
     assert second == [0]
 
@@ -103,19 +105,19 @@ def test_a_killed_worker_gives_its_passages_back_when_the_lease_ends() -> None:
         raise Killed
 
     with pytest.raises(Killed):
-        embed_pending(BenchPassage, embedder=Moody(kill))
+        embed_pending(BenchPassage, embedder=UnreliableEmbedder(kill))
     assert embed_pending(BenchPassage) == 0
-    let_them_wait_no_longer()
+    end_waits()
     assert embed_pending(BenchPassage) == 2
 
 
 def test_a_text_that_the_model_refuses_does_not_hold_up_the_others_and_is_parked() -> None:
     some_passages(3)
     BenchPassage.objects.create(key="poison", text="poison")
-    picky = Moody(refusing("poison"))
+    picky = UnreliableEmbedder(refuse_word("poison"))
     assert embed_pending(BenchPassage, embedder=picky) == 3
     for _again in range(PARKED_AFTER):
-        let_them_wait_no_longer()
+        end_waits()
         try:
             embed_pending(BenchPassage, embedder=picky)
         except EmbedderDown:
@@ -128,9 +130,9 @@ def test_a_text_that_the_model_refuses_does_not_hold_up_the_others_and_is_parked
 def test_a_model_that_is_down_parks_nothing() -> None:
     some_passages(3)
     for _again in range(PARKED_AFTER + 1):
-        let_them_wait_no_longer()
+        end_waits()
         with pytest.raises(EmbedderDown):
-            embed_pending(BenchPassage, embedder=Moody(refusing("")))
+            embed_pending(BenchPassage, embedder=UnreliableEmbedder(refuse_word("")))
     assert not parked_passages(BenchPassage).exists()
 
 

@@ -192,7 +192,7 @@ def test_a_hidden_passage_changes_no_score_of_another_audience(shelf: object) ->
 
 
 def test_a_broken_embedder_takes_only_its_leg_with_it(shelf: object, settings: Any) -> None:
-    settings.EMBEDDER = "tests.retrieval.test_search.Down"
+    settings.EMBEDDER = "tests.retrieval.test_search.UnavailableEmbedder"
     rows = BenchPassage.objects.filter(tenant="ferrymark")
     found = search(
         rows,
@@ -247,7 +247,7 @@ def test_an_impossible_filter_finds_nothing(shelf: object) -> None:
     ).hits
 
 
-class Down:
+class UnavailableEmbedder:
     """An embedder whose model cannot be reached."""
 
     name, dims = "down", 8

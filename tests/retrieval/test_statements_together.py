@@ -29,16 +29,16 @@ def table() -> Any:
         cursor.execute("DROP TABLE together")
 
 
-def shown(*statements: Any) -> Any:
+def fetch_last(*statements: Any) -> Any:
     return execute_together(DEFAULT_DB_ALIAS, *statements).fetchall()
 
 
 def test_a_setting_holds_for_the_statements_after_it_and_no_longer() -> None:
     for _time in ("first", "prepared", "prepared again"):
-        assert shown(LIMIT, SHOW) == [("4321ms",)]
-        assert shown(SHOW) != [("4321ms",)]
+        assert fetch_last(LIMIT, SHOW) == [("4321ms",)]
+        assert fetch_last(SHOW) != [("4321ms",)]
     with transaction.atomic():
-        assert shown(LIMIT, SHOW) == [("4321ms",)]
+        assert fetch_last(LIMIT, SHOW) == [("4321ms",)]
 
 
 @pytest.mark.parametrize("block", [nullcontext, transaction.atomic])
@@ -56,11 +56,11 @@ def test_after_a_failure_the_same_statement_can_be_prepared_again(times: int) ->
     connection.close()  # a connection that has not prepared the statement for another test
     number: Any = ("SELECT %(n)s::int AS n", {"n": 4})
     for _time in range(times - 1):
-        shown(number)
+        fetch_last(number)
     with pytest.raises(DatabaseError, match="division by zero"):
-        shown(("SELECT 1 / %(n)s::int", {"n": 0}), number)
+        fetch_last(("SELECT 1 / %(n)s::int", {"n": 0}), number)
     for _time in range(4):
-        assert shown(number) == [(4,)]
+        assert fetch_last(number) == [(4,)]
 
 
 @pytest.mark.parametrize("block", [nullcontext, transaction.atomic])
@@ -68,5 +68,5 @@ def test_a_cancelled_statement_leaves_a_usable_connection(block: Any) -> None:
     limit: Any = ("SELECT set_config('statement_timeout', '50ms', true)", {})
     with block():
         with pytest.raises(OperationalError, match="statement timeout"):
-            shown(limit, ("SELECT pg_sleep(5)", {}))
-        assert shown(("SELECT 1", {})) == [(1,)]
+            fetch_last(limit, ("SELECT pg_sleep(5)", {}))
+        assert fetch_last(("SELECT 1", {})) == [(1,)]

@@ -28,13 +28,13 @@ def write(items: Sequence[Chunk]) -> int:
 
 @pytest.fixture
 def store(transactional_db: None) -> Iterator[PostgresStore]:
-    shelf = StoreDomain(
+    store_domain = StoreDomain(
         rows=lambda: BenchPassage.objects.filter(tenant="ferrymark"),
         scopes=["ferrymark"],
         write=write,
         filters=frozenset({"kind", "day"}),
     )
-    yield PostgresStore({"lore": shelf})
+    yield PostgresStore({"lore": store_domain})
     BenchPassage.objects.all().delete()
 
 

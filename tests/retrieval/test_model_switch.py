@@ -18,7 +18,7 @@ from retrieval.indexing.model_switch import (
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-class NextModel:
+class NewEmbedder:
     """As if a new model: other vectors, another width."""
 
     name, dims = "next", 8
@@ -31,7 +31,7 @@ class NextModel:
 
 
 @pytest.fixture(autouse=True)
-def _shelf(transactional_db: None) -> Iterator[None]:
+def _passages(transactional_db: None) -> Iterator[None]:
     BenchPassage.objects.bulk_create(
         [BenchPassage(key=str(n), text=f"Passage number {n}") for n in range(5)]
     )
@@ -45,9 +45,9 @@ def models_in_use() -> set[str]:
 
 
 def test_the_old_vectors_serve_until_the_new_ones_are_complete() -> None:
-    assert stage_vectors(BenchPassage, NextModel()) == 5
+    assert stage_vectors(BenchPassage, NewEmbedder()) == 5
     assert models_in_use() == {get_embedder().name}
-    assert swap_vectors(BenchPassage, NextModel()) == 5
+    assert swap_vectors(BenchPassage, NewEmbedder()) == 5
     assert models_in_use() == {"next"}
     assert not pending_passages(BenchPassage).exists()
 
@@ -57,16 +57,16 @@ def test_an_interrupted_staging_goes_on_where_it_stopped() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stage_vectors(BenchPassage, NextModel(), on_batch=stop)
+        stage_vectors(BenchPassage, NewEmbedder(), on_batch=stop)
     BenchPassage.objects.create(key="late", text="Written meanwhile")
-    assert stage_vectors(BenchPassage, NextModel()) == 1
+    assert stage_vectors(BenchPassage, NewEmbedder()) == 1
 
 
 def test_text_that_changed_after_staging_is_embedded_with_the_new_model() -> None:
-    stage_vectors(BenchPassage, NextModel())
+    stage_vectors(BenchPassage, NewEmbedder())
     BenchPassage.objects.filter(key="3").update(text="Something else")
-    assert passages_to_stage(BenchPassage, NextModel()).count() == 1
-    assert swap_vectors(BenchPassage, NextModel()) == 4
-    embed_pending(BenchPassage, embedder=NextModel())
+    assert passages_to_stage(BenchPassage, NewEmbedder()).count() == 1
+    assert swap_vectors(BenchPassage, NewEmbedder()) == 4
+    embed_pending(BenchPassage, embedder=NewEmbedder())
     assert models_in_use() == {"next"}
-    assert not foreign_passages(BenchPassage, NextModel()).exists()
+    assert not foreign_passages(BenchPassage, NewEmbedder()).exists()

@@ -19,7 +19,7 @@ DRAGON = "A dragon sleeps below the salt mine."
 
 
 @pytest.fixture
-def _nothing_remembered(db: None) -> None:
+def _empty_caches(db: None) -> None:
     """Worlds that a whole module shares are committed, and so are the vectors of their texts."""
     CachedVector.objects.all().delete()
 
@@ -79,7 +79,7 @@ def test_many_threads_may_ask_at_once(hosted_embedder: Loopback) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("_nothing_remembered")
+@pytest.mark.usefixtures("_empty_caches")
 def test_what_was_embedded_before_a_failure_is_kept(hosted_embedder: Loopback) -> None:
     texts = [f"Day {day} on the river" for day in range(300)]
     hosted_embedder.embeddings.then(
@@ -106,7 +106,7 @@ def test_deletion_for_good_takes_the_vectors_along() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("_nothing_remembered")
+@pytest.mark.usefixtures("_empty_caches")
 def test_vectors_nobody_used_for_long_are_pruned(settings: Any) -> None:
     get_embedder().embed_document([MIRA, DRAGON])
     CachedVector.objects.update(
