@@ -1,7 +1,7 @@
 """The search statement: compiled for a queryset, and executed under a time limit."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -184,9 +184,10 @@ def execute_together(db: str, *statements: tuple[Any, Mapping[str, Any]]) -> Any
                 cursor.execute(text, values)
     except Error:
         # psycopg (3.3) goes on to use the name of a statement whose preparation was skipped because
-        # one before it had failed. A rollback makes it forget the names; without one, this does.
-        if not link.in_atomic_block:
-            with suppress(Error), link.cursor() as deallocation:
-                deallocation.execute("DEALLOCATE ALL")
+        # one before it had failed. A rollback makes it forget the names; without a transaction to
+        # roll back the connection is not used again.
+        if not link.in_atomic_block and link.connection:
+            link.connection.close()
+            link.close()
         raise
     return cursor
