@@ -18,8 +18,8 @@ from openai import AsyncOpenAI
 
 from memory_site.client import Memory37Client, Memory37Error
 
-RULES = """You are the game master of a tabletop scene. Before you state a rule, a place, a person or
-a past event, look it up with a tool. What the tools do not show, you do not know: say so in the
+RULES = """You are the game master of a tabletop scene. Before you state a rule, a place, a person
+or a past event, look it up with a tool. What the tools do not show, you do not know: say so in the
 story rather than invent it. Answer the players in two to five sentences."""
 MOST_TURNS = 8
 

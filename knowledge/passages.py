@@ -169,10 +169,14 @@ def _match(
 def _copy_columns(passage: AnyPassage, row: AnyPassage, columns: tuple[str, ...]) -> bool:
     """Bring `row` to what `passage` holds; return whether that changed anything."""
     # Reveals are written to the row alone, so a newly cut passage takes them over.
-    if isinstance(passage, LorePassage) and isinstance(row, LorePassage):
-        if passage.secret and row.secret:
-            passage.revealed_to = row.revealed_to
-            passage.set_audience()
+    if (
+        isinstance(passage, LorePassage)
+        and isinstance(row, LorePassage)
+        and passage.secret
+        and row.secret
+    ):
+        passage.revealed_to = row.revealed_to
+        passage.set_audience()
     if all(getattr(passage, name) == getattr(row, name) for name in columns):
         return False
     for name in columns:

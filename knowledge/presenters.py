@@ -1,5 +1,5 @@
-"""The answer of a search, cut to a budget of characters, and what of a rule or a lore entry it shows
-to whom: players get the fields of `HitOut` and no others.
+"""The answer of a search, cut to a budget of characters, and what of a rule or a lore entry it
+shows to whom: players get the fields of `HitOut` and no others.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

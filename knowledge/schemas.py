@@ -19,8 +19,20 @@ from worlds.base_schemas import MAX_K, Day, MaxChars, StrictModel
 from worlds.tool_args import ToolRequest
 
 RuleKind = Literal[
-    Literal["section", "condition", "spell", "monster", "class", "feature", "ancestry"],
-    Literal["background", "feat", "equipment", "magic_item", "skill", "term", "custom"],
+    "section",
+    "condition",
+    "spell",
+    "monster",
+    "class",
+    "feature",
+    "ancestry",
+    "background",
+    "feat",
+    "equipment",
+    "magic_item",
+    "skill",
+    "term",
+    "custom",
 ]
 LoreKind = Literal["place", "faction", "biography", "timeline", "event", "item", "custom"]
 Status = Literal["draft", "published"]

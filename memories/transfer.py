@@ -30,10 +30,20 @@ from memories.models import (
 from retrieval.errors import Conflict, Invalid
 from worlds.models import World
 
-DERIVED_FIELDS = set(
-    "embedding embedding_model search_vector word_count rev embedded_rev embed_tries embed_after "
-    "embed_error observations words_counted words_uncounted".split()
-)
+DERIVED_FIELDS = {
+    "embedding",
+    "embedding_model",
+    "search_vector",
+    "word_count",
+    "rev",
+    "embedded_rev",
+    "embed_tries",
+    "embed_after",
+    "embed_error",
+    "observations",
+    "words_counted",
+    "words_uncounted",
+}
 # In the order of their foreign keys: an import inserts what a row refers to before the row.
 MODELS: dict[type[models.Model], str] = {
     Observation: "namespace",

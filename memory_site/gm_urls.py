@@ -10,10 +10,10 @@ from npcs import views as npcs
 from worlds import views as worlds
 
 urlpatterns = [
-    path("", site.home, name="world-home"),
+    path("", site.home_page, name="world-home"),
     path("as/", worlds.view_as, name="view-as"),
-    path("search/", site.find, name="find"),
-    path("inbox/", site.inbox, name="inbox"),
+    path("search/", site.search_page, name="find"),
+    path("inbox/", site.inbox_page, name="inbox"),
     path("audit/", worlds.audit, name="audit"),
     path("npcs/", npcs.npc_list, name="npcs"),
     path("npcs/changes/<int:change>/", npcs.rule, name="rule-on-change"),

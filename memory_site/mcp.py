@@ -31,9 +31,9 @@ from worlds.rest import key_in_headers
 
 MAX_BODY = 10 * 1024 * 1024
 INSTRUCTIONS = (
-    "The memory of a tabletop world. Look facts up before you state them, cite their source, and say "
-    "so when nothing is"
-    " found. What a tool does not show, the characters at the table do not know."
+    "The memory of a tabletop world. Look facts up before you state them, cite their source, and "
+    "say so when nothing is found. What a tool does not show, the characters at the table do not "
+    "know."
 )
 T = TypeVar("T")
 FindCaller = Callable[[Any], Caller]

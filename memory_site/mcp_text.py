@@ -4,10 +4,23 @@ machines compare."""
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-HIDDEN_FIELDS = set(
-    "id score legs rank match updated_at created_at version visibility metadata payload explain"
-    " language truncated degraded".split()
-)
+HIDDEN_FIELDS = {
+    "id",
+    "score",
+    "legs",
+    "rank",
+    "match",
+    "updated_at",
+    "created_at",
+    "version",
+    "visibility",
+    "metadata",
+    "payload",
+    "explain",
+    "language",
+    "truncated",
+    "degraded",
+}
 
 
 def to_text(answer: Mapping[str, Any]) -> str:

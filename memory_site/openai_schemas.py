@@ -11,7 +11,12 @@ from typing import Any
 
 from memory_site.toolbox import Tool
 
-_BOUNDS = dict(minimum="≥ {}", maximum="≤ {}", exclusiveMinimum="> {}", exclusiveMaximum="< {}")
+_BOUNDS = {
+    "minimum": "≥ {}",
+    "maximum": "≤ {}",
+    "exclusiveMinimum": "> {}",
+    "exclusiveMaximum": "< {}",
+}
 _LENGTHS = {"maxLength": "≤ {} chars", "maxItems": "≤ {}", "minItems": "≥ {}"}
 # What strict decoding refuses, besides what `describe_limits` says in words.
 _REFUSED = {"$defs", "description", "default", "format", "title", "minLength", "pattern"}

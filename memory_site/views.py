@@ -20,11 +20,11 @@ from worlds.in_world_days import names_of_days
 from worlds.pages import Viewer, gm_page, page, render_page
 
 LATEST = 5
-FOUND = 6
+HITS_PER_KIND = 6
 
 
 @page
-def home(request: HttpRequest, viewer: Viewer) -> HttpResponse:
+def home_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """The overview of a world: its NPCs, its latest sessions and episodes, open decisions."""
     world, audience = viewer.world, viewer.audience
     npcs = list(NPC.objects.in_world(world).visible_to(audience).order_by("-updated_at")[:LATEST])
@@ -53,7 +53,7 @@ def _waiting(viewer: Viewer) -> dict[str, Any]:
 
 
 @gm_page
-def inbox(request: HttpRequest, viewer: Viewer) -> HttpResponse:
+def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """Everything that a game master should decide, in one place."""
     held = DispositionChange.objects.in_world(viewer.world).pending().select_related("npc", "party")
     changes = [
@@ -73,22 +73,22 @@ def inbox(request: HttpRequest, viewer: Viewer) -> HttpResponse:
 
 
 @page
-def find(request: HttpRequest, viewer: Viewer) -> HttpResponse:
+def search_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """Search everything: the answers of the tools for the viewer's audience, and NPCs by name."""
     question = request.GET.get("q", "").strip()
     if not question:
         return render_page(request, viewer, "gm/find.html", q="", found=None)
     try:
-        found = _found(viewer, question)
+        found = search_all_domains(viewer, question)
     except Problem as problem:
         return render_page(request, viewer, "gm/find.html", q=question, found=None, problem=problem)
     return render_page(request, viewer, "gm/find.html", q=question, found=found)
 
 
-def _found(viewer: Viewer, question: str) -> dict[str, Any]:
+def search_all_domains(viewer: Viewer, question: str) -> dict[str, Any]:
     caller = Caller(world=viewer.world, audience=viewer.audience)
-    lore = lore_search(LoreQuestion(query=question, k=FOUND), caller)
-    rules = rules_lookup(RulesQuestion(term=question, k=FOUND), caller)
+    lore = lore_search(LoreQuestion(query=question, k=HITS_PER_KIND), caller)
+    rules = rules_lookup(RulesQuestion(term=question, k=HITS_PER_KIND), caller)
     named = (
         NPC.objects.in_world(viewer.world)
         .visible_to(viewer.audience)
@@ -102,13 +102,13 @@ def _found(viewer: Viewer, question: str) -> dict[str, Any]:
             query=question,
             scopes=scopes,
             hidden=viewer.is_gm,
-            limit=FOUND,
+            limit=HITS_PER_KIND,
             language=viewer.world.language,
         ),
     )
     episodes_by_id = episodes.with_source().in_bulk([hit.id for hit in hits])
     return {
-        "npcs": named[:FOUND],
+        "npcs": named[:HITS_PER_KIND],
         "lore": lore.hits,
         "rules": rules.hits,
         "episodes": [episodes_by_id[hit.id] for hit in hits if hit.id in episodes_by_id],

@@ -198,7 +198,16 @@ def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Dispositi
                 updated_at=timezone.now(),
             )
         )
-    columns = "score axes trend changes pending in_world_at last_change updated_at".split()
+    columns = [
+        "score",
+        "axes",
+        "trend",
+        "changes",
+        "pending",
+        "in_world_at",
+        "last_change",
+        "updated_at",
+    ]
     return Disposition.objects.bulk_create(
         rows, update_conflicts=True, unique_fields=["npc", "party"], update_fields=columns
     )

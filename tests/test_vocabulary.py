@@ -12,14 +12,66 @@ from django.conf import settings
 APPS = ("retrieval", "worlds", "knowledge", "episodes", "npcs", "art", "memories", "memory_site")
 ROOT = Path(settings.BASE_DIR)
 
-IRREGULAR = """
-    begun bought bound brought built caught chosen cut dealt done drawn fallen felt forgotten fought
-    found given gone grown heard held kept known laid led left lent lost made meant met paid read
-    said seen sent shown shut sold sought spent split spoken spread struck taken taught thought told
-    understood woken won worn written
-""".split()
+IRREGULAR = [
+    "begun",
+    "bought",
+    "bound",
+    "brought",
+    "built",
+    "caught",
+    "chosen",
+    "cut",
+    "dealt",
+    "done",
+    "drawn",
+    "fallen",
+    "felt",
+    "forgotten",
+    "fought",
+    "found",
+    "given",
+    "gone",
+    "grown",
+    "heard",
+    "held",
+    "kept",
+    "known",
+    "laid",
+    "led",
+    "left",
+    "lent",
+    "lost",
+    "made",
+    "meant",
+    "met",
+    "paid",
+    "read",
+    "said",
+    "seen",
+    "sent",
+    "shown",
+    "shut",
+    "sold",
+    "sought",
+    "spent",
+    "split",
+    "spoken",
+    "spread",
+    "struck",
+    "taken",
+    "taught",
+    "thought",
+    "told",
+    "understood",
+    "woken",
+    "won",
+    "worn",
+    "written",
+]
 NOT_PARTICIPLES = {"embed", "exceed", "feed", "need", "proceed", "seed", "speed", "succeed"}
 """Verbs in the infinitive, and nouns."""
+QUERYSET_FILTERS = {"believed", "published"}
+"""Adjectives, as Django names the filters of a queryset."""
 VERBS_TOO = {"cut", "read", "shut", "split", "spread", "left"}
 """Also the infinitive (or, `left`, an opposite of right)."""
 
@@ -44,7 +96,7 @@ def product_files() -> Iterator[Path]:
 
 def is_lone_participle(name: str) -> bool:
     word = name.strip("_")
-    if "_" in word or word in NOT_PARTICIPLES or word in VERBS_TOO:
+    if "_" in word or word in NOT_PARTICIPLES | VERBS_TOO | QUERYSET_FILTERS:
         return False
     return word in IRREGULAR or (len(word) > 3 and word.endswith("ed"))
 

@@ -231,7 +231,7 @@ class AuditedCallAdmin(ReadOnly, WorldScoped, ModelAdmin):
         "key",
         "status",
         "code",
-        "found",
+        "returned_rows",
         "milliseconds",
         "request_id",
     ]
@@ -243,5 +243,5 @@ class AuditedCallAdmin(ReadOnly, WorldScoped, ModelAdmin):
     show_full_result_count = False
 
     @admin.display(description=_("rows"))
-    def found(self, call: AuditedCall) -> int:
+    def returned_rows(self, call: AuditedCall) -> int:
         return len(call.returned)

@@ -29,9 +29,10 @@ class RequestModel(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def check_as_schema(cls, value: Any, info: ValidationInfo) -> Any:
-        if isinstance(value, bool | int | float | str):
-            if problem := problem_with(value, *field_rules(cls, info.field_name or "")):
-                raise ValueError(problem)
+        if not isinstance(value, bool | int | float | str):
+            return value
+        if problem := problem_with(value, *field_rules(cls, info.field_name or "")):
+            raise ValueError(problem)
         return value
 
 

@@ -14,10 +14,35 @@ from mdit_py_plugins.container import container_plugin
 
 from retrieval.text import replace_links
 
-TAGS = set(
-    "a b blockquote br code del div em h1 h2 h3 h4 hr li ol p pre s span strong table tbody td th"
-    " thead tr ul".split()
-)
+TAGS = {
+    "a",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "del",
+    "div",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "s",
+    "span",
+    "strong",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+}
 ATTRIBUTES = {"a": {"href", "title"}, "div": {"class"}, "span": {"class"}, "ol": {"start"}}
 
 

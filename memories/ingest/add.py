@@ -6,7 +6,7 @@ are planned again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from memories import core
@@ -217,7 +217,7 @@ class ModelAdd:
     model: StructuredModel
     queries: Vectors | None
     related_texts: dict[UUID, str] | None = None
-    plan: Plan = Plan()
+    plan: Plan = field(default_factory=Plan)
     core_seen: core.CurrentCore | None = None
     core_text: str | None = None
 

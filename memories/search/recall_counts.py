@@ -1,7 +1,7 @@
 """Count recalls without a write per read: the process adds them up and writes them at intervals.
 
-A process that dies takes at most `INTERVAL_SECONDS` seconds of counts with it; they are statistics, not
-memories.
+A process that dies takes at most `INTERVAL_SECONDS` seconds of counts with it; they are statistics,
+not memories.
 """
 
 import atexit

@@ -1,5 +1,5 @@
-"""Words: what counts as one, in which script and language it is, and its stem, by which the forms of
-one word compare as equal."""
+"""Words: what counts as one, in which script and language it is, and its stem, by which the forms
+of one word compare as equal."""
 
 import re
 import threading

@@ -1,4 +1,6 @@
-"""Clients that behave, and clients that do not. Vectors are given by hand where a test is about distances."""
+"""Clients that behave, and clients that do not. Vectors are given by hand where a test is about
+distances.
+"""
 
 import hashlib
 from collections.abc import Sequence
@@ -88,7 +90,9 @@ def between(prompt: str, start: str, end: str) -> list[str]:
 
 
 def new_contents(prompt: str) -> list[str]:
-    """Read the prompt as a stranger would: from `New contents:` to the line that starts with `Task:`."""
+    """Read the prompt as a stranger would: from `New contents:` to the line that starts with
+    `Task:`.
+    """
     lines = prompt.splitlines()
     start = lines.index("New contents:")
     end = next(

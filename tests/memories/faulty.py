@@ -1,7 +1,9 @@
-"""A plain script that a test runs: `add` under faults, in processes that are killed. Prints one JSON object.
+"""A plain script that a test runs: `add` under faults, in processes that are killed. Prints one
+JSON object.
 
-Usage: python -m tests.memories.faulty FOLDER. Every add runs in a fork, so that its death takes nothing along; a pipe
-tells whether it was acknowledged. Afterwards every acknowledged content has to be in use or in history.
+Usage: python -m tests.memories.faulty FOLDER. Every add runs in a fork, so that its death takes
+nothing along; a pipe tells whether it was acknowledged. Afterwards every acknowledged content has
+to be in use or in history.
 """
 
 import json
@@ -28,7 +30,9 @@ def main(folder: Path) -> None:
 
 
 def prepare(folder: Path) -> None:
-    """Import everything here, where no connection is open, and let a fork make the tables: forks are then quick."""
+    """Import everything here, where no connection is open, and let a fork make the tables: forks
+    are then quick.
+    """
     from memories.haema import memory, standalone
     from tests.memories import fakes
 
@@ -39,7 +43,9 @@ def prepare(folder: Path) -> None:
 
 
 def under_faults(folder: Path, fault: Callable[..., Any]) -> dict[str, Any]:
-    """Strike before the first statement of an add, then before the second, until an add comes through."""
+    """Strike before the first statement of an add, then before the second, until an add comes
+    through.
+    """
     acknowledged, struck = [], 0
     assert in_fork(lambda: add(folder, ["the very first"])) == 0
     acknowledged.append("the very first")
@@ -55,7 +61,9 @@ def under_faults(folder: Path, fault: Callable[..., Any]) -> dict[str, Any]:
 
 
 def concurrently(folder: Path) -> dict[str, Any]:
-    """Eight processes add to one namespace at once; all their contents lie on top of one another."""
+    """Eight processes add to one namespace at once; all their contents lie on top of one
+    another.
+    """
     in_fork(lambda: add(folder, ["the very first"]))
     texts = [[f"writer {writer} says {n}" for n in range(3)] for writer in range(WRITERS)]
     children = [
@@ -130,7 +138,9 @@ def standing(folder: Path) -> set[str]:
 
 
 def lost(folder: Path, acknowledged: list[str]) -> list[str]:
-    """Told by a fork, like everything that touches the database: this process must be able to fork."""
+    """Told by a fork, like everything that touches the database: this process must be able to
+    fork.
+    """
     reader, writer = os.pipe()
     child = fork(
         lambda: os.write(writer, json.dumps(sorted(set(acknowledged) - standing(folder))).encode())

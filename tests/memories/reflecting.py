@@ -1,8 +1,10 @@
-"""A plain script that a test runs, and kills: one worker that carries out a reflection in a process of its own.
+"""A plain script that a test runs, and kills: one worker that carries out a reflection in a process
+of its own.
 
-Usage: python -m tests.memories.reflecting DATABASE REFLECTION SECONDS [STOP]. It says "ready", waits for a line, and
-tries until it has the reflection or somebody has finished it; each try prints what came of it. With STOP it claims the
-reflection for SECONDS and stands still: "thinking" before anything is embedded, "writing" with insights half written.
+Usage: python -m tests.memories.reflecting DATABASE REFLECTION SECONDS [STOP]. It says "ready",
+waits for a line, and tries until it has the reflection or somebody has finished it; each try prints
+what came of it. With STOP it claims the reflection for SECONDS and stands still: "thinking" before
+anything is embedded, "writing" with insights half written.
 """
 
 import json

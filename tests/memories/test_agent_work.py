@@ -1,4 +1,6 @@
-"""An agent's own work: working memory, episodes, patterns, rules. On a store in memory where no database is needed."""
+"""An agent's own work: working memory, episodes, patterns, rules. On a store in memory where no
+database is needed.
+"""
 
 from pathlib import Path
 
@@ -333,7 +335,10 @@ def test_rules_are_seen_in_a_change() -> None:
     before = (
         "def f(x=[]):\n    try:\n        return eval(x)\n    except:\n        return x == None\n"
     )
-    after = "def f(x=None):\n    try:\n        return literal_eval(x)\n    except ValueError:\n        return x is None\n"
+    after = (
+        "def f(x=None):\n    try:\n        return literal_eval(x)\n"
+        "    except ValueError:\n        return x is None\n"
+    )
     names = {rule.name: rule.category for rule in detect_code_rules_from_patch(before, after)}
     assert names["no eval"] == RuleCategory.SECURITY
     assert names["no bare except"] == RuleCategory.ERROR_HANDLING

@@ -1,4 +1,6 @@
-"""Agent memory over REST and as tools: the scope, the key's own namespace, and nothing beside it."""
+"""Agent memory over REST and as tools: the scope, the key's own namespace, and nothing beside
+it.
+"""
 
 import json
 from typing import Any

@@ -1,4 +1,6 @@
-"""A batch of events: the same outcome as adding them one by one, all or nothing, and no race lost."""
+"""A batch of events: the same outcome as adding them one by one, all or nothing, and no race
+lost.
+"""
 
 import random
 import threading

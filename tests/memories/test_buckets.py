@@ -1,4 +1,6 @@
-"""The write and read pipelines: what is kept where, what is dropped and why, and in which order it comes back."""
+"""The write and read pipelines: what is kept where, what is dropped and why, and in which order it
+comes back.
+"""
 
 import threading
 from datetime import UTC, datetime, timedelta

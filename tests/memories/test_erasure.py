@@ -162,7 +162,9 @@ def test_nothing_to_name_is_nothing_to_erase(mira: Namespace) -> None:
 def test_after_any_deletion_nothing_is_left_and_nothing_else_is_lost(
     mira: Namespace, seed: int
 ) -> None:
-    """A random history of adds, edits, merges, splits and restores; then deletions, each verified."""
+    """A random history of adds, edits, merges, splits and restores; then deletions, each
+    verified.
+    """
     dice = random.Random(seed)
     facts = _history(mira, dice)
     for _ in range(4):

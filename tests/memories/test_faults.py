@@ -100,7 +100,9 @@ pytestmark = pytest.mark.timeout(
 
 @pytest.fixture(scope="module")
 def outcome() -> Iterator[dict[str, Any]]:
-    """One run of the script on a server of its own: also what a fresh clone does, tables and all."""
+    """One run of the script on a server of its own: also what a fresh clone does, tables and
+    all.
+    """
     folder = Path(tempfile.mkdtemp(prefix="m37-faults-"))
     folder.chmod(0o755)
     inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}

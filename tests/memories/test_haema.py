@@ -481,8 +481,8 @@ def test_a_folder_of_haema_is_taken_over(tmp_path: Path) -> None:
     (tmp_path / "core.md").write_text(CORE)
     with sqlite3.connect(tmp_path / "latest.sqlite3") as database:
         database.execute(
-            "CREATE TABLE latest_memories (id TEXT PRIMARY KEY, document TEXT, timestamp TEXT, timestamp_ms INTEGER, "
-            "deleted INTEGER)"
+            "CREATE TABLE latest_memories (id TEXT PRIMARY KEY, document TEXT, "
+            "timestamp TEXT, timestamp_ms INTEGER, deleted INTEGER)"
         )
         rows = [
             ("0f8fad5b-d9cb-469f-a165-70867728950e", "older", 1_700_000_000_000, 0),

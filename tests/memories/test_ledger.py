@@ -49,7 +49,8 @@ def test_the_writer_of_a_pending_memory_can_still_change_it(
     record = reviewed_store.add(MemoryRecord("The toll bell is cracked.", payload={"kind": "note"}))
     reviewed_store.update(record.id, payload={"kind": "note", "seen": 2})
     found = reviewed_store.get(record.id)
-    assert found is not None and found.payload["seen"] == 2
+    assert found is not None
+    assert found.payload["seen"] == 2
     assert reviewed_store.remove(record.id)
     assert MemoryItem.objects.get(pk=record.id).state == State.ARCHIVED
 

@@ -1,4 +1,6 @@
-"""Derived memories made again from their observations: by the language model when there is one, else as they came."""
+"""Derived memories made again from their observations: by the language model when there is one,
+else as they came.
+"""
 
 from io import StringIO
 from typing import Any

@@ -1,4 +1,6 @@
-"""Reflection: when it is due, what it makes, that it happens once, and what becomes of it when its ground goes."""
+"""Reflection: when it is due, what it makes, that it happens once, and what becomes of it when its
+ground goes.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Remembering without a language model: what is the same, nearly the same, and contradicting; provenance; time."""
+"""Remembering without a language model: what is the same, nearly the same, and contradicting;
+provenance; time.
+"""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,6 @@
-"""The review inbox: nothing the machine wrote is used before it is approved, and every decision can be looked up."""
+"""The review inbox: nothing the machine wrote is used before it is approved, and every decision can
+be looked up.
+"""
 
 from uuid import uuid4
 

@@ -107,7 +107,8 @@ def test_a_hash_in_fenced_code_is_no_heading() -> None:
 
 def test_a_secret_is_a_piece_of_its_own_and_its_fence_is_not_shown() -> None:
     open_before, secret, open_after = cut(
-        "# Mira\n\nA clerk.\n\n:::secret party:lanternbearers npc:Old-Tam\nShe forged it.\n:::\n\nShe hums.\n"
+        "# Mira\n\nA clerk.\n\n:::secret party:lanternbearers npc:Old-Tam\n"
+        "She forged it.\n:::\n\nShe hums.\n"
     )
     assert (open_before.audiences, open_after.audiences) == (None, None)
     assert secret.audiences == ("party:lanternbearers", "npc:old-tam")

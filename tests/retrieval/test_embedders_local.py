@@ -113,7 +113,8 @@ from retrieval.embedders.local import LocalEmbedder
 before = LocalEmbedder().embed_query(["dragon"])
 child = os.fork()
 if not child:
-    os._exit(0 if abs((LocalEmbedder().embed_query(["dragon"]) @ before.T).item() - 1) < 1e-4 else 3)
+    cosine = (LocalEmbedder().embed_query(["dragon"]) @ before.T).item()
+    os._exit(0 if abs(cosine - 1) < 1e-4 else 3)
 raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     with tempfile.TemporaryDirectory() as var:

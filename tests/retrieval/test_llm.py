@@ -152,8 +152,9 @@ def test_three_bad_answers_are_reported_with_the_reason(
     "wrapped",
     [
         '```json\n{"contents": ["Mira lent the party a boat.", "The tide was low."]}\n```',
-        'Sure {here}: {"contents": ["Mira lent the party a boat.", "The tide was low."]} Anything else?',
-        '<think>{"contents": ["no"]}</think>{"contents": ["Mira lent the party a boat.", "The tide was low."]}',
+        'Sure {here}: {"contents": ["Mira lent the party a boat.", "The tide was low."]} More?',
+        '<think>{"contents": ["no"]}</think>'
+        '{"contents": ["Mira lent the party a boat.", "The tide was low."]}',
     ],
 )
 def test_an_object_is_found_in_what_surrounds_it(

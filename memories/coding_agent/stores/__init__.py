@@ -9,9 +9,9 @@ from memories.coding_agent.stores.qdrant import EmbeddingMemoryStore
 __all__ = [
     "EmbeddingMemoryStore",
     "FileStore",
-    "StoreHit",
     "InMemoryStore",
     "MemoryRecord",
     "MemoryStore",
     "PostgresMemoryStore",
+    "StoreHit",
 ]

@@ -81,7 +81,7 @@ class InMemoryStore:
         bucket: Bucket | None = None,
         kind: str | None = None,
         limit: int = 1000,
-        with_pending: bool = False,
+        with_pending: bool = False,  # noqa: ARG002 - here nothing waits for approval
     ) -> list[MemoryRecord]:
         rows = reversed(list(self.read().records.values()))
         fitting = [row for row in rows if bucket in (None, row.bucket) and kind in (None, row.kind)]

@@ -95,7 +95,7 @@ class EmbeddingMemoryStore:
         bucket: Bucket | None = None,
         kind: str | None = None,
         limit: int = 1000,
-        with_pending: bool = False,
+        with_pending: bool = False,  # noqa: ARG002 - here nothing waits for approval
     ) -> list[MemoryRecord]:
         condition = record_filter(buckets=[bucket] if bucket else [], kind=kind)
         with client_errors():

