@@ -12,8 +12,8 @@ import numpy as np
 from django.db import connection
 from django.db.models import QuerySet
 
+from retrieval.domains import Scope
 from retrieval.embedders import get_embedder
-from retrieval.models import Scope
 from retrieval.search import Preset, named_parameters
 
 DEPTH = 50
