@@ -112,7 +112,7 @@ def test_ten_thousand_writes_and_two_kills_lose_nothing(world, neo, neo4j_server
     written = 0
     kills = [WRITES // 3, 2 * WRITES // 3]
     while written < WRITES:
-        written += WRITES[rng.choices(range(len(WRITES)), WEIGHTS)[0]](world, rng)
+        written += WRITERS[rng.choices(range(len(WRITERS)), WEIGHTS)[0]](world, rng)
         if kills and written > kills[0]:
             kills.pop(0)
             neo4j_server.kill()
@@ -165,5 +165,5 @@ def delete_people(world, rng):
     return GraphNode.objects.filter(pk__in=ids).delete()[0]
 
 
-WRITES = [write_people, write_acquaintances, change_visibility, rename_people, delete_people]
+WRITERS = [write_people, write_acquaintances, change_visibility, rename_people, delete_people]
 WEIGHTS = [3, 8, 5, 3, 1]
