@@ -7,8 +7,8 @@ from django.db import connection
 from retrieval.errors import AudienceAboveCap, RateLimited, Unauthorized, WrongScope
 from worlds import keys
 from worlds.audiences import GM, PUBLIC, Audience
-from worlds.lookup import find_party
-from worlds.models import ApiKey, Campaign, World
+from worlds.lookup import find_named_exactly
+from worlds.models import ApiKey, Campaign, Party, World
 
 # One upsert checks the key, counts the call for all processes together, and tells by the key's row
 # version whether it has changed since this process cached it. The table is unlogged: a crash of the
@@ -72,7 +72,10 @@ class Caller:
                 "leave out `as`, or ask as public."
             )
         if self.audience.is_gm and audience.kind == "party":
-            party = find_party(self.world, audience.slug, self.campaign)
+            parties = Party.objects.filter(world=self.world).select_related("campaign")
+            if self.campaign:
+                parties = parties.filter(campaign=self.campaign)
+            party = find_named_exactly(parties, audience.slug, what="party")
             campaign = self.campaign or party.campaign
             return replace(self, audience=Audience("party", party.slug), campaign=campaign)
         return replace(self, audience=audience)

@@ -59,10 +59,17 @@ def find_exact(rows: "QuerySet[Row, Any]", reference: str, *, what: str, key: st
     )
 
 
+def find_named_exactly(rows: "QuerySet[Row, Any]", reference: str, *, what: str) -> Row:
+    """Return the row whose slug, id or whole name is `reference`; raises `NotFound` with the
+    nearest slugs. For what decides where a write goes or what a caller may see: there a slip is
+    refused."""
+    matches = [] if find_by_key(rows, reference) else list(rows.filter(name__iexact=reference)[:2])
+    return matches[0] if len(matches) == 1 else find_exact(rows, reference, what=what, key="slug")
+
+
 def find_campaign(world: World, reference: str) -> Campaign:
-    return find_row(
-        Campaign.objects.filter(world=world).select_related("world"), reference, what="campaign"
-    )
+    campaigns = Campaign.objects.filter(world=world).select_related("world")
+    return find_named_exactly(campaigns, reference, what="campaign")
 
 
 def find_party(

@@ -50,7 +50,7 @@ def test_a_game_master_names_a_party_as_people_do(lanternbearers: Party) -> None
 def test_an_unknown_party_is_refused_with_candidates(lanternbearers: Party) -> None:
     with pytest.raises(NotFound) as unknown:
         Caller.gm(lanternbearers.world).as_audience("party:torchbearers")
-    assert list(unknown.value.candidates) == ["Lanternbearers"]
+    assert list(unknown.value.candidates) == ["lanternbearers"]
 
 
 @pytest.mark.parametrize("text", ["god", "party", "party:", "gm:x", "npc:"])
