@@ -67,7 +67,7 @@ def test_canon_cannot_override(world: World) -> None:
 def test_an_unknown_campaign_is_refused_with_candidates(world: World, campaign: Campaign) -> None:
     with pytest.raises(NotFound) as caught:
         upsert_lore(world, LoreIn(title="The Bell", campaign="high-water"))
-    assert list(caught.value.candidates) == ["Low Water"]
+    assert list(caught.value.candidates) == ["low-water"]
 
 
 def test_an_entry_is_called_by_slug_id_or_name_and_never_guessed(world: World) -> None:
