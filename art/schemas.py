@@ -1,13 +1,15 @@
 """Requests and responses of the art card API."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
+from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
 from episodes.field_types import (
     EngineInput,
     ExternalId,
+    FormBool,
     Line,
     Prose,
     RawItems,
@@ -15,16 +17,19 @@ from episodes.field_types import (
     Storable,
 )
 from worlds.audiences import Visibility
+from worlds.base_schemas import ReadVersion
 
 Moderation = Literal["pending", "approved", "flagged", "rejected"]
 Tag = Annotated[str, Field(min_length=1, max_length=80), Storable]
+PictureLine = Annotated[str, Field(max_length=300), Storable]
 Why = Literal["scene", "place", "entities", "neighbours", "words"]
 
 
 def web_address(url: str) -> str:
-    """Return `url`; raises ValueError unless it is an http(s) address. The server never fetches
-    it."""
-    if not url.startswith(("https://", "http://")) or any(letter.isspace() for letter in url):
+    """Return `url`; raises ValueError unless it is empty or an http(s) address. The server never
+    fetches it."""
+    is_address = url.startswith(("https://", "http://")) and not any(map(str.isspace, url))
+    if url and not is_address:
         raise ValueError("must be an http(s) address without spaces")
     return url
 
@@ -43,7 +48,10 @@ class ArtCardIn(EngineInput):
             json_schema_input_type=ExternalId | Literal[""] | None,
         ),
     ] = None
-    cdn_url: Annotated[str, Field(max_length=1000), Storable, AfterValidator(web_address)]
+    cdn_url: Annotated[str, Field(max_length=1000), Storable, AfterValidator(web_address)] = ""
+    picture_id: UUID | None = Field(
+        default=None, description="An uploaded picture, instead of an address."
+    )
     prompt_text: Annotated[Prose, Field(min_length=1)]
     entities: list[Line] = Field(
         default=[], max_length=100, description="NPCs, places and other lore shown."
@@ -58,6 +66,16 @@ class ArtCardIn(EngineInput):
         default=Visibility.REVEALED, description="`revealed`: the party of its scene knows it."
     )
     embedding: list[float] | None = Field(default=None, max_length=10_000, exclude=True)
+
+    @model_validator(mode="after")
+    def require_picture(self) -> Self:
+        if not self.cdn_url and not self.picture_id:
+            raise ValueError("give cdn_url or picture_id: where the picture is")
+        return self
+
+
+class ArtCardWrite(ArtCardIn):
+    version: ReadVersion = None
 
 
 class ArtCardsIn(EngineInput):
@@ -98,6 +116,9 @@ class ArtCardOut(BaseModel):
     image_id: str
     scene_id: str | None
     cdn_url: str
+    picture_id: str | None = Field(
+        default=None, description="Its file: GET /world/pictures/{id}/file."
+    )
     style: str
     visual_tags: list[str]
     updated_at: datetime
@@ -116,3 +137,42 @@ class ArtSuggestion(BaseModel):
     basis: Why | None
     cards: list[ArtCardOut]
     degraded: list[str] = []
+
+
+class PictureIn(EngineInput):
+    """What is sent with a file."""
+
+    alt: PictureLine = ""
+    caption: PictureLine = ""
+    place: Annotated[str, Field(max_length=60), Storable] = Field(
+        default="", description="The gallery to add it to: `lore:<id>` or `npc:<id>`."
+    )
+    portrait: FormBool = False
+    visibility: Literal["gm", "public"] = Field(
+        default="gm", description="`gm` leaves it to the places where the picture is shown."
+    )
+
+
+class PictureOut(BaseModel):
+    """An uploaded picture. `markdown` shows it in a text; `visibility` is for game masters alone
+    and adds to that of the places where the picture is shown."""
+
+    id: str
+    name: str
+    content_type: str
+    width: int
+    height: int
+    size: int = Field(description="Bytes.")
+    alt: str
+    caption: str
+    markdown: str
+    updated_at: datetime
+    visibility: Visibility | None = None
+
+
+class PictureList(BaseModel):
+    """Latest first. `total` counts what this key may see."""
+
+    pictures: list[PictureOut]
+    total: int
+    truncated: bool

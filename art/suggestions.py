@@ -166,6 +166,7 @@ def present_card(
         image_id=card.external_id,
         scene_id=card.scene.external_id if card.scene and is_scene_shown else None,
         cdn_url=card.cdn_url,
+        picture_id=str(card.picture_id) if card.picture_id else None,
         style=card.style,
         visual_tags=card.visual_tags,
         updated_at=card.updated_at,

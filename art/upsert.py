@@ -1,11 +1,12 @@
 """Create, update and moderate art cards."""
 
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
-from art.models import ArtCard
+from art.models import ArtCard, Picture
 from art.schemas import ArtCardIn
 from episodes.lookup import lore_by_name
 from episodes.models import Scene
@@ -16,22 +17,27 @@ from retrieval.errors import NotFound
 from retrieval.indexing import normalize_art
 from retrieval.text import guess_language
 from worlds.models import World
+from worlds.versions import require_version
 
-PICTURE = ("cdn_url", "prompt_text")
+PICTURE = ("cdn_url", "picture_id", "prompt_text")
 """When one of these fields changes, the card shows something that nobody has moderated."""
 COPIED = ("cdn_url", "prompt_text", "entities", "visual_tags", "style", "seed", "visibility")
 """Fields that are the same in `ArtCardIn` and in the row."""
 
 
 @transaction.atomic
-def ingest_art(world: World, entry: ArtCardIn) -> tuple[ArtCard, str, list[str]]:
+def ingest_art(
+    world: World, entry: ArtCardIn, *, expected_version: int | None = None
+) -> tuple[ArtCard, str, list[str]]:
     """Create or update a card by its image id.
 
     Returns it with `created`, `changed` or `unchanged` and the entities that match nothing. A
-    changed picture is pending again, unless `entry` says how it is moderated.
+    changed picture is pending again, unless `entry` says how it is moderated. Raises `StaleVersion`
+    when another version than the expected one is stored.
     """
     rows = ArtCard.objects.select_for_update().filter(world=world, external_id=entry.image_id)
     old = rows.first()
+    require_version(old, expected_version)
     card = old or ArtCard(world=world, external_id=entry.image_id)
     before = versioned_fields(card) if old else None
     npcs, lore, unknown = find_entities(world, entry.entities)
@@ -89,10 +95,25 @@ def copy_fields(entry: ArtCardIn, card: ArtCard) -> None:
     card.scene = scenes.first() if entry.scene_id else None
     if entry.moderation:
         card.moderation = entry.moderation
+    card.picture = find_picture(card.world, entry.picture_id)
     for name in COPIED:
         setattr(card, name, getattr(entry, name))
 
 
+def find_picture(world: World, picture_id: UUID | None) -> Picture | None:
+    if picture_id is None:
+        return None
+    picture: Picture | None = (
+        Picture.objects.in_world(world).present().filter(pk=picture_id).first()
+    )
+    if picture is None:
+        raise NotFound(f"There is no picture {picture_id} in this world: upload it first.")
+    return picture
+
+
 def versioned_fields(card: ArtCard) -> dict[str, Any]:
     """The fields whose change makes a new version."""
-    return {name: getattr(card, name) for name in (*COPIED, "scene_id", "moderation", "metadata")}
+    return {
+        name: getattr(card, name)
+        for name in (*COPIED, "scene_id", "picture_id", "moderation", "metadata")
+    }

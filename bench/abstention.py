@@ -42,7 +42,7 @@ class LabelledResult:
     signs: Signs
     bare: Signs
     answerable: bool
-    found: bool
+    has_answer: bool
     author: str
     pool: str
     language: str
@@ -55,10 +55,10 @@ def ask_all() -> list[LabelledResult]:
     }
     everything = [memory for _questions, memories in sets.values() for memory in memories]
     return [
-        asked
+        result
         for author, (questions, own) in sets.items()
         for pool, memories in (("of all", everything), ("of its own", own))
-        for asked in ask(questions, memories, author=author, pool=pool)
+        for result in ask(questions, memories, author=author, pool=pool)
     ]
 
 
@@ -74,10 +74,10 @@ def ask(
 ) -> list[LabelledResult]:
     embedder = get_embedder("memory")
     stored = np.asarray(embedder.embed_document([memory["text"] for memory in memories]))
-    asked = np.asarray(embedder.embed_query([question["text"] for question in questions]))
+    query_vectors = np.asarray(embedder.embed_query([question["text"] for question in questions]))
     return [
         result_of(question, memories, cosines, author=author, pool=pool)
-        for question, cosines in zip(questions, asked @ stored.T, strict=True)
+        for question, cosines in zip(questions, query_vectors @ stored.T, strict=True)
     ]
 
 
@@ -119,16 +119,16 @@ def load_pairs(
     ]
 
 
-def fit(known: Sequence[LabelledResult], *, bare: bool = False) -> AnswerThreshold:
+def fit(results: Sequence[LabelledResult], *, bare: bool = False) -> AnswerThreshold:
     """Logistic weights of the signs; the least support that `ANSWERED` of the authors' questions
     reach, each author's with the weights of the others; and the bounds that suit the author whom
     they suit worst."""
-    supports = supports_by_author(known, bare=bare)
+    supports = supports_by_author(results, bare=bare)
     everybodys = np.concatenate([answerable for answerable, _others in supports.values()])
     lowest = min(np.quantile(answerable, MAX_STRAY) for answerable, _others in supports.values())
     highest = max(np.quantile(others, 1 - MAX_STRAY) for _answerable, others in supports.values())
     return replace(
-        fit_weights(known, bare=bare),
+        fit_weights(results, bare=bare),
         least=round(float(np.quantile(everybodys, 1 - TARGET_ANSWERED)), 2),
         lower=floor(lowest * 100) / 100,
         upper=ceil(highest * 100) / 100,
@@ -136,28 +136,29 @@ def fit(known: Sequence[LabelledResult], *, bare: bool = False) -> AnswerThresho
 
 
 def supports_by_author(
-    known: Sequence[LabelledResult], *, bare: bool
+    results: Sequence[LabelledResult], *, bare: bool
 ) -> dict[str, tuple[Any, Any]]:
     """Return per author the supports of the answerable questions and of the others, by weights
     fitted to the other authors."""
-    found = {}
-    for author in dict.fromkeys(one.author for one in known):
-        others = fit_weights([one for one in known if one.author != author], bare=bare)
+    supports: dict[str, tuple[Any, Any]] = {}
+    for author in dict.fromkeys(one.author for one in results):
+        others = fit_weights([one for one in results if one.author != author], bare=bare)
         own = [
             (one.answerable, others.support(signs_of(one, bare)))
-            for one in known
+            for one in results
             if one.author == author
         ]
-        found[author] = tuple(
-            np.array([support for yes, support in own if yes is wanted]) for wanted in (True, False)
+        supports[author] = (
+            np.array([support for is_answerable, support in own if is_answerable]),
+            np.array([support for is_answerable, support in own if not is_answerable]),
         )
-    return found
+    return supports
 
 
-def print_trade_off(known: Sequence[LabelledResult], *, bare: bool = False) -> None:
+def print_trade_off(results: Sequence[LabelledResult], *, bare: bool = False) -> None:
     """Print the effect of each threshold on held-out authors, and the share of questions that the
     bounds leave to a model."""
-    supports, fitted = supports_by_author(known, bare=bare), fit(known, bare=bare)
+    supports, threshold = supports_by_author(results, bare=bare), fit(results, bare=bare)
     for least in TRIED_LEAST:
         shares = "  ".join(
             f"{author} {np.mean(yes >= least):.2f} / {np.mean(no >= least):.2f}"
@@ -166,10 +167,10 @@ def print_trade_off(known: Sequence[LabelledResult], *, bare: bool = False) -> N
         print(f"least {least:.2f}  answered / false recall  {shares}")
     for author, (yes, no) in supports.items():
         print(
-            f"bounds {author}: lost below {fitted.lower} {np.mean(yes < fitted.lower):.3f}, "
-            f"falsely recalled from {fitted.upper} {np.mean(no >= fitted.upper):.3f}; "
-            f"left to a model: answerable {share_unclear(yes, fitted):.2f}, "
-            f"others {share_unclear(no, fitted):.2f}"
+            f"bounds {author}: lost below {threshold.lower} {np.mean(yes < threshold.lower):.3f}, "
+            f"falsely recalled from {threshold.upper} {np.mean(no >= threshold.upper):.3f}; "
+            f"left to a model: answerable {share_unclear(yes, threshold):.2f}, "
+            f"others {share_unclear(no, threshold):.2f}"
         )
 
 
@@ -177,12 +178,12 @@ def share_unclear(supports: Any, fitted: AnswerThreshold) -> float:
     return float(np.mean([fitted.is_unclear(support) for support in supports]))
 
 
-def fit_weights(known: Sequence[LabelledResult], *, bare: bool) -> AnswerThreshold:
+def fit_weights(results: Sequence[LabelledResult], *, bare: bool) -> AnswerThreshold:
     from sklearn.linear_model import LogisticRegression
 
-    names = list(vars(known[0].signs))
-    table = np.array([[getattr(signs_of(one, bare), name) for name in names] for one in known])
-    model = LogisticRegression(C=1.0).fit(table, [one.answerable for one in known])
+    names = list(vars(results[0].signs))
+    table = np.array([[getattr(signs_of(one, bare), name) for name in names] for one in results])
+    model = LogisticRegression(C=1.0).fit(table, [one.answerable for one in results])
     weights = {
         name: round(float(value), 3) for name, value in zip(names, model.coef_[0], strict=True)
     }
@@ -193,32 +194,32 @@ def signs_of(one: LabelledResult, bare: bool) -> Signs:
     return one.bare if bare else one.signs
 
 
-def print_held_out(known: Sequence[LabelledResult], *, bare: bool = False) -> None:
+def print_held_out(results: Sequence[LabelledResult], *, bare: bool = False) -> None:
     """Print the result of each author's questions with weights fitted to the other authors and one
     threshold for all."""
-    least = fit(known, bare=bare).least
+    least = fit(results, bare=bare).least
     for author in SETS:
-        others = fit_weights([one for one in known if one.author != author], bare=bare)
+        others = fit_weights([one for one in results if one.author != author], bare=bare)
         for pool in ("of all", "of its own"):
-            of_author = [one for one in known if (one.author, one.pool) == (author, pool)]
+            of_author = [one for one in results if (one.author, one.pool) == (author, pool)]
             name = f"{'words ' if bare else ''}{author} {pool}"
             print_report(name, of_author, replace(others, least=least), bare=bare)
 
 
 def print_report(
-    name: str, asked: Sequence[LabelledResult], threshold: AnswerThreshold, *, bare: bool = False
+    name: str, results: Sequence[LabelledResult], threshold: AnswerThreshold, *, bare: bool = False
 ) -> None:
     for language in (*LANGUAGES, ""):
-        some = [one for one in asked if not language or one.language == language]
+        some = [one for one in results if not language or one.language == language]
         support = np.array([threshold.support(signs_of(one, bare)) for one in some])
         yes = np.array([one.answerable for one in some])
-        found = np.mean([one.found for one in some if one.answerable])
+        answer_share = np.mean([one.has_answer for one in some if one.answerable])
         print(
             f"abstention {name:<18} {language or 'all':<4} "
             f"answered {np.mean(support[yes] >= threshold.least):.3f}  "
             f"false recall {np.mean(support[~yes] >= threshold.least):.3f}  "
             f"{describe_curve(support, yes)}  "
-            f"answer among the shown {found:.3f}  ({len(some)})"
+            f"answer among the shown {answer_share:.3f}  ({len(some)})"
         )
 
 

@@ -95,12 +95,12 @@ def print_intent_scores() -> None:
 
 
 def print_intent_score(
-    name: str, asked: list[dict[str, Any]], judge: Callable[[str], LabelScores]
+    name: str, rows: list[dict[str, Any]], judge: Callable[[str], LabelScores]
 ) -> None:
-    pairs = {row["text"]: (row["intent"].lower(), judge(row["text"]).label) for row in asked}
+    pairs = {row["text"]: (row["intent"].lower(), judge(row["text"]).label) for row in rows}
     by_language = ""
     for language in LANGUAGES:
-        some = [pairs[row["text"]] for row in asked if row["language"] == language]
+        some = [pairs[row["text"]] for row in rows if row["language"] == language]
         by_language += f"{language} {macro_f1(some):.3f}  "
     total = macro_f1(list(pairs.values()))
     print(f"intents    {name:<18} macro F1 {total:.3f}  {by_language}({len(pairs)})")
@@ -117,15 +117,15 @@ def write_examples() -> None:
 
 def print_reported_scores() -> None:
     """Print the quality of the shipped data on the set of an author to whom nothing was fitted."""
-    asked_for, known = (
+    intents, example_texts = (
         load_rows(DATA / "intents_c.jsonl"),
         {row["text"] for row in examples_of(list(AUTHORS))},
     )
-    print_intent_score("c as shipped", asked_for, QueryClassifier().classify)
-    strange = [row for row in asked_for if row["text"] not in known]
+    print_intent_score("c as shipped", intents, QueryClassifier().classify)
+    strange = [row for row in intents if row["text"] not in example_texts]
     print_intent_score("c, none taught", strange, QueryClassifier().classify)
-    asked = ask_files(DATA / "abstention_c.jsonl", DATA / "abstention_c_memories.jsonl")
-    print_report("c as shipped", asked, thresholds()[get_embedder("memory").name])
+    results = ask_files(DATA / "abstention_c.jsonl", DATA / "abstention_c_memories.jsonl")
+    print_report("c as shipped", results, thresholds()[get_embedder("memory").name])
 
 
 def print_scores_of_files(options: argparse.Namespace) -> None:
@@ -156,17 +156,16 @@ def main() -> None:
         return write_examples()
     if options.intents or options.questions:
         return print_scores_of_files(options)
-    known = ask_all()
+    results = ask_all()
     if options.fit:
-        print(
-            f"any: {vars(fit(known, bare=True))}\n{get_embedder('memory').name}: {vars(fit(known))}"
-        )
+        print(f"any: {vars(fit(results, bare=True))}")
+        print(f"{get_embedder('memory').name}: {vars(fit(results))}")
         return None
     print_bucket_scores()
     print_intent_scores()
-    print_held_out(known)
-    print_held_out(known, bare=True)
-    print_trade_off(known)
+    print_held_out(results)
+    print_held_out(results, bare=True)
+    print_trade_off(results)
     return print_reported_scores()
 
 

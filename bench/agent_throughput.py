@@ -27,9 +27,9 @@ from bench.scratch import connect
 def event_texts(count: int, repeat: int = 0) -> list[str]:
     """Return the labelled events, repeated with other numbers: similar to one another, but not the
     same."""
-    told = [row["text"] for row in load_rows(DATA / "events.jsonl")]
+    texts = [row["text"] for row in load_rows(DATA / "events.jsonl")]
     numbers = range(repeat * count, (repeat + 1) * count)
-    return [f"{told[n % len(told)]} (entry {n} of ledger {n * 7919 % 1000})" for n in numbers]
+    return [f"{texts[n % len(texts)]} (entry {n} of ledger {n * 7919 % 1000})" for n in numbers]
 
 
 def measure_ours(events: list[str]) -> float:
@@ -45,10 +45,10 @@ def measure_ours(events: list[str]) -> float:
     )
     begun = time.perf_counter()
     outcomes = pipeline.process_all([MemoryEvent(text) for text in events])
-    spent = time.perf_counter() - begun
-    rate = len(events) / spent
+    seconds = time.perf_counter() - begun
+    rate = len(events) / seconds
     counts = count_outcomes(outcomes)
-    print(f"ours              {len(events)} events in {spent:.2f} s: {rate:.0f}/s  {counts}")
+    print(f"ours              {len(events)} events in {seconds:.2f} s: {rate:.0f}/s  {counts}")
     return rate
 
 

@@ -6,11 +6,12 @@ threshold.
 """
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+from bench.scratch import connect
 
 PAIRS = Path(__file__).parent / "data" / "pairs.jsonl"
 
@@ -58,16 +59,13 @@ def load_pairs() -> list[Pair]:
     vectors = dict(zip(texts, get_embedder("memory").embed_document(texts), strict=True))
     keys = ("a", "b", "duplicate", "kind", "language", "half")
     return [
-        Pair(*(row[key] for key in keys), float(vectors[row["a"]] @ vectors[row["b"]]))
+        Pair(**{key: row[key] for key in keys}, cosine=float(vectors[row["a"]] @ vectors[row["b"]]))
         for row in rows
     ]
 
 
 def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
-    import django
-
-    django.setup()
+    connect()
     from memories.similarity.compare import SAME_FROM, Verdict, compare
 
     def same(pair: Pair) -> bool:
@@ -93,8 +91,8 @@ def main() -> None:
     print("errors by kind, reporting:", dict(wrong))
 
 
-def f1_of(found: Rates) -> float:
-    return 2 * found.precision * found.recall / max(found.precision + found.recall, 1e-9)
+def f1_of(rates: Rates) -> float:
+    return 2 * rates.precision * rates.recall / max(rates.precision + rates.recall, 1e-9)
 
 
 if __name__ == "__main__":

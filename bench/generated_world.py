@@ -98,18 +98,19 @@ class WorldGenerator:
 
     def vector_near(self, cluster: int) -> Vectors:
         noise = self._random.normal(size=DIMS) / np.sqrt(DIMS)
-        return unit_rows((self.centres[cluster] + noise)[None])[0]
+        vector: Vectors = unit_rows((self.centres[cluster] + noise)[None])[0]
+        return vector
 
-    def questions(self, made: list[GeneratedPassage]) -> Iterator[tuple[str, Vectors]]:
+    def questions(self, passages: list[GeneratedPassage]) -> Iterator[tuple[str, Vectors]]:
         """Yield questions of 4 rare and 4 common words of a passage, with a vector near its own."""
-        for passage in made:
-            known = sorted(set(passage.text.split()), key=self._rank)
-            picked = [
-                *self._random.choice(known[len(known) // 2 :], 4),
-                *self._random.choice(known[:30], 4),
+        for passage in passages:
+            words = sorted(set(passage.text.split()), key=self._rank)
+            sample = [
+                *self._random.choice(words[len(words) // 2 :], 4),
+                *self._random.choice(words[:30], 4),
             ]
             noise = self._random.normal(size=DIMS) * 0.7 / np.sqrt(DIMS)
-            yield " ".join(picked), unit_rows((passage.vector + noise)[None])[0]
+            yield " ".join(sample), unit_rows((passage.vector + noise)[None])[0]
 
     def _sentence(self, length: int) -> str:
         ranks = self._random.zipf(1.15, size=length * 3)
@@ -126,9 +127,9 @@ class WorldGenerator:
 def copy_rows(model: type[models.Model], rows: Iterator[Any], batch: int = 2_000) -> int:
     """Write unsaved instances by COPY; triggers fire, signals do not."""
     fields = [field for field in model._meta.concrete_fields if field.name != "search_vector"]
-    names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     statement = f"COPY {connection.ops.quote_name(model._meta.db_table)} ({names}) FROM STDIN"
-    written = 0
+    count = 0
     while part := list(islice(rows, batch)):
         with connection.cursor() as cursor, cursor.copy(statement) as copy:
             for row in part:
@@ -137,5 +138,5 @@ def copy_rows(model: type[models.Model], rows: Iterator[Any], batch: int = 2_000
                     for field in fields
                 ]
                 copy.write_row(values)
-        written += len(part)
-    return written
+        count += len(part)
+    return count

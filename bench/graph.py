@@ -61,7 +61,8 @@ def filled_stores(
 
     settings.NEO4J_TIMEOUT = 30
     world = World.objects.create(slug=f"bench-graph-{int(time.time())}", name="Bench")
-    neo = Neo4j(server.uri, *server.auth, "neo4j")
+    user, password = server.auth
+    neo = Neo4j(server.uri, user, password, "neo4j")
     create_schema(neo)
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")

@@ -10,25 +10,23 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import django
-
 from bench.metrics import ndcg
+from bench.scratch import connect
 
 QUESTIONS = Path(__file__).parent / "questions" / "lore.queries.jsonl"
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
     os.environ.setdefault("EMBEDDER", "hashing")
-    django.setup()
+    connect()
     rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     answers = search_at_each_weight(rows)
     for languages in (("en", "ru", "ko"), ("en",), ("ru",), ("ko",)):
         some = [n for n, row in enumerate(rows) if row["meta"]["language"] in languages]
         scores = {
-            weight: mean(ndcg(found[n], frozenset(rows[n]["relevant_ids"]), 10) for n in some)
-            for weight, found in answers.items()
+            weight: mean(ndcg(ids[n], frozenset(rows[n]["relevant_ids"]), 10) for n in some)
+            for weight, ids in answers.items()
         }
         print(
             f"{'+'.join(languages):9} n {len(some):3} ",
@@ -36,7 +34,7 @@ def main() -> None:
         )
 
 
-def search_at_each_weight(rows: list[dict]) -> dict[float, list[list[str]]]:
+def search_at_each_weight(rows: list[dict[str, Any]]) -> dict[float, list[list[str]]]:
     """Return, by the weight of the graph leg, the ids that a game master gets for each question."""
     from django.db import transaction
 
@@ -46,15 +44,17 @@ def search_at_each_weight(rows: list[dict]) -> dict[float, list[list[str]]]:
     from worlds.callers import Caller
     from worlds.models import World
 
-    found = {}
+    ids_by_weight = {}
     with transaction.atomic():
         load(read_world(), again=True)
         caller = Caller.gm(World.objects.get(slug="ferrymark"))
         for weight in WEIGHTS:
             graph_leg.WEIGHT = weight
-            found[weight] = [found_ids(row["text"], caller, expand=weight > 0) for row in rows]
+            ids_by_weight[weight] = [
+                found_ids(row["text"], caller, expand=weight > 0) for row in rows
+            ]
         transaction.set_rollback(True)
-    return found
+    return ids_by_weight
 
 
 def found_ids(text: str, caller: Any, *, expand: bool) -> list[str]:

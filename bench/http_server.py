@@ -66,14 +66,17 @@ class BenchServer:
         return Path(self._folder.name) / "vectors.npz"
 
     def ask(self, text: str) -> dict[str, Any]:
-        asked = orjson.dumps({"query": text, "k": self._k})
-        status, told = self._client.ask(
-            "POST /api/v1/tools/lore_search", asked, Authorization=f"Bearer {self._bearer}"
+        question = orjson.dumps({"query": text, "k": self._k})
+        status, answer = self._client.ask(
+            "POST /api/v1/tools/lore_search", question, Authorization=f"Bearer {self._bearer}"
         )
-        body: dict[str, Any] = orjson.loads(told)
+        body: dict[str, Any] = orjson.loads(answer)
         if status != 200 or body["degraded"] or not body["hits"]:
             raise RuntimeError(f"The server answered {status}: {str(body)[:500]}")
         return body
+
+    def get(self, address: str, **headers: str) -> tuple[int, bytes]:
+        return self._client.ask(f"GET {address}", b"", **headers)
 
     def stop(self) -> None:
         self._client.close()
@@ -111,13 +114,14 @@ class KeepAliveClient:
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=60)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        told = {
+        headers = {
             "Host": "localhost",
             "Content-Type": "application/json",
             "Content-Length": str(len(body)),
             **headers,
         }
-        lines = [f"{what} HTTP/1.1", *(f"{name}: {value}" for name, value in told.items()), "", ""]
+        header_lines = [f"{name}: {value}" for name, value in headers.items()]
+        lines = [f"{what} HTTP/1.1", *header_lines, "", ""]
         self._socket.sendall("\r\n".join(lines).encode() + body)
         return read_response(self._socket)
 

@@ -9,7 +9,7 @@ DATA = Path(__file__).parent / "data"
 
 def load_rows(path: Path, *, half: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of a file, all or of one half: "tuning" or "reporting"."""
-    found = [
+    rows = [
         json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
     ]
-    return [row for row in found if half is None or row["half"] == half]
+    return [row for row in rows if half is None or row["half"] == half]

@@ -43,14 +43,14 @@ def measure_size(size: int, *, http: bool) -> None:
 
     questions = load_world(size)
     GeneratedEmbedder.vectors = dict(questions)
-    ways: dict[str, Callable[[str], Any]] = {
+    functions: dict[str, Callable[[str], Any]] = {
         "sql": bare_sql_function(search_function()),
         "python": search_function(),
     }
     with running_server(questions) if http else nullcontext() as server:
         if server:
-            ways |= {"tool's sql": bare_sql_function(tool_function()), "http": server.ask}
-        times = measure_interleaved(ways, [text for text, _vector in questions])
+            functions |= {"tool's sql": bare_sql_function(tool_function()), "http": server.ask}
+        times = measure_interleaved(functions, [text for text, _vector in questions])
     print_times(size, times)
     print_recall(questions)
 
@@ -72,14 +72,14 @@ def load_world(size: int) -> "list[tuple[str, Vectors]]":
     from knowledge.models import LorePassage
 
     generator = WorldGenerator()
-    made = list(generator.passages(size))
+    passages = list(generator.passages(size))
     if LorePassage.objects.count() != size:
-        fill_database(made)
+        fill_database(passages)
     step = max(size // QUESTIONS, 1)
-    return list(generator.questions(made[::step][:QUESTIONS]))
+    return list(generator.questions(passages[::step][:QUESTIONS]))
 
 
-def fill_database(made: list[Any]) -> None:
+def fill_database(passages: list[Any]) -> None:
     from django.db import connection
 
     from bench.generated_world import GeneratedEmbedder, copy_rows
@@ -94,9 +94,9 @@ def fill_database(made: list[Any]) -> None:
     shared: dict[str, Any] = {"world": world, "visibility": "public", "language": "en"}
     lore = [
         Lore(slug=f"entry-{n}", title=f"Entry {n}", body="", status="published", **shared)
-        for n in range(len(made))
+        for n in range(len(passages))
     ]
-    passages = (
+    rows = (
         LorePassage(
             lore=entry,
             text=one.text,
@@ -108,11 +108,11 @@ def fill_database(made: list[Any]) -> None:
             embedded_rev=1,
             **shared,
         )
-        for entry, one in zip(lore, made, strict=True)
+        for entry, one in zip(lore, passages, strict=True)
     )
     steps: dict[str, Callable[[], Any]] = {
         "entries": lambda: copy_rows(Lore, iter(lore)),
-        "passages": lambda: copy_rows(LorePassage, passages),
+        "passages": lambda: copy_rows(LorePassage, rows),
         "word indexes": lambda: passage_indexes.create_word_indexes(LorePassage, connection),
         "vector index": lambda: passage_indexes.create_vector_index(
             LorePassage, embedder=GeneratedEmbedder.name, dims=GeneratedEmbedder.dims
@@ -156,7 +156,7 @@ def tool_function() -> Callable[[str], Any]:
     return lambda text: find_lore(LoreQuestion(query=text, k=K), caller)
 
 
-def bare_sql_function(way: Callable[[str], Any]) -> Callable[[str], Any]:
+def bare_sql_function(search: Callable[[str], Any]) -> Callable[[str], Any]:
     """Return the statement that `way` sends, alone, prepared, with its values, on a connection of
     psycopg itself."""
     import psycopg
@@ -164,7 +164,7 @@ def bare_sql_function(way: Callable[[str], Any]) -> Callable[[str], Any]:
 
     from bench.generated_world import GeneratedEmbedder
 
-    statements = {text: capture_statement(way, text) for text in GeneratedEmbedder.vectors}
+    statements = {text: capture_statement(search, text) for text in GeneratedEmbedder.vectors}
     connection.ensure_connection()
     raw = psycopg.connect(connection.connection.info.dsn, autocommit=True, prepare_threshold=0)
     raw.execute("SET hnsw.ef_search = 100")
@@ -178,7 +178,7 @@ def bare_sql_function(way: Callable[[str], Any]) -> Callable[[str], Any]:
     return ask
 
 
-def capture_statement(way: Callable[[str], Any], text: str) -> tuple[str, dict[str, Any]]:
+def capture_statement(search: Callable[[str], Any], text: str) -> tuple[str, dict[str, Any]]:
     """Return the longest statement that `way` sends for `text`, and its values."""
     from django.db import connection
 
@@ -189,24 +189,24 @@ def capture_statement(way: Callable[[str], Any], text: str) -> tuple[str, dict[s
         return execute(statement, values, many, context)
 
     with connection.execute_wrapper(note):
-        way(text)
+        search(text)
     return max(sent, key=lambda pair: len(pair[0]))
 
 
 def measure_interleaved(
-    ways: dict[str, Callable[[str], Any]], questions: list[str]
+    functions: dict[str, Callable[[str], Any]], questions: list[str]
 ) -> dict[str, list[float]]:
     """Ask every question with every function and return milliseconds. Each time another function is
     first, because the first one finds the caches cold. The first round warms up and does not count.
     """
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    order = deque(ways.items())
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    order = deque(functions.items())
     for turn in range(ROUNDS + 1):
         for text in questions:
             order.rotate()
-            for name, way in order:
+            for name, function in order:
                 started = time.perf_counter()
-                way(text)
+                function(text)
                 if turn:
                     times[name].append(1000 * (time.perf_counter() - started))
     return times
@@ -214,11 +214,11 @@ def measure_interleaved(
 
 def print_times(size: int, times: dict[str, list[float]]) -> None:
     print(f"\n{size} passages{'p50':>11}{'p95':>9}{'min':>9}{'p50 / sql':>11}{'p50 - sql':>11}")
-    for name, taken in times.items():
+    for name, durations in times.items():
         if name.endswith("sql"):
-            bare = statistics.median(taken)
-        p50, p95 = statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
-        percentiles = f"{p50:9.2f}{p95:9.2f}{min(taken):9.2f}"
+            bare = statistics.median(durations)
+        p50, p95 = statistics.median(durations), statistics.quantiles(durations, n=20)[-1]
+        percentiles = f"{p50:9.2f}{p95:9.2f}{min(durations):9.2f}"
         print(f"  {name:14}{percentiles}{p50 / bare:11.2f}{p50 - bare:11.2f}  ms")
 
 
@@ -234,7 +234,7 @@ def print_recall(questions: "list[tuple[str, Vectors]]") -> None:
         ("all", everything),
         ("one per cent", everything.filter(metadata__contains={"ward": 7})),
     ):
-        found, taken = [], []
+        recalls, durations = [], []
         for text, vector in questions[:50]:
             started = time.perf_counter()
             hits = {
@@ -246,10 +246,10 @@ def print_recall(questions: "list[tuple[str, Vectors]]") -> None:
                     ),
                 )
             }
-            taken.append(1000 * (time.perf_counter() - started))
-            found.append(len(hits & exact_ids(rows, vector)) / K)
-        p50 = statistics.median(taken)
-        print(f"  vector leg, {label}: recall@10 {statistics.mean(found):.3f}, p50 {p50:.1f} ms")
+            durations.append(1000 * (time.perf_counter() - started))
+            recalls.append(len(hits & exact_ids(rows, vector)) / K)
+        p50 = statistics.median(durations)
+        print(f"  vector leg, {label}: recall@10 {statistics.mean(recalls):.3f}, p50 {p50:.1f} ms")
 
 
 def exact_ids(rows: Any, vector: "Vectors") -> set[Any]:

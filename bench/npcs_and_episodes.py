@@ -100,7 +100,7 @@ def fill_database(size: int) -> None:
         )
         for n in range(NPCS)
     )
-    values = {
+    values: dict[str, Any] = {
         "world": world.pk,
         "campaign": campaign.pk,
         "parties": [party.pk for party in parties],

@@ -22,7 +22,7 @@ django.setup()
 
 from django.core.management import call_command  # noqa: E402
 
-from knowledge.entry_store import save_lore  # noqa: E402
+from knowledge.entry_store import save_entry  # noqa: E402
 from knowledge.models import Lore  # noqa: E402
 from memory_site import toolbox  # noqa: E402
 from worlds import keys  # noqa: E402
@@ -42,7 +42,7 @@ def elapsed_ms(work: Callable[[], Any]) -> float:
 def measure(calls: int) -> tuple[list[float], list[float]]:
     """Return the times of bare and of full calls, in milliseconds."""
     world, _new = World.objects.get_or_create(slug="bench-overhead", defaults={"name": "Bench"})
-    save_lore(
+    save_entry(
         Lore(
             world=world,
             slug="ferry",

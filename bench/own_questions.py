@@ -4,7 +4,7 @@ add names and the glossary."""
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -40,7 +40,7 @@ def measure_own_questions() -> Iterator[tuple[str, Scores]]:
     for domain in ("srd", "lore"):
         embed_pending(
             get_passage_model(domain),
-            on_batch=lambda done, name=domain: print(f"{name}: embedded {done}", flush=True),
+            on_batch=partial(print, f"{domain}: embedded", flush=True),
         )
         count_words(get_passage_model(domain))
     for path in sorted(FOLDER.glob("*.jsonl")):

@@ -53,7 +53,8 @@ class Tenant:
 
     @property
     def domain(self) -> str:
-        return self.rows.model.search_config.domain
+        domain: str = self.rows.model.search_config.domain
+        return domain
 
     @cached_property
     def _words(self) -> list[tuple[UUID, list[str]]]:

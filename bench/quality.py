@@ -9,6 +9,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from bench.datasets import Dataset, Question, load_datasets, sample_questions, with_adjacent_turns
@@ -101,10 +102,11 @@ def groups_of_questions(scores: Scores) -> Iterator[tuple[str, Callable[[Questio
     yield f" ({len(questions)} questions)   {', '.join(MEASURES)}", lambda _question: True
     for half in sorted({question.half for question in questions if question.half}):
         for language in sorted({question.language for question in questions}):
-            yield (
-                f" / {half} / {language}",
-                lambda q, h=half, lang=language: q.half == h and q.language == lang,
-            )
+            yield f" / {half} / {language}", partial(is_of_group, half=half, language=language)
+
+
+def is_of_group(question: Question, *, half: str, language: str) -> bool:
+    return question.half == half and question.language == language
 
 
 def print_summary(table: dict[str, Scores]) -> None:

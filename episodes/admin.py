@@ -28,7 +28,7 @@ from episodes.models import (
 from episodes.schemas import EpisodeIn
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
-from worlds.admin_scoping import WorldScoped
+from worlds.admin_scoping import ScopedChoices, WorldScoped
 
 
 class ReadOnlyAdmin:
@@ -52,7 +52,7 @@ class ReadOnlyAdmin:
         )
 
 
-class SceneInline(TabularInline):
+class SceneInline(ScopedChoices, TabularInline):
     model = Scene
     fields = ["position", "title", "external_id", "party", "place", "ended_at"]
     extra = 0
@@ -88,6 +88,13 @@ class SessionAdmin(WorldScoped, ModelAdmin):
     autocomplete_fields = ["world", "campaign", "party", "arc"]
     list_select_related = ["campaign", "party", "arc"]
     inlines = [SceneInline]
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        session = form.instance
+        for scene_form in formset.forms:
+            scene = scene_form.instance
+            scene.world_id, scene.campaign_id = session.world_id, session.campaign_id
+        super().save_formset(request, form, formset, change)
 
 
 @admin.register(Scene)
@@ -176,12 +183,14 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
     def is_embedded(self, episode: Episode) -> bool:
         return episode.embedded_rev == episode.rev
 
-    @admin.display(description=_("in force"), boolean=True)
+    @admin.display(description=_("in effect"), boolean=True)
     def is_in_force(self, episode: Episode) -> bool:
         return episode.retracted_at is None
 
     def save_model(self, request: HttpRequest, obj: Episode, form: Any, change: bool) -> None:
         """Ingest the edit as the next version, so that its effects are replaced as well."""
+        if not form.has_changed():
+            return
         newest = obj.versions.latest("version")
         current = obj.versions.get(version=obj.version)
         form_values = {name: getattr(obj, name) for name in self.editable}
@@ -200,12 +209,15 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
             self.delete_model(request, episode)
 
     @admin.action(
-        description=_("Retract the selected episodes with their effects"), permissions=["change"]
+        description=_("Retract the selected episodes and undo their effects"),
+        permissions=["change"],
     )
     def retract(self, request: HttpRequest, queryset: QuerySet[Episode]) -> None:
         for episode in queryset.select_related("world"):
             retract_episode(episode.world, episode.external_id, reason=request.user.get_username())
-        messages.success(request, gettext("Retracted; their effects are withdrawn."))
+        messages.success(
+            request, gettext("The selected episodes were retracted and their effects undone.")
+        )
 
     @admin.action(description=_("Restore the selected episodes"), permissions=["change"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Episode]) -> None:
@@ -219,7 +231,7 @@ class EpisodeAdmin(WorldScoped, ModelAdmin):
     def embed_again(self, request: HttpRequest, queryset: QuerySet[Episode]) -> None:
         queryset.update(embedded_rev=0, embed_tries=0, embed_after=None)
         embed_soon("episode")
-        messages.success(request, gettext("They are being embedded."))
+        messages.success(request, gettext("The vectors are being recomputed."))
 
 
 class StepInline(ReadOnlyAdmin, TabularInline):

@@ -1,11 +1,12 @@
 """REST endpoints for episodes, sessions, scenes with their scratch, threads and recaps."""
 
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 
 from episodes import recaps, scenes, threads
@@ -13,7 +14,7 @@ from episodes.erasure import erase_episode
 from episodes.field_types import ExternalId
 from episodes.ingest import ingest_episode, restore_episode, retract_episode
 from episodes.lookup import find_arc, find_episode, find_scene, find_session, find_thread
-from episodes.models import Episode, Thread
+from episodes.models import Episode, Scene, Session, Thread
 from episodes.queries import present_episode
 from episodes.schemas import (
     ConsolidateIn,
@@ -41,7 +42,8 @@ from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign, find_party
-from worlds.rest import NeedsKey, own_transaction, require_gm
+from worlds.rest import NeedsKey, check_match, expecting, own_transaction, require_gm, tag
+from worlds.versions import digest_of_row
 
 router = Router(tags=["episodes"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -57,11 +59,16 @@ def name_of(caller: Caller) -> str:
 @router.post(
     "/episodes", operation_id="episode_ingest", summary="Ingest an episode", response=IngestReport
 )
-def ingest(request: HttpRequest, summary: Body[EpisodeIn]) -> IngestReport:
+def ingest(request: HttpRequest, response: HttpResponse, summary: Body[EpisodeIn]) -> IngestReport:
     """Store the summary with all its effects (mentions, dispositions, reveals) in one transaction.
     The same version again changes nothing; a newer one replaces the older with its effects.
     """
-    return ingest_and_embed(require_gm(request), summary)
+    caller = require_gm(request)
+    rows = Episode.objects.filter(world=caller.world, external_id=summary.summary_id)
+    with expecting(request, rows.values_list("version", flat=True).first()) as version:
+        report = ingest_and_embed(caller, summary, version)
+    tag(response, rows.values_list("version", flat=True).first())
+    return report
 
 
 @router.post(
@@ -72,13 +79,8 @@ def ingest(request: HttpRequest, summary: Body[EpisodeIn]) -> IngestReport:
 )
 def ingest_bulk(request: HttpRequest, batch: Body[EpisodesIn]) -> BulkReport:
     """Up to 500 summaries, with a report on each; `atomic` writes all or none."""
-    caller = require_gm(request)
-
-    def write(item: Any) -> tuple[str, str]:
-        report = ingest_and_embed(caller, EpisodeIn.model_validate(item))
-        return report.summary_id, report.outcome
-
-    return write_all(batch.episodes, write, atomic=batch.atomic)
+    write = partial(ingest_and_embed, require_gm(request))
+    return write_all(batch.episodes, EpisodeIn, write, atomic=batch.atomic, id_field="summary_id")
 
 
 @router.get("/episodes", operation_id="episode_list", summary="List episodes", response=EpisodePage)
@@ -106,9 +108,11 @@ def list_episodes(
 @router.get(
     "/episodes/{ref}", operation_id="episode_get", summary="Get an episode", response=EpisodeOut
 )
-def get_episode(request: HttpRequest, ref: Reference) -> EpisodeOut:
+def get_episode(request: HttpRequest, response: HttpResponse, ref: Reference) -> EpisodeOut:
     """Its current version, by its summary id."""
-    return present_episode(find_callers_episode(require_gm(request), ref), GM)
+    episode = find_callers_episode(require_gm(request), ref)
+    tag(response, episode.version)
+    return present_episode(episode, GM)
 
 
 @router.post(
@@ -158,17 +162,33 @@ def erase(request: HttpRequest, ref: Reference) -> ErasureReport:
     summary="Create or update a session",
     response=SessionOut,
 )
-def upsert_session(request: HttpRequest, entry: Body[SessionIn]) -> SessionOut:
-    """By its id."""
-    return SessionOut.of(scenes.upsert_session(require_gm(request).world, entry))
+def upsert_session(
+    request: HttpRequest, response: HttpResponse, entry: Body[SessionIn]
+) -> SessionOut:
+    """By its id. `If-Match` with the ETag of the last answer refuses the change of a session that
+    others have changed since."""
+    world = require_gm(request).world
+    rows = Session.objects.filter(world=world, external_id=entry.session_id)
+    with transaction.atomic():
+        check_match(request, digest_of_row(rows))
+        session = scenes.upsert_session(world, entry)
+        tag(response, digest_of_row(rows))
+    return SessionOut.of(session)
 
 
 @router.put(
     "/scenes", operation_id="scene_upsert", summary="Create or update a scene", response=SceneOut
 )
-def upsert_scene(request: HttpRequest, entry: Body[SceneIn]) -> SceneOut:
-    """By its id."""
-    return SceneOut.of(scenes.upsert_scene(require_gm(request).world, entry))
+def upsert_scene(request: HttpRequest, response: HttpResponse, entry: Body[SceneIn]) -> SceneOut:
+    """By its id. `If-Match` with the ETag of the last answer refuses the change of a scene that
+    others have changed since."""
+    world = require_gm(request).world
+    rows = Scene.objects.filter(world=world, external_id=entry.scene_id)
+    with transaction.atomic():
+        check_match(request, digest_of_row(rows))
+        scene = scenes.upsert_scene(world, entry)
+        tag(response, digest_of_row(rows))
+    return SceneOut.of(scene)
 
 
 @router.post(
@@ -310,11 +330,17 @@ def find_callers_episode(caller: Caller, ref: str) -> Episode:
     return find_episode(caller.world, ref, campaign=caller.campaign)
 
 
-def ingest_and_embed(caller: Caller, summary: EpisodeIn) -> IngestReport:
+def ingest_and_embed(
+    caller: Caller, summary: EpisodeIn, expected_version: int | None = None
+) -> IngestReport:
     """Ingest the summary; after the commit, embed it and build the recap of its session."""
     with transaction.atomic():
         report = ingest_episode(
-            caller.world, summary, came_from=name_of(caller), campaign=caller.campaign
+            caller.world,
+            summary,
+            came_from=name_of(caller),
+            campaign=caller.campaign,
+            expected_version=expected_version,
         )
         if report.outcome in ("created", "replaced"):
             embed_soon("episode")

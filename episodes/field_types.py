@@ -21,7 +21,18 @@ def storable(text: str) -> str:
     return text
 
 
+def parse_form_bool(value: Any) -> Any:
+    """Return the bool that a form field's text writes: `true` or `false` and no other word, as the
+    OpenAPI document says. Raises ValueError."""
+    if not isinstance(value, str):
+        return value
+    if value not in ("true", "false"):
+        raise ValueError("must be true or false")
+    return value == "true"
+
+
 Storable = AfterValidator(storable)
+FormBool = Annotated[bool, BeforeValidator(parse_form_bool)]
 Label = Annotated[str, Field(max_length=120), Storable]
 Line = Annotated[str, Field(max_length=200), Storable]
 Reason = Annotated[str, Field(max_length=2000), Storable]

@@ -25,6 +25,7 @@ from retrieval.indexing import normalize_episode
 from retrieval.text import guess_language
 from worlds.lookup import find_campaign, find_party
 from worlds.models import Campaign, Party, World
+from worlds.versions import require_version
 
 DEADLOCK_TRIES = 3
 P = ParamSpec("P")
@@ -64,12 +65,18 @@ def retry_deadlocks(write: Callable[P, R]) -> Callable[P, R]:
 @retry_deadlocks
 @transaction.atomic
 def ingest_episode(
-    world: World, summary: EpisodeIn, *, came_from: str = "", campaign: Campaign | None = None
+    world: World,
+    summary: EpisodeIn,
+    *,
+    came_from: str = "",
+    campaign: Campaign | None = None,
+    expected_version: int | None = None,
 ) -> IngestReport:
     """Store `summary` with its effects; raises a `Problem` and writes nothing when any part of it
     is refused.
 
-    With `campaign`, only parties of that campaign are found.
+    With `campaign`, only parties of that campaign are found. `StaleVersion` is raised when another
+    version than the expected one is stored.
     """
     # The party before the episode, in the order of every writer: the opposite order could deadlock.
     party = lock_party(find_party_of(summary, world, campaign))
@@ -78,6 +85,7 @@ def ingest_episode(
         .filter(world=world, external_id=summary.summary_id)
         .first()
     )
+    require_version(episode, expected_version)
     if episode is not None:
         if episode.party_id != party.pk:
             raise WrongParty(

@@ -59,7 +59,7 @@ class Session(TimestampedModel, InWorldTime, Guarded):
     external_id = models.CharField(_("id"), max_length=EXTERNAL_ID)
     number = models.PositiveIntegerField(_("number"), default=0)
     title = models.CharField(_("title"), max_length=200, blank=True, default="")
-    played_at = models.DateTimeField(_("played"), null=True, blank=True)
+    played_at = models.DateTimeField(_("played at"), null=True, blank=True)
 
     objects = SessionQuerySet.as_manager()
 
@@ -103,10 +103,10 @@ class Scene(TimestampedModel, InWorldTime, Guarded):
         null=True,
         blank=True,
         related_name="scenes",
-        verbose_name=_("place in the lore"),
+        verbose_name=_("lore entry of the place"),
     )
     position = models.PositiveIntegerField(_("position"), default=0)
-    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
 
     objects = PartyOwned.as_manager()
 
@@ -154,7 +154,7 @@ class Episode(Passage, InWorldTime, Guarded):
     )
     external_id = models.CharField(_("summary id"), max_length=EXTERNAL_ID)
     happened_at = models.DateTimeField(
-        _("happened"), default=timezone.now, help_text=_("Real time at the table.")
+        _("happened at"), default=timezone.now, help_text=_("Real time at the table.")
     )
     players = ArrayField(
         models.CharField(max_length=200), verbose_name=_("players"), default=list, blank=True
@@ -164,21 +164,21 @@ class Episode(Passage, InWorldTime, Guarded):
         verbose_name=_("NPCs"),
         default=list,
         blank=True,
-        help_text=_("As written."),
+        help_text=_("As spelled in the source."),
     )
-    place = models.CharField(_("where"), max_length=200, blank=True, default="")
+    place = models.CharField(_("place"), max_length=200, blank=True, default="")
     what = models.TextField(_("what happened"))
     flags = ArrayField(
         models.CharField(max_length=120), verbose_name=_("flags"), default=list, blank=True
     )
-    relations_delta = models.JSONField(_("changes of relations"), default=list, blank=True)
+    relations_delta = models.JSONField(_("relation changes"), default=list, blank=True)
     notes = models.TextField(_("notes"), blank=True, default="")
     retracted_at = models.DateTimeField(_("retracted"), null=True, blank=True, editable=False)
     retracted_why = models.CharField(
-        _("why retracted"), max_length=400, blank=True, default="", editable=False
+        _("reason for retraction"), max_length=400, blank=True, default="", editable=False
     )
     lore = models.ManyToManyField(
-        Lore, through="Mention", related_name="episodes", verbose_name=_("lore mentioned")
+        Lore, through="Mention", related_name="episodes", verbose_name=_("mentioned lore")
     )
 
     objects = EpisodeQuerySet.as_manager()
@@ -211,12 +211,12 @@ class EpisodeVersion(models.Model):
     version = models.PositiveIntegerField(_("version"))
     body = models.JSONField(_("summary"))
     digest = models.CharField(max_length=64)
-    came_from = models.CharField(_("came from"), max_length=150, blank=True, default="")
-    created_at = models.DateTimeField(_("received"), auto_now_add=True)
+    came_from = models.CharField(_("sender"), max_length=150, blank=True, default="")
+    created_at = models.DateTimeField(_("received at"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("version of an episode")
-        verbose_name_plural = _("versions of an episode")
+        verbose_name = _("episode version")
+        verbose_name_plural = _("episode versions")
         ordering = ["-version"]
         constraints = [
             models.UniqueConstraint(fields=["episode", "version"], name="episode_version")
@@ -230,8 +230,8 @@ class Mention(models.Model):
     """A place or other lore entry that an episode names."""
 
     class Role(models.TextChoices):
-        PLACE = "place", _("Set there")
-        NAMED = "named", _("Named")
+        PLACE = "place", _("Scene location")
+        NAMED = "named", _("Mentioned")
 
     episode = models.ForeignKey(Episode, models.CASCADE, related_name="mentions")
     lore = models.ForeignKey(Lore, models.CASCADE, related_name="mentions")
@@ -328,7 +328,7 @@ class Scratch(models.Model):
 
     class Meta:
         verbose_name = _("scratch note")
-        verbose_name_plural = _("scratch")
+        verbose_name_plural = _("scratch notes")
         ordering = ["key"]
         constraints = [models.UniqueConstraint(fields=["scene", "key"], name="scratch_key")]
 
@@ -350,12 +350,12 @@ class Recap(TimestampedModel):
         CAMPAIGN = "campaign", _("Campaign")
 
     class Method(models.TextChoices):
-        EXTRACT = "extract", _("Sentences of the episodes")
+        EXTRACT = "extract", _("Sentences from the episodes")
         LANGUAGE_MODEL = "llm", _("Language model")
 
     world = models.ForeignKey(World, models.CASCADE, related_name="recaps")
     level = models.CharField(_("level"), max_length=8, choices=Level)
-    subject = models.UUIDField(_("what it sums up"))
+    subject = models.UUIDField(_("subject of the recap"))
     audience = models.CharField(_("audience"), max_length=100)
     basis = models.CharField(max_length=64)
     method = models.CharField(_("method"), max_length=8, choices=Method, default=Method.EXTRACT)
@@ -383,8 +383,8 @@ class RecapSentence(models.Model):
     episodes = models.ManyToManyField(Episode, related_name="recap_sentences")
 
     class Meta:
-        verbose_name = _("sentence of a recap")
-        verbose_name_plural = _("sentences of a recap")
+        verbose_name = _("recap sentence")
+        verbose_name_plural = _("recap sentences")
         ordering = ["position"]
 
     def __str__(self) -> str:

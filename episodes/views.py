@@ -26,7 +26,7 @@ def visible_sessions(viewer: Viewer) -> SessionQuerySet:
 def session_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     rows = visible_sessions(viewer).latest_first()
     sessions = Paginator(rows, SESSIONS_PER_PAGE).get_page(request.GET.get("page"))
-    return render_page(request, viewer, "gm/sessions.html", found=sessions)
+    return render_page(request, viewer, "gm/sessions.html", page_obj=sessions)
 
 
 @page

@@ -1,11 +1,10 @@
-"""An agent debugs, learns, and knows the error when it meets it again. No language model: what it
-does is written here.
+"""An agent fixes a bug, learns from it, and recognizes the error when it occurs again. It needs no
+language model: its steps are written here.
 
     python examples/debugging_agent.py
 
-The memory is MEMORY37_URL with MEMORY37_API_KEY: a key with the scope agent:write that names its
-namespace, from `manage.py make_key --world ferrymark --name debugger --scope agent:write
---namespace debugger`.
+Needs MEMORY37_URL and a MEMORY37_API_KEY with the scope agent:write and a namespace, as created by
+`manage.py make_key --world ferrymark --name debugger --scope agent:write --namespace debugger`.
 """
 
 import asyncio
@@ -14,19 +13,17 @@ from typing import Any
 from memory_site.client import Memory37Client
 
 BROKEN = "fare = row['fare']"
-MENDED = "fare = row.get('fare', 0)"
+FIXED = "fare = row.get('fare', 0)"
 ERROR = {"error_type": "KeyError", "error_message": "'fare'"}
 
 
-async def work(memory: Memory37Client) -> dict[str, Any]:
-    """Go through the session: reproduce, suppose, decide, mend, run again, close. Return what was
-    learned.
-    """
+async def record_task(memory: Memory37Client) -> dict[str, Any]:
+    """Record the steps of the task, close it, and return what was learned."""
     await memory.call(
         "task_begin",
         {
             "description": "The toll ledger crashes on rows without a fare",
-            "plan": ["reproduce", "mend", "test"],
+            "plan": ["reproduce", "fix", "test"],
             "project": "ferry",
         },
     )
@@ -41,7 +38,7 @@ async def work(memory: Memory37Client) -> dict[str, Any]:
             "text": "saved",
             "file": "ferry/ledger.py",
             "before": BROKEN,
-            "after": MENDED,
+            "after": FIXED,
         },
         {"kind": "step", "tool": "run", "text": "12 passed", "file": "ferry/ledger.py"},
     ):
@@ -56,8 +53,8 @@ async def work(memory: Memory37Client) -> dict[str, Any]:
     )
 
 
-async def meet_again(memory: Memory37Client) -> dict[str, Any]:
-    """Later, and in another process if you like: the same kind of error, in other words."""
+async def look_up_error(memory: Memory37Client) -> dict[str, Any]:
+    """Look up the same kind of error with another message; any later process can do this."""
     return await memory.call(
         "error_lookup", {"error_type": "KeyError", "error_message": "'fare' in toll.py"}
     )
@@ -65,18 +62,17 @@ async def meet_again(memory: Memory37Client) -> dict[str, Any]:
 
 async def main() -> None:
     async with Memory37Client.from_env() as memory:
-        closed = await work(memory)
-        known = (await meet_again(memory))["known"][0]
-        told = await memory.call(
-            "memory_ask", {"query": "How did we fix the KeyError in the toll ledger?"}
-        )
+        lessons = await record_task(memory)
+        error = (await look_up_error(memory))["known"][0]
+        question = "How did we fix the KeyError in the toll ledger?"
+        answer = await memory.call("memory_ask", {"query": question})
     lines = [
-        f"learned: {', '.join(closed['learned_errors'])}",
-        f"rules:   {', '.join(closed['learned_rules'])}",
-        f"turned:  {', '.join(closed['pivots'])}",
-        f"known:   {known['error_type']} ({known['score']:.2f}): {known['cause']}. "
-        f"Try: {known['solution']}",
-        *told["explanation"],
+        f"errors: {', '.join(lessons['learned_errors'])}",
+        f"rules:  {', '.join(lessons['learned_rules'])}",
+        f"pivots: {', '.join(lessons['pivots'])}",
+        f"known:  {error['error_type']} ({error['score']:.2f}): {error['cause']}. "
+        f"Try: {error['solution']}",
+        *answer["explanation"],
     ]
     print("\n".join(lines))  # noqa: T201
 

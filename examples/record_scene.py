@@ -1,5 +1,5 @@
-"""An engine looks something up, records what happened, and reads it back. No language model, no
-Django.
+"""A game engine looks up a rule, records a scene and reads it back. It needs no language model and
+no Django.
 
     python examples/record_scene.py --party lanternbearers
 
@@ -15,12 +15,10 @@ from memory_site.client import Memory37Client, Memory37Error
 
 
 async def record(memory: Memory37Client, *, party: str, summary_id: str) -> list[str]:
-    """Record one scene of `party` and return the texts of its latest episodes as the party knows
-    them.
-    """
+    """Record one scene and return the titles of the latest episodes that the party knows of."""
     audience = f"party:{party}"
-    found = await memory.rules_lookup("grappled", k=1, as_=audience)
-    rule = found.hits[0].title if found.hits else "no rule"
+    rules = await memory.rules_lookup("grappled", k=1, as_=audience)
+    rule = rules.hits[0].title if rules.hits else "no rule"
     summary: dict[str, Any] = {
         "summary_id": summary_id,
         "party_id": party,

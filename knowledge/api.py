@@ -1,11 +1,13 @@
 """REST for engines: lore and house rules, one by one or in bulk, and proposals for an editor."""
 
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router, Status
 
+from knowledge.markup_check import require_sound_markup
 from knowledge.models import Lore, Rule
 from knowledge.presenters import lore_to_out, rule_to_out
 from knowledge.proposals import propose
@@ -14,20 +16,20 @@ from knowledge.schemas import (
     EntryWritten,
     LoreIn,
     LoreOut,
+    LoreWrite,
     ProposalIn,
     ProposalOut,
-    RuleIn,
     RuleOut,
+    RuleWrite,
 )
-from knowledge.upsert import find_lore_entry, find_own_rule, upsert_lore, upsert_rule
+from knowledge.upsert import find_lore_entry, find_own_rule, slug_of, upsert_lore, upsert_rule
 from retrieval.errors import Invalid
 from retrieval.tasks import embed_soon
-from retrieval.text import slugify
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign
-from worlds.rest import NeedsKey, caller_of, check_match, require_gm, tag
+from worlds.rest import NeedsKey, caller_of, expecting, require_gm, tag
 
 router = Router(tags=["knowledge"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -36,36 +38,26 @@ Reference = Annotated[str, Path(max_length=200)]
 @router.put(
     "/lore", operation_id="lore_upsert", summary="Write a lore entry", response=EntryWritten
 )
-def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreIn]) -> EntryWritten:
-    """Create an entry, or change the one with its slug by the fields sent. `If-Match` refuses a
-    stale copy.
-    """
+def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreWrite]) -> EntryWritten:
+    """Create an entry, or change the one with its slug by the fields sent. `If-Match` or `version`
+    refuses the change of an entry that others have changed since it was read."""
     caller = require_gm(request)
-    entry = _in_campaign_of_key(caller, entry)
-    slug = entry.slug or slugify(entry.title)
-    rows = Lore.objects.filter(world=caller.world, slug=slug, campaign__slug=entry.campaign)
-    check_match(request, rows.values_list("version", flat=True).first())
-    result = _write_lore(caller, entry)
+    campaign = _campaign_to_write(caller, entry)
+    rows = Lore.objects.filter(world=caller.world, slug=slug_of(entry), campaign__slug=campaign)
+    stored = rows.values_list("version", flat=True).first()
+    with expecting(request, stored, in_body=entry.version) as version:
+        result = _write_lore(caller, entry, version)
     tag(response, result.version)
     return result
 
 
 @router.post(
-    "/lore/bulk",
-    operation_id="lore_upsert_bulk",
-    summary="Write many lore entries",
-    response=BulkReport,
+    "/lore/bulk", operation_id="lore_upsert_bulk", summary="Write lore in bulk", response=BulkReport
 )
 def put_lore_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
-    """Up to 500 with a report on each; `atomic` writes all or none."""
-    caller = require_gm(request)
-
-    def write(item: Any) -> tuple[str, str]:
-        entry = _in_campaign_of_key(caller, LoreIn.model_validate(item))
-        result = _write_lore(caller, entry)
-        return result.id, result.outcome
-
-    return write_all(batch.entries, write, atomic=batch.atomic)
+    """Up to 500 entries, with a report on each; `atomic` writes all or none."""
+    write = partial(_write_lore, require_gm(request))
+    return write_all(batch.entries, LoreWrite, write, atomic=batch.atomic)
 
 
 @router.post(
@@ -75,9 +67,8 @@ def put_lore_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
     response={201: ProposalOut},
 )
 def propose_lore(request: HttpRequest, proposal: Body[ProposalIn]) -> Status[ProposalOut]:
-    """Store an entry for an editor, who accepts, edits or rejects it in the admin. It is not found
-    before.
-    """
+    """Store an entry for review: an editor accepts, edits or rejects it in the admin. Searches do
+    not return it before."""
     caller = caller_of(request)
     row = propose(caller.world, proposal, campaign=caller.campaign, by=str(caller.key or ""))
     out = ProposalOut(id=row.pk, state=row.state, title=str(row), created_at=row.created_at)
@@ -96,14 +87,14 @@ def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> Lo
 @router.put(
     "/rules", operation_id="rule_upsert", summary="Write a house rule", response=EntryWritten
 )
-def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) -> EntryWritten:
-    """Create or change a rule of the key's world. Shared rules of the game system cannot be
-    changed.
-    """
+def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleWrite]) -> EntryWritten:
+    """Create or change a rule of the key's world; shared rules of the game system are read-only.
+    `If-Match` or `version` refuses the change of a rule that others have changed since."""
     caller = require_gm(request)
     rows = Rule.objects.filter(world=caller.world, key=entry.rule_id)
-    check_match(request, rows.values_list("version", flat=True).first())
-    result = _write_rule(caller, entry)
+    stored = rows.values_list("version", flat=True).first()
+    with expecting(request, stored, in_body=entry.version) as version:
+        result = _write_rule(caller, entry, version)
     tag(response, result.version)
     return result
 
@@ -111,18 +102,13 @@ def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleIn]) 
 @router.post(
     "/rules/bulk",
     operation_id="rule_upsert_bulk",
-    summary="Write many house rules",
+    summary="Write rules in bulk",
     response=BulkReport,
 )
 def put_rules_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
-    """Up to 500 with a report on each; `atomic` writes all or none."""
-    caller = require_gm(request)
-
-    def write(item: Any) -> tuple[str, str]:
-        result = _write_rule(caller, RuleIn.model_validate(item))
-        return result.id, result.outcome
-
-    return write_all(batch.entries, write, atomic=batch.atomic)
+    """Up to 500 house rules, with a report on each; `atomic` writes all or none."""
+    write = partial(_write_rule, require_gm(request))
+    return write_all(batch.entries, RuleWrite, write, atomic=batch.atomic)
 
 
 @router.get(
@@ -135,27 +121,42 @@ def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
     return rule_to_out(rule)
 
 
-def _in_campaign_of_key(caller: Caller, entry: LoreIn) -> LoreIn:
-    """A key that is bound to a campaign writes that campaign's overlay and nothing else."""
-    if caller.campaign is None:
-        return entry
-    slug = caller.campaign.slug
-    if entry.campaign and find_campaign(caller.world, entry.campaign) != caller.campaign:
-        raise Invalid(f"This key writes for the campaign {slug} alone: leave out `campaign`.")
-    return entry.model_copy(update={"campaign": slug})
+def _campaign_to_write(caller: Caller, entry: LoreIn) -> str | None:
+    """Return the slug of the campaign that the entry belongs to, None for canon. A key that is
+    bound to a campaign writes that campaign's overlay and nothing else."""
+    named = find_campaign(caller.world, entry.campaign) if entry.campaign else None
+    own = caller.campaign
+    if own and named not in (None, own):
+        raise Invalid(f"This key writes for the campaign {own.slug} alone: leave out `campaign`.")
+    campaign = own or named
+    return campaign.slug if campaign else None
 
 
-def _write_lore(caller: Caller, entry: LoreIn) -> EntryWritten:
+def _write_lore(
+    caller: Caller, entry: LoreWrite, expected_version: int | None = None
+) -> EntryWritten:
+    require_sound_markup(caller.world, entry.body)
+    entry = entry.model_copy(update={"campaign": _campaign_to_write(caller, entry)})
     with transaction.atomic():
-        row, outcome = upsert_lore(caller.world, entry, author=str(caller.key or "")[:120])
+        row, outcome = upsert_lore(
+            caller.world,
+            entry,
+            author=str(caller.key or "")[:120],
+            expected_version=expected_version or entry.version,
+        )
         if outcome != "unchanged":
             embed_soon("lore")
     return EntryWritten(id=row.slug, outcome=outcome, version=row.version)
 
 
-def _write_rule(caller: Caller, entry: RuleIn) -> EntryWritten:
+def _write_rule(
+    caller: Caller, entry: RuleWrite, expected_version: int | None = None
+) -> EntryWritten:
+    require_sound_markup(caller.world, entry.body)
     with transaction.atomic():
-        row, outcome = upsert_rule(caller.world, entry)
+        row, outcome = upsert_rule(
+            caller.world, entry, expected_version=expected_version or entry.version
+        )
         if outcome != "unchanged":
             embed_soon("srd")
     return EntryWritten(id=row.key, outcome=outcome, version=row.version)

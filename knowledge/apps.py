@@ -8,7 +8,8 @@ class KnowledgeConfig(AppConfig):
     verbose_name = _("Knowledge")
 
     def ready(self) -> None:
-        import knowledge.graph.admin  # noqa: F401
+        import knowledge.graph.admin
+        import knowledge.mentions.upkeep  # noqa: F401  (connects the signals of deleted rows)
         from knowledge.graph.relations import seed_relations
 
         post_migrate.connect(seed_relations, sender=self, dispatch_uid="seed graph relations")

@@ -1,6 +1,4 @@
-"""The audience of a block in an entry: the entry's audience narrowed by the block, never widened.
-Pure.
-"""
+"""The audience of a block: the entry's audience narrowed by the block, never widened."""
 
 from collections.abc import Collection
 

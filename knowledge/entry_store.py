@@ -1,7 +1,6 @@
 """Save rules and lore: row, history and passages in one transaction.
 
-The caller enqueues the embedding after commit (`embed_soon`); a periodic sweep embeds the rest.
-"""
+The caller enqueues the embedding after commit (`embed_soon`); a periodic sweep embeds the rest."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
@@ -11,45 +10,65 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
+from knowledge.markup_check import check_fences, require_sound_fences
+from knowledge.mentions.store import resolve_again, save_links_of
 from knowledge.models import Lore, Rule
 from knowledge.name_matching import clear_shared_names
 from knowledge.passages import write_lore_passages, write_rule_passages
 from retrieval.errors import Conflict, Invalid
 from retrieval.indexing import Chunk
 from retrieval.text import name_keys
+from worlds.reveals import known_to_in_force, visibility_in_force
+from worlds.versions import require_version
 
 Outcome = Literal["created", "changed", "unchanged"]
 AnyEntry = TypeVar("AnyEntry", Lore, Rule)
 
 LORE_FIELDS = (
-    *("slug", "kind", "title", "body", "aliases", "tags", "language", "status", "author"),
+    *("slug", "kind", "custom_kind", "title", "body", "aliases", "tags", "language", "status"),
     *("in_world_at", "in_world_label", "in_world_until", "in_world_until_label"),
-    *("visibility", "known_to", "campaign", "overrides", "origin", "extra"),
+    *("visibility", "known_to", "campaign", "overrides", "folder", "author", "origin", "extra"),
 )
 RULE_FIELDS = (
     *("key", "document", "kind", "title", "body", "breadcrumb", "aliases", "language", "data"),
-    *("visibility", "known_to"),
+    *("visibility", "known_to", "campaign", "overrides"),
 )
 CONTENT_FIELDS: dict[type[Any], tuple[str, ...]] = {Lore: LORE_FIELDS, Rule: RULE_FIELDS}
+NAMES = {"title", "slug", "aliases", "overrides", "campaign", "folder", "origin"}
+"""Fields on which it depends what a link means."""
 BATCH = 500
+LONGEST_REASON = 100
+"""Characters of the history's column."""
 CONSTRAINTS = {
     "lore_slug_in_canon": "This slug is taken by another canon entry of the world.",
     "lore_slug_in_campaign": "This slug is taken by another entry of the campaign.",
     "lore_overridden_once_in_campaign": "This campaign already overrides that entry.",
     "lore_overrides_in_campaign": "Only an entry of a campaign can override canon: name it.",
+    "lore_custom_kind_is_custom": "Only an entry of the kind custom has a kind of the world's own.",
     "lore_until_after_at": "The end of the in-world time lies before its beginning.",
     "rule_shared": "This rule id is taken.",
     "rule_in_world": "This rule id is taken in this world.",
+    "rule_overridden_once_in_world": "Another house rule of this world replaces that rule already.",
+    "rule_overridden_once_in_campaign": "Another rule of this campaign replaces that rule already.",
+    "rule_overrides_in_world": "Only a rule of a world can replace another: name the world.",
 }
 
 
-def save_lore(entry: Lore, *, reason: str = "", chunks: Sequence[Chunk] | None = None) -> Outcome:
-    """Save a new or changed entry. Raises `Invalid` or `Conflict`; see `save_all`."""
-    return save_all([entry], reason=reason, chunks={entry.pk: chunks} if chunks else None)[0]
-
-
-def save_rule(rule: Rule, *, reason: str = "", chunks: Sequence[Chunk] | None = None) -> Outcome:
-    return save_all([rule], reason=reason, chunks={rule.pk: chunks} if chunks else None)[0]
+def save_entry(
+    entry: AnyEntry,
+    *,
+    reason: str = "",
+    chunks: Sequence[Chunk] | None = None,
+    expected_version: int | None = None,
+) -> Outcome:
+    """Save a new or changed entry. Raises `Invalid` or `Conflict`, and `StaleVersion` when the
+    stored version is not the expected one; see `save_all`."""
+    return save_all(
+        [entry],
+        reason=reason,
+        chunks={entry.pk: chunks} if chunks else None,
+        expected_versions={entry.pk: expected_version},
+    )[0]
 
 
 def save_all(
@@ -57,66 +76,118 @@ def save_all(
     *,
     reason: str = "",
     chunks: Mapping[Any, Sequence[Chunk]] | None = None,
+    expected_versions: Mapping[Any, int | None] | None = None,
 ) -> list[Outcome]:
     """Save many entries of one kind, all or none, and return the outcome of each.
 
     `version` grows when the content changed; an unchanged entry writes nothing. `chunks` by primary
-    key are the passages of entries that were cut before; the others are cut here. Raises `Invalid`
-    for a field and `Conflict` for a constraint of the database."""
+    key are the passages of entries that were cut before; the others are cut here.
+    `expected_versions` by primary key are those that the writer has read. Raises `Invalid` for a
+    field or a broken fence and `Conflict` for a constraint of the database."""
     if not entries:
         return []
     _check_fields(entries)
     model = type(entries[0])
+    _check_fences(model, entries)
     try:
         with transaction.atomic():
-            outcomes = _compare_with_rows(model, entries)
+            outcomes, changed = _compare_with_rows(model, entries, expected_versions or {})
             pairs = list(zip(entries, outcomes, strict=True))
             new: list[Any] = [entry for entry, outcome in pairs if outcome == "created"]
-            changed: list[Any] = [entry for entry, outcome in pairs if outcome == "changed"]
-            _write(model, new, changed, reason=reason)
+            updates: list[Any] = [entry for entry, outcome in pairs if outcome == "changed"]
+            _write_rows(model, new, updates, changed, reason=reason)
             write_passages: Any = write_lore_passages if model is Lore else write_rule_passages
-            write_passages([*new, *changed], chunks)
+            write_passages([*new, *updates], chunks)
+            write_links_of_entries([*new, *updates], renamed=bool(new or changed & NAMES))
     except IntegrityError as problem:
         matches = (text for name, text in CONSTRAINTS.items() if name in str(problem))
         raise Conflict(next(matches, "It conflicts with a stored row.")) from problem
     return outcomes
 
 
-def _compare_with_rows(model: type[AnyEntry], entries: Sequence[AnyEntry]) -> list[Outcome]:
-    """Lock the stored rows, and set version and creation time of the entries from them."""
+def restore_entry(entry: AnyEntry, record: AnyEntry, *, reason: str) -> Outcome:
+    """Give `entry` the content of `record`, an old version of it, and cut its passages anew.
+
+    The reveal log stays in force. Raises `Conflict` when what the version refers to is gone."""
+    meta: Any = entry._meta
+    for name in CONTENT_FIELDS[type(entry)]:
+        field = meta.get_field(name)
+        value = getattr(record, field.attname)
+        is_reference = field.is_relation and value is not None
+        if is_reference and not field.related_model._default_manager.filter(pk=value).exists():
+            raise Conflict(f"{name}: what this version refers to was deleted.")
+        setattr(entry, field.attname, value)
+    if isinstance(entry, Lore):
+        entry.known_to = known_to_in_force(entry, own=record.known_to)
+        entry.visibility = visibility_in_force(entry, own=record.visibility)
+    return save_entry(entry, reason=reason)
+
+
+def _compare_with_rows(
+    model: type[AnyEntry],
+    entries: Sequence[AnyEntry],
+    expected_versions: Mapping[Any, int | None],
+) -> tuple[list[Outcome], set[str]]:
+    """Lock the stored rows, and set version and creation time of the entries from them. Returns
+    the outcome of each entry, and the fields that differ in any."""
     rows = model.objects.select_for_update().filter(pk__in=[entry.pk for entry in entries])
     rows_by_id = {row.pk: row for row in rows}
     meta: Any = model._meta
     # Ids, not related rows: comparing the rows themselves would load each of them.
-    columns = [meta.get_field(name).attname for name in CONTENT_FIELDS[model]]
+    columns = {name: meta.get_field(name).attname for name in CONTENT_FIELDS[model]}
     outcomes: list[Outcome] = []
+    changed: set[str] = set()
     for entry in entries:
         row = rows_by_id.get(entry.pk)
+        require_version(row, expected_versions.get(entry.pk))
         if row is None:
             outcomes.append("created")
             continue
-        same = all(getattr(entry, column) == getattr(row, column) for column in columns)
-        entry.version = row.version if same else row.version + 1
+        differing = {
+            name
+            for name, column in columns.items()
+            if getattr(entry, column) != getattr(row, column)
+        }
+        entry.version = row.version + 1 if differing else row.version
         entry.created_at = row.created_at
-        outcomes.append("unchanged" if same else "changed")
-    return outcomes
+        outcomes.append("changed" if differing else "unchanged")
+        changed |= differing
+    return outcomes, changed
 
 
-def _write(model: type[Any], new: list[Any], changed: list[Any], *, reason: str) -> None:
+def _write_rows(
+    model: type[Any], new: list[Any], updates: list[Any], changed: set[str], *, reason: str
+) -> None:
     # bulk_update calls no pre_save, so `auto_now` does not set the time.
-    for entry in changed:
+    for entry in updates:
         entry.updated_at = timezone.now()
-    for entry in (*new, *changed):
+    for entry in (*new, *updates):
         entry.name_keys = name_keys(entry.title, *entry.aliases)
-    fields = [*CONTENT_FIELDS[model], "name_keys", "version", "updated_at"]
-    history: Any = {"batch_size": BATCH, "default_change_reason": reason or None}
+    # A statement with every column of hundreds of rows takes longer than all other work.
+    fields = [*sorted(changed), "name_keys", "version", "updated_at"]
+    history: Any = {"batch_size": BATCH, "default_change_reason": reason[:LONGEST_REASON] or None}
     bulk_create_with_history(new, model, **history)
-    bulk_update_with_history(changed, model, fields, **history)
-    if any(entry.world_id is None for entry in (*new, *changed)):
-        # Now, for this transaction; after commit, because another thread may read the old names
-        # until then.
+    bulk_update_with_history(updates, model, fields, **history)
+    if any(entry.world_id is None for entry in (*new, *updates)):
+        # Now for this transaction; after commit because other threads read old names until then.
         clear_shared_names()
         transaction.on_commit(clear_shared_names)
+
+
+def write_links_of_entries(entries: Sequence[AnyEntry], *, renamed: bool = True) -> None:
+    """Write the links of the entries, and resolve those that name them, if they were `renamed` or
+    are new. Shared rules have none. Call in the transaction that writes their passages."""
+    rows: list[Any] = [entry for entry in entries if entry.world_id]
+    for world in {row.world for row in rows}:
+        own = [row for row in rows if row.world_id == world.pk]
+        ids = [row.pk for row in own]
+        save_links_of(world, own[0]._meta.model_name, ids)
+        if renamed and own[0]._meta.model is Lore:
+            resolve_again(world, ids, [name for row in own for name in _names_of(row)])
+
+
+def _names_of(entry: Lore) -> list[str]:
+    return [entry.title, entry.slug, *entry.aliases]
 
 
 def _check_fields(entries: Sequence[AnyEntry]) -> None:
@@ -132,3 +203,15 @@ def _check_fields(entries: Sequence[AnyEntry]) -> None:
             errors += [{"loc": [number, name], "msg": " ".join(texts)} for name, texts in messages]
     if errors:
         raise Invalid(f"{errors[0]['loc'][1]}: {errors[0]['msg']}", errors=errors)
+
+
+def _check_fences(model: type[Any], entries: Sequence[AnyEntry]) -> None:
+    """Raise `Invalid` for a secret that is misspelt or never closed in a new or changed text."""
+    flawed = {number: entry for number, entry in enumerate(entries) if check_fences(entry.body)}
+    if not flawed:
+        return
+    # A text that was stored with a flaw may keep it while other fields change.
+    keys = [entry.pk for entry in flawed.values()]
+    stored = dict(model.objects.filter(pk__in=keys).values_list("pk", "body"))
+    changed = {n: each.body for n, each in flawed.items() if stored.get(each.pk) != each.body}
+    require_sound_fences(changed)

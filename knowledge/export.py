@@ -1,6 +1,4 @@
-"""Export lore so that it can be read, kept in version control, and imported again to the same
-rows.
-"""
+"""Export lore as readable text that imports again to the same rows."""
 
 import json
 from collections.abc import Iterator
@@ -24,10 +22,7 @@ def lore_fields(world: World) -> Iterator[dict[str, Any]]:
     rows = rows.order_by("campaign__slug", "slug")
     # Canon first, because an overlay names the canon entry that it overrides. The sort is stable.
     for row in sorted(rows, key=lambda each: each.campaign is not None):
-        links = {
-            "campaign": row.campaign.slug if row.campaign else None,
-            "overrides": row.overrides.slug if row.overrides else None,
-        }
+        links = row.related_slugs()
         names = (*ALWAYS, *(name for name in LoreIn.model_fields if name not in ALWAYS))
         fields = {name: links[name] if name in links else getattr(row, name) for name in names}
         # Zero and False are values, so truth is no test for an empty field.
@@ -42,18 +37,13 @@ def export_json(world: World) -> str:
 
 
 def export_markdown(world: World, folder: Path) -> None:
-    """Write a file an entry, overlays in a folder a campaign. Raises `Invalid` unless the folder is
-    empty or new.
-    """
+    """Write a Markdown file per entry. Raises `Invalid` unless the folder is empty or new."""
     if folder.exists() and any(folder.iterdir()):
         raise Invalid(f"{folder} is not empty: name a new folder.")
     for fields in lore_fields(world):
         place = folder / "campaigns" / fields["campaign"] if fields.get("campaign") else folder
         place.mkdir(parents=True, exist_ok=True)
-        (place / f"{fields['slug']}.md").write_text(as_markdown(fields), encoding="utf-8")
-
-
-def as_markdown(fields: dict[str, Any]) -> str:
-    head = {name: value for name, value in fields.items() if name != "body"}
-    front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=120)
-    return f"---\n{front}---\n{fields.get('body', '')}\n"
+        body = fields.pop("body", "")
+        front = yaml.safe_dump(fields, allow_unicode=True, sort_keys=False, width=120)
+        text = f"---\n{front}---\n{body}\n"
+        (place / f"{fields['slug']}.md").write_text(text, encoding="utf-8")

@@ -1,5 +1,4 @@
-"""The graph leg of a lore search: entries one edge away from the entities that the question
-names."""
+"""The graph leg of a lore search: entries one edge away from the named entities."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,22 +23,18 @@ def add_graph_leg(
 ) -> SearchResult:
     """Return `result` with the graph leg fused in. `passages` are those that the search covered:
     an entry without a visible passage takes no rank, so a hidden entry changes nothing."""
-    near = first_passages(passages, neighbor_lore_ids(question, view))
-    return replace(result, hits=fuse_graph_leg(result.hits, near)) if near else result
-
-
-def fuse_graph_leg(hits: Sequence[Hit], near: Sequence[Hit]) -> list[Hit]:
-    """Add to each of `hits` the score of its entry in `near`, which is in the order of its
-    ranks, and to the list the entries that only `near` has. Return all, best first."""
+    near = _first_passage_hits(passages, neighbor_lore_ids(question, view))
+    if not near:
+        return result
     legs = {hit.fields["lore__id"]: Leg(rank, gain(rank)) for rank, hit in enumerate(near, 1)}
-    known = {hit.fields["lore__id"] for hit in hits}
-    fused = []
-    for hit in (*hits, *(hit for hit in near if hit.fields["lore__id"] not in known)):
+    entries = {hit.fields["lore__id"] for hit in result.hits}
+    # An entry that both have keeps its hit, and gains the score of its rank among the neighbors.
+    hits = [*result.hits, *(hit for hit in near if hit.fields["lore__id"] not in entries)]
+    for position, hit in enumerate(hits):
         if leg := legs.get(hit.fields["lore__id"]):
             score = hit.score + (leg.score or 0.0)
-            hit = replace(hit, score=score, legs={**hit.legs, "graph": leg})
-        fused.append(hit)
-    return sorted(fused, key=lambda hit: -hit.score)
+            hits[position] = replace(hit, score=score, legs={**hit.legs, "graph": leg})
+    return replace(result, hits=sorted(hits, key=lambda hit: -hit.score))
 
 
 def gain(rank: int) -> float:
@@ -47,7 +42,7 @@ def gain(rank: int) -> float:
     return WEIGHT * (RANK_K + 1) / (RANK_K + rank)
 
 
-def first_passages(passages: "QuerySet[LorePassage]", entries: Sequence[UUID]) -> list[Hit]:
+def _first_passage_hits(passages: "QuerySet[LorePassage]", entries: Sequence[UUID]) -> list[Hit]:
     """Return the first of `passages` of each entry as a hit without a score, in the order of
     `entries`."""
     of_each = passages.filter(lore__in=entries).order_by("lore_id", "position").distinct("lore_id")

@@ -1,8 +1,7 @@
 """The last step of the pipeline normalise → chunk → embed → index (requirement 1.4): chunks become
 entries of a world.
 
-The chunks are the passages of the entry; vectors follow after commit.
-"""
+The chunks are the passages of the entry; vectors follow after commit."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -37,9 +36,7 @@ def ingest_lore(chunks: Sequence[Chunk], *, world: World) -> dict[str, Outcome]:
 
 @transaction.atomic
 def ingest_srd(chunks: Sequence[Chunk], *, world: World) -> dict[str, Outcome]:
-    """Write rules that `normalize_srd` cut as rules of the world's own; an id without a document
-    gets `house/`.
-    """
+    """Write the rules that `normalize_srd` cut; an id without a document gets `house/`."""
     outcomes: dict[str, Outcome] = {}
     for reference, parts in _by_entry(chunks, "srd").items():
         key = reference if "/" in reference else f"house/{slugify(reference)}"

@@ -1,57 +1,49 @@
 """Rules and lore as people write them, their documents, and the passages that are searched."""
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
+import knowledge.editing_models
+import knowledge.entry_drafts
+import knowledge.glossary_term
 import knowledge.graph.models
-import knowledge.graph.projection_models  # noqa: F401  (the graph's tables belong to this app)
+import knowledge.graph.projection_models
+import knowledge.link_models  # noqa: F401
 from knowledge.audience import narrow_audience
+from knowledge.base_models import Versioned, names_field, own_world
+from knowledge.graph.entity_audiences import hide_entities_of
+from knowledge.graph.trash import TrashedWithEntities
+from knowledge.lore_kinds import LoreKind
 from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
-from retrieval.models import Passage, SearchConfig, uuid7
+from retrieval.models import Passage, SearchConfig
 from worlds.audiences import Guarded, Visibility
 from worlds.models import Campaign, GameSystem, Reveal, World
-
-
-class Versioned(models.Model):
-    """A row that people edit. `version` is its entity tag and grows with each saved change."""
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    version = models.PositiveIntegerField(_("version"), default=1, editable=False)
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    updated_at = models.DateTimeField(_("updated"), auto_now=True)
-
-    class Meta:
-        abstract = True
+from worlds.trash import LIVE, TRASH_FIELDS, LiveManager
 
 
 class Document(Versioned):
     """A published source of rules: what to cite, and under which licence it may be passed on."""
 
     slug = models.CharField(
-        _("slug"), max_length=80, help_text=_("Starts the id of each of its rules: srd-5.1.")
+        _("slug"), max_length=80, help_text=_("Prefix of the ids of its rules, such as srd-5.1.")
     )
     title = models.CharField(_("title"), max_length=200)
     system = models.ForeignKey(
         GameSystem, models.PROTECT, related_name="documents", verbose_name=_("game system")
     )
-    world = models.ForeignKey(
-        World,
-        models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="documents",
-        verbose_name=_("world"),
-        help_text=_("Empty: shared by all worlds of the game system."),
-    )
+    world = own_world("documents")
     publisher = models.CharField(_("publisher"), max_length=200, blank=True, default="")
     edition = models.CharField(_("edition"), max_length=80, blank=True, default="")
     licence = models.CharField(_("licence"), max_length=80, blank=True, default="")
-    licence_url = models.URLField(_("licence address"), blank=True, default="")
+    licence_url = models.URLField(_("licence URL"), blank=True, default="")
     attribution = models.TextField(_("attribution"), blank=True, default="")
     source = models.CharField(_("source"), max_length=200, blank=True, default="")
 
@@ -93,24 +85,12 @@ class Rule(Versioned):
     document = models.ForeignKey(
         Document, models.CASCADE, related_name="rules", verbose_name=_("document")
     )
-    world = models.ForeignKey(
-        World,
-        models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="rules",
-        verbose_name=_("world"),
-        help_text=_("Empty: shared by all worlds of the game system."),
-    )
+    world = own_world("rules")
     kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.CUSTOM)
     title = models.CharField(_("title"), max_length=200)
     body = models.TextField(_("text"), help_text=_("Markdown."))
-    breadcrumb = ArrayField(
-        models.CharField(max_length=200), verbose_name=_("breadcrumb"), default=list, blank=True
-    )
-    aliases = ArrayField(
-        models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True
-    )
+    breadcrumb = names_field(_("breadcrumb"))
+    aliases = names_field(_("aliases"))
     language = models.CharField(_("language"), max_length=8, default="en")
     data = models.JSONField(
         _("data"), default=dict, blank=True, help_text=_("Level, school, challenge rating, …")
@@ -119,6 +99,24 @@ class Rule(Versioned):
         _("visibility"), max_length=10, choices=Visibility, default=Visibility.PUBLIC
     )
     known_to = models.JSONField(_("known to"), default=list, blank=True, editable=False)
+    campaign = models.ForeignKey(
+        Campaign,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="rules",
+        verbose_name=_("campaign"),
+        help_text=_("Empty: the rule holds in every campaign of the world."),
+    )
+    overrides = models.ForeignKey(
+        "self",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="overridden_by",
+        verbose_name=_("replaces"),
+        help_text=_("The rule in whose place this one answers, in its world or campaign."),
+    )
     name_keys = ArrayField(models.CharField(max_length=16), default=list, editable=False)
 
     objects = RuleQuerySet.as_manager()
@@ -133,6 +131,18 @@ class Rule(Versioned):
                 fields=["key"], condition=models.Q(world=None), name="rule_shared"
             ),
             models.UniqueConstraint(fields=["world", "key"], name="rule_in_world"),
+            models.UniqueConstraint(
+                fields=["world", "overrides"],
+                condition=models.Q(campaign=None),
+                name="rule_overridden_once_in_world",
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "overrides"], name="rule_overridden_once_in_campaign"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(world__isnull=False) | models.Q(campaign=None, overrides=None),
+                name="rule_overrides_in_world",
+            ),
         ]
         indexes = [
             models.Index(fields=["kind"], name="rule_kind"),
@@ -143,17 +153,21 @@ class Rule(Versioned):
         return self.title
 
 
-class Lore(Versioned, Guarded):
+FOLDER = _("Path in the tree of the world's lore, such as North/Carrow.")
+
+
+class Lore(Versioned, Guarded, TrashedWithEntities):
     """An entry of the world's encyclopedia. With a campaign it is an overlay: it adds to canon, or
     replaces the entry that it `overrides`, in that campaign alone."""
 
     class Kind(models.TextChoices):
         PLACE = "place", _("Place")
         FACTION = "faction", _("Faction")
-        BIOGRAPHY = "biography", _("Biography")
-        TIMELINE = "timeline", _("Timeline")
-        EVENT = "event", _("Event")
+        BIOGRAPHY = "biography", _("Character")
         ITEM = "item", _("Item")
+        EVENT = "event", _("Event")
+        QUEST = "quest", _("Quest")
+        TIMELINE = "timeline", _("Timeline")
         CUSTOM = "custom", _("Custom")
 
     class Status(models.TextChoices):
@@ -162,16 +176,21 @@ class Lore(Versioned, Guarded):
 
     slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
     kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.CUSTOM)
+    custom_kind = models.ForeignKey(
+        LoreKind,
+        models.RESTRICT,
+        null=True,
+        blank=True,
+        related_name="entries",
+        verbose_name=_("kind of the world's own"),
+    )
     title = models.CharField(_("title"), max_length=200)
     body = models.TextField(
         _("text"), blank=True, default="", help_text=_("Markdown; :::secret … ::: hides a block.")
     )
-    aliases = ArrayField(
-        models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True
-    )
-    tags = ArrayField(
-        models.CharField(max_length=80), verbose_name=_("tags"), default=list, blank=True
-    )
+    aliases = names_field(_("aliases"))
+    tags = names_field(_("tags"), 80)
+    folder = models.CharField(_("folder"), max_length=200, blank=True, default="", help_text=FOLDER)
     language = models.CharField(_("language"), max_length=8, default="en")
     status = models.CharField(_("status"), max_length=10, choices=Status, default=Status.DRAFT)
     in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
@@ -185,7 +204,10 @@ class Lore(Versioned, Guarded):
         blank=True,
         related_name="lore",
         verbose_name=_("campaign"),
-        help_text=_("Empty: canon of the world. Set: known in this campaign alone."),
+        help_text=_(
+            "If empty, the entry is canon of the world; otherwise it is known only in this "
+            "campaign."
+        ),
     )
     overrides = models.ForeignKey(
         "self",
@@ -194,19 +216,27 @@ class Lore(Versioned, Guarded):
         blank=True,
         related_name="overridden_by",
         verbose_name=_("overrides"),
-        help_text=_("The canon entry that this one stands in for, in its campaign."),
+        help_text=_("The canon entry that this entry replaces in its campaign."),
     )
     author = models.CharField(_("author"), max_length=120, blank=True, default="")
     origin = models.CharField(
-        _("origin"), max_length=200, blank=True, default="", help_text=_("What it came from.")
+        _("origin"),
+        max_length=200,
+        blank=True,
+        default="",
+        help_text=_("Where the entry comes from."),
     )
     extra = models.JSONField(
-        _("extra"), default=dict, blank=True, help_text=_("What an import had no field for.")
+        _("extra"),
+        default=dict,
+        blank=True,
+        help_text=_("Imported data that has no field of its own."),
     )
     name_keys = ArrayField(models.CharField(max_length=16), default=list, editable=False)
 
-    objects = LoreQuerySet.as_manager()
-    history = HistoricalRecords(excluded_fields=["name_keys"])
+    objects = LiveManager.from_queryset(LoreQuerySet)()
+    with_trash = LoreQuerySet.as_manager()
+    history = HistoricalRecords(excluded_fields=["name_keys", *TRASH_FIELDS])
 
     class Meta:
         verbose_name = _("lore entry")
@@ -215,16 +245,24 @@ class Lore(Versioned, Guarded):
         constraints = [
             models.UniqueConstraint(
                 fields=["world", "slug"],
-                condition=models.Q(campaign=None),
+                condition=LIVE & Q(campaign=None),
                 name="lore_slug_in_canon",
             ),
-            models.UniqueConstraint(fields=["campaign", "slug"], name="lore_slug_in_campaign"),
             models.UniqueConstraint(
-                fields=["campaign", "overrides"], name="lore_overridden_once_in_campaign"
+                fields=["campaign", "slug"], condition=LIVE, name="lore_slug_in_campaign"
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "overrides"],
+                condition=LIVE,
+                name="lore_overridden_once_in_campaign",
             ),
             models.CheckConstraint(
                 condition=models.Q(overrides=None) | models.Q(campaign__isnull=False),
                 name="lore_overrides_in_campaign",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(custom_kind=None) | models.Q(kind="custom"),
+                name="lore_custom_kind_is_custom",
             ),
             models.CheckConstraint(
                 condition=models.Q(in_world_until=None)
@@ -241,22 +279,41 @@ class Lore(Versioned, Guarded):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def kind_name(self) -> str:
+        """The kind as people read it: that of the world's own, else the built-in one."""
+        return self.custom_kind.name if self.custom_kind else str(self.get_kind_display())
+
+    def related_slugs(self) -> dict[str, str | None]:
+        names = ("campaign", "overrides", "custom_kind")
+        related: dict[str, Any] = {name: getattr(self, name) for name in names}
+        if self.overrides and self.overrides.deleted_at:
+            related["overrides"] = None
+        return {name: row.slug if row else None for name, row in related.items()}
+
     def visibility_changed(self) -> None:
         passages = list(self.passages.defer("embedding", "search_vector"))
         for passage in passages:
             passage.lore = self
             passage.set_audience()
         LorePassage.objects.bulk_update(passages, ["visibility", "known_to"])
+        hide_entities_of(self, self.nodes.select_for_update())
+
+
+def passage_name(passage: Passage) -> str:
+    """Return where the passage stands (title and headings) and its first words. Reads no other
+    row, so that a list of a hundred passages is one query."""
+    beginning = Truncator(passage.text).words(8)
+    return f"{passage.context}: {beginning}" if passage.context else beginning
 
 
 class RulePassage(Passage):
-    """A piece of a rule. World and visibility are copies, so that the search filter needs no
-    join.
-    """
+    """A piece of a rule. World and visibility are copied, so the search needs no join."""
 
     rule = models.ForeignKey(Rule, models.CASCADE, related_name="passages")
     system = models.ForeignKey(GameSystem, models.CASCADE, related_name="+")
     world = models.ForeignKey(World, models.CASCADE, null=True, related_name="+")
+    campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, related_name="+")
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
     known_to = models.JSONField(default=list)
     position = models.PositiveIntegerField(default=0)
@@ -277,6 +334,9 @@ class RulePassage(Passage):
             )
         ]
 
+    def __str__(self) -> str:
+        return passage_name(self)
+
 
 class LorePassage(Passage, Guarded):
     """A piece of a lore entry. Its audience is the entry's, narrowed by its secret block.
@@ -288,6 +348,8 @@ class LorePassage(Passage, Guarded):
     published = models.BooleanField(default=False)
     secret = models.BooleanField(default=False)
     revealed_to = models.JSONField(default=list)
+    # Who may see the passage may see these: so a picture in a secret stays secret.
+    pictures = ArrayField(models.UUIDField(), default=list, editable=False)
     position = models.PositiveIntegerField(default=0)
 
     search_config = SearchConfig(
@@ -307,7 +369,13 @@ class LorePassage(Passage, Guarded):
                 deferrable=models.Deferrable.DEFERRED,
             )
         ]
-        indexes = [models.Index(fields=["world", "campaign"], name="lore_passage_world_campaign")]
+        indexes = [
+            models.Index(fields=["world", "campaign"], name="lore_passage_world_campaign"),
+            GinIndex(fields=["pictures"], name="lore_passage_pictures"),
+        ]
+
+    def __str__(self) -> str:
+        return passage_name(self)
 
     def set_audience(self) -> None:
         """Set the audience from the entry, the block and its reveals. Does not save."""
@@ -323,64 +391,3 @@ class LorePassage(Passage, Guarded):
         self.revealed_to = sorted(set(reveals.values_list("audience", flat=True)))
         self.set_audience()
         self.save(update_fields=["revealed_to", "visibility", "known_to"])
-
-
-class LoreProposal(models.Model):
-    """An entry that somebody (a language model, a player, a script) proposes. An editor accepts,
-    edits or rejects it; it is not found before that."""
-
-    class State(models.TextChoices):
-        OPEN = "open", _("Open")
-        ACCEPTED = "accepted", _("Accepted")
-        REJECTED = "rejected", _("Rejected")
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    world = models.ForeignKey(
-        World, models.CASCADE, related_name="lore_proposals", verbose_name=_("world")
-    )
-    campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, blank=True, related_name="+")
-    entry = models.JSONField(_("proposed entry"))
-    reason = models.TextField(_("why"), blank=True, default="")
-    proposed_by = models.CharField(_("proposed by"), max_length=120, blank=True, default="")
-    state = models.CharField(_("state"), max_length=10, choices=State, default=State.OPEN)
-    lore = models.ForeignKey(Lore, models.SET_NULL, null=True, blank=True, related_name="proposals")
-    decided_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
-    decision = models.TextField(_("note on the decision"), blank=True, default="")
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
-
-    class Meta:
-        verbose_name = _("lore proposal")
-        verbose_name_plural = _("lore proposals")
-        ordering = ["-created_at"]
-
-    def __str__(self) -> str:
-        return str(self.entry.get("title", self.pk))
-
-
-class GlossaryTerm(models.Model):
-    """A game term and its names in another language: aliases of rules, and words for questions that
-    are asked in another language than the rules are written in."""
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    system = models.ForeignKey(
-        GameSystem, models.CASCADE, related_name="glossary", verbose_name=_("game system")
-    )
-    term = models.CharField(_("term"), max_length=200)
-    language = models.CharField(_("language of the names"), max_length=8)
-    names = ArrayField(models.CharField(max_length=200), verbose_name=_("names"), default=list)
-    kind = models.CharField(_("kind"), max_length=40, blank=True, default="")
-    updated_at = models.DateTimeField(_("updated"), auto_now=True)
-
-    class Meta:
-        verbose_name = _("glossary term")
-        verbose_name_plural = _("glossary terms")
-        ordering = ["term", "language"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["system", "term", "kind", "language"], name="glossary_term_in_language"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.term}: {', '.join(self.names)}"

@@ -10,7 +10,7 @@ from django.db.models import Count, Max, QuerySet
 
 from knowledge.models import Rule
 from retrieval.search import CompiledRows
-from retrieval.text import KnownName, NameIndex, NameMatch, NameMention, query_keys
+from retrieval.text import KnownName, NameIndex, NameMatch, query_keys
 from worlds.audiences import Visibility
 from worlds.models import World
 
@@ -42,9 +42,7 @@ class NamedRow:
 
 @dataclass(frozen=True)
 class SharedNames:
-    """The names of a game system's shared, public rules: the same for every caller, so they are
-    cached.
-    """
+    """Names of the shared, public rules of a game system: equal for all callers, hence cached."""
 
     index: NameIndex
     stamp: tuple[Any, ...]
@@ -55,23 +53,19 @@ _shared: dict[UUID, SharedNames] = {}
 
 
 def match_rules(
-    rules: CompiledRows, own: CompiledRows, world: World, question: str, *, mentioned: float
+    rules: CompiledRows, own: CompiledRows, world: World, question: str, *, weight: float
 ) -> list[NamedRow]:
     """Return the rules of `rules` that `question` is the name of, else those that it mentions
-    (scored `mentioned`). `own` are those of `rules` that are not shared by all worlds."""
+    (scored `weight`). `own` are those of `rules` that are not shared by all worlds."""
     indexes = [_shared_index(world.system_id)] if world.system_id else []
     indexes.append(name_index(own, question))
-    return _match(indexes, lambda: name_index(rules, question), question, mentioned)
+    return _match(indexes, lambda: name_index(rules, question), question, weight)
 
 
-def match_rows(rows: CompiledRows, question: str, *, mentioned: float) -> list[NamedRow]:
+def match_rows(rows: CompiledRows, question: str, *, weight: float) -> list[NamedRow]:
     """The same for any rows of rules or lore. Reads no other rows."""
     index = name_index(rows, question)
-    return _match([index], lambda: index, question, mentioned)
-
-
-def exclude_shared(rules: "QuerySet[Any]") -> "QuerySet[Any]":
-    return rules.exclude(world=None, visibility=Visibility.PUBLIC)
+    return _match([index], lambda: index, question, weight)
 
 
 def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
@@ -84,50 +78,52 @@ def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
 
 
 def _shared_index(system_id: UUID) -> NameIndex:
-    cached = _shared.get(system_id)
-    if cached and monotonic() - cached.checked_at < RECHECK_SECONDS:
-        return cached.index
+    """Return the names of the system's shared rules; read again when their rows have changed."""
+    names = _shared.get(system_id)
+    if names and monotonic() - names.checked_at < RECHECK_SECONDS:
+        return names.index
     shared = Rule.objects.filter(world=None, document__system=system_id)
     rules = shared.filter(visibility=Visibility.PUBLIC)
     stamp = tuple(rules.aggregate(Count("pk"), Max("updated_at")).values())
-    if cached and cached.stamp == stamp:
-        _shared[system_id] = replace(cached, checked_at=monotonic())
-        return cached.index
+    if names and names.stamp == stamp:
+        _shared[system_id] = replace(names, checked_at=monotonic())
+        return names.index
     index = NameIndex(KnownName(*row) for row in rules.values_list("pk", "title", "aliases"))
     _shared[system_id] = SharedNames(index, stamp, monotonic())
     return index
 
 
 def clear_shared_names() -> None:
-    """To be called when this process has written shared rules."""
+    """Call when this process has written shared rules."""
     _shared.clear()
 
 
 def _match(
-    indexes: Sequence[NameIndex],
-    all_names: Callable[[], NameIndex],
-    question: str,
-    mentioned: float,
+    indexes: Sequence[NameIndex], all_names: Callable[[], NameIndex], question: str, weight: float
 ) -> list[NamedRow]:
-    mentions = [
-        mention for index in indexes for mention in index.mentions(question[:LONGEST_QUESTION])
+    text = question[:LONGEST_QUESTION]
+    mentions = [mention for index in indexes for mention in index.mentions(text)]
+    # A question that is nothing but a name, apart from punctuation, gets the rows of that name.
+    length = len(question.strip(" .?!\"'«»"))
+    whole = [
+        each
+        for each in mentions
+        if len(each.text) >= length and all(map(_is_certain, each.matches))
     ]
-    whole = [each for each in mentions if _is_whole_question(each, question)]
     if whole:
         return list(_rows(match for mention in whole for match in mention.matches))
     if not mentions and len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS:
         return list(_rows(all_names().find(question)))
     # A name that several rows have counts less for each of them.
     return [
-        replace(row, score=row.score * mentioned / len(mention.matches), kind="alias")
+        replace(row, score=row.score * weight / len(mention.matches), kind="alias")
         for mention in mentions
-        for row in _rows(match for match in mention.matches if match.how in CERTAIN)
+        for row in _rows(filter(_is_certain, mention.matches))
     ]
 
 
-def _is_whole_question(mention: NameMention, question: str) -> bool:
-    covers = len(mention.text) >= len(question.strip(" .?!\"'«»"))
-    return covers and all(match.how in CERTAIN for match in mention.matches)
+def _is_certain(match: NameMatch) -> bool:
+    return match.how in CERTAIN
 
 
 def _rows(matches: Iterable[NameMatch]) -> Iterable[NamedRow]:

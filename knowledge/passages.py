@@ -10,7 +10,7 @@ from rapidfuzz.fuzz import ratio
 from knowledge.audience import narrow_audience
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
 from retrieval.indexing import Chunk, SourceEntry, chunk_entry
-from retrieval.text import guess_language
+from retrieval.text import guess_language, picture_targets
 
 AnyPassage = TypeVar("AnyPassage", LorePassage, RulePassage)
 Chunks = Mapping[Any, Sequence[Chunk]]
@@ -22,8 +22,11 @@ SHARED_COLUMNS = (
     *("text", "context", "language", "payload", "metadata", "position"),
     *("world_id", "visibility", "known_to"),
 )
-LORE_COLUMNS = (*SHARED_COLUMNS, "campaign_id", "published", "secret", "revealed_to")
-RULE_COLUMNS = (*SHARED_COLUMNS, "system_id")
+LORE_COLUMNS = (
+    *SHARED_COLUMNS,
+    *("campaign_id", "published", "secret", "revealed_to", "pictures"),
+)
+RULE_COLUMNS = (*SHARED_COLUMNS, "campaign_id", "system_id")
 BATCH = 500
 
 
@@ -51,7 +54,7 @@ def write_rule_passages(rules: Sequence[Rule], chunks: Chunks | None = None) -> 
     return _replace(RulePassage, "rule_id", passages, RULE_COLUMNS)
 
 
-# --- what passages an entry should have
+# --- build the passages of an entry
 
 
 def _lore_passage(entry: Lore, position: int, chunk: Chunk) -> LorePassage:
@@ -61,15 +64,17 @@ def _lore_passage(entry: Lore, position: int, chunk: Chunk) -> LorePassage:
         campaign_id=entry.campaign_id,
         published=entry.status == Lore.Status.PUBLISHED,
         secret=chunk.metadata.get("secret", False),
+        pictures=picture_targets(chunk.text),
         position=position,
         language=entry.language,
         metadata={
             "kind": entry.kind,
+            **({"custom_kind": entry.custom_kind.slug} if entry.custom_kind else {}),
             "tags": entry.tags,
             "in_world_at": entry.in_world_at,
             "audiences": chunk.metadata.get("audiences"),
         },
-        **_text_columns(chunk, entry.title, aliases=entry.aliases, label=entry.in_world_label),
+        **_text_columns(chunk, entry.title, entry.aliases, entry.in_world_label),
     )
     passage.set_audience()
     return passage
@@ -86,19 +91,18 @@ def _rule_passage(rule: Rule, position: int, chunk: Chunk) -> RulePassage:
     return RulePassage(
         rule=rule,
         world_id=rule.world_id,
+        campaign_id=rule.campaign_id,
         system_id=document.system_id,
         visibility=visibility,
         known_to=known_to,
         position=position,
         language=rule.language,
         metadata={"kind": rule.kind, "document": document.slug, "edition": document.edition},
-        **_text_columns(chunk, rule.title, aliases=aliases, label=rule.get_kind_display()),
+        **_text_columns(chunk, rule.title, aliases, rule.get_kind_display()),
     )
 
 
-def _text_columns(
-    chunk: Chunk, title: str, *, aliases: Sequence[str], label: str
-) -> dict[str, Any]:
+def _text_columns(chunk: Chunk, title: str, aliases: Sequence[str], label: str) -> dict[str, Any]:
     headings = chunk.payload.get("headings", [])
     context = [title, ", ".join(aliases), " › ".join(headings), label]
     return {
@@ -108,7 +112,7 @@ def _text_columns(
     }
 
 
-# --- compared with what is stored
+# --- compare with the stored rows
 
 
 def _replace(
@@ -121,20 +125,21 @@ def _replace(
     rows = model.objects.filter(**{f"{owner}__in": list(passages)})
     for row in rows.defer("embedding", "search_vector"):
         rows_by_owner[getattr(row, owner)].append(row)
-    new_rows: list[AnyPassage] = []
-    changed_rows: list[AnyPassage] = []
+    new_rows, changed_rows = list[AnyPassage](), list[AnyPassage]()
+    changed: set[str] = set()
     surplus: list[Any] = []
     for key, new_passages in passages.items():
         for passage, row in _match(new_passages, rows_by_owner[key]):
             if row is None:
                 new_rows.append(passage)
-            elif _copy_columns(passage, row, columns):
+            elif differing := _copy_columns(passage, row, columns):
                 changed_rows.append(row)
+                changed |= differing
         surplus += [row.pk for row in rows_by_owner[key]]
     model.objects.filter(pk__in=surplus).delete()
     model.objects.bulk_create(new_rows, batch_size=BATCH)
     # bulk_update takes the names of relations, not of their columns.
-    fields: list[str] = [name.removesuffix("_id") for name in columns]
+    fields: list[str] = [name.removesuffix("_id") for name in sorted(changed)]
     model.objects.bulk_update(changed_rows, [*fields, "version", "updated_at"], batch_size=BATCH)
     return len(new_rows) + len(changed_rows)
 
@@ -142,8 +147,8 @@ def _replace(
 def _match(
     passages: Iterable[AnyPassage], rows: list[AnyPassage]
 ) -> list[tuple[AnyPassage, AnyPassage | None]]:
-    """Pair each passage with the row that it continues: the same text, else the most similar. Takes
-    those out of `rows`."""
+    """Pair each passage with the row that it continues, by equal, else most similar text. Removes
+    those from `rows`."""
     pairs: list[tuple[AnyPassage, AnyPassage | None]] = []
     rest = []
     # Reversed, so that of several rows with one text the first is taken.
@@ -166,8 +171,8 @@ def _match(
     return pairs
 
 
-def _copy_columns(passage: AnyPassage, row: AnyPassage, columns: tuple[str, ...]) -> bool:
-    """Bring `row` to what `passage` holds; return whether that changed anything."""
+def _copy_columns(passage: AnyPassage, row: AnyPassage, columns: tuple[str, ...]) -> set[str]:
+    """Bring `row` to what `passage` holds; return the columns that changed."""
     # Reveals are written to the row alone, so a newly cut passage takes them over.
     if (
         isinstance(passage, LorePassage)
@@ -177,10 +182,10 @@ def _copy_columns(passage: AnyPassage, row: AnyPassage, columns: tuple[str, ...]
     ):
         passage.revealed_to = row.revealed_to
         passage.set_audience()
-    if all(getattr(passage, name) == getattr(row, name) for name in columns):
-        return False
-    for name in columns:
+    differing = {name for name in columns if getattr(passage, name) != getattr(row, name)}
+    for name in differing:
         setattr(row, name, getattr(passage, name))
-    row.version += 1
-    row.updated_at = timezone.now()
-    return True
+    if differing:
+        row.version += 1
+        row.updated_at = timezone.now()
+    return differing

@@ -1,6 +1,4 @@
-"""The "Try search" page: a question, what each leg finds, how they are fused, and why each hit is
-there.
-"""
+"""The "Test the search" page: the hits of each leg, the fused list, and the scores of each hit."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,8 +33,8 @@ class TryForm(forms.Form):
     world = forms.ModelChoiceField(
         World.objects.none(), label=_("World"), empty_label=None, to_field_name="slug"
     )
-    audience = forms.ChoiceField(label=_("As"), required=False)
-    expand = forms.BooleanField(label=_("With neighbours (lore)"), required=False)
+    audience = forms.ChoiceField(label=_("Search as"), required=False)
+    expand = forms.BooleanField(label=_("Include neighbouring entries (lore)"), required=False)
 
     def __init__(self, data: Any, *, worlds: Any) -> None:
         super().__init__(data)
@@ -56,7 +54,7 @@ class TryForm(forms.Form):
         if not audience:
             return Caller(world, GM if choice == "gm" else PUBLIC)
         if world_slug != world.slug:
-            raise forms.ValidationError(gettext("This party plays in another world."))
+            raise forms.ValidationError(gettext("This party belongs to another world."))
         party = Party.objects.get(world=world, slug=Audience.parse(audience).slug)
         return Caller(world, Audience("party", party.slug), campaign=party.campaign)
 
@@ -78,7 +76,7 @@ def try_search(request: HttpRequest) -> HttpResponse:
     first = worlds.first()
     initial = {"domain": "rules", "audience": "gm", "world": first.slug if first else ""}
     form = TryForm({**initial, **request.GET.dict()}, worlds=worlds)
-    context: dict[str, Any] = {"title": gettext("Try search"), "form": form}
+    context: dict[str, Any] = {"title": gettext("Test the search"), "form": form}
     context = {**admin.site.each_context(request), **context}
     if request.GET.get("q") and form.is_valid():
         try:
@@ -102,18 +100,22 @@ def try_search(request: HttpRequest) -> HttpResponse:
 
 
 def _columns(answers: dict[Mode, SearchAnswer], *, with_graph: bool) -> list[Column]:
-    by_words = gettext("BM25: rare words of the question count most.")
+    by_words = gettext("BM25: rare words of the question have the most weight.")
     legs = [
-        ("keyword", Mode.KEYWORD, gettext("By words"), by_words),
-        ("vector", Mode.VECTOR, gettext("By meaning"), gettext("Nearness of vectors.")),
+        ("keyword", Mode.KEYWORD, gettext("Keyword search"), by_words),
+        ("vector", Mode.VECTOR, gettext("Vector search"), gettext("Vector similarity.")),
     ]
     if with_graph:
-        by_graph = gettext("Lore one step along the graph from what the question names.")
-        legs.append(("graph", Mode.HYBRID, gettext("By the graph"), by_graph))
-    return [
-        Column(title, about, _hits_of_leg(key, answers[mode]), key)
-        for key, mode, title, about in legs
-    ]
+        by_graph = gettext("Lore one step away in the graph from the entities in the question.")
+        legs.append(("graph", Mode.HYBRID, gettext("Graph search"), by_graph))
+    columns = []
+    for key, mode, title, about in legs:
+        # Hits without a rank were found by their name alone.
+        hits = [hit for hit in answers[mode].hits if key in hit.legs and hit.legs[key].rank]
+        columns.append(
+            Column(title, about, sorted(hits, key=lambda hit: hit.legs[key].rank or 0), key)
+        )
+    return columns
 
 
 def _ask(form: TryForm, caller: Caller, mode: Mode) -> SearchAnswer:
@@ -128,9 +130,3 @@ def _ask(form: TryForm, caller: Caller, mode: Mode) -> SearchAnswer:
     for hit in answer.hits:
         hit.text = plain_text(hit.text)
     return answer
-
-
-def _hits_of_leg(leg: str, answer: SearchAnswer) -> list[HitOut]:
-    """The hits that the leg ranked, by rank. The others were found by their name alone."""
-    ranks = [(hit.legs[leg].rank, hit) for hit in answer.hits if leg in hit.legs]
-    return [hit for rank, hit in sorted(ranks, key=lambda pair: pair[0] or 0) if rank is not None]

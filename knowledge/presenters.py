@@ -1,8 +1,7 @@
 """The answer of a search, cut to a budget of characters, and what of a rule or a lore entry it
-shows to whom: players get the fields of `HitOut` and no others.
-"""
+shows to whom: players get the fields of `HitOut` and no others."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -13,6 +12,7 @@ from knowledge.glossary.expansion import TermMatch
 from knowledge.models import Lore, Rule, RulePassage
 from knowledge.schemas import LoreOut, LoreQuestion, RuleOut, RulesQuestion
 from retrieval.search import Hit, SearchResult, get_preset
+from worlds.audiences import Visibility
 from worlds.base_schemas import DEFAULT_CHARS, ResponseModel
 from worlds.callers import Caller
 
@@ -32,9 +32,7 @@ class LegOut:
 
     __pydantic_config__ = RESPONSE_CONFIG
 
-    rank: Annotated[
-        int | None, Field(description="Empty: this leg alone would not have brought it.")
-    ]
+    rank: Annotated[int | None, Field(description="Empty: this leg alone does not return it.")]
     score: float | None
 
 
@@ -55,9 +53,7 @@ class SourceOut:
 
 @dataclass(kw_only=True, slots=True)
 class HitOut:
-    """What every audience may see of a hit: an allow-list, so a new field is hidden until it is
-    added.
-    """
+    """What every audience may see: an allow-list, so a new field is hidden until it is added."""
 
     __pydantic_config__ = RESPONSE_CONFIG
 
@@ -72,6 +68,7 @@ class HitOut:
     language: str = ""
     in_world_at: float | None = None
     in_world_label: str = ""
+    overrides: Annotated[str | None, Field(description="The rule that this one replaces.")] = None
     source: SourceOut = field(default_factory=SourceOut)
     updated_at: datetime | None = None
     truncated: bool = False
@@ -86,9 +83,7 @@ class GmHitOut(HitOut):
     secret: bool = False
     status: str | None = None
     campaign: str | None = None
-    row: Annotated[str | None, Field(description="Id of the row in the database, for reveals.")] = (
-        None
-    )
+    row: Annotated[str | None, Field(description="Id of the database row, for reveals.")] = None
     passage: str | None = None
 
 
@@ -114,9 +109,7 @@ class ExplanationOut(ResponseModel):
 
 
 class SearchAnswer(ResponseModel):
-    """The hits, best first. `degraded` names the legs that failed; `truncated`: the budget cut
-    something.
-    """
+    """The hits, best first. `degraded` names failed legs; `truncated`: the budget cut something."""
 
     hits: list[GmHitOut | HitOut] = []
     truncated: bool = False
@@ -125,9 +118,7 @@ class SearchAnswer(ResponseModel):
 
 
 def fit_hits(hits: Sequence[HitOut], max_chars: int | None) -> tuple[list[HitOut], list[str]]:
-    """Return the hits within the budget, the last one shortened if need be, and the ids of the
-    others.
-    """
+    """Return the hits within the budget, the last one shortened, and the ids of the rest."""
     budget = max_chars or DEFAULT_CHARS
     fitting: list[HitOut] = []
     for hit in hits:
@@ -135,19 +126,15 @@ def fit_hits(hits: Sequence[HitOut], max_chars: int | None) -> tuple[list[HitOut
         if len(hit.text) <= budget:
             fitting.append(hit)
         elif budget >= SHORTEST_TEXT or not fitting:
-            fitting.append(replace(hit, text=_cut(hit.text, budget), truncated=True))
+            fitting.append(replace(hit, text=shorten(hit.text, budget), truncated=True))
         else:
             break
         budget = max(budget - len(hit.text), 0)
     return fitting, [hit.id for hit in hits[len(fitting) :]]
 
 
-def is_truncated(hits: Iterable[HitOut]) -> bool:
-    return any(hit.truncated for hit in hits)
-
-
-def _cut(text: str, length: int) -> str:
-    """Cut at the last white space before `length`."""
+def shorten(text: str, length: int) -> str:
+    """Cut at the last white space before `length`, and add an ellipsis."""
     # One character is for the ellipsis; a space in the first half would lose too much text.
     cut = text[: max(length - 1, 0)]
     return (cut[: cut.rfind(" ")] if " " in cut[length // 2 :] else cut).rstrip() + "…"
@@ -157,9 +144,11 @@ SCORE_BY_ID = 1.0
 
 RULE_COLUMNS = ("id", "key", "kind", "title", "breadcrumb", "language", "visibility", "known_to")
 DOCUMENT_COLUMNS = ("title", "publisher", "edition", "licence", "attribution")
+OVERRIDES_COLUMNS = ("key", "visibility", "known_to")
 RULE_FIELDS = (
     *(f"rule__{name}" for name in RULE_COLUMNS),
     *(f"rule__document__{name}" for name in DOCUMENT_COLUMNS),
+    *(f"rule__overrides__{name}" for name in OVERRIDES_COLUMNS),
 )
 """What a search reads of a rule so that it can be shown."""
 
@@ -173,27 +162,27 @@ LORE_FIELDS = (
 
 def present_rule_hit(hit: Hit, caller: Caller) -> HitOut:
     """Show a rule by the passage that the search found."""
-    return _present_rule(hit.fields, caller, hit.updated_at, _hit_fields(hit), str(hit.id))
+    match = {"updated_at": hit.updated_at, **_match_fields(hit)}
+    return _present_rule(hit.fields, caller, match, passage=str(hit.id))
 
 
 def present_whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassage]) -> HitOut:
     """Show a rule that was asked for by its id: `passages` are those that the caller may see."""
+    document = rule.document
     columns = {f"rule__{name}": getattr(rule, name) for name in RULE_COLUMNS}
+    columns |= {f"rule__document__{name}": getattr(document, name) for name in DOCUMENT_COLUMNS}
     columns |= {
-        f"rule__document__{name}": getattr(rule.document, name) for name in DOCUMENT_COLUMNS
+        f"rule__overrides__{name}": getattr(rule.overrides, name, None)
+        for name in OVERRIDES_COLUMNS
     }
     text = "\n\n".join(passage.text for passage in passages)
     updated_at = max((each.updated_at for each in passages), default=None)
-    match = {"text": text, "score": SCORE_BY_ID, "match": "exact"}
-    return _present_rule(columns, caller, updated_at, match, None)
+    match = {"text": text, "score": SCORE_BY_ID, "match": "exact", "updated_at": updated_at}
+    return _present_rule(columns, caller, match)
 
 
 def _present_rule(
-    rule: Mapping[str, Any],
-    caller: Caller,
-    updated_at: datetime | None,
-    match: Mapping[str, Any],
-    passage: str | None,
+    rule: Mapping[str, Any], caller: Caller, match: dict[str, Any], passage: str | None = None
 ) -> HitOut:
     # Not every document has each of these; an empty one is left out of the answer.
     source = {name: rule[f"rule__document__{name}"] or None for name in DOCUMENT_COLUMNS[1:]}
@@ -203,7 +192,7 @@ def _present_rule(
         "title": rule["rule__title"],
         "headings": rule["rule__breadcrumb"],
         "language": rule["rule__language"],
-        "updated_at": updated_at,
+        "overrides": _overridden_id(rule, caller),
         "source": SourceOut(document=rule["rule__document__title"], **source),
         **match,
     }
@@ -216,6 +205,18 @@ def _present_rule(
         row=str(rule["rule__id"]),
         passage=passage,
     )
+
+
+def _overridden_id(rule: Mapping[str, Any], caller: Caller) -> str | None:
+    """The id of the rule that `rule` replaces, if the caller may know that one."""
+    visibility, known_to = rule["rule__overrides__visibility"], rule["rule__overrides__known_to"]
+    is_known = (
+        caller.audience.is_gm
+        or visibility == Visibility.PUBLIC
+        or (visibility == Visibility.REVEALED and str(caller.audience) in known_to)
+    )
+    key: str | None = rule["rule__overrides__key"]
+    return key if is_known else None
 
 
 def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
@@ -231,7 +232,7 @@ def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
         "in_world_label": entry["lore__in_world_label"],
         "updated_at": hit.updated_at,
         "source": SourceOut(document=entry["lore__title"], author=entry["lore__author"] or None),
-        **_hit_fields(hit),
+        **_match_fields(hit),
     }
     if not caller.audience.is_gm:
         return HitOut(**fields)
@@ -247,12 +248,9 @@ def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
     )
 
 
-def _hit_fields(hit: Hit) -> dict[str, Any]:
-    legs = {
-        name: LegOut(rank=leg.rank, score=leg.score)
-        for name, leg in hit.legs.items()
-        if leg.score is not None
-    }
+def _match_fields(hit: Hit) -> dict[str, Any]:
+    scored_legs = [(name, leg) for name, leg in hit.legs.items() if leg.score is not None]
+    legs = {name: LegOut(rank=leg.rank, score=leg.score) for name, leg in scored_legs}
     return {"text": hit.text, "score": round(hit.score, 4), "match": hit.match, "legs": legs}
 
 
@@ -270,7 +268,7 @@ def build_answer(
     fitting, ids_left_out = fit_hits(hits, question.max_chars)
     answer = SearchAnswer(
         hits=list(fitting),
-        truncated=bool(ids_left_out) or is_truncated(fitting),
+        truncated=bool(ids_left_out) or any(hit.truncated for hit in fitting),
         degraded=list(result.degraded if result else ()),
     )
     if question.explain and caller.audience.is_gm:
@@ -286,11 +284,8 @@ def build_answer(
             fusion=settings.fusion.value if result else "",
             filters=question.model_dump(exclude_defaults=True, include=filters),
             audience=str(caller.audience),
-            near_misses=[
-                NearMissOut(id=hit.id, title=hit.title, score=hit.score, legs=hit.legs)
-                for hit in rest
-            ],
-            cut_by_budget=list(ids_left_out),
+            near_misses=[NearMissOut.model_validate(hit, from_attributes=True) for hit in rest],
+            cut_by_budget=ids_left_out,
             milliseconds=round(result.timings.get("total", 0.0), 2) if result else None,
         )
     return answer
@@ -300,21 +295,16 @@ def build_answer(
 
 
 def lore_to_out(row: Lore) -> LoreOut:
-    links = {
-        "campaign": row.campaign.slug if row.campaign else None,
-        "overrides": row.overrides.slug if row.overrides else None,
-    }
+    links = row.related_slugs()
     names = set(LoreOut.model_fields) - set(links)
     return LoreOut(**{name: getattr(row, name) for name in names}, **links)
 
 
 def rule_to_out(row: Rule) -> RuleOut:
     document = row.document
-    citation = {
-        "rule_id": row.key,
-        "document": document.title,
-        "edition": document.edition,
-        "licence": document.licence,
-    }
+    citation: dict[str, Any] = {"rule_id": row.key, "document": document.title}
+    citation |= {"edition": document.edition, "licence": document.licence}
+    citation["campaign"] = row.campaign.slug if row.campaign else None
+    citation["overrides"] = row.overrides.key if row.overrides else None
     names = set(RuleOut.model_fields) - set(citation)
     return RuleOut(**{name: getattr(row, name) for name in names}, **citation)

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from typing_extensions import TypeVar
 
-from worlds.audiences import Audience, GuardedQuerySet
+from worlds.audiences import Audience, GuardedQuerySet, Visibility
 from worlds.models import Campaign, World
 
 Row = TypeVar("Row", bound=models.Model, default=Any)
@@ -16,15 +16,40 @@ class WorldRulesQuerySet(GuardedQuerySet[Row]):
     """Shared by rules and their passages."""
 
     path_to_system = "system"
+    path_to_rule = "rule"
 
     def in_world(self, world: World) -> Self:
-        """The world's own rules and those that all worlds of its game system share."""
+        """The world's own rules and those shared by all worlds of its game system."""
         shared = Q(world=None, **{self.path_to_system: world.system_id})
         return self.filter(Q(world=world) | shared if world.system_id else Q(world=world))
+
+    def in_campaign(self, campaign: Campaign | None) -> Self:
+        """The rules that hold in every campaign, and those of `campaign` alone."""
+        return self.filter(
+            Q(campaign=None) | Q(campaign=campaign) if campaign else Q(campaign=None)
+        )
+
+    def in_force(self, world: World, campaign: Campaign | None, audience: Audience) -> Self:
+        """The rules of a campaign, without those that a house rule replaces for this audience."""
+        house_rules = RuleQuerySet(self._rule()).filter(world=world).in_campaign(campaign)
+        # A house rule that the audience may not know replaces nothing: the gap would hint at it.
+        overrides = house_rules.visible_to(audience).filter(overrides=OuterRef(self.path_to_rule))
+        return self.in_world(world).in_campaign(campaign).exclude(Exists(overrides))
+
+    def _rule(self) -> Any:
+        return self.model._meta.get_field("rule").related_model
 
 
 class RuleQuerySet(WorldRulesQuerySet[Any]):
     path_to_system = "document__system"
+    path_to_rule = "pk"
+
+    def _rule(self) -> Any:
+        return self.model
+
+    def not_shared(self) -> Self:
+        """Without the rules that every caller of every world of the system may know."""
+        return self.exclude(world=None, visibility=Visibility.PUBLIC)
 
 
 class RulePassageQuerySet(WorldRulesQuerySet[Any]):
@@ -37,14 +62,11 @@ class OverlayQuerySet(GuardedQuerySet[Row]):
     path_to_lore = "pk"
 
     def known_in(self, campaign: Campaign | None, audience: Audience) -> Self:
-        """Canon and the campaign's overlay, without the canon that the overlay replaces for this
-        audience.
-        """
+        """Canon and the campaign's overlay, without the canon replaced for this audience."""
         if campaign is None:
             return self.filter(campaign=None)
-        # An override that the audience may not know hides nothing: the missing canon would hint at
-        # it.
-        overlay = LoreQuerySet(self._lore()).published().visible_to(audience)
+        # An override that the audience may not know hides nothing: missing canon would hint at it.
+        overlay = self._lore().objects.published().visible_to(audience)
         overrides = overlay.filter(campaign=campaign, overrides=OuterRef(self.path_to_lore))
         return self.filter(Q(campaign=None) | Q(campaign=campaign)).exclude(Exists(overrides))
 

@@ -1,5 +1,6 @@
 """Questions about rules and lore, and entries as programs send and get them."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -15,7 +16,7 @@ from pydantic import (
 
 from retrieval.text import clean_text
 from worlds.audiences import Audience, Visibility
-from worlds.base_schemas import MAX_K, Day, MaxChars, StrictModel
+from worlds.base_schemas import MAX_K, Day, MaxChars, ReadVersion, StrictModel
 from worlds.tool_args import ToolRequest
 
 RuleKind = Literal[
@@ -34,13 +35,13 @@ RuleKind = Literal[
     "term",
     "custom",
 ]
-LoreKind = Literal["place", "faction", "biography", "timeline", "event", "item", "custom"]
+EntryKind = Literal["place", "faction", "biography", "item", "event", "quest", "timeline", "custom"]
 Status = Literal["draft", "published"]
 HowMany = Annotated[int, Field(ge=1, le=MAX_K)]
 
 
 class RulesQuestion(ToolRequest):
-    """Argument of `rules_lookup`: a rule's id, or a term or question in words."""
+    """Argument of `rules_lookup`: a rule's id, or a term or question."""
 
     term: str | None = Field(
         None, description="Name or question, in any language.", examples=["grappled"]
@@ -61,17 +62,17 @@ class RulesQuestion(ToolRequest):
 class LoreFilters(StrictModel):
     """Each filter that is given must hold."""
 
-    kind: LoreKind | None = None
+    kind: str | None = Field(
+        None,
+        max_length=80,
+        description="place|faction|biography|item|event|quest|timeline or own kind",
+    )
     tags: list[str] = Field([], max_length=20, description="All of these.")
     language: str | None = Field(None, max_length=8)
-    in_world_from: Day | None = Field(
-        None, description="World day; entries that reach into the range."
-    )
+    in_world_from: Day | None = Field(None, description="World day; entries within the range.")
     in_world_to: Day | None = None
     status: Status | None = Field(None, description="Game masters only; default: published.")
-    campaign: str | None = Field(
-        None, max_length=120, description="Game masters only: canon with its overlay."
-    )
+    campaign: str | None = Field(None, max_length=120, description="GMs only: canon and overlay.")
 
 
 class LoreQuestion(ToolRequest):
@@ -107,13 +108,29 @@ def _clean_body(value: Any) -> Any:
 
 LONGEST_BODY = 500_000
 CleanText = BeforeValidator(_clean)
+FOLDER_BREAKS = re.compile(r"\s*/[\s/]*")
+
+
+def normalize_folder(path: str) -> str:
+    """Return the path without empty parts and without blanks around its slashes."""
+    return FOLDER_BREAKS.sub("/", path.strip()).strip("/")
+
+
 Line = Annotated[str, CleanText, StringConstraints(max_length=200, strip_whitespace=True)]
+Folder = Annotated[
+    str,
+    CleanText,
+    StringConstraints(max_length=200, strip_whitespace=True),
+    AfterValidator(normalize_folder),
+]
 Name = Annotated[
     str, CleanText, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)
 ]
+Tag = Annotated[str, CleanText, StringConstraints(min_length=1, max_length=80)]
 Label = Annotated[str, CleanText, StringConstraints(max_length=120, strip_whitespace=True)]
 Body = Annotated[str, BeforeValidator(_clean_body), StringConstraints(max_length=LONGEST_BODY)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[\w-]+$", max_length=120)]
+RuleId = Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)+$", max_length=200)]
 RevealAudience = Annotated[
     str, StringConstraints(max_length=120), AfterValidator(_check_reveal_audience)
 ]
@@ -125,14 +142,15 @@ class LoreIn(StrictModel):
 
     title: Name
     slug: Slug | None = Field(None, description="Stable id; default: made from the title.")
-    kind: LoreKind = "custom"
+    kind: EntryKind = "custom"
+    custom_kind: str | None = Field(
+        None, max_length=80, description="Slug of a kind of the world's own; `kind` is custom then."
+    )
     body: Body = Field(
         "", description="Markdown. `:::secret [party:<slug> npc:<slug>]` … `:::` hides a block."
     )
     aliases: list[Name] = Field([], max_length=50)
-    tags: list[Annotated[str, CleanText, StringConstraints(min_length=1, max_length=80)]] = Field(
-        [], max_length=50
-    )
+    tags: list[Tag] = Field([], max_length=50)
     language: str = Field("", max_length=8, description="Default: guessed from the text.")
     status: Status = "draft"
     visibility: Visibility = Visibility.GM
@@ -141,13 +159,10 @@ class LoreIn(StrictModel):
     in_world_label: Label = ""
     in_world_until: Day | None = None
     in_world_until_label: Label = ""
-    campaign: str | None = Field(
-        None, max_length=120, description="Slug: an overlay, known in this campaign alone."
-    )
-    overrides: str | None = Field(
-        None, max_length=200, description="The canon entry that it stands in for."
-    )
+    campaign: str | None = Field(None, max_length=120, description="Slug, for an overlay.")
+    overrides: str | None = Field(None, max_length=200, description="The canon entry it replaces.")
     author: Label = ""
+    folder: Folder = Field("", description="Path in the tree of the lore, such as North/Carrow.")
     origin: Line = ""
     extra: dict[str, Any] = {}
 
@@ -155,9 +170,7 @@ class LoreIn(StrictModel):
 class RuleIn(StrictModel):
     """A rule of the world's own (house rules)."""
 
-    rule_id: Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)+$", max_length=200)] = (
-        Field(examples=["house/conditions/seasick"])
-    )
+    rule_id: RuleId = Field(examples=["house/conditions/seasick"])
     title: Name
     body: Body
     kind: RuleKind = "custom"
@@ -167,6 +180,22 @@ class RuleIn(StrictModel):
     data: dict[str, Any] = {}
     visibility: Visibility = Visibility.PUBLIC
     known_to: list[RevealAudience] = Field([], max_length=100)
+    campaign: str | None = Field(
+        None, max_length=120, description="Slug of the campaign in which alone the rule holds."
+    )
+    overrides: RuleId | None = Field(
+        None,
+        description="The rule in whose place this one answers.",
+        examples=["srd-5.1/conditions/grappled"],
+    )
+
+
+class LoreWrite(LoreIn):
+    version: ReadVersion = None
+
+
+class RuleWrite(RuleIn):
+    version: ReadVersion = None
 
 
 class LoreOut(BaseModel):
@@ -174,6 +203,7 @@ class LoreOut(BaseModel):
     slug: str
     title: str
     kind: str
+    custom_kind: str | None
     body: str
     aliases: list[str]
     tags: list[str]
@@ -188,6 +218,7 @@ class LoreOut(BaseModel):
     campaign: str | None
     overrides: str | None
     author: str
+    folder: str
     origin: str
     version: int
     updated_at: datetime
@@ -205,14 +236,14 @@ class RuleOut(BaseModel):
     edition: str
     licence: str
     visibility: str
+    campaign: str | None
+    overrides: str | None
     version: int
     updated_at: datetime
 
 
 class EntryWritten(BaseModel):
-    """What became of an entry: created, changed or unchanged, and the version that is stored
-    now.
-    """
+    """The outcome of writing an entry, and its stored version."""
 
     id: str
     outcome: Literal["created", "changed", "unchanged"]

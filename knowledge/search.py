@@ -1,6 +1,4 @@
-"""Search rules and lore. The audience is part of every query: what a caller may not know is never
-read.
-"""
+"""Search rules and lore. The audience is part of every query."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,15 +10,9 @@ from rapidfuzz import fuzz, process
 from knowledge.glossary.expansion import TermMatch, get_glossary
 from knowledge.graph.protocol import View
 from knowledge.graph_leg import add_graph_leg
+from knowledge.house_rules import rule_in_force
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
-from knowledge.name_matching import (
-    CERTAIN,
-    NamedRow,
-    exclude_shared,
-    match_rows,
-    match_rules,
-    name_index,
-)
+from knowledge.name_matching import CERTAIN, NamedRow, match_rows, match_rules, name_index
 from knowledge.presenters import (
     LORE_FIELDS,
     RULE_FIELDS,
@@ -31,6 +23,7 @@ from knowledge.presenters import (
     present_whole_rule,
 )
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
+from knowledge.upsert import find_kind
 from retrieval.errors import Ambiguous, Forbidden, Invalid, NotFound
 from retrieval.search import (
     CompiledRows,
@@ -48,9 +41,7 @@ from worlds.callers import Caller
 from worlds.lookup import find_campaign
 
 MENTIONED_RULE, MENTIONED_LORE = 0.1, 0.3
-"""What a row gains whose name occurs in a longer question; 1 is what both legs together can
-give.
-"""
+"""Score of a row whose name occurs in a longer question; both legs together give at most 1."""
 MOST_EXPANSIONS = 12
 CANDIDATES = 5
 # DISTINCT ON keeps the row with the lowest position of each entry; one round trip for all of them.
@@ -75,19 +66,17 @@ def find_rules(
     """Answer `rules_lookup`. `mode` searches with one leg alone; by default the preset decides.
     Raises `NotFound` or `Ambiguous` for a rule id."""
     if question.rule_id:
-        rule = _find_rule(visible_rules(Rule, question, caller), question.rule_id)
-        visible = RulePassage.objects.visible_to(caller.audience).filter(rule=rule)
-        texts = list(visible.order_by("position").only("text", "updated_at"))
-        return build_answer([present_whole_rule(rule, caller, texts)], question, caller)
+        chain = _find_rule_and_override(question, caller, question.rule_id)
+        hits = [present_whole_rule(rule, caller, _texts_of(rule, caller)) for rule in chain]
+        return build_answer(hits, question, caller)
     term = question.term or ""
     terms = glossary_terms(term, caller)
     rows = _row_cache(caller, question.kind)
     passages = rows("rule passages", lambda: visible_rules(RulePassage, question, caller))
     rules = rows("rules", lambda: visible_rules(Rule, question, caller))
-    # The names of shared rules come from an index that all worlds share, so only the others are
-    # read.
-    own = rows("own rules", lambda: exclude_shared(visible_rules(Rule, question, caller)))
-    names = match_rules(rules, own, caller.world, term, mentioned=MENTIONED_RULE)
+    # An index shared by all worlds has the names of shared rules, so only the others are read.
+    own = rows("own rules", lambda: visible_rules(Rule, question, caller).not_shared())
+    names = match_rules(rules, own, caller.world, term, weight=MENTIONED_RULE)
     request = SearchRequest(
         query=term,
         scopes=[scope for scope in (caller.world.system_id, caller.world.pk) if scope],
@@ -108,9 +97,9 @@ def find_rules(
 
 
 def visible_rules(model: Any, question: RulesQuestion, caller: Caller) -> Any:
-    """The rows of `model` (rules or their passages) of the question's kind that the caller may
-    know."""
-    rows = model.objects.in_world(caller.world).visible_to(caller.audience)
+    """The rows of `model` (rules or passages) of the asked kind that the caller may know."""
+    rows = model.objects.in_force(caller.world, caller.campaign, caller.audience)
+    rows = rows.visible_to(caller.audience)
     if not question.kind:
         return rows
     # A passage has the kind in its metadata, so that the search needs no join.
@@ -118,11 +107,27 @@ def visible_rules(model: Any, question: RulesQuestion, caller: Caller) -> Any:
     return rows.filter(**kind) if model is Rule else rows.filter(metadata__contains=kind)
 
 
-def _find_rule(rules: "QuerySet[Rule]", reference: str) -> Rule:
-    """Return the rule with this id, with or without its document, or with this name."""
-    rules = rules.select_related("document")
+def _find_rule_and_override(question: RulesQuestion, caller: Caller, reference: str) -> list[Rule]:
+    """Return the rule that answers for `reference`; after it the rule it replaces, if `reference`
+    is the id of that one."""
+    known = Rule.objects.in_world(caller.world).in_campaign(caller.campaign)
+    known = known.visible_to(caller.audience).select_related("document", "overrides")
+    rule = _find_rule(known, visible_rules(Rule, question, caller), reference)
+    answer = rule_in_force(caller.world, rule, campaign=caller.campaign, audience=caller.audience)
+    return [rule] if answer == rule else [answer, rule]
+
+
+def _texts_of(rule: Rule, caller: Caller) -> list[RulePassage]:
+    visible = RulePassage.objects.visible_to(caller.audience).filter(rule=rule)
+    return list(visible.order_by("position").only("text", "updated_at"))
+
+
+def _find_rule(known: "QuerySet[Rule]", rules: "QuerySet[Rule]", reference: str) -> Rule:
+    """Return the rule of `known` with this id, with or without its document, else the one of
+    `rules`, those in force, with this name."""
+    rules = rules.select_related("document", "overrides")
     with_id = Q(key__iexact=reference) | Q(key__iendswith=f"/{reference}")
-    rows = list(rules.filter(with_id)[: CANDIDATES + 1])
+    rows = list(known.filter(with_id)[: CANDIDATES + 1])
     # A full id wins over longer ids that end with it.
     rows = [rule for rule in rows if rule.key.lower() == reference.lower()] or rows
     if len(rows) == 1:
@@ -153,9 +158,7 @@ def glossary_terms(text: str, caller: Caller) -> list[TermMatch]:
 
 
 def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = None) -> SearchAnswer:
-    """Answer `lore_search`; `mode` as for `find_rules`. Raises `GmOnly` for a filter that others
-    may not use.
-    """
+    """Answer `lore_search`; `mode` as for `find_rules`. Raises `GmOnly` for a GM-only filter."""
     filters = question.filters
     caller = narrow_caller(caller, filters)
     rows = _row_cache(caller, filters.model_dump_json())
@@ -163,7 +166,7 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         "lore passages", lambda: filter_passages(_known_lore(LorePassage, caller), filters)
     )
     entries = rows("lore", lambda: _known_lore(Lore, caller))
-    names = match_rows(entries, question.query, mentioned=MENTIONED_LORE)
+    names = match_rows(entries, question.query, weight=MENTIONED_LORE)
     request = SearchRequest(
         query=question.query,
         scopes=[caller.world.pk],
@@ -182,13 +185,9 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         view = View(caller.world, caller.audience)
         result = add_graph_leg(result, question.query, passages.queryset, view)
     rest = [*result.hits[question.k :], *_near_misses(result)] if question.explain else []
-    return build_answer(
-        [present_lore_hit(hit, caller) for hit in result.hits[: question.k]],
-        question,
-        caller,
-        result=result,
-        rest=[present_lore_hit(hit, caller) for hit in rest],
-    )
+    hits = [present_lore_hit(hit, caller) for hit in result.hits[: question.k]]
+    misses = [present_lore_hit(hit, caller) for hit in rest]
+    return build_answer(hits, question, caller, result=result, rest=misses)
 
 
 def _known_lore(model: Any, caller: Caller) -> Any:
@@ -199,12 +198,15 @@ def _known_lore(model: Any, caller: Caller) -> Any:
 
 def narrow_caller(caller: Caller, filters: LoreFilters) -> Caller:
     """Return the caller within the campaign of the filters. Raises `GmOnly` or `Invalid` for a
-    filter that the caller may not use."""
+    filter that the caller may not use, `NotFound` for an unknown kind."""
     if (filters.status or filters.campaign) and not caller.audience.is_gm:
         raise GmOnly(
             "Leave out the filters `status` and `campaign`: they are for game masters, "
             "others see the canon of their own campaign."
         )
+    # For a game master only: another audience must not learn which kinds there are.
+    if filters.kind and filters.kind not in Lore.Kind and caller.audience.is_gm:
+        find_kind(caller.world, filters.kind)
     if not filters.campaign:
         return caller
     campaign = find_campaign(caller.world, filters.campaign)
@@ -217,7 +219,8 @@ def narrow_caller(caller: Caller, filters: LoreFilters) -> Caller:
 def filter_passages(passages: Any, filters: LoreFilters) -> Any:
     """Apply the filters of a question; drafts are left out unless a game master asks for them."""
     conditions = Q(published=filters.status != "draft")
-    metadata = {"kind": filters.kind, "tags": filters.tags}
+    kind = "kind" if filters.kind in Lore.Kind else "custom_kind"
+    metadata = {kind: filters.kind, "tags": filters.tags}
     if metadata := {name: value for name, value in metadata.items() if value}:
         conditions &= Q(metadata__contains=metadata)
     if filters.language:

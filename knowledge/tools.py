@@ -1,6 +1,4 @@
-"""The tools over rules and lore that are handed to engines and their language models. They only
-read.
-"""
+"""The read-only tools over rules and lore."""
 
 from knowledge.presenters import SearchAnswer
 from knowledge.schemas import LoreQuestion, RulesQuestion

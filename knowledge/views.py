@@ -1,39 +1,32 @@
-"""Pages of lore, with only the blocks that the viewer may know of."""
+"""Pages of lore; each viewer sees only the blocks of their audience."""
 
-from django.core.paginator import Paginator
-from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.db.models import F, QuerySet
+from django.http import Http404
 
 from knowledge.models import Lore
-from worlds.audiences import Audience
-from worlds.models import World
-from worlds.pages import Viewer, page, render_page
-
-ENTRIES_PER_PAGE = 60
+from worlds.pages import Viewer
 
 
-def _entries(world: World, audience: Audience) -> QuerySet[Lore]:
-    rows = Lore.objects.in_world(world).visible_to(audience).filter(campaign=None)
-    return rows if audience.is_gm else rows.published()
+def lore_of(viewer: Viewer) -> QuerySet[Lore]:
+    """The entries that the viewer may read: canon and the overlay of the viewer's campaign."""
+    rows = Lore.objects.in_world(viewer.world).visible_to(viewer.audience)
+    rows = rows.known_in(viewer.campaign, viewer.audience)
+    rows = rows.select_related("campaign", "overrides", "custom_kind")
+    return rows if viewer.is_gm else rows.published()
 
 
-@page
-def lore_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    rows = _entries(viewer.world, viewer.audience)
-    if kind := request.GET.get("kind", ""):
-        rows = rows.filter(kind=kind)
-    if name := request.GET.get("name", "").strip():
-        rows = rows.filter(Q(title__icontains=name) | Q(aliases__icontains=name))
-    pages = Paginator(rows.order_by("title"), ENTRIES_PER_PAGE)
-    context = {"found": pages.get_page(request.GET.get("page")), "kinds": Lore.Kind.choices}
-    return render_page(request, viewer, "gm/lore.html", kind=kind, name=name, **context)
+def find_lore_of(viewer: Viewer, slug: str, *, canon: bool = False) -> Lore:
+    """Return the entry with this slug, the campaign's own before canon; raises Http404.
 
-
-@page
-def lore_entry(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
-    """One entry. A game master reads its text, others the passages that they may know of."""
-    entry = get_object_or_404(_entries(viewer.world, viewer.audience), slug=slug)
-    passages = entry.passages.visible_to(viewer.audience).order_by("position")
-    text = entry.body if viewer.is_gm else "\n\n".join(passages.values_list("text", flat=True))
-    return render_page(request, viewer, "gm/lore_entry.html", entry=entry, text=text)
+    A game master reads an overlay by its slug in any campaign, so that no link leads nowhere, and
+    with `canon` the entry that the overlay replaces.
+    """
+    rows = lore_of(viewer).filter(slug=slug)
+    entry = rows.order_by(F("campaign").asc(nulls_last=True)).first()
+    if viewer.is_gm and (canon or entry is None):
+        rows = Lore.objects.in_world(viewer.world).filter(slug=slug)
+        rows = rows.select_related("campaign", "overrides", "custom_kind")
+        entry = rows.order_by(F("campaign").asc(nulls_first=True)).first()
+    if entry is None:
+        raise Http404
+    return entry

@@ -22,8 +22,11 @@ STATE_COLOURS = {State.ACTIVE: "success", State.PENDING: "warning", State.REJECT
 )
 
 
-class ViewOnlyAdmin:
-    """Rows that agents and the site write; people change them on the pages of the namespace."""
+class ViewOnlyAdmin(WorldScoped, ModelAdmin):
+    """Rows of a namespace that agents and the site write; people change them on the pages of the
+    namespace."""
+
+    world_path = "namespace__world"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -47,14 +50,12 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
     autocomplete_fields = ["world"]
 
     def get_urls(self) -> list[Any]:
-        pages = []
-        for page in admin_pages.PAGES:
-            view = self.admin_site.admin_view(page.view(self))
-            pages.append(path(f"<uuid:pk>/{page.slug}/", view, name=page.url_name))
-        return [*pages, *super().get_urls()]
+        views = [(page, self.admin_site.admin_view(page.view(self))) for page in admin_pages.PAGES]
+        urls = [path(f"<uuid:pk>/{page.slug}/", view, name=page.url_name) for page, view in views]
+        return [*urls, *super().get_urls()]
 
     def has_delete_permission(self, request: HttpRequest, obj: Namespace | None = None) -> bool:
-        """A namespace is deleted on its page "Delete for good", which writes a receipt."""
+        """A namespace is deleted on its page "Delete permanently", which writes a receipt."""
         return False
 
     @admin.display(description=_("inbox"))
@@ -79,16 +80,9 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
 
 
 @admin.register(MemoryItem)
-class MemoryItemAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
-    world_path = "namespace__world"
+class MemoryItemAdmin(ViewOnlyAdmin):
     list_display = [
-        "short",
-        "namespace",
-        "bucket",
-        "coloured_state",
-        "made_by",
-        "recalls",
-        "created_at",
+        *("short", "namespace", "bucket", "coloured_state", "made_by", "recalls", "created_at")
     ]
     list_filter = ["state", "bucket", "made_by", "namespace"]
     search_fields = ["text", "source", "subject", "speaker"]
@@ -105,7 +99,7 @@ class MemoryItemAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
         return super().get_queryset(request).defer("embedding", "search_vector")
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow the filter by which the health page links to memories without observations."""
+        """Allow the filter that the health page uses for memories without observations."""
         return lookup == "observations__isnull" or super().lookup_allowed(lookup, value, request)
 
     @admin.display(description=_("memory"), ordering="text")
@@ -116,39 +110,38 @@ class MemoryItemAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     def coloured_state(self, memory: MemoryItem) -> tuple[str, str]:
         return memory.state, str(State(memory.state).label)
 
-    @admin.display(description=_("rests on"))
+    @admin.display(description=_("derived from"))
     def evidence_list(self, memory: MemoryItem) -> str:
-        observations = memory.observations.order_by("recorded_at")
-        source = gettext("no source")
-        rows = ((row.text, row.source or source, row.recorded_at) for row in observations)
-        return html_list("{} <em>({}, {:%Y-%m-%d %H:%M})</em>", rows)
+        rows = (
+            (row.text, row.source or gettext("no source"), f"{row.recorded_at:%Y-%m-%d %H:%M}")
+            for row in memory.observations.order_by("recorded_at")
+        )
+        return html_list("{} <em>({}, {})</em>", rows)
 
-    @admin.display(description=_("replaced and was replaced by"))
+    @admin.display(description=_("replacement history"))
     def links_list(self, memory: MemoryItem) -> str:
         links = links_of(memory).select_related("older", "newer")
         rows = ((link.get_kind_display(), str(link.older), "→", str(link.newer)) for link in links)
         return html_list("<strong>{}</strong> {} {} {}", rows)
 
-    @admin.display(description=_("states"))
+    @admin.display(description=_("state history"))
     def changes_list(self, memory: MemoryItem) -> str:
-        changes = memory.changes.order_by("at", "pk")
         rows = (
-            (change.at, change.get_state_display(), change.reason, change.by) for change in changes
+            (f"{row.at:%Y-%m-%d %H:%M:%S}", row.get_state_display(), row.reason, row.by)
+            for row in memory.changes.order_by("at", "pk")
         )
-        return html_list("{:%Y-%m-%d %H:%M:%S} {} {} {}", rows)
+        return html_list("{} {} {} {}", rows)
 
 
 @admin.register(Observation)
-class ObservationAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
-    world_path = "namespace__world"
+class ObservationAdmin(ViewOnlyAdmin):
     list_display = ["__str__", "namespace", "source", "speaker", "recorded_at"]
     list_filter = ["namespace"]
     search_fields = ["text", "source", "subject", "speaker"]
 
 
 @admin.register(Message)
-class MessageAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
-    world_path = "namespace__world"
+class MessageAdmin(ViewOnlyAdmin):
     list_display = ["__str__", "namespace", "role", "speaker", "said_at"]
     list_filter = ["namespace", "role"]
     search_fields = ["text", "speaker"]
@@ -156,11 +149,13 @@ class MessageAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
 
 
 @admin.register(ErasureReceipt)
-class ErasureReceiptAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
+class ErasureReceiptAdmin(ViewOnlyAdmin):
+    # A receipt outlives its namespace.
+    world_path = "world"
     list_display = ["created_at", "scope", "requested_by", "clean", "reason"]
     list_filter = ["scope"]
 
-    @admin.display(description=_("nothing left"), boolean=True)
+    @admin.display(description=_("no data left"), boolean=True)
     def clean(self, receipt: ErasureReceipt) -> bool:
         return receipt.is_clean
 

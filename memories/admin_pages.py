@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.functional import Promise
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memories import core, core_policy
@@ -88,15 +88,15 @@ def act_on_inbox(request: HttpRequest, namespace: Namespace) -> None:
     by, ids = request.user.get_username(), request.POST.getlist("chosen")
     act = request.POST.get("act", "")
     if act in ("approve_chosen", "reject_chosen"):
-        result = inbox.decide_all(namespace, ids, approved=act == "approve_chosen", by=by)
+        result = inbox.decide_all(namespace, ids, is_approval=act == "approve_chosen", by=by)
         count = len(result.done)
-        text = ngettext("%(n)d decided.", "%(n)d decided.", count) % {"n": count}
+        text = gettext("Decisions saved: %(n)d.") % {"n": count}
         messages.success(request, text)
         for detail in result.failed.values():
             messages.error(request, detail)
     elif act == "merge_chosen":
         inbox.merge(namespace, ids, request.POST.get("merged_text", ""), by=by)
-        messages.success(request, gettext("Merged; the parts are kept as history."))
+        messages.success(request, gettext("Merged. The original memories are kept in the history."))
     else:
         verb, _colon, pk = act.partition(":")
         act_on_pending(namespace, verb, pk, request.POST.get(f"text:{pk}", ""), by=by)
@@ -163,7 +163,7 @@ def act_on_core(request: HttpRequest, namespace: Namespace) -> None:
             core.reject(UUID(target), namespace, author=author)
         case _:
             raise Http404
-    messages.success(request, gettext("Done. Every version is kept."))
+    messages.success(request, gettext("Done. All versions are kept."))
 
 
 # --- health and deletion for good
@@ -213,7 +213,7 @@ def act_on_erasure(request: HttpRequest, namespace: Namespace) -> HttpResponse |
         raise Http404
     target, by = form.get("target", "").strip(), request.user.get_username()
     receipt = deletion.erase(namespace, scope, target, by=by, reason=form.get("reason", ""))
-    messages.success(request, gettext("Deleted for good. This is the receipt."))
+    messages.success(request, gettext("Permanently deleted. The deletion receipt is below."))
     return redirect("admin:memories_erasurereceipt_change", receipt.pk)
 
 
@@ -221,12 +221,12 @@ HEALTH_LABELS = {
     "in_use": _("In use"),
     "pending": _("Waiting for approval"),
     "history": _("History"),
-    "stale": _("Stale: neither written nor recalled for half a year"),
+    "stale": _("Stale: not updated or recalled for six months"),
     "unsourced": _("Without source"),
     "never_recalled": _("Never recalled, older than a week"),
     "without_vector": _("Not yet embedded"),
-    "duplicates": _("Pairs that say the same"),
-    "contradictions": _("Pairs that contradict"),
+    "duplicates": _("Duplicate pairs"),
+    "contradictions": _("Contradictory pairs"),
 }
 # Change-list filters that show about the rows of a count; "stale" has no exact filter in the admin.
 HEALTH_FILTERS = {
@@ -241,5 +241,5 @@ PAGES = (
     Page("inbox", _("Inbox"), show_inbox, act_on_inbox),
     Page("core", _("Core memory"), show_core, act_on_core),
     Page("health", _("Health"), show_health),
-    Page("erase", _("Delete for good"), show_erasure, act_on_erasure),
+    Page("erase", _("Delete permanently"), show_erasure, act_on_erasure),
 )

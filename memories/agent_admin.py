@@ -18,8 +18,6 @@ from worlds.admin_scoping import WorldScoped
 
 WIDTH, HEIGHT, MAX_POINTS = 320, 60, 100
 STANDING_COLOURS = {"trusted": "success", "applied": "info", "weak": "danger"}
-
-
 CODE_RULE_SETTINGS = [
     *("name", "description", "category", "project_id", "pattern_type", "languages"),
     *("before_pattern", "after_pattern", "min_confidence_threshold", "promotion_threshold"),
@@ -36,13 +34,7 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
 
     world_path = "namespace__world"
     list_display = [
-        "name",
-        "category",
-        "project_id",
-        "namespace",
-        "standing",
-        "percent",
-        "observation_count",
+        *("name", "category", "project_id", "namespace", "standing", "percent", "observation_count")
     ]
     list_filter = ["category", "pattern_type", "project_id", "namespace"]
     list_select_related = ["namespace"]
@@ -58,12 +50,13 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
     def percent(self, rule: StoredCodeRule) -> str:
         return f"{rule.confidence:.0%}"
 
-    @display(description=_("standing"), label=STANDING_COLOURS)
+    @display(description=_("rule status"), label=STANDING_COLOURS)
     def standing(self, rule: StoredCodeRule) -> tuple[str, str]:
         if rule.confidence >= rule.promotion_threshold:
             return "trusted", gettext("trusted")
-        weak = rule.confidence < rule.min_confidence_threshold
-        return ("weak", gettext("weak")) if weak else ("applied", gettext("applied"))
+        if rule.confidence >= rule.min_confidence_threshold:
+            return "applied", gettext("applied")
+        return "weak", gettext("weak")
 
     @admin.display(description=_("confidence over time"))
     def over_time(self, rule: StoredCodeRule) -> SafeString:
@@ -74,15 +67,14 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
 
 
 @admin.register(Reflection)
-class ReflectionAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
-    world_path = "namespace__world"
+class ReflectionAdmin(ViewOnlyAdmin):
     list_display = ["__str__", "trigger", "episodes", "tries", "created_at", "done_at"]
     list_filter = ["trigger", "namespace"]
     list_select_related = ["namespace"]
 
 
 @admin.register(Insight)
-class InsightAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
+class InsightAdmin(ViewOnlyAdmin):
     world_path = "memory__namespace__world"
     list_display = ["text", "namespace", "rests_on", "state", "flag", "flagged_at"]
     list_filter = ["memory__namespace", ("flagged_at", admin.EmptyFieldListFilter)]
@@ -108,15 +100,14 @@ class InsightAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
     def state(self, insight: Insight) -> str:
         return str(insight.memory.get_state_display())
 
-    @admin.display(description=_("rests on"))
+    @admin.display(description=_("derived from"))
     def episodes(self, insight: Insight) -> SafeString:
         texts = insight.sources.values_list("episode__text")
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", texts))
 
 
 @admin.register(AgentState)
-class AgentStateAdmin(ViewOnlyAdmin, WorldScoped, ModelAdmin):
-    world_path = "namespace__world"
+class AgentStateAdmin(ViewOnlyAdmin):
     list_display = ["name", "namespace", "updated_at"]
     list_filter = ["namespace"]
 
@@ -132,23 +123,15 @@ def confidence_curve(outcomes: list[CodeRuleOutcome]) -> SafeString:
     return format_html(
         '<svg viewBox="0 -2 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
         '<polyline points="{}" fill="none" stroke="currentColor" stroke-width="2"/></svg>',
-        WIDTH,
-        HEIGHT + 4,
-        WIDTH,
-        HEIGHT,
-        gettext("Confidence over time"),
-        points,
+        *(WIDTH, HEIGHT + 4, WIDTH, HEIGHT, gettext("Confidence over time"), points),
     )
 
 
 def outcome_table(outcomes: list[CodeRuleOutcome]) -> SafeString:
-    rows = (
-        (
-            f"{outcome.at:%Y-%m-%d %H:%M}",
-            gettext("worked") if outcome.success else gettext("failed"),
-            f"{outcome.confidence:.0%}",
-        )
-        for outcome in reversed(outcomes)
+    results = {True: gettext("worked"), False: gettext("failed")}
+    cells = (
+        (f"{row.at:%Y-%m-%d %H:%M}", results[row.success], f"{row.confidence:.0%}")
+        for row in reversed(outcomes)
     )
-    cells = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", rows)
-    return format_html("<table>{}</table>", cells)
+    rows = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", cells)
+    return format_html("<table>{}</table>", rows)

@@ -2,7 +2,6 @@
 key's namespace."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -19,7 +18,7 @@ from memories.namespaces import require_own_namespace
 from memories.presenters import present_bucket_hit, present_query
 from memories.schemas import BucketHit
 from memories.states import Bucket
-from memories.tools import Limit, MemoryAsk
+from memories.tools import EventTime, Limit, MemoryAsk, Source, Subject
 from retrieval.errors import Invalid
 from worlds.callers import Caller
 
@@ -40,9 +39,9 @@ class EventAsk(MemoryAsk):
     importance: float | None = Field(
         None, ge=0, le=1, description="From 0 to 1; rated if not given."
     )
-    source: str = Field("", max_length=200, description="Where it comes from, if known.")
-    subject: str = Field("", max_length=200, description="The one person or thing it is about.")
-    event_at: datetime | None = Field(None, description="When it happened, if not now.")
+    source: Source = ""
+    subject: Subject = ""
+    event_at: EventTime = None
 
 
 class EventAnswer(BaseModel):
@@ -179,14 +178,8 @@ def memory_event(ask: EventAsk, caller: Caller) -> EventAnswer:
     (core_memory_append), nor for text that must be stored in any case (archival_memory_insert).
     Example: {"content": "Mira promised Tobin the ledger by midsummer.", "subject": "Mira"}
     """
-    event = MemoryEvent(
-        ask.content,
-        source=ask.source,
-        subject=ask.subject,
-        event_at=ask.event_at,
-        importance=ask.importance,
-        bucket=Bucket(ask.bucket) if ask.bucket else None,
-    )
+    bucket = Bucket(ask.bucket) if ask.bucket else None
+    event = MemoryEvent(**ask.model_dump(exclude={"bucket"}), bucket=bucket)
     outcome = WritePipeline(require_own_namespace(caller)).process(event)
     return EventAnswer(
         result=outcome.result,
@@ -221,9 +214,8 @@ def task_begin(ask: TaskBeginAsk, caller: Caller) -> TaskAnswer:
     Example: {"description": "The ledger crashes on empty rows", "plan": ["reproduce", "mend",
     "test"]}
     """
-    working = working_memory_of(caller)
-    working.init_task(ask.description, ask.plan, project_id=ask.project)
-    return present_task(working.task)
+    working = WorkingMemoryManager(store_of(caller))
+    return present_task(working.init_task(ask.description, ask.plan, project_id=ask.project))
 
 
 def task_note(ask: TaskNoteAsk, caller: Caller) -> TaskAnswer:
@@ -234,7 +226,7 @@ def task_note(ask: TaskNoteAsk, caller: Caller) -> TaskAnswer:
     Example: {"kind": "step", "tool": "run", "text": "2 failed", "error_type": "KeyError",
     "error_message": "'fare'"}
     """
-    working = working_memory_of(caller)
+    working = WorkingMemoryManager(store_of(caller))
     if ask.kind == "hypothesis":
         working.add_hypothesis(ask.text, ask.confidence)
     elif ask.kind == "decision":
@@ -262,7 +254,7 @@ def task_close(ask: TaskCloseAsk, caller: Caller) -> TaskCloseAnswer:
     open.
     Example: {"success": true, "solution": "Read the fare with get() and a default of 0."}
     """
-    store = PostgresMemoryStore(require_own_namespace(caller))
+    store = store_of(caller)
     episode = WorkingMemoryManager(store).consolidate(**ask.model_dump())
     lessons = SemanticMemoryManager(store).learn_from_episode(episode)
     return TaskCloseAnswer(
@@ -280,7 +272,7 @@ def error_lookup(ask: ErrorLookupAsk, caller: Caller) -> ErrorLookupAnswer:
     Use it before you guess. Not for questions in words (memory_ask, knowledge_for_task).
     Example: {"error_type": "KeyError", "error_message": "'fare'"}
     """
-    store = PostgresMemoryStore(require_own_namespace(caller))
+    store = store_of(caller)
     bugs = SemanticMemoryManager(store).match_bug_pattern(ask.error_type, ask.error_message)
     episodes = EpisodicMemoryManager(store)
     matches = episodes.find_by_error_pattern(ask.error_type, ask.error_message, top_k=3)
@@ -308,7 +300,7 @@ def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
     (memory_ask).
     Example: {"query": "parsing the toll ledger", "project": "ferry"}
     """
-    manager = SemanticMemoryManager(PostgresMemoryStore(require_own_namespace(caller)))
+    manager = SemanticMemoryManager(store_of(caller))
     project_id = ask.project or None
     knowledge = manager.get_relevant_knowledge(ask.query, project_id=project_id, limit=ask.limit)
     patterns = ((pattern.name, pattern.description) for pattern in knowledge.code_patterns)
@@ -330,8 +322,8 @@ def knowledge_for_task(ask: KnowledgeAsk, caller: Caller) -> KnowledgeAnswer:
     )
 
 
-def working_memory_of(caller: Caller) -> WorkingMemoryManager:
-    return WorkingMemoryManager(PostgresMemoryStore(require_own_namespace(caller)))
+def store_of(caller: Caller) -> PostgresMemoryStore:
+    return PostgresMemoryStore(require_own_namespace(caller))
 
 
 def present_task(task: WorkingTask) -> TaskAnswer:

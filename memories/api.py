@@ -46,7 +46,7 @@ from memories.search.history import page
 from memories.states import State
 from retrieval.tasks import embed_soon
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, caller_of, check_match, own_transaction, tag
+from worlds.rest import NeedsKey, caller_of, expecting, own_transaction, tag
 
 router = Router(tags=["memory"], auth=NeedsKey(Scope.AGENT_WRITE))
 NDJSON = "application/x-ndjson"
@@ -140,16 +140,14 @@ def restore_memory(request: HttpRequest, memory_id: UUID, entry: Body[ReasonIn])
     return lifecycle.restore(own_namespace(request), memory_id, by=by, reason=reason)
 
 
-@router.post("/erase", operation_id="memory_erase", summary="Delete for good", response=ReceiptOut)
+@router.post(
+    "/erase", operation_id="memory_erase", summary="Delete permanently", response=ReceiptOut
+)
 def erase(request: HttpRequest, entry: Body[EraseIn]) -> ErasureReceipt:
     """Delete rows, history, vectors, word statistics, audit entries and caches. The receipt lists
     what a search of all tables found afterwards."""
     return deletion.erase(
-        own_namespace(request),
-        entry.scope,
-        entry.target,
-        by=key_id(request),
-        reason=entry.reason,
+        own_namespace(request), entry.scope, entry.target, by=key_id(request), reason=entry.reason
     )
 
 
@@ -205,7 +203,7 @@ def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.Decisio
     """Each decision is independent: `failed` names the memories that could not be decided and
     why."""
     is_approval, by = entry.decision == "approve", key_id(request)
-    return inbox.decide_all(own_namespace(request), entry.ids, approved=is_approval, by=by)
+    return inbox.decide_all(own_namespace(request), entry.ids, is_approval=is_approval, by=by)
 
 
 @router.post(
@@ -271,8 +269,10 @@ def put_core(request: HttpRequest, response: HttpResponse, entry: Body[CoreWrite
     writers."""
     namespace, author = own_namespace(request), key_id(request)
     # Version 0 is the empty template, so the first writer can send a tag too.
-    check_match(request, core.current(namespace).number)
-    version = core.write_by_hand(namespace, entry.markdown, reason=entry.reason, author=author)
+    with expecting(request, core.current(namespace).number) as number:
+        version = core.write_by_hand(
+            namespace, entry.markdown, reason=entry.reason, author=author, base_number=number
+        )
     tag(response, version.number)
     return present_core(version)
 

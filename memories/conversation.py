@@ -33,8 +33,8 @@ def log_message(
     source: str = "",
 ) -> Message:
     """Store one message; raise `Invalid` for an empty text or one that a database cannot hold."""
-    if problem := storage_flaw(text):
-        raise Invalid(f"The message {problem}.")
+    if flaw := storage_flaw(text):
+        raise Invalid(f"The message {flaw}.")
     if not text.strip():
         raise Invalid("The message is empty.")
     message = Message(

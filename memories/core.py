@@ -1,5 +1,5 @@
-"""The core memory: the page an agent always sees. Every change is a version; a change that the
-policy refuses is a proposal."""
+"""The core memory: the page an agent always sees. Every change is stored as a version; a change
+that the policy refuses is stored as a proposal."""
 
 import difflib
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from memories.ledger.commit import namespace_transaction
 from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.models.namespaces import Review
 from memories.states import Maker
-from retrieval.errors import Conflict, Invalid, NotFound
+from retrieval.errors import Conflict, Invalid, NotFound, StaleVersion
 from retrieval.text import storage_flaw
 
 
@@ -27,7 +27,7 @@ EMPTY_CORE = CurrentCore(0, core_policy.TEMPLATE)
 
 
 class CoreRefused(Invalid):
-    code, title = "core_refused", "The core memory cannot look like this"
+    code, title = "core_refused", "The core memory is not acceptable"
 
 
 def current(namespace: Namespace) -> CurrentCore:
@@ -51,22 +51,11 @@ def write_or_propose(
     now = current(namespace)
     if markdown.strip() == now.markdown.strip():
         return None
-    against = core_policy.problems(markdown, before=now.markdown)
-    if against or namespace.review != Review.OFF:
-        return propose(namespace, markdown, base_number=now.number, reason=reason, problems=against)
-    return insert_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
-
-
-def propose(
-    namespace: Namespace, markdown: str, *, base_number: int, reason: str, problems: list[str]
-) -> CoreProposal:
-    return CoreProposal.objects.create(
-        namespace=namespace,
-        markdown=markdown,
-        base_number=base_number,
-        reason=reason[:300],
-        problems=problems,
-    )
+    problems = core_policy.problems(markdown, before=now.markdown)
+    if not problems and namespace.review == Review.OFF:
+        return insert_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
+    values = {"markdown": markdown, "reason": reason[:300], "problems": problems}
+    return namespace.core_proposals.create(base_number=now.number, **values)
 
 
 def write_by_hand(
@@ -79,14 +68,15 @@ def write_by_hand(
     base_number: int | None = None,
 ) -> CoreVersion:
     """Write a person's text as a new version. The sections must be intact; the rest of the policy
-    binds machines only. Raise `Conflict` if `base_number` is no longer the latest version."""
+    applies to machines only. Raise `StaleVersion` if `base_number` is not the latest."""
     require_storable(markdown)
-    if broken := core_policy.shape_problems(markdown):
-        raise CoreRefused("Keep the four sections, each once: " + " ".join(broken))
+    if problems := core_policy.shape_problems(markdown):
+        raise CoreRefused("Keep the four sections, each once: " + " ".join(problems))
     with namespace_transaction(namespace):
         if base_number is not None and base_number != current(namespace).number:
-            raise Conflict(
-                "The core memory changed meanwhile: read it again and repeat your change."
+            raise StaleVersion(
+                "The core memory changed meanwhile: read it again and repeat your change.",
+                version=current(namespace).number,
             )
         return insert_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
 
@@ -96,22 +86,25 @@ def restore(
 ) -> CoreVersion:
     """Write the text of version `number` as a new version."""
     with namespace_transaction(namespace):
-        text = version(namespace, number).markdown if number else core_policy.TEMPLATE
+        text = markdown_of(namespace, number)
         reason = reason or f"Restored from version {number}"
         return insert_version(namespace, text, reason=reason, made_by=Maker.PERSON, author=author)
 
 
-def version(namespace: Namespace, number: int) -> CoreVersion:
-    row = namespace.core_versions.filter(number=number).first()
-    if row is None:
-        raise NotFound(f"There is no version {number} of this core memory.")
-    return row
+def markdown_of(namespace: Namespace, number: int) -> str:
+    """Return the text of version `number`; version 0 is the empty template."""
+    if number == 0:
+        return core_policy.TEMPLATE
+    texts = namespace.core_versions.filter(number=number).values_list("markdown", flat=True)
+    for markdown in texts:
+        return markdown
+    raise NotFound(f"There is no version {number} of this core memory.")
 
 
 def diff(namespace: Namespace, number: int, *, against: int | None = None) -> list[str]:
-    """Return the unified diff from version `against` (the one before, if not given) to `number`."""
+    """Return the unified diff from version `against`, by default the previous one, to `number`."""
     older = number - 1 if against is None else against
-    texts = [version(namespace, n).markdown if n else core_policy.TEMPLATE for n in (older, number)]
+    texts = (markdown_of(namespace, older), markdown_of(namespace, number))
     return unified_diff(*texts, names=(f"version {older}", f"version {number}"))
 
 
@@ -128,7 +121,11 @@ def append(
 ) -> CoreVersion | CoreProposal | None:
     """Add one bullet to a section, subject to policy and review."""
     core, name = require_section(namespace, section)
-    core.sections[name].append(f"- {bullet_text(content)}")
+    require_storable(content)
+    text = " ".join(content.split()).removeprefix("- ")
+    if not text:
+        raise Invalid("There is nothing to append.")
+    core.sections[name].append(f"- {text}")
     reason = reason or f"Appended to {name}"
     return write_or_propose(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
 
@@ -136,18 +133,20 @@ def append(
 def replace(
     namespace: Namespace, section: str, old: str, new: str, *, reason: str = ""
 ) -> CoreVersion | CoreProposal | None:
-    """Replace text in one line of a section; a bullet of which nothing is left is removed."""
+    """Replace text in one line of a section, subject to policy and review; remove the line if its
+    bullet becomes empty."""
     core, name = require_section(namespace, section)
-    hits = [index for index, line in enumerate(core.sections[name]) if old and old in line]
+    lines = core.sections[name]
+    hits = [index for index, line in enumerate(lines) if old and old in line]
     if len(hits) != 1:
         raise Invalid(
-            f"{'More than one line' if hits else 'Nothing'} in {name} holds that text: "
+            f"{'More than one line' if hits else 'No line'} in {name} contains that text: "
             "quote one line exactly.",
-            candidates=core.sections[name][:5],
+            candidates=lines[:5],
         )
-    changed = core.sections[name][hits[0]].replace(old, " ".join(new.split())).rstrip()
-    is_empty = changed.strip() in ("", "-", "*", "+")
-    core.sections[name][hits[0] : hits[0] + 1] = [] if is_empty else [changed]
+    line = lines[hits[0]].replace(old, " ".join(new.split())).rstrip()
+    is_empty = line.strip() in ("", "-", "*", "+")
+    lines[hits[0] : hits[0] + 1] = [] if is_empty else [line]
     reason = reason or f"Replaced in {name}"
     return write_or_propose(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
 
@@ -155,20 +154,11 @@ def replace(
 def require_section(namespace: Namespace, section: str) -> tuple[core_policy.ParsedCore, str]:
     name = section.strip().lstrip("# ").upper()
     if name not in core_policy.SECTIONS:
-        raise Invalid(
-            f"The core memory has no section {section!r}.", candidates=core_policy.SECTIONS
-        )
+        detail = f"The core memory has no section {section!r}."
+        raise Invalid(detail, candidates=core_policy.SECTIONS)
     core = core_policy.parse_core(current(namespace).markdown)
     core.sections.setdefault(name, [])
     return core, name
-
-
-def bullet_text(content: str) -> str:
-    require_storable(content)
-    text = " ".join(content.split()).removeprefix("- ")
-    if not text:
-        raise Invalid("There is nothing to append.")
-    return text
 
 
 # --- proposals
@@ -181,19 +171,17 @@ def approve(
     with namespace_transaction(namespace):
         proposal = lock_open_proposal(proposal_id, namespace)
         text = proposal.markdown if markdown is None else markdown
-        if broken := core_policy.shape_problems(text):
-            raise CoreRefused("Edit the proposal first: " + " ".join(broken))
+        if problems := core_policy.shape_problems(text):
+            raise CoreRefused("Edit the proposal first: " + " ".join(problems))
         record_decision(proposal, CoreProposal.Verdict.APPROVED, author)
-        return insert_version(
-            namespace, text, reason=proposal.reason, made_by=Maker.MODEL, author=author
-        )
+        reason = proposal.reason
+        return insert_version(namespace, text, reason=reason, made_by=Maker.MODEL, author=author)
 
 
 def reject(proposal_id: UUID, namespace: Namespace, *, author: str) -> None:
     with transaction.atomic():
-        record_decision(
-            lock_open_proposal(proposal_id, namespace), CoreProposal.Verdict.REJECTED, author
-        )
+        proposal = lock_open_proposal(proposal_id, namespace)
+        record_decision(proposal, CoreProposal.Verdict.REJECTED, author)
 
 
 def lock_open_proposal(proposal_id: UUID, namespace: Namespace) -> CoreProposal:
@@ -210,14 +198,10 @@ def record_decision(proposal: CoreProposal, verdict: str, author: str) -> None:
     proposal.save(update_fields=["verdict", "decided_by", "decided_at"])
 
 
-# --- writing
-
-
 def insert_version(
     namespace: Namespace, markdown: str, *, reason: str, made_by: Maker, author: str
 ) -> CoreVersion:
-    return CoreVersion.objects.create(
-        namespace=namespace,
+    return namespace.core_versions.create(
         number=current(namespace).number + 1,
         markdown=markdown.strip() + "\n",
         reason=reason[:300],
@@ -227,5 +211,5 @@ def insert_version(
 
 
 def require_storable(text: str) -> None:
-    if wrong := storage_flaw(text):
-        raise Invalid(f"The text {wrong}.")
+    if flaw := storage_flaw(text):
+        raise Invalid(f"The text {flaw}.")

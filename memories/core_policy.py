@@ -1,8 +1,7 @@
-"""What a core memory must look like, checked after the model and before anything is stored
-(requirement 2.1).
+"""The rules of a core memory, checked between the model's answer and the write (requirement 2.1).
 
-Sections intact, each bullet in one section, about 8 bullets, nothing transient. Only added bullets
-are held against the last rule: a person may write what a model may not.
+The four sections are intact, each bullet is in one section, there are about 8 bullets, and none is
+transient. The last rule applies to new bullets only: a person may write what a model may not.
 """
 
 import re
@@ -26,7 +25,7 @@ BULLET = re.compile(r"^\s*[-*+]\s+(.*\S)\s*$")
 
 @dataclass(frozen=True)
 class ParsedCore:
-    """A core memory by sections: each has its lines without the heading and without blank lines."""
+    """The sections, each with its lines without the heading and without blank lines."""
 
     sections: dict[str, list[str]]
     foreign_lines: tuple[str, ...] = ()
@@ -47,57 +46,49 @@ class ParsedCore:
 
 
 def parse_core(markdown: str) -> ParsedCore:
-    """Read Markdown into sections, with the lines and headings that belong to none."""
+    """Parse Markdown into sections, with the lines and headings that belong to none."""
     sections: dict[str, list[str]] = {}
-    stray: list[str] = []
-    repeated: list[str] = []
-    here: str | None = None
+    foreign_lines: list[str] = []
+    repetitions: list[str] = []
+    section: str | None = None
     for line in markdown.splitlines():
         if heading := HEADING.match(line):
-            here = heading[1].upper() if heading[1].upper() in SECTIONS else None
-            if here is None:
-                stray.append(line)
-            elif here in sections:
-                repeated.append(here)
+            section = heading[1].upper() if heading[1].upper() in SECTIONS else None
+            if section is None:
+                foreign_lines.append(line)
+            elif section in sections:
+                repetitions.append(section)
             else:
-                sections[here] = []
+                sections[section] = []
         elif line.strip():
-            (sections[here] if here else stray).append(line.rstrip())
-    return ParsedCore(sections, tuple(stray), tuple(repeated))
+            (sections[section] if section else foreign_lines).append(line.rstrip())
+    return ParsedCore(sections, tuple(foreign_lines), tuple(repetitions))
 
 
 def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
     """Return why `markdown` must not replace `before`; an empty list if it may."""
     core, former = parse_core(markdown), parse_core(before)
-    found = find_shape_problems(core)
+    reasons = shape_problems(markdown)
     sections_of: dict[str, list[str]] = {}
     for name, bullet in core.bullets:
         sections_of.setdefault(" ".join(bullet.casefold().split()).rstrip("."), []).append(name)
-    found += [
-        f"In {' and '.join(names)}: {text[:80]}"
-        for text, names in sections_of.items()
-        if len(names) > 1
-    ]
+    repetitions = {text: names for text, names in sections_of.items() if len(names) > 1}
+    reasons += [f"In {' and '.join(names)}: {text[:80]}" for text, names in repetitions.items()]
     # A core that is over the limit already may be changed as long as it does not grow.
     count = len(core.bullets)
     if count > MAX_BULLETS and count > len(former.bullets):
-        found.append(f"{count} bullets; a core memory keeps about {SOFT_BUDGET}.")
+        reasons.append(f"{count} bullets; a core memory keeps about {SOFT_BUDGET}.")
     if len(markdown) > MAX_CHARACTERS:
-        found.append(f"{len(markdown)} characters; at most {MAX_CHARACTERS}.")
-    known = {bullet for _name, bullet in former.bullets}
-    return found + [
-        f"Passing, not lasting: {bullet[:80]}"
-        for _name, bullet in core.bullets
-        if bullet not in known and TRANSIENT.search(bullet)
-    ]
+        reasons.append(f"{len(markdown)} characters; at most {MAX_CHARACTERS}.")
+    former_bullets = {bullet for _name, bullet in former.bullets}
+    new_bullets = [bullet for _name, bullet in core.bullets if bullet not in former_bullets]
+    transient = filter(TRANSIENT.search, new_bullets)
+    return [*reasons, *(f"Transient, not lasting: {bullet[:80]}" for bullet in transient)]
 
 
 def shape_problems(markdown: str) -> list[str]:
     """Return only what breaks the page: missing, repeated or foreign sections."""
-    return find_shape_problems(parse_core(markdown))
-
-
-def find_shape_problems(core: ParsedCore) -> list[str]:
+    core = parse_core(markdown)
     missing = [name for name in SECTIONS if name not in core.sections]
     return [
         *(f"The section # {name} is missing." for name in missing),

@@ -1,4 +1,4 @@
-"""Which memory a caller may use: its key's own, in its key's world, and no other."""
+"""The namespace that a caller may use: the one that its key names, in the key's world."""
 
 from memories.models import Namespace
 from retrieval.errors import Forbidden
@@ -11,8 +11,8 @@ class NoNamespace(Forbidden):
 
 
 def require_own_namespace(caller: Caller) -> Namespace:
-    """Return the memory of the caller's key, made on first use; raise `NoNamespace` for a key
-    without one."""
+    """Return the namespace of the caller's key, created on first use; raise `NoNamespace` if the
+    key names none."""
     if not caller.namespace:
         raise NoNamespace(
             "Agent memory needs a key that names its namespace: ask for one made for this agent."
@@ -21,8 +21,7 @@ def require_own_namespace(caller: Caller) -> Namespace:
 
 
 def get_or_create_namespace(world: World, name: str) -> Namespace:
-    """Return the memory called `name` in `world`, made on first use."""
+    """Return the namespace `name` of `world`, created on first use."""
+    rows = Namespace.objects.select_related("world")
     defaults = {"language": world.language}
-    return Namespace.objects.select_related("world").get_or_create(
-        world=world, name=name, defaults=defaults
-    )[0]
+    return rows.get_or_create(world=world, name=name, defaults=defaults)[0]

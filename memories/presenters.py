@@ -4,6 +4,7 @@ from typing import Any
 
 from memories.agent_schemas import ScoredMemoryOut
 from memories.buckets.read_pipeline import MemoryQueryResult, ScoredMemory
+from memories.found_memory import FoundMemory
 from memories.models import MemoryItem
 from memories.schemas import (
     BucketHit,
@@ -16,7 +17,7 @@ from memories.schemas import (
     SearchOut,
 )
 from memories.search.history import links_of
-from memories.search.recall import FoundMemory, RecallResult
+from memories.search.recall import RecallResult
 
 
 def present_hit(memory: FoundMemory) -> MemoryHit:

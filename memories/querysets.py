@@ -1,4 +1,4 @@
-"""Reads over memories, named after questions."""
+"""Queries over memories."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
@@ -24,18 +24,18 @@ class MemoryQuerySet(models.QuerySet[Any]):
         return self.filter(state=State.PENDING)
 
     def history(self) -> Self:
-        """What is no longer used, and still kept."""
+        """Memories that are no longer in use: superseded, archived, expired or rejected."""
         return self.exclude(state__in=[State.ACTIVE, State.PENDING])
+
+    def without_index_columns(self) -> Self:
+        """Vector and tsvector are large, and only the search statement reads them."""
+        return self.defer("embedding", "search_vector")
 
     def latest_first(self) -> Self:
         return self.order_by("-timestamp_ms", "-id")
 
     def as_of(self, moment: datetime) -> Self:
-        """What was active at `moment`, by the log of state changes."""
-        changes = apps.get_model("memories", "StateChange").objects
-        then = (
-            changes.filter(memory=OuterRef("pk"), at__lte=moment)
-            .order_by("-at", "-id")
-            .values("state")[:1]
-        )
+        """Memories that were active at `moment`, by the log of state changes."""
+        rows = apps.get_model("memories", "StateChange").objects.order_by("-at", "-id")
+        then = rows.filter(memory=OuterRef("pk"), at__lte=moment).values("state")[:1]
         return self.annotate(state_then=Subquery(then)).filter(state_then=State.ACTIVE)

@@ -1,5 +1,4 @@
-"""The words a memory is described with: its bucket, its state, who made it and how two are
-linked."""
+"""Enums of a memory: its bucket, its state, its maker, and the kinds of links between two."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -24,7 +23,7 @@ class State(models.TextChoices):
 
 class Maker(models.TextChoices):
     MODEL = "model", _("Language model")
-    CONTENTS = "contents", _("Contents as they came")
+    CONTENTS = "contents", _("Unmodified contents")
     RULES = "rules", _("Rules")
     TOOL = "tool", _("Agent's tool")
     PERSON = "person", _("Person")
@@ -32,9 +31,9 @@ class Maker(models.TextChoices):
     REBUILD = "rebuild", _("Rebuilt from observations")
 
 
-class Link(models.TextChoices):
+class LinkKind(models.TextChoices):
     SUPERSEDES = "supersedes", _("Supersedes")
-    FORMERLY = "formerly", _("Formerly")
+    FORMERLY = "formerly", _("Former value")
     MERGED = "merged", _("Merged")
     SPLIT = "split", _("Split")
 

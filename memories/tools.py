@@ -20,6 +20,9 @@ from worlds.callers import Caller
 Section = Literal["SOUL", "TOOLS", "RULE", "USER"]
 # Descriptions are part of each request to a language model: their total size is tested.
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum; 1 to 50.")]
+Source = Annotated[str, Field(max_length=200, description="Where it comes from, if known.")]
+Subject = Annotated[str, Field(max_length=200, description="The one person or thing it is about.")]
+EventTime = Annotated[datetime | None, Field(description="When it happened, if not now.")]
 
 
 class MemoryAsk(AgentRequest):
@@ -56,9 +59,9 @@ class ArchivalInsertAsk(MemoryAsk):
     content: str = Field(
         min_length=1, max_length=20_000, description="The statement or statements to remember."
     )
-    source: str = Field("", max_length=200, description="Where it comes from, if known.")
-    subject: str = Field("", max_length=200, description="The one person or thing it is about.")
-    event_at: datetime | None = Field(None, description="When it happened, if not now.")
+    source: Source = ""
+    subject: Subject = ""
+    event_at: EventTime = None
 
 
 class InsertAnswer(BaseModel):
@@ -107,8 +110,9 @@ def core_memory_append(ask: CoreAppendAsk, caller: Caller) -> CoreAnswer:
     details: use archival_memory_insert.
     Example: {"section": "USER", "content": "Prefers short answers."}
     """
-    with namespace_transaction(require_own_namespace(caller)) as locked:
-        return present_core_change(locked, core.append(locked, ask.section, ask.content))
+    with namespace_transaction(require_own_namespace(caller)) as namespace:
+        change = core.append(namespace, ask.section, ask.content)
+        return present_core_change(namespace, change)
 
 
 def core_memory_replace(ask: CoreReplaceAsk, caller: Caller) -> CoreAnswer:
@@ -118,8 +122,9 @@ def core_memory_replace(ask: CoreReplaceAsk, caller: Caller) -> CoreAnswer:
     Example: {"section": "USER", "old": "Prefers short answers.",
     "new": "Prefers very short answers."}
     """
-    with namespace_transaction(require_own_namespace(caller)) as locked:
-        return present_core_change(locked, core.replace(locked, ask.section, ask.old, ask.new))
+    with namespace_transaction(require_own_namespace(caller)) as namespace:
+        change = core.replace(namespace, ask.section, ask.old, ask.new)
+        return present_core_change(namespace, change)
 
 
 def archival_memory_insert(ask: ArchivalInsertAsk, caller: Caller) -> InsertAnswer:
@@ -129,7 +134,7 @@ def archival_memory_insert(ask: ArchivalInsertAsk, caller: Caller) -> InsertAnsw
     is already known is confirmed. Not for world knowledge of the game: people write that.
     Example: {"content": "Mira Voss owes the Lanternbearers a crossing.", "subject": "Mira Voss"}
     """
-    about = Particulars(source=ask.source, subject=ask.subject, event_at=ask.event_at)
+    about = Particulars(**ask.model_dump(exclude={"content"}))
     namespace = require_own_namespace(caller)
     result = add.add(namespace, ask.content, models=add.site_models(), about=about)
     return InsertAnswer(
@@ -161,14 +166,7 @@ def conversation_search(ask: ConversationSearchAsk, caller: Caller) -> Conversat
     for facts that you remember: use archival_memory_search.
     Example: {"query": "toll bell", "after": "2026-11-01T00:00:00Z"}
     """
-    result = conversation.search_messages(
-        require_own_namespace(caller),
-        ask.query,
-        mode=ask.mode,
-        after=ask.after,
-        before=ask.before,
-        limit=ask.limit,
-    )
+    result = conversation.search_messages(require_own_namespace(caller), **ask.model_dump())
     hits = [
         MessageHit(
             id=str(message.pk),

@@ -31,18 +31,9 @@ from retrieval.errors import Conflict, Invalid
 from worlds.models import World
 
 DERIVED_FIELDS = {
-    "embedding",
-    "embedding_model",
-    "search_vector",
-    "word_count",
-    "rev",
-    "embedded_rev",
-    "embed_tries",
-    "embed_after",
-    "embed_error",
-    "observations",
-    "words_counted",
-    "words_uncounted",
+    *("embedding", "embedding_model", "search_vector", "word_count", "rev", "embedded_rev"),
+    *("embed_tries", "embed_after", "embed_error"),
+    *("observations", "words_counted", "words_uncounted"),
 }
 # In the order of their foreign keys: an import inserts what a row refers to before the row.
 MODELS: dict[type[models.Model], str] = {
@@ -68,11 +59,8 @@ def export_namespace(namespace: Namespace) -> Iterator[str]:
 
 
 def format_line(row: models.Model) -> str:
-    fields = [
-        field.name
-        for field in row._meta.get_fields()
-        if field.concrete and field.name not in DERIVED_FIELDS
-    ]
+    names = [field.name for field in row._meta.get_fields() if field.concrete]
+    fields = [name for name in names if name not in DERIVED_FIELDS]
     (record,) = serializers.serialize("python", [row], fields=fields)
     if type(row) in RENUMBERED:
         del record["pk"]

@@ -1,18 +1,18 @@
-"""Where a namespace's vectors come from (the site's embedder, or a client of the caller's own with
-its own width), and the memories nearest to them."""
+"""The sources of a namespace's vectors (the site's embedder, or the caller's own client with its
+own width), and the search for the memories nearest to a vector."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
-from uuid import UUID
 
 import numpy as np
 from django.db import DEFAULT_DB_ALIAS, connection
 from numpy.typing import NDArray
 from psycopg import sql
 
+from memories.found_memory import FoundMemory
 from memories.models import Namespace
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
@@ -37,7 +37,7 @@ CROSS JOIN LATERAL (
 ORDER BY wanted.position, near.distance, near.timestamp_ms
 """
 
-# The vector index holds all namespaces: an empty one must not scan it in vain, once per content.
+# The vector index holds all namespaces: EXISTS keeps an empty one from scanning it per content.
 BY_SITE_VECTOR = """
 SELECT wanted.position - 1, near.id, near.text, near.distance
 FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
@@ -60,12 +60,12 @@ LIMITS = """
 SELECT set_config('hnsw.ef_search', '40', true),
        set_config('hnsw.iterative_scan', 'strict_order', true)
 """
-"""Five are looked at: 40 candidates find what says the same as often as 100 do, in half the
-time. Where rows out of use or of another namespace stand in front, the index is asked for more."""
+"""At most five neighbours are used: 40 candidates find them as often as 100 do, in half the time.
+The iterative scan goes on where inactive rows or those of other namespaces come first."""
 
 
 class VectorClient(Protocol):
-    """HAEMA's `EmbeddingClient`, by shape."""
+    """The interface of HAEMA's `EmbeddingClient`: arrays of shape (texts, dims)."""
 
     def embed_query(self, texts: Sequence[str], output_dimensionality: int) -> Any: ...
 
@@ -73,8 +73,7 @@ class VectorClient(Protocol):
 
 
 class VectorSource(Protocol):
-    """Vectors of a batch, or None when the site's embedder is down: words must do until it is
-    back."""
+    """Vectors of a batch of texts, or None while the site's embedder is down."""
 
     def of_queries(self, texts: list[str]) -> Vectors | None: ...
 
@@ -85,87 +84,69 @@ class VectorSource(Protocol):
 
 @dataclass(frozen=True)
 class ClientSource:
-    """One call of the client for one batch, its answer checked before anything is done with it."""
+    """The caller's own client: one call per batch, and the shape of each answer is checked."""
 
     client: VectorClient
     dims: int
 
     def of_queries(self, texts: list[str]) -> Vectors:
-        return require_shape(
-            self.client.embed_query(texts, self.dims), count=len(texts), dims=self.dims
-        )
+        batch = self.client.embed_query(texts, self.dims)
+        return require_shape(batch, count=len(texts), dims=self.dims)
 
     def of_documents(self, texts: list[str]) -> Vectors:
-        return require_shape(
-            self.client.embed_document(texts, self.dims), count=len(texts), dims=self.dims
-        )
+        batch = self.client.embed_document(texts, self.dims)
+        return require_shape(batch, count=len(texts), dims=self.dims)
 
     def of_both(self, texts: list[str]) -> tuple[Vectors, Vectors]:
         return self.of_queries(texts), self.of_documents(texts)
 
 
 class SiteSource:
-    """The embedder of the settings.
+    """The site's embedder.
 
-    What is near a new memory is asked with the vector it will be stored with: so that nothing is
-    embedded twice, and the same text lies at distance nought.
+    The search for similar memories uses the document vector too: so each text is embedded once, and
+    two equal texts have distance 0.
     """
 
     def of_queries(self, texts: list[str]) -> Vectors | None:
         return self.of_documents(texts)
 
     def of_documents(self, texts: list[str]) -> Vectors | None:
-        return embed_unless_down(get_embedder("memory").embed_document, texts)
+        try:
+            return get_embedder("memory").embed_document(texts)
+        except EmbedderDown as problem:
+            logger.warning("storing memories without vectors: %s", problem)
+            return None
 
     def of_both(self, texts: list[str]) -> tuple[Vectors | None, Vectors | None]:
-        made = self.of_documents(texts)
-        return made, made
-
-
-def embed_unless_down(embed: Callable[[list[str]], Vectors], texts: list[str]) -> Vectors | None:
-    try:
-        return embed(texts)
-    except EmbedderDown as problem:
-        logger.warning("remembering without vectors: %s", problem)
-        return None
+        vectors = self.of_documents(texts)
+        return vectors, vectors
 
 
 def require_shape(batch: Any, *, count: int, dims: int) -> Vectors:
-    """Return the batch as float32 `(count, dims)`, or raise ValueError saying what is wrong with
-    it."""
+    """Return the batch as float32 (count, dims); raise ValueError for another shape."""
     vectors = np.asarray(batch, dtype=np.float32)
     if vectors.ndim != 2:
         raise ValueError(
             f"Embedding batch must be 2D with shape ({count}, {dims}), got ndim={vectors.ndim}"
         )
-    if vectors.shape[0] != count:
-        raise ValueError(
-            f"Embedding batch size mismatch: expected {count} rows, got {vectors.shape[0]}"
-        )
-    if vectors.shape[1] != dims:
-        raise ValueError(
-            f"Embedding dimensionality mismatch: expected {dims}, got {vectors.shape[1]}"
-        )
+    rows, width = vectors.shape
+    if rows != count:
+        raise ValueError(f"Embedding batch size mismatch: expected {count} rows, got {rows}")
+    if width != dims:
+        raise ValueError(f"Embedding dimensionality mismatch: expected {dims}, got {width}")
     if not np.isfinite(vectors).all():
         raise ValueError("Embedding batch holds NaN or infinity")
     return vectors
 
 
-@dataclass(frozen=True)
-class NearMemory:
-    """Memory `id` lies `distance` (1 − cosine) from the vector at `position` of the question."""
-
-    position: int
-    id: UUID
-    text: str
-    distance: float
-
-
 def nearest_memories(
     namespace: Namespace, vectors: Vectors | None, *, k: int, within: float | None = None
-) -> list[NearMemory]:
-    """Up to `k` active memories per vector, nearest first, by one statement; those further than
-    `within` left out."""
+) -> list[list[FoundMemory]]:
+    """Return up to `k` active memories for each vector, nearest first, by one statement.
+
+    Those at a distance (1 − cosine) above `within` are left out. Without vectors the list is empty.
+    """
     if vectors is None:
         return []
     values: dict[str, Any] = {"namespace": namespace.pk, "k": k}
@@ -177,35 +158,27 @@ def nearest_memories(
     else:
         values["vectors"] = [halfvec_text(row) for row in vectors]
         embedder = get_embedder("memory")
-        # Model and width are written into the statement, so that the site's partial vector index
-        # can be used.
+        # Model and width are literals, because only then PostgreSQL uses the partial vector index.
         statement = sql.SQL(BY_SITE_VECTOR).format(
             dims=sql.Literal(embedder.dims), model=sql.Literal(embedder.name)
         )
         rows = execute_together(DEFAULT_DB_ALIAS, (LIMITS, {}), (statement, values)).fetchall()
-    memories = [NearMemory(int(row[0]), row[1], row[2], float(row[3])) for row in rows]
-    return memories if within is None else [near for near in memories if near.distance <= within]
-
-
-def texts_by_id(memories: list[NearMemory]) -> dict[UUID, str]:
-    """The texts by id, each once, in the order they were found."""
-    texts: dict[UUID, str] = {}
-    for near in memories:
-        texts.setdefault(near.id, near.text)
-    return texts
+    nearest: list[list[FoundMemory]] = [[] for _ in vectors]
+    for position, pk, text, distance in rows:
+        if within is None or distance <= within:
+            nearest[int(position)].append(FoundMemory(pk, text, score=1 - float(distance)))
+    return nearest
 
 
 def halfvec_text(vector: Vectors) -> str:
-    """Write a vector as PostgreSQL reads halfvec: five digits are exactly what half precision
-    holds."""
+    """Return the vector in PostgreSQL's notation of halfvec; five digits are exact for it."""
     halves = vector.astype(np.float16).view(np.uint16).tolist()
     return f"[{','.join(map(half_precision_texts().__getitem__, halves))}]"
 
 
 @cache
 def half_precision_texts() -> list[str]:
-    """Every half-precision number there is, written out: three times as fast as writing a vector's
-    thousand anew."""
-    return [
-        f"{number:.5g}" for number in np.arange(1 << 16, dtype=np.uint16).view(np.float16).tolist()
-    ]
+    """Return the text of every half-precision number, by its bits: a lookup is three times as fast
+    as formatting."""
+    numbers = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    return [f"{number:.5g}" for number in numbers.tolist()]

@@ -60,12 +60,8 @@ class ToolAnswer(BaseModel):
     result: dict[str, Any]
 
 
-def request_object(request: HttpRequest) -> dict[str, Any]:
-    """Return the request's JSON object; raises `Unreadable`."""
-    return parse_object(request.body or b"{}")
-
-
 def parse_object(text: bytes | str) -> dict[str, Any]:
+    """Return the JSON object in `text`; raises `Unreadable`."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -77,16 +73,17 @@ def parse_object(text: bytes | str) -> dict[str, Any]:
     return value
 
 
-def to_response(answered: ToolResult) -> HttpResponse:
-    headers = answered.allowance.headers if answered.allowance else {}
-    body = answered.answer.model_dump_json(by_alias=True)
-    return HttpResponse(body, content_type=JSON, headers=headers)
+def to_response(result: ToolResult, body: str | bytes | None = None) -> HttpResponse:
+    """Return `body`, by default the tool's answer, with the caller's allowance as headers."""
+    headers = result.allowance.headers if result.allowance else {}
+    text = result.answer.model_dump_json(by_alias=True) if body is None else body
+    return HttpResponse(text, content_type=JSON, headers=headers)
 
 
 def endpoint(tool: Tool) -> Callable[[HttpRequest], HttpResponse]:
     def view(request: HttpRequest) -> HttpResponse:
-        arguments = request_object(request)
-        request.audited = True  # type: ignore[attr-defined]
+        arguments = parse_object(request.body or b"{}")
+        request.is_audited = True  # type: ignore[attr-defined]
         return to_response(toolbox.call_tool(tool.name, arguments, caller_of(request), via="rest"))
 
     view.__name__ = tool.name
@@ -116,12 +113,10 @@ def openai_tools(
 ) -> dict[str, Any]:
     """Strict schemas of the tools that this key may call, for the Responses or the Chat Completions
     API."""
-    offered = toolbox.tools_for(caller_of(request), profile)
-    return {
-        "profile": profile,
-        "form": form,
-        "tools": [function_schema(tool, form) for tool in offered],
-    }
+    schemas = [
+        function_schema(tool, form) for tool in toolbox.tools_for(caller_of(request), profile)
+    ]
+    return {"profile": profile, "form": form, "tools": schemas}
 
 
 @tools.post(
@@ -131,22 +126,18 @@ def openai_tools(
     response=ToolAnswer,
 )
 def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
-    """The dispatcher of an LLM tool loop: pass on `name` and `arguments` as the model gave them."""
+    """Run one call of an LLM's tool loop: send `name` and `arguments` as the model gave them."""
     toolbox.find_tool(call.name)
     arguments = parse_object(call.arguments) if isinstance(call.arguments, str) else call.arguments
-    request.audited = True  # type: ignore[attr-defined]
-    answered = toolbox.call_tool(call.name, arguments, caller_of(request), via="openai")
-    response = HttpResponse(content_type=JSON)
-    response.content = orjson.dumps({"name": call.name, "result": answered.as_json()})
-    for name, value in (answered.allowance.headers if answered.allowance else {}).items():
-        response[name] = value
-    return response
+    request.is_audited = True  # type: ignore[attr-defined]
+    result = toolbox.call_tool(call.name, arguments, caller_of(request), via="openai")
+    return to_response(result, orjson.dumps({"name": call.name, "result": result.as_json()}))
 
 
 @tools.post("/{name}", operation_id="no_such_tool", include_in_schema=False)
 def no_such_tool(request: HttpRequest, name: str) -> HttpResponse:
-    """Any other name: 404 with the names there are."""
-    request.audited = True  # type: ignore[attr-defined]
+    """Answer any other name with 404 and the names that exist."""
+    request.is_audited = True  # type: ignore[attr-defined]
     return to_response(toolbox.call_tool(name, {}, caller_of(request), via="rest"))
 
 

@@ -1,18 +1,28 @@
 from django.apps import AppConfig, apps
+from django.contrib.admin import apps as admin_apps
 from django.db.models.signals import post_migrate
 
 from memory_site import field_names
 
 
 class MemorySiteConfig(AppConfig):
+    default = True
     name = "memory_site"
     verbose_name = "Memory37"
 
     def ready(self) -> None:
-        from memory_site import broker, celery, checks, telemetry  # noqa: F401  (registering is the import's effect)
+        # The import of celery and checks registers them.
+        from memory_site import broker, celery, checks, first_links, telemetry  # noqa: F401
 
         telemetry.configure()
         field_names.translate_plain_names(apps.get_models(include_auto_created=True))
-        # This app has no models, so the signal of one that has stands for "the migrations are
-        # through".
+        # This app has no models and so gets no signal of its own after the migrations.
         post_migrate.connect(broker.install_queues, sender=apps.get_app_config("retrieval"))
+        # Signals come after all migrations of all apps, so the tables of texts are complete.
+        last_with_texts = apps.get_app_config("npcs")
+        post_migrate.connect(first_links.relink_after_migration, sender=last_with_texts)
+
+
+class AdminConfig(admin_apps.AdminConfig):
+    default = False
+    default_site = "memory_site.admin_site.Site"

@@ -1,13 +1,21 @@
-"""One ASGI process: MCP at /mcp, everything else is Django."""
+"""One ASGI process: MCP at /mcp, everything else is Django, a whole request in one thread."""
 
+import asyncio
 import gc
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from contextvars import copy_context
 from typing import Any
 
 import django
 from anyio import to_thread
+from django.core import signals
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http import FileResponse
+from django.http.response import HttpResponseBase
+from django.urls import set_script_prefix
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 django.setup(set_prefix=False)
@@ -15,8 +23,96 @@ django.setup(set_prefix=False)
 from django.conf import settings  # noqa: E402 - needs the apps that the line above loads
 
 from memory_site.mcp import McpEndpoint, Receive, Scope, Send  # noqa: E402
-from memory_site.one_thread_asgi import OneThreadHandler  # noqa: E402
 from worlds import audit  # noqa: E402
+
+
+class BodyTooLarge(Exception):
+    """The body has more than `UPLOAD_MAX_MB`."""
+
+
+def limit_body(receive: Receive, scope: Scope) -> Receive:
+    """Return `receive` which raises `BodyTooLarge`: at once if the body's announced length is too
+    large, else when too much of it has come. The body is written to disk while it is read."""
+    most = settings.UPLOAD_MAX_MB * 1_000_000
+    announced = dict(scope["headers"]).get(b"content-length", b"0")
+    count = 0
+
+    async def receive_limited() -> Any:
+        nonlocal count
+        if announced.isdigit() and int(announced) > most:
+            raise BodyTooLarge
+        message = await receive()
+        count += len(message.get("body", b""))
+        if count > most:
+            raise BodyTooLarge
+        return message
+
+    return receive_limited
+
+
+async def refuse_body(send: Send) -> None:
+    text = f"The request may have at most {settings.UPLOAD_MAX_MB} MB: send less at once."
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
+
+
+class OneThreadHandler(ASGIHandler):
+    """Django under ASGI, a whole request in one thread.
+
+    Django's own handler sends each middleware and each signal to a thread and back, which costs
+    more than all the Python of a search (docs/decisions/0033). All our views are synchronous, so
+    one thread reads, answers and closes a request. `ASGIHandler` has no documented way to do that:
+    this class overrides its `__call__` and uses its methods without a leading underscore. A client
+    that disconnects does not stop its request, as with every synchronous view.
+    """
+
+    def __init__(self, threads: ThreadPoolExecutor) -> None:
+        # Not `super().__init__()`, which would load the middleware for asynchronous calls.
+        self.load_middleware(is_async=False)
+        self.threads = threads
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        try:
+            body = await self.read_body(limit_body(receive, scope))
+        except RequestAborted:
+            return
+        except BodyTooLarge:
+            await refuse_body(send)
+            return
+        run = copy_context().run
+        loop = asyncio.get_running_loop()
+        response, parts = await loop.run_in_executor(self.threads, run, self.answer, scope, body)
+        headers = [
+            (name.lower().encode("ascii"), value.encode("latin-1"))
+            for name, value in response.items()
+        ]
+        for cookie in response.cookies.values():
+            headers.append((b"set-cookie", cookie.output(header="").strip().encode("ascii")))
+        start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
+        await send(start)
+        for part in parts[:-1]:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": parts[-1] if parts else b""})
+
+    def answer(self, scope: Scope, body: Any) -> tuple[HttpResponseBase, list[bytes]]:
+        """Return the response, closed, and its body. Runs in a thread of the pool."""
+        set_script_prefix(get_script_prefix(scope))
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        try:
+            request, refusal = self.create_request(scope, body)
+            response: Any = refusal if request is None else self.get_response(request)
+            if isinstance(response, FileResponse):
+                response.block_size = self.chunk_size
+            try:
+                content = response.streaming_content if response.streaming else [response.content]
+                return response, [bytes(part) for part in content if part]
+            finally:
+                # Sends request_finished: the connection is back in the pool before the body is
+                # sent.
+                response.close()
+        finally:
+            body.close()
 
 
 class Application:

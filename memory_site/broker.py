@@ -27,8 +27,8 @@ def conninfo() -> str:
 
 
 def celery_defaults() -> dict[str, Any]:
-    """What Celery is told, beyond the CELERY_* settings. Evaluated when the configuration is first
-    read."""
+    """Return Celery's configuration beyond the CELERY_* settings. Called when the configuration is
+    first read."""
     if settings.CELERY_BROKER_URL:
         return {"broker_url": settings.CELERY_BROKER_URL}
     return {
@@ -53,6 +53,6 @@ def install_queues(**_signal: Any) -> None:
         return
     with psycopg.connect(conninfo()) as raw:
         raw.execute("SELECT pg_advisory_xact_lock(hashtext('memory37.broker'))")
-        found = raw.execute("SELECT to_regclass('pgmq.meta')").fetchone()
-        if not found or found[0] is None:
+        row = raw.execute("SELECT to_regclass('pgmq.meta')").fetchone()
+        if not row or row[0] is None:
             install_pgmq_from_sql(conn=raw)

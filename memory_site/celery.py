@@ -9,9 +9,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 
 
 def _broker() -> dict[str, object]:
-    from memory_site.broker import (
-        celery_defaults,
-    )  # needs configured settings, so not at import time
+    # Imported late: it needs configured settings.
+    from memory_site.broker import celery_defaults
 
     return celery_defaults()
 
@@ -23,8 +22,8 @@ app.autodiscover_tasks()
 
 
 def sweep_at_start(**_signal: object) -> None:
-    """Sweep as soon as a worker is there: after a crash, a restart or the first import nobody waits
-    for the clock."""
+    """Sweep as soon as a worker runs, so that nobody waits for the clock after a crash, a restart
+    or the first import."""
     app.send_task("retrieval.tasks.sweep")
 
 

@@ -9,18 +9,18 @@ from django.db import DatabaseError, connections
 
 OLDEST_POSTGRES = 150_000
 OLDEST_PGVECTOR = (0, 8)
+SELECT_VERSIONS = """
+SELECT current_setting('server_version_num')::int,
+    (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')
+"""
 
 
 @register(Tags.security)
 def hosts_are_named(**_kwargs: Any) -> list[CheckMessage]:
     if "*" in settings.ALLOWED_HOSTS and not settings.DEBUG:
-        return [
-            Warning(
-                "ALLOWED_HOSTS accepts every host name.",
-                hint="Name the hosts that the site answers to: ALLOWED_HOSTS=memory.example.org",
-                id="memory37.W001",
-            )
-        ]
+        hint = "Name the hosts that the site answers to: ALLOWED_HOSTS=memory.example.org"
+        problem = "ALLOWED_HOSTS accepts every host name."
+        return [Warning(problem, hint=hint, id="memory37.W001")]
     return []
 
 
@@ -35,44 +35,26 @@ def database_is_capable(
 def check_database(alias: str) -> list[CheckMessage]:
     try:
         with connections[alias].cursor() as cursor:
-            cursor.execute("SELECT current_setting('server_version_num')::int")
-            server = cursor.fetchone()[0]
-            cursor.execute(
-                "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
-            )
-            vector = cursor.fetchone()
+            cursor.execute(SELECT_VERSIONS)
+            server, pgvector = cursor.fetchone()
     except DatabaseError as error:
-        return [
-            Error(
-                f"The database cannot be reached: {str(error).strip()}",
-                hint="Correct DATABASE_URL, or remove it to use the embedded PostgreSQL.",
-                id="memory37.E001",
-            )
-        ]
+        problem = f"The database cannot be reached: {str(error).strip()}"
+        hint = "Correct DATABASE_URL, or remove it to use the embedded PostgreSQL."
+        return [Error(problem, hint=hint, id="memory37.E001")]
     messages: list[CheckMessage] = []
     if server < OLDEST_POSTGRES:
-        messages.append(
-            Error(
-                f"PostgreSQL {server // 10_000} is too old.",
-                hint="Use PostgreSQL 15 or newer, or remove DATABASE_URL to use the embedded one.",
-                id="memory37.E002",
-            )
+        problem = f"PostgreSQL {server // 10_000} is too old."
+        hint = "Use PostgreSQL 15 or newer, or remove DATABASE_URL to use the embedded one."
+        messages.append(Error(problem, hint=hint, id="memory37.E002"))
+    if not pgvector:
+        problem = "The PostgreSQL server does not offer the extension pgvector."
+        hint = (
+            "Install pgvector 0.8 or newer on the server, "
+            "or remove DATABASE_URL to use the embedded one."
         )
-    if not vector:
-        messages.append(
-            Error(
-                "The PostgreSQL server does not offer the extension pgvector.",
-                hint="Install pgvector 0.8 or newer on the server, "
-                "or remove DATABASE_URL to use the embedded one.",
-                id="memory37.E003",
-            )
-        )
-    elif tuple(int(part) for part in vector[0].split(".")[:2]) < OLDEST_PGVECTOR:
-        messages.append(
-            Error(
-                f"pgvector {vector[0]} is too old: filtered vector search would miss rows.",
-                hint="Install pgvector 0.8 or newer and run ALTER EXTENSION vector UPDATE.",
-                id="memory37.E004",
-            )
-        )
+        messages.append(Error(problem, hint=hint, id="memory37.E003"))
+    elif tuple(int(part) for part in pgvector.split(".")[:2]) < OLDEST_PGVECTOR:
+        problem = f"pgvector {pgvector} is too old: filtered vector search would miss rows."
+        hint = "Install pgvector 0.8 or newer and run ALTER EXTENSION vector UPDATE."
+        messages.append(Error(problem, hint=hint, id="memory37.E004"))
     return messages

@@ -4,8 +4,8 @@ answers.
 Over HTTP it needs httpx2 and pydantic and nothing of this site: an engine may take this one file.
 
     async with Memory37Client.from_env() as memory:
-        found = await memory.rules_lookup("grappled")
-        print(found.hits[0].title, found.hits[0].text)
+        answer = await memory.rules_lookup("grappled")
+        print(answer.hits[0].title, answer.hits[0].text)
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import os
 import random
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
 import httpx2
@@ -25,9 +26,8 @@ RETRY_STATUS = {429, 502, 503, 504}
 
 
 class Memory37Error(Exception):
-    """A problem that the server reported; the fields are those of RFC 9457 as this site fills
-    them.
-    """
+    """A problem that the server reported, with the fields of RFC 9457; `status` is 0 when no
+    server answered."""
 
     def __init__(self, problem: Mapping[str, Any], *, retry_after: float | None = None) -> None:
         self.status = int(problem.get("status", 0))
@@ -153,17 +153,15 @@ class Memory37Client:
     ) -> dict[str, Any]:
         """Carry out a tool call as a language model gave it (`arguments` may be its string of
         JSON)."""
-        given = (
-            json.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments or {})
-        )
-        return await self._transport.call(name, given)
+        values = json.loads(arguments or "{}") if isinstance(arguments, str) else arguments
+        return await self._transport.call(name, dict(values or {}))
 
     async def openai_tools(
         self, profile: str | None = None, *, form: str = "responses"
     ) -> list[dict[str, Any]]:
         """Return the function schemas to offer a model."""
-        chosen = f"&profile={profile}" if profile else ""
-        answer = await self._transport.request("GET", f"/tools/openai.json?form={form}{chosen}")
+        query = f"form={form}&profile={profile}" if profile else f"form={form}"
+        answer = await self._transport.request("GET", f"/tools/openai.json?{query}")
         return list(answer["tools"])
 
     async def write(self, method: str, path: str, body: Any) -> Any:
@@ -172,13 +170,13 @@ class Memory37Client:
         return await self._transport.request(method, path, body)
 
     async def _ask(self, model: type[Model], tool: str, /, **arguments: Any) -> Model:
-        given = {name.rstrip("_"): value for name, value in arguments.items() if value is not None}
-        return model.model_validate(await self._transport.call(tool, given))
+        values = {name.rstrip("_"): value for name, value in arguments.items() if value is not None}
+        return model.model_validate(await self._transport.call(tool, values))
 
 
 class HttpTransport:
-    """One connection pool; what may be repeated is tried again on lost connections, time-outs, 429
-    and 502–504."""
+    """One connection pool. Retries after lost connections, time-outs, 429 and 502–504: tools and
+    reads are safe to repeat, writes carry an idempotency key."""
 
     def __init__(
         self,
@@ -199,12 +197,9 @@ class HttpTransport:
         return dict(answer)
 
     async def request(self, method: str, path: str, body: Any = None) -> Any:
-        headers = (
-            {}
-            if method == "GET" or path.startswith("/tools/")
-            else {"Idempotency-Key": uuid.uuid4().hex}
-        )
-        send = self._sending(method, path, body, headers)
+        is_write = method != "GET" and not path.startswith("/tools/")
+        headers = {"Idempotency-Key": uuid.uuid4().hex} if is_write else {}
+        send = partial(self._http.request, method, path.lstrip("/"), json=body, headers=headers)
         response = await send_with_retries(send)
         if response.status_code >= 400:
             raise error_of(response)
@@ -213,37 +208,30 @@ class HttpTransport:
     async def close(self) -> None:
         await self._http.aclose()
 
-    def _sending(
-        self, method: str, path: str, body: Any, headers: dict[str, str]
-    ) -> Callable[[], Awaitable[httpx2.Response]]:
-        def send() -> Awaitable[httpx2.Response]:
-            return self._http.request(method, path.lstrip("/"), json=body, headers=headers)
-
-        return send
-
 
 async def send_with_retries(send: Callable[[], Awaitable[httpx2.Response]]) -> httpx2.Response:
+    """Return the last response; raises `Memory37Error` when the server cannot be reached."""
     for attempt in range(1, MAX_TRIES + 1):
         try:
             response = await send()
         except httpx2.TransportError as error:
             if attempt == MAX_TRIES:
-                raise _unreachable(error) from error
+                problem = f"The server cannot be reached ({type(error).__name__})"
+                detail = f"{problem}: check MEMORY37_URL and that it runs."
+                fields = {"code": "unreachable", "title": "Unreachable", "detail": detail}
+                raise Memory37Error(fields) from error
             await asyncio.sleep(backoff_seconds(attempt))
             continue
         wait = float(response.headers.get("Retry-After", backoff_seconds(attempt)))
-        if (
-            response.status_code not in RETRY_STATUS
-            or attempt == MAX_TRIES
-            or wait > MAX_WAIT_SECONDS
-        ):
+        is_transient = response.status_code in RETRY_STATUS and wait <= MAX_WAIT_SECONDS
+        if not is_transient or attempt == MAX_TRIES:
             break
         await asyncio.sleep(wait)
     return response
 
 
 def backoff_seconds(attempt: int) -> float:
-    """Back off by doubling, with jitter so that many clients do not come back at once."""
+    """Return a wait that doubles, with jitter so that many clients do not retry at once."""
     return float(0.2 * 2**attempt * random.uniform(0.5, 1))
 
 
@@ -252,20 +240,8 @@ def error_of(response: httpx2.Response) -> Memory37Error:
         problem = response.json()
     except ValueError:
         problem = {}
-    known = (
-        problem
-        if isinstance(problem, dict) and "code" in problem
-        else {"detail": response.text[:200]}
-    )
+    if not isinstance(problem, dict) or "code" not in problem:
+        problem = {"detail": response.text[:200]}
     after = response.headers.get("Retry-After")
-    return Memory37Error(
-        {"status": response.status_code, **known}, retry_after=float(after) if after else None
-    )
-
-
-def _unreachable(error: httpx2.TransportError) -> Memory37Error:
-    problem = f"The server cannot be reached ({type(error).__name__})"
-    detail = f"{problem}: check MEMORY37_URL and that it runs."
-    return Memory37Error(
-        {"status": 0, "code": "unreachable", "title": "Unreachable", "detail": detail}
-    )
+    fields = {"status": response.status_code, **problem}
+    return Memory37Error(fields, retry_after=float(after) if after else None)

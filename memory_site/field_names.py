@@ -1,16 +1,12 @@
-"""Fields that carry no name of their own are shown under the translation of their attribute's
-name.
-"""
+"""Translates the names of model fields that have no `verbose_name` of their own."""
 
 from collections.abc import Iterable
 
 from django.db.models import Model
 from django.utils.translation import gettext_lazy, gettext_noop
 
-ATTRIBUTES = (
-    gettext_noop("system"),
-    gettext_noop("secret hash"),
-)  # the others are names of things: world, party, …
+# For `make messages`: the other attributes have the name of a model (world, party, …).
+ATTRIBUTES = (gettext_noop("system"), gettext_noop("secret hash"))
 
 
 def translate_plain_names(models: Iterable[type[Model]]) -> None:

@@ -1,31 +1,76 @@
 """Addresses of the pages for people; `world` is the slug of a world."""
 
-from django.urls import path
+from django.urls import include, path
 
+from art import views as art
 from episodes import views as episodes
-from knowledge import views as knowledge
+from knowledge import rule_views as rules
 from knowledge.graph import views as graph
 from memory_site import views as site
+from memory_site.archive import pages as archive
+from memory_site.editor import link_pages
 from npcs import views as npcs
+from worlds import key_views as keys
+from worlds import people_views as people
 from worlds import views as worlds
 
 urlpatterns = [
     path("", site.home_page, name="world-home"),
     path("as/", worlds.view_as, name="view-as"),
+    path("campaign/", worlds.choose_campaign, name="choose-campaign"),
     path("search/", site.search_page, name="find"),
     path("inbox/", site.inbox_page, name="inbox"),
     path("audit/", worlds.audit, name="audit"),
+    path("people/", people.people, name="people"),
+    path("people/party/", people.add_party, name="party-add"),
+    path("people/<int:member>/change/", people.change, name="member-change"),
+    path("people/<int:member>/remove/", people.remove, name="member-remove"),
+    path("invitations/<uuid:invitation>/revoke/", people.revoke, name="invitation-revoke"),
+    path("keys/", keys.key_list, name="keys"),
+    path("keys/<uuid:key>/revoke/", keys.revoke, name="key-revoke"),
     path("npcs/", npcs.npc_list, name="npcs"),
     path("npcs/changes/<int:change>/", npcs.rule, name="rule-on-change"),
-    path("npcs/<str:slug>/", npcs.npc_page, name="npc"),
     path("npcs/<str:slug>/correct/", npcs.correct, name="npc-correct"),
     path("parties/<str:slug>/", npcs.party_page, name="party"),
     path("sessions/", episodes.session_list, name="sessions"),
     path("sessions/<str:ref>/", episodes.session_page, name="session"),
     path("episodes/<str:ref>/", episodes.episode_page, name="episode"),
+    path("pictures/", art.library, name="pictures"),
+    path("pictures/", art.library, name="picture-upload"),
+    path("pictures/unused/delete/", art.delete_unused, name="pictures-delete-unused"),
+    path("pictures/uses/<uuid:use>/", art.change_use, name="picture-use"),
+    path("pictures/<uuid:picture>/", art.picture_file, {"size": "file"}, name="picture"),
+    path(
+        "pictures/<uuid:picture>/preview/",
+        art.picture_file,
+        {"size": "preview"},
+        name="picture-preview",
+    ),
+    path(
+        "pictures/<uuid:picture>/thumbnail/",
+        art.picture_file,
+        {"size": "thumbnail"},
+        name="picture-thumbnail",
+    ),
+    path("pictures/<uuid:picture>/edit/", art.edit_picture, name="picture-edit"),
+    path("pictures/<uuid:picture>/place/", art.place, name="picture-place"),
+    path("pictures/<uuid:picture>/delete/", art.delete_picture, name="picture-delete"),
+    path("pictures/<uuid:picture>/restore/", art.restore_picture, name="picture-restore"),
+    path("import/", include("memory_site.imports.urls")),
     path("graph/", graph.graph, name="graph"),
     path("facts/<uuid:fact>/looked-at/", graph.remove_flag, name="fact-looked-at"),
     path("contradictions/<uuid:contradiction>/", graph.decide, name="decide-contradiction"),
-    path("lore/", knowledge.lore_list, name="lore"),
-    path("lore/<str:slug>/", knowledge.lore_entry, name="lore-entry"),
+    path("editor/", include("memory_site.editor.field_urls")),
+    path("rules/", rules.house_rules, name="house-rules"),
+    path("rules/new/", rules.write_house_rule, name="house-rule-new"),
+    path("rules/<path:key>/replace/", rules.write_house_rule, name="house-rule-replacing"),
+    path("rules/<path:key>/", rules.rule_page, name="rule"),
+    path("", include("memory_site.lists.urls")),
+    path("export/", archive.export_page, name="export"),
+    path("export/archive/", archive.download_archive, name="export-archive"),
+    path("export/vault/", archive.download_vault, name="export-vault"),
+    path("links/", link_pages.links, name="links"),
+    path("links/choose/", link_pages.link_choices, name="link-choices"),
+    path("card/<str:kind>/<path:slug>/", link_pages.card, name="card"),
+    path("", include("memory_site.editor.urls")),
 ]

@@ -1,5 +1,5 @@
-"""The Python client without a network: tools straight from the toolbox, the rest through Django's
-own handler."""
+"""The Python client without a network: tools are called in the toolbox, the rest goes through
+Django's own handler."""
 
 from functools import partial
 from typing import Any

@@ -18,16 +18,9 @@ current_request_id: ContextVar[str] = ContextVar("request_id", default="")
 _call: ContextVar[tuple[str, str]] = ContextVar("call", default=("", ""))
 
 
-def call_in_progress() -> tuple[str, str, str]:
-    """Return request id, key prefix and tool of what this thread or task is doing, as far as
-    known.
-    """
-    return (current_request_id.get(), *_call.get())
-
-
 @contextmanager
 def log_context(request_id: str, key: str, tool: str) -> Iterator[None]:
-    """Let what is logged within name the call."""
+    """Add the call to every record that is logged within."""
     tokens = current_request_id.set(request_id or current_request_id.get()), _call.set((key, tool))
     try:
         yield
@@ -36,17 +29,18 @@ def log_context(request_id: str, key: str, tool: str) -> Iterator[None]:
         _call.reset(tokens[1])
 
 
-def valid_or_new_id(offered: str | None) -> str:
-    """Return `offered` when it may be used as an id, else a new one."""
-    return offered if offered and _WELL_FORMED.fullmatch(offered) else uuid7().hex
+def valid_or_new_id(request_id: str | None) -> str:
+    """Return the caller's `request_id` when it is well-formed, else a new one."""
+    return request_id if request_id and _WELL_FORMED.fullmatch(request_id) else uuid7().hex
 
 
 class CallContext(logging.Filter):
     """Add the request id, and the key and tool of the current call, to every record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        request_id, key, tool = call_in_progress()
-        for name, value in {"request_id": request_id, "key": key, "tool": tool}.items():
+        key, tool = _call.get()
+        call = {"request_id": current_request_id.get(), "key": key, "tool": tool}
+        for name, value in call.items():
             if not hasattr(record, name):
                 setattr(record, name, value)
         return True

@@ -1,13 +1,13 @@
 """The toolbox as an MCP server: Streamable HTTP at /mcp (stateless, JSON answers) and, by
 `manage.py mcp`, stdio.
 
-Bearer tokens are our API keys. What a model can put right is a tool error, a wrong scope is a
+Bearer tokens are our API keys. What a model can correct is a tool error, a wrong scope is a
 protocol error, a wrong key is HTTP 401. The list of tools shows what the key may call.
 """
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import mcp_types as types
 from django.conf import settings
@@ -35,43 +35,34 @@ INSTRUCTIONS = (
     "say so when nothing is found. What a tool does not show, the characters at the table do not "
     "know."
 )
+P = ParamSpec("P")
 T = TypeVar("T")
+Page = types.PaginatedRequestParams | None
 FindCaller = Callable[[Any], Caller]
 
 
 def build_server(find_caller: FindCaller) -> Server[Any]:
     """Return the server; `find_caller` returns the caller of a request's context."""
 
-    async def list_tools(
-        ctx: Any, _params: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
-        caller = await run_in_thread(partial(admitted_caller, find_caller(ctx), "tools/list"))
-        return types.ListToolsResult(
-            tools=[to_mcp_tool(tool) for tool in toolbox.tools_for(caller)]
-        )
+    async def list_tools(ctx: Any, _params: Page) -> types.ListToolsResult:
+        caller, _allowance = await run(admit, find_caller(ctx), "tools/list")
+        return types.ListToolsResult(tools=[*map(to_mcp_tool, toolbox.tools_for(caller))])
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return await run_in_thread(
-            partial(run_tool_call, params.name, params.arguments or {}, find_caller(ctx))
-        )
+        arguments = params.arguments or {}
+        return await run_in_thread(partial(run_tool_call, params.name, arguments, find_caller(ctx)))
 
-    async def list_resources(
-        ctx: Any, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        caller = await run_in_thread(partial(admitted_caller, find_caller(ctx), "resources/list"))
+    async def list_resources(ctx: Any, params: Page) -> types.ListResourcesResult:
+        caller, _allowance = await run(admit, find_caller(ctx), "resources/list")
         cursor = params.cursor if params else None
-        resources, next_cursor = await run_in_thread(
-            partial(with_protocol_errors, partial(mcp_resources.page, caller, cursor))
-        )
+        resources, next_cursor = await run(mcp_resources.page, caller, cursor)
         return types.ListResourcesResult(resources=resources, next_cursor=next_cursor)
 
-    async def templates(_ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
+    async def list_templates(_ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=mcp_resources.TEMPLATES)
 
     async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await run_in_thread(
-            partial(with_protocol_errors, partial(mcp_resources.read, params.uri, find_caller(ctx)))
-        )
+        text = await run(mcp_resources.read, params.uri, find_caller(ctx))
         content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -83,7 +74,7 @@ def build_server(find_caller: FindCaller) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
-        on_list_resource_templates=templates,
+        on_list_resource_templates=list_templates,
         on_read_resource=read,
     )
 
@@ -106,14 +97,14 @@ def to_mcp_tool(tool: Tool) -> types.Tool:
     )
 
 
-def admitted_caller(caller: Caller, method: str) -> Caller:
-    return with_protocol_errors(lambda: admit(caller, method)[0])
+async def run(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run `work` in a thread; raise a problem as an MCP protocol error."""
+    return await run_in_thread(partial(with_protocol_errors, work, *args, **kwargs))
 
 
-def with_protocol_errors(work: Callable[[], T]) -> T:
-    """Run `work`; raise a problem as an MCP protocol error."""
+def with_protocol_errors(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
-        return work()
+        return work(*args, **kwargs)
     except Exception as exc:
         problem = problem_of(exc)
         raise MCPError(types.INVALID_PARAMS, problem.detail, problem_body(problem, "")) from exc
@@ -121,7 +112,8 @@ def with_protocol_errors(work: Callable[[], T]) -> T:
 
 def run_tool_call(name: str, arguments: dict[str, Any], caller: Caller) -> types.CallToolResult:
     if name not in {tool.name for tool in toolbox.TOOLS}:
-        return with_protocol_errors(lambda: toolbox.call_tool(name, arguments, caller, via="mcp"))  # type: ignore[return-value]
+        # Raises `NotFound`, after the call is audited: an unknown tool is a protocol error.
+        with_protocol_errors(toolbox.call_tool, name, arguments, caller, via="mcp")
     try:
         answer = toolbox.call_tool(name, arguments, caller, via="mcp").as_json()
     except (WrongScope, Unauthorized) as problem:
@@ -153,9 +145,7 @@ class McpEndpoint:
             app=build_server(caller_in_scope),
             json_response=True,
             stateless=True,
-            security_settings=transport_security(
-                settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS
-            ),
+            security_settings=transport_security(),
             max_request_body_size=MAX_BODY,
         )
 
@@ -179,8 +169,9 @@ def caller_in_scope(context: Any) -> Caller:
     return caller
 
 
-def transport_security(hosts: list[str], origins: list[str]) -> TransportSecuritySettings:
+def transport_security() -> TransportSecuritySettings:
     """Protect against DNS rebinding with the hosts that Django serves, on any port."""
+    hosts, origins = settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS
     if "*" in hosts:
         return TransportSecuritySettings(enable_dns_rebinding_protection=False)
     names = [form for host in hosts for form in (host, f"{host}:*")]
@@ -191,6 +182,6 @@ def transport_security(hosts: list[str], origins: list[str]) -> TransportSecurit
 async def send_problem(send: Send, exc: Exception, request_id: str) -> None:
     status, headers, body = problem_answer(exc, request_id)
     headers["X-Request-ID"] = request_id
-    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": status, "headers": encoded})
+    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
     await send({"type": "http.response.body", "body": body})

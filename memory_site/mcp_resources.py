@@ -1,5 +1,4 @@
-"""What an MCP host can read by address: m37://rules/{id}, m37://lore/{id}, m37://npc/{id},
-m37://episode/{id}."""
+"""MCP resources: m37://rules/{id}, m37://lore/{id}, m37://npc/{id}, m37://episode/{id}."""
 
 from collections.abc import Callable
 
@@ -40,27 +39,23 @@ def read(uri: str, caller: Caller) -> str:
     return _READERS[kind](reference, caller)
 
 
-def _by_tool(tool: str, argument: str) -> Reader:
+def tool_reader(tool: str, argument: str) -> Reader:
     return lambda reference, caller: to_text(
         toolbox.call_tool(tool, {argument: reference}, caller, via="mcp").as_json()
     )
 
 
-def _lore(reference: str, caller: Caller) -> str:
-    """The passages of an entry that the caller may know, in their order."""
+def read_lore(reference: str, caller: Caller) -> str:
+    """Return the passages of an entry that the caller may know, in their order."""
     rows = LorePassage.objects.in_world(caller.world).published().visible_to(caller.audience)
-    rows = (
-        rows.known_in(caller.campaign, caller.audience)
-        .filter(lore__slug=reference)
-        .order_by("lore", "position")
-    )
-    texts = list(rows.values_list("text", flat=True))
+    rows = rows.known_in(caller.campaign, caller.audience).filter(lore__slug=reference)
+    texts = list(rows.order_by("lore", "position").values_list("text", flat=True))
     if not texts:
         raise NotFound(f"There is no lore entry {reference[:200]!r} here.")
     return "\n\n".join(texts)
 
 
-def _episode(reference: str, caller: Caller) -> str:
+def read_episode(reference: str, caller: Caller) -> str:
     episode = find_episode(caller.world, reference, caller.audience, campaign=caller.campaign)
     if episode.retracted_at:
         raise NotFound(f"There is no episode {reference[:200]!r} here.")
@@ -68,10 +63,10 @@ def _episode(reference: str, caller: Caller) -> str:
 
 
 _READERS: dict[str, Reader] = {
-    "rules": _by_tool("rules_lookup", "rule_id"),
-    "npc": _by_tool("npc_profile", "npc_id"),
-    "lore": _lore,
-    "episode": _episode,
+    "rules": tool_reader("rules_lookup", "rule_id"),
+    "npc": tool_reader("npc_profile", "npc_id"),
+    "lore": read_lore,
+    "episode": read_episode,
 }
 
 
@@ -82,8 +77,8 @@ def page(caller: Caller, cursor: str | None) -> tuple[list[types.Resource], str 
     if cursor:
         entries = entries.filter(slug__gt=cursor)
     rows = list(entries.order_by("slug").values_list("slug", "title")[: PAGE + 1])
-    listed = [
+    resources = [
         types.Resource(uri=f"m37://lore/{slug}", name=slug, title=title, mime_type="text/markdown")
         for slug, title in rows[:PAGE]
     ]
-    return listed, rows[PAGE - 1][0] if len(rows) > PAGE else None
+    return resources, rows[PAGE - 1][0] if len(rows) > PAGE else None

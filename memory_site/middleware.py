@@ -7,7 +7,7 @@ from csp.middleware import CSPMiddleware, PolicyParts
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from opentelemetry import context, propagate
 
-from memory_site import logs
+from memory_site import error_pages, logs
 from memory_site.errors import bare_problem, problem_response
 from memory_site.security import WIDER
 
@@ -64,6 +64,22 @@ class ApiProblems:
         if allow := response.get("Allow"):
             problem["Allow"] = allow
         return problem
+
+
+class PageProblems:
+    """Answers with a page for people what a view could not carry out: an unknown audience, a NUL
+    byte, a database that is away. What it does not know is a fault and goes on to the 500 page."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
+        if request.path.startswith("/api/") or not isinstance(exc, error_pages.EXPECTED):
+            return None
+        return error_pages.problem_page(request, exc)
 
 
 class ContentSecurityPolicy(CSPMiddleware):

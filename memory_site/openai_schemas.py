@@ -36,11 +36,9 @@ def function_schema(tool: Tool, form: Form = Form.RESPONSES) -> dict[str, Any]:
         "parameters": parameters(tool),
         "strict": True,
     }
-    return (
-        {"type": "function", **function}
-        if form is Form.RESPONSES
-        else {"type": "function", "function": function}
-    )
+    if form is Form.CHAT:
+        return {"type": "function", "function": function}
+    return {"type": "function", **function}
 
 
 def parameters(tool: Tool) -> dict[str, Any]:
@@ -51,7 +49,7 @@ def parameters(tool: Tool) -> dict[str, Any]:
 
 def strict_schema(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     node = resolve_node(node, defs)
-    schema = {name: value for name, value in node.items() if name not in _REFUSED}
+    schema = without(node, *_REFUSED)
     if description := describe_limits(node):
         schema["description"] = description
     if "properties" in node:
@@ -75,25 +73,20 @@ def closed_object(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
 def resolve_node(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     """Follow a reference, and fold `anyOf: [X, null]` into X (what is optional is made nullable by
     its object)."""
-    branches = [
-        branch
-        for branch in node.get("anyOf", node.get("allOf", ()))
-        if branch.get("type") != "null"
-    ]
+    choices = node.get("anyOf", node.get("allOf", ()))
+    branches = [branch for branch in choices if branch.get("type") != "null"]
     if len(branches) == 1:
-        node = {
-            **branches[0],
-            **{name: value for name, value in node.items() if name not in ("anyOf", "allOf")},
-        }
+        node = {**branches[0], **without(node, "anyOf", "allOf")}
     if "$ref" in node:
         target = resolve_node(defs[node["$ref"].rsplit("/", 1)[-1]], defs)
-        node = {**target, **{name: value for name, value in node.items() if name != "$ref"}}
+        node = {**target, **without(node, "$ref")}
     if "const" in node:
-        node = {
-            **{name: value for name, value in node.items() if name != "const"},
-            "enum": [node["const"]],
-        }
+        node = {**without(node, "const"), "enum": [node["const"]]}
     return node
+
+
+def without(node: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in node.items() if name not in names}
 
 
 def describe_limits(node: dict[str, Any]) -> str:

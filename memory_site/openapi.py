@@ -1,5 +1,5 @@
 """The OpenAPI 3.1 document, completed with the responses and headers that django-ninja does not
-declare by itself."""
+declare; its digest; and the parser and renderer of the API."""
 
 import hashlib
 import json
@@ -26,8 +26,12 @@ WRITE_HEADERS = (
     "instead of writing twice),"
     " `If-Match` (the ETag last read; 412 when the entity has changed since)."
 )
-"""In words, not as parameters: a generated test would send one key with two bodies, which the API
+"""Text instead of parameters: a generated test would send one key with two bodies, which the API
 refuses."""
+NOTES = ("description", "default", "title")
+"""Members that stay beside `anyOf` when a schema is made nullable."""
+PROSE = ("description", "title", "examples", "example")
+"""Members of a schema that are texts for people."""
 _REQUEST_ID = {
     "in": "header",
     "name": "X-Request-ID",
@@ -79,9 +83,8 @@ class MemoryApi(NinjaAPI):
             self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
         )
         components = document["components"]
-        components["schemas"]["ProblemOut"] = ProblemOut.model_json_schema(
-            ref_template=REF_TEMPLATE
-        )
+        problem_schema = ProblemOut.model_json_schema(ref_template=REF_TEMPLATE)
+        components["schemas"]["ProblemOut"] = problem_schema
         components["securitySchemes"] = {
             "bearer": {"type": "http", "scheme": "bearer", "description": "An API key: m37_…"},
             "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
@@ -100,10 +103,10 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
 
 def complete_operation(method: str, operation: dict[str, Any], document: ApiDocument) -> None:
     writes = method != "GET" and "tools" not in operation.get("tags", ())
-    keyed = "security" in operation
-    if keyed:
+    needs_key = "security" in operation
+    if needs_key:
         operation["security"] = [{"bearer": []}, {"api_key": []}]
-    for status in (*ALWAYS, *(WRITES if writes else ())) if keyed else (400, 404, 503):
+    for status in (*ALWAYS, *(WRITES if writes else ())) if needs_key else (400, 404, 503):
         operation["responses"].setdefault(status, _problem_answer(status))
     operation.setdefault("parameters", []).append(_REQUEST_ID)
     if writes:
@@ -124,25 +127,20 @@ def _problem_answer(status: int) -> dict[str, Any]:
 
 
 def _tool_body(tool: Tool, document: ApiDocument) -> dict[str, Any]:
-    ask = _null_is_default(
-        tool.request_model.model_json_schema(by_alias=True, ref_template=REF_TEMPLATE)
-    )
-    content = {"schema": document.add_model(tool.request_model, ask)}
-    return {"required": bool(ask.get("required")), "content": {"application/json": content}}
+    schema = tool.request_model.model_json_schema(by_alias=True, ref_template=REF_TEMPLATE)
+    content = {"schema": document.add_model(tool.request_model, _null_is_default(schema))}
+    return {"required": bool(schema.get("required")), "content": {"application/json": content}}
 
 
 def _null_is_default(schema: dict[str, Any]) -> dict[str, Any]:
-    """A tool takes null for "as if left out", at any depth: say so for each optional property that
-    does not yet."""
+    """Declare every optional property nullable, at any depth: a tool takes null as "left out"."""
     for part in (schema, *schema.get("$defs", {}).values()):
         for name, node in part.get("properties", {}).items():
-            if name not in part.get("required", ()) and {"type": "null"} not in node.get(
-                "anyOf", ()
-            ):
-                said = {
-                    key: node.pop(key) for key in ("description", "default", "title") if key in node
-                }
-                part["properties"][name] = {"anyOf": [node, {"type": "null"}], **said}
+            is_nullable = {"type": "null"} in node.get("anyOf", ())
+            if name in part.get("required", ()) or is_nullable:
+                continue
+            notes = {key: node.pop(key) for key in NOTES if key in node}
+            part["properties"][name] = {"anyOf": [node, {"type": "null"}], **notes}
     return schema
 
 
@@ -159,25 +157,17 @@ def contract_digest(document: dict[str, Any]) -> list[str]:
 
 
 def _inputs(operation: dict[str, Any]) -> Any:
-    own = [
-        parameter
-        for parameter in operation.get("parameters", ())
-        if parameter["name"] != "X-Request-ID"
+    parameters = [
+        each for each in operation.get("parameters", ()) if each["name"] != _REQUEST_ID["name"]
     ]
-    return (
-        [own, operation.get("requestBody", {}).get("content")]
-        if own or "requestBody" in operation
-        else None
-    )
+    if not parameters and "requestBody" not in operation:
+        return None
+    return [parameters, operation.get("requestBody", {}).get("content")]
 
 
 def _outputs(operation: dict[str, Any]) -> Any:
-    good = {
-        str(status): answer
-        for status, answer in operation["responses"].items()
-        if int(status) < 400
-    }
-    return {status: answer.get("content") for status, answer in good.items()}
+    responses = operation["responses"].items()
+    return {str(status): each.get("content") for status, each in responses if int(status) < 400}
 
 
 def schema_mark(node: Any, schemas: dict[str, Any]) -> str:
@@ -195,12 +185,11 @@ def resolve_references(node: Any, schemas: dict[str, Any], within: tuple[str, ..
         return node
     name = str(node.get("$ref", "")).rsplit("/", 1)[-1]
     if name:
-        return (
-            name if name in within else resolve_references(schemas[name], schemas, (*within, name))
-        )
-    spoken = ("description", "title", "examples", "example")
+        if name in within:
+            return name
+        return resolve_references(schemas[name], schemas, (*within, name))
     return {
         key: resolve_references(value, schemas, within)
         for key, value in node.items()
-        if key not in spoken or isinstance(value, dict)
+        if key not in PROSE or isinstance(value, dict)
     }

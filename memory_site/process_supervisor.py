@@ -18,9 +18,9 @@ CELERY = f"{PYTHON} -m celery --quiet -A memory_site"
 honcho.KILL_WAIT = 30
 
 
-def free_port(preferred: int) -> int:
-    """Return `preferred` if no process listens there, else a free port that the system chooses."""
-    for port in (preferred, 0):
+def free_port(first_choice: int) -> int:
+    """Return `first_choice` if no process listens there, else any free port."""
+    for port in (first_choice, 0):
         with closing(socket.socket()) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

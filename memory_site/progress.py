@@ -1,4 +1,4 @@
-"""How far the vectors are behind the texts, as lines for a person who waits."""
+"""The progress of embedding, as lines of text for the terminal."""
 
 import time
 from collections.abc import Iterator
@@ -13,35 +13,34 @@ LOOK_EVERY_SECONDS = 5.0
 
 
 def count_embedded() -> tuple[int, int]:
-    """Return how many passages there are and how many of them carry the vector of their present
-    text."""
-    total = done = 0
+    """Return the number of passages, and of those that have the vector of their present text."""
+    total = ready = 0
     for model in passage_models():
-        counted = model._default_manager.aggregate(
-            all=Count("pk"), done=Count("pk", Q(embedded_rev__gte=F("rev")))
+        counts = model._default_manager.aggregate(
+            all=Count("pk"), ready=Count("pk", Q(embedded_rev__gte=F("rev")))
         )
-        total, done = total + counted["all"], done + counted["done"]
-    return total, done
+        total, ready = total + counts["all"], ready + counts["ready"]
+    return total, ready
 
 
 def embedding_progress() -> Iterator[str]:
     """Yield a line each time the number changed, until everything that was waiting is embedded."""
-    total, done = count_embedded()
-    if done == total:
+    total, ready = count_embedded()
+    if ready == total:
         return
-    yield _("All texts are found by their words. Vectors follow in the background:")
-    shown = -1
-    while done < total:
-        if done != shown:
+    yield _("Keyword search covers all texts. Vectors are being built in the background:")
+    last_ready = -1
+    while ready < total:
+        if ready != last_ready:
             yield _("embedded %(done)s of %(total)s passages (%(share).0f %%)") % {
-                "done": f"{done:,}",
+                "done": f"{ready:,}",
                 "total": f"{total:,}",
-                "share": 100 * done / total,
+                "share": 100 * ready / total,
             }
-            shown = done
+            last_ready = ready
         connections.close_all()
         time.sleep(LOOK_EVERY_SECONDS)
-        total, done = count_embedded()
-    yield _("All %(total)s passages are embedded; search uses both legs now.") % {
+        total, ready = count_embedded()
+    yield _("All %(total)s passages are embedded. Search now uses keywords and vectors.") % {
         "total": f"{total:,}"
     }

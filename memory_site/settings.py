@@ -19,11 +19,12 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[:
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
-    "unfold",
+    # Both by their configuration: the admin's site is our own, a subclass of unfold's.
+    "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "unfold.contrib.forms",
     "unfold.contrib.simple_history",
-    "django.contrib.admin",
+    "memory_site.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -60,13 +61,13 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "memory_site.middleware.PageProblems",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "memory_site.urls"
 ASGI_APPLICATION = "memory_site.asgi.application"
-WEB_THREADS = env.int(
-    "WEB_THREADS", default=32
-)  # requests answered at once; the database pool is smaller
+# Requests answered at once; the database pool is smaller.
+WEB_THREADS = env.int("WEB_THREADS", default=32)
 WSGI_APPLICATION = "memory_site.wsgi.application"
 
 TEMPLATES = [
@@ -122,14 +123,12 @@ EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 EMBEDDING_TIMEOUT = env.float("EMBEDDING_TIMEOUT", default=20.0)
-EMBEDDING_QUERY_TIMEOUT = env.float(
-    "EMBEDDING_QUERY_TIMEOUT", default=4.0
-)  # then search goes on by words
+# Seconds; after them a search goes on by words alone.
+EMBEDDING_QUERY_TIMEOUT = env.float("EMBEDDING_QUERY_TIMEOUT", default=4.0)
 EMBEDDING_REST = env.float("EMBEDDING_REST", default=5.0)
 EMBEDDING_DIMS = env.int("EMBEDDING_DIMS", default=0)  # 0: ask for the width of the domain's preset
-EMBEDDING_RPM = env.int(
-    "EMBEDDING_RPM", default=0
-)  # calls a minute and process; 0: no limit of ours
+# Calls a minute and process; 0: no limit of ours.
+EMBEDDING_RPM = env.int("EMBEDDING_RPM", default=0)
 EMBEDDING_TPM = env.int("EMBEDDING_TPM", default=0)  # tokens a minute and process
 EMBEDDER_THREADS = env.int("EMBEDDER_THREADS", default=2)
 QUERY_CACHE_SIZE = env.int("QUERY_CACHE_SIZE", default=2048)
@@ -138,9 +137,8 @@ VECTOR_CACHE_DAYS = env.int("VECTOR_CACHE_DAYS", default=90)
 
 # --- Relation graph
 GRAPH_TIMEOUT = env.float("GRAPH_TIMEOUT", default=3.0)
-NEO4J_URL = env.str(
-    "NEO4J_URL", default=""
-)  # bolt://… or neo4j://…; empty: PostgreSQL answers alone
+# A bolt:// or neo4j:// address; empty: PostgreSQL answers alone.
+NEO4J_URL = env.str("NEO4J_URL", default="")
 NEO4J_USER = env.str("NEO4J_USER", default="neo4j")
 NEO4J_PASSWORD = env.str("NEO4J_PASSWORD", default="")
 NEO4J_DATABASE = env.str("NEO4J_DATABASE", default="neo4j")
@@ -153,9 +151,8 @@ LLM_API_KEY = env.str("LLM_API_KEY", default="") or OPENAI_API_KEY
 LLM_TIMEOUT = env.float("LLM_TIMEOUT", default=60.0)
 LLM_MAX_TOKENS = env.int("LLM_MAX_TOKENS", default=2000)
 LLM_TEMPERATURE = env.str("LLM_TEMPERATURE", default="")  # empty: the model's own
-LLM_PRICE_IN = env.float(
-    "LLM_PRICE_IN", default=0.0
-)  # per million tokens; 0 and 0: no cost is written
+# Prices per million tokens; when both are 0, no cost is stored.
+LLM_PRICE_IN = env.float("LLM_PRICE_IN", default=0.0)
 LLM_PRICE_OUT = env.float("LLM_PRICE_OUT", default=0.0)
 
 # --- What episodes do
@@ -165,27 +162,32 @@ EPISODE_EFFECTS = [
     "npcs.episode_effects.Appearances",
     "npcs.episode_effects.DispositionChanges",
     "npcs.episode_effects.NPCReveals",
+    "episodes.links.EpisodeLinkRows",
     # last: it locks the world's graph until the transaction ends
     "episodes.lore_effects.GraphFacts",
 ]
+# Rows with linked texts, or with names that links mean (docs/decisions/0040). Texts come first.
+LINKED_KINDS = [
+    "knowledge.links.sources.LoreLinks",
+    "knowledge.links.sources.RuleLinks",
+    "npcs.links.NPCLinks",
+    "episodes.links.EpisodeLinks",
+    "knowledge.links.sources.EntityNames",
+]
+LINK_RESOLVER = "knowledge.links.link_resolver"
 THREAD_DAYS = env.int("THREAD_DAYS", default=14)  # after the last step a thread expires
-THREAD_KEEP_DAYS = env.int(
-    "THREAD_KEEP_DAYS", default=30
-)  # steps of closed threads are deleted after
-MEMORY_EVENTS_PER_SECOND = env.float(
-    "MEMORY_EVENTS_PER_SECOND", default=50.0
-)  # per namespace, refilled at this rate
+# Steps of closed threads are deleted after so many days.
+THREAD_KEEP_DAYS = env.int("THREAD_KEEP_DAYS", default=30)
+# The allowance of a namespace is refilled at this rate.
+MEMORY_EVENTS_PER_SECOND = env.float("MEMORY_EVENTS_PER_SECOND", default=50.0)
 MEMORY_EVENTS_BURST = env.float("MEMORY_EVENTS_BURST", default=5000.0)  # and so many at once
 AUDIT_DAYS = env.int("AUDIT_DAYS", default=90)  # audited calls are deleted after; 0: never
-IDEMPOTENCY_DAYS = env.int(
-    "IDEMPOTENCY_DAYS", default=1
-)  # how long a write with a key is answered from what is stored
-DISPOSITION_HOLD_AT = env.int(
-    "DISPOSITION_HOLD_AT", default=40
-)  # a change this large waits for the GM; 0: none does
-DISPOSITION_HALF_LIFE = env.float(
-    "DISPOSITION_HALF_LIFE", default=0.0
-)  # in-world days; 0: nothing is forgotten
+# A repeated write with the same idempotency key gets the stored answer for so long.
+IDEMPOTENCY_DAYS = env.int("IDEMPOTENCY_DAYS", default=1)
+# A change this large waits for the GM; 0: none does.
+DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)
+# In-world days; 0: dispositions do not decay.
+DISPOSITION_HALF_LIFE = env.float("DISPOSITION_HALF_LIFE", default=0.0)
 
 # --- Worker
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="")  # empty: pgmq on the same database
@@ -204,6 +206,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "expire threads": {"task": "episodes.tasks.expire_threads", "schedule": 300.0},
     "reflect on episodes": {"task": "memories.tasks.reflect", "schedule": 300.0},
     "delete old records": {"task": "worlds.tasks.delete_old_records", "schedule": 3_600.0},
+    "purge pictures": {"task": "art.tasks.purge_pictures", "schedule": 86_400.0},
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
 }
 
@@ -217,7 +220,31 @@ UNFOLD: dict[str, Any] = {
         {"rel": "icon", "type": "image/svg+xml", "href": "/static/memory37/icon.svg"}
     ],
     "SHOW_VIEW_ON_SITE": False,
-    "COLORS": {  # the browns of static/memory37/site.css
+    "THEME": "memory_site.admin_dashboard.theme",
+    "STYLES": ["/static/memory37/admin_frame.css"],
+    "SCRIPTS": ["/static/memory37/admin_frame.js"],
+    "DASHBOARD_CALLBACK": "memory_site.admin_dashboard.dashboard",
+    "SIDEBAR": {
+        "show_search": True,
+        "command_search": True,
+        "navigation": "memory_site.admin_sections.navigation",
+    },
+    # The palette's search itself is `memory_site.admin_site.Site.search`.
+    "COMMAND": {"search_models": True, "show_history": True},
+    "COLORS": {  # the papers and browns of static/memory37/site.css
+        "base": {
+            "50": "#fbfaf7",
+            "100": "#f1eee6",
+            "200": "#dfdcd3",
+            "300": "#c9c5ba",
+            "400": "#a9b0bb",
+            "500": "#5a6270",
+            "600": "#4a515c",
+            "700": "#3b414c",
+            "800": "#262a32",
+            "900": "#1a1d22",
+            "950": "#101215",
+        },
         "primary": {
             "50": "#fbf5ef",
             "100": "#f5e6d6",
@@ -230,34 +257,35 @@ UNFOLD: dict[str, Any] = {
             "800": "#5e2e10",
             "900": "#48240e",
             "950": "#2a1407",
-        }
+        },
     },
     "BORDER_RADIUS": "4px",
 }
 
 # --- Security
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": STRICT}
-HTTPS = env.bool(
-    "HTTPS", default=False
-)  # set when the site is served over TLS (by itself or by a proxy in front)
+# Set when the site is served over TLS (by itself or by a proxy in front).
+HTTPS = env.bool("HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "memory_site.error_pages.csrf_failure"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
+    "worlds.roles.RoleBackend",
 ]
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 
-# --- Doors
-MEMORY37_API_KEY = env.str(
-    "MEMORY37_API_KEY", default=""
-)  # for `manage.py mcp` and the Python client
+# --- Clients
+# For `manage.py mcp` and the Python client.
+MEMORY37_API_KEY = env.str("MEMORY37_API_KEY", default="")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # larger bodies are answered with 413
 
 # --- Telemetry
@@ -282,8 +310,54 @@ LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
 LANGUAGES = [("en", _("English")), ("ru", _("Russian")), ("ko", _("Korean"))]
 LOCALE_PATHS = [BASE_DIR / "memory_site" / "locale"]
 LOGIN_URL, LOGIN_REDIRECT_URL, LOGOUT_REDIRECT_URL = "login", "worlds", "login"
+# --- E-mail: only for links that set a new password
+EMAIL_HOST = env.str("EMAIL_HOST", default="")  # empty: mail is written to the server's output
+EMAIL_PORT = env.int("EMAIL_PORT", default=587)
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=True)
+EMAIL_TIMEOUT = 10
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="memory37@localhost")
+
 TIME_ZONE = "UTC"
 USE_TZ = True
+# --- Pictures
+PICTURE_STORAGE = env.str("PICTURE_STORAGE", default="local")  # local | s3
+# Of the local storage. No web server may serve this folder: the site decides who sees a picture.
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(VAR_DIR / "media")))
+S3_BUCKET = env.str("S3_BUCKET", default="")
+S3_PREFIX = env.str("S3_PREFIX", default="")
+S3_ENDPOINT_URL = env.str("S3_ENDPOINT_URL", default="")  # empty: Amazon's own
+S3_REGION = env.str("S3_REGION", default="")
+# Without them boto3 looks where it always does: environment, profile, role of the machine.
+S3_ACCESS_KEY = env.str("S3_ACCESS_KEY", default="")
+S3_SECRET_KEY = env.str("S3_SECRET_KEY", default="")
+# Days for which a deleted picture can be restored.
+PICTURE_KEEP_DAYS = env.int("PICTURE_KEEP_DAYS", default=30)
+UPLOAD_MAX_MB = env.int("UPLOAD_MAX_MB", default=200)  # larger requests are refused unread
+
+
+def _storages() -> dict[str, Any]:
+    static = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    if PICTURE_STORAGE != "s3":
+        local = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+        return {"default": local, "staticfiles": static}
+    options = {
+        "bucket_name": S3_BUCKET,
+        "location": S3_PREFIX,
+        "endpoint_url": S3_ENDPOINT_URL or None,
+        "region_name": S3_REGION or None,
+        "access_key": S3_ACCESS_KEY or None,
+        "secret_key": S3_SECRET_KEY or None,
+        "default_acl": None,
+        "file_overwrite": False,
+    }
+    s3 = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+    return {"default": s3, "staticfiles": static}
+
+
+STORAGES = _storages()
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]

@@ -16,7 +16,7 @@ from episodes.ingest import ingest_episode
 from episodes.models import Episode
 from episodes.scenes import upsert_scene
 from episodes.schemas import EpisodeIn, SceneIn
-from knowledge.entry_store import save_lore, save_rule
+from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphNode
 from knowledge.graph.postgres_store import neighbors, shortest_path
 from knowledge.graph.protocol import View
@@ -39,9 +39,11 @@ RULE = (
     "# Grappled\n\nA grappled creature's speed becomes 0. It ends if the grappler is incapacitated."
 )
 FERRY = "# The Ferry\n\nThe Ferrymen's Guild runs the ferry. Mira Voss keeps its ledger."
+PASSAGE_MODELS = (RulePassage, LorePassage, Episode, ArtCard)
 
 
-SEARCHED = (RulePassage, LorePassage, Episode, ArtCard)
+Step = tuple[str, Callable[[], Any]]
+"""The name of a function and a call of it."""
 
 
 @dataclass(frozen=True)
@@ -51,27 +53,22 @@ class CallResult:
     name: str
     result: str
     milliseconds: float
-    failed: bool = False
+    is_error: bool = False
 
 
 def run() -> Iterator[CallResult]:
-    """Call everything, in an order in which one step needs the other."""
-    world = _world()
-    steps: list[tuple[str, Callable[[], Any]]] = [
-        *_writing(world),
-        *_reading(world),
-        *_tools(world),
-    ]
-    for name, step in steps:
-        begun = perf_counter()
+    """Call everything; the steps that write come before those that read."""
+    world = create_world()
+    for name, call in [*write_steps(world), *search_steps(world), *tool_steps(world)]:
+        start = perf_counter()
         try:
-            result, failed = _short(step()), False
+            result, is_error = summarize(call()), False
         except Exception as exc:
-            result, failed = f"{type(exc).__name__}: {exc}", True
-        yield CallResult(name, result, (perf_counter() - begun) * 1000, failed)
+            result, is_error = f"{type(exc).__name__}: {exc}", True
+        yield CallResult(name, result, (perf_counter() - start) * 1000, is_error)
 
 
-def _world() -> World:
+def create_world() -> World:
     system = GameSystem.objects.create(slug="smoke", name="Smoke")
     world = World.objects.create(slug="smoke", name="Smoke", system=system)
     campaign = Campaign.objects.create(world=world, slug="low-water", name="Low Water")
@@ -82,11 +79,11 @@ def _world() -> World:
     return world
 
 
-def _writing(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
+def write_steps(world: World) -> Iterator[Step]:
     yield "normalize_srd", lambda: normalize_srd(RULE)
     yield "normalize_lore", lambda: normalize_lore(FERRY)
-    yield "save_rule", lambda: save_rule(_rule(world))
-    yield "save_lore", lambda: [save_lore(entry) for entry in _lore(world)]
+    yield "save_entry of a rule", lambda: save_entry(_rule(world))
+    yield "save_entry of lore", lambda: [save_entry(entry) for entry in _lore(world)]
     yield (
         "upsert_npc",
         lambda: upsert_npc(world, NPCIn(npc_id="mira-voss", name="Mira Voss", visibility="public")),
@@ -98,14 +95,14 @@ def _writing(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "ingest_episode", lambda: ingest_episode(world, _episode())
     yield "ingest_art", lambda: ingest_art(world, _card())
     yield "upsert_facts", lambda: upsert_facts(world, _facts())
-    yield "embed_pending", lambda: [embed_pending(model) for model in SEARCHED]
-    yield "refresh_statistics", lambda: [count_words(model) for model in SEARCHED]
+    yield "embed_pending", lambda: [embed_pending(model) for model in PASSAGE_MODELS]
+    yield "refresh_statistics", lambda: [count_words(model) for model in PASSAGE_MODELS]
     yield "create_key", lambda: keys.create_key(world, name="smoke", audience="gm")[0]
     lore = partial(Lore.objects.get, world=world, slug="the-ledger")
     yield "reveal", lambda: reveals.reveal(lore(), Audience("party", "lanternbearers"))
 
 
-def _reading(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
+def search_steps(world: World) -> Iterator[Step]:
     rows = LorePassage.objects.in_world(world).visible_to(GM)
     for mode in ("hybrid", "vector", "keyword"):
         request = SearchRequest(
@@ -123,10 +120,8 @@ def _reading(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
     )
 
 
-def _tools(world: World) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Every listed tool with the example of its own description; so tools that are listed later are
-    called too.
-    """
+def tool_steps(world: World) -> Iterator[Step]:
+    """Yield a call of every listed tool with the example in its description."""
     caller = Caller(world, GM, scopes=frozenset(keys.Scope), namespace="smoke")
     for tool in toolbox.TOOLS:
         example = json.loads(tool.description.split("Example:", 1)[1])
@@ -147,30 +142,25 @@ def _rule(world: World) -> Rule:
 
 
 def _lore(world: World) -> list[Lore]:
-    known = {"world": world, "status": Lore.Status.PUBLISHED}
-    return [
-        Lore(**known, slug="the-ferry", title="The Ferry", body=FERRY, visibility="public"),
-        Lore(
-            **known,
-            slug="the-ledger",
-            title="The Ledger",
-            body="Mira forged the ninth page.",
-            visibility="gm",
-        ),
-    ]
+    ferry = Lore(slug="the-ferry", title="The Ferry", body=FERRY, visibility="public")
+    secret = "Mira forged the ninth page."
+    ledger = Lore(slug="the-ledger", title="The Ledger", body=secret, visibility="gm")
+    for entry in (ferry, ledger):
+        entry.world, entry.status = world, Lore.Status.PUBLISHED
+    return [ferry, ledger]
 
 
 def _episode() -> EpisodeIn:
-    told = {"summary_id": "smoke-1", "campaign_id": "low-water", "party_id": "lanternbearers"}
-    who = {"players": ["Ada"], "npcs": ["Mira Voss"]}
-    moved = [{"npc": "Mira Voss", "delta": 2, "reason": "They paid for the crossing."}]
+    change = {"npc": "Mira Voss", "delta": 2, "reason": "They paid for the crossing."}
     return EpisodeIn.model_validate(
         {
-            **told,
+            "summary_id": "smoke-1",
+            "campaign_id": "low-water",
+            "party_id": "lanternbearers",
             "scene_id": "s1-fog-at-the-landing",
             "when": 12.0,
-            "who": who,
-            "relations_delta": moved,
+            "who": {"players": ["Ada"], "npcs": ["Mira Voss"]},
+            "relations_delta": [change],
             "what": "The party paid Mira for the crossing.",
         }
     )
@@ -192,21 +182,20 @@ def _facts() -> list[GraphFact]:
         kind="Faction", name="Ferrymen's Guild", slug="ferrymens-guild", visibility="public"
     )
     mira = NodeFact(kind="Character", name="Mira Voss", slug="mira-voss", visibility="public")
-    allied = EdgeFact(
+    alliance = EdgeFact(
         src="mira-voss", relation="ALLY_WITH", dst="ferrymens-guild", visibility="public"
     )
-    return [GraphFact(node=guild), GraphFact(node=mira), GraphFact(edge=allied)]
+    return [GraphFact(node=guild), GraphFact(node=mira), GraphFact(edge=alliance)]
 
 
-def _short(result: Any) -> str:
+def summarize(result: Any) -> str:
     if isinstance(result, dict):
-        listed = {
-            name: len(value) for name, value in result.items() if isinstance(value, list) and value
-        }
-        plain = {
-            name: value for name, value in result.items() if isinstance(value, str | bool) and value
-        }
-        return ", ".join(f"{name}={value}" for name, value in {**listed, **plain}.items())[:100]
+        fields = {name: value for name, value in result.items() if value}
+        parts = [
+            f"{name}={len(value)}" for name, value in fields.items() if isinstance(value, list)
+        ]
+        parts += [f"{k}={value}" for k, value in fields.items() if isinstance(value, str | bool)]
+        return ", ".join(parts)[:100]
     if isinstance(result, list):
         return f"{len(result)}: {result[0]!r}"[:100] if result else "nothing"
     return repr(result)[:100]

@@ -28,31 +28,21 @@ def configure() -> None:
     resource = Resource.create(
         {"service.name": settings.OTEL_SERVICE_NAME, "service.version": VERSION}
     )
-    if readers := _readers():
-        metrics.set_meter_provider(MeterProvider(metric_readers=readers, resource=resource))
+    readers: list[MetricReader] = [PrometheusMetricReader()] if settings.METRICS else []
     if endpoint := settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+        readers.append(PeriodicExportingMetricReader(OTLPMetricExporter(f"{endpoint}/v1/metrics")))
         tracing = TracerProvider(resource=resource)
         tracing.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{endpoint}/v1/traces")))
         trace.set_tracer_provider(tracing)
-
-
-def _readers() -> list[MetricReader]:
-    readers: list[MetricReader] = []
-    if settings.METRICS:
-        readers.append(PrometheusMetricReader())
-    if endpoint := settings.OTEL_EXPORTER_OTLP_ENDPOINT:
-        readers.append(PeriodicExportingMetricReader(OTLPMetricExporter(f"{endpoint}/v1/metrics")))
-    return readers
+    if readers:
+        metrics.set_meter_provider(MeterProvider(metric_readers=readers, resource=resource))
 
 
 def prometheus_text(request: HttpRequest) -> HttpResponse:
-    """The view at /metrics: there only when METRICS is set, and for the bearer of METRICS_TOKEN
-    when that is set."""
+    """Answer /metrics: 404 unless METRICS is set; when METRICS_TOKEN is set, only its bearer."""
     if not settings.METRICS:
         raise Http404
-    wanted = f"Bearer {settings.METRICS_TOKEN}"
-    if settings.METRICS_TOKEN and not hmac.compare_digest(
-        request.headers.get("Authorization", ""), wanted
-    ):
+    header, token = request.headers.get("Authorization", ""), settings.METRICS_TOKEN
+    if token and not hmac.compare_digest(header, f"Bearer {token}"):
         return HttpResponse(status=401, headers={"WWW-Authenticate": 'Bearer realm="metrics"'})
     return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)

@@ -1,6 +1,4 @@
-"""Database work for async callers: in a worker thread, which gives its connection back
-afterwards.
-"""
+"""Database work for async callers, in a worker thread that gives its connection back."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -12,11 +10,11 @@ T = TypeVar("T")
 
 
 async def run_in_thread(work: Callable[[], T]) -> T:
-    def closing() -> T:
+    def work_and_close() -> T:
         close_old_connections()
         try:
             return work()
         finally:
             close_old_connections()
 
-    return await to_thread.run_sync(closing)
+    return await to_thread.run_sync(work_and_close)

@@ -1,12 +1,13 @@
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from memory_site import health
+from memory_site import account_views, error_pages, health
 from memory_site.api import api
+from memory_site.archive.pages import restore_page
 from memory_site.telemetry import prometheus_text
+from worlds import people_views as people
 from worlds import views as worlds
 
 urlpatterns = [
@@ -17,9 +18,16 @@ urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url=staticfiles_storage.url("memory37/icon.svg"))),
     path("look/", worlds.choose_look, name="look"),
     path("i18n/", include("django.conf.urls.i18n")),
-    path("login/", LoginView.as_view(), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
+    path("worlds/new/", people.new_world, name="world-new"),
+    path("worlds/restore/", restore_page, name="world-restore"),
+    path("invitation/<str:token>/", account_views.invitation, name="invitation"),
+    path("", include("memory_site.account_urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("metrics", prometheus_text),
 ]
+
+handler400 = error_pages.bad_request
+handler403 = error_pages.permission_denied
+handler404 = error_pages.not_found
+handler500 = error_pages.server_error

@@ -6,26 +6,23 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from episodes.models import Episode, Session
+from knowledge.editing_models import LoreProposal
 from knowledge.graph.contradictions import flagged_facts, open_contradictions, world_days_of
-from knowledge.models import LoreProposal
-from knowledge.schemas import LoreQuestion, RulesQuestion
-from knowledge.tools import lore_search, rules_lookup
+from memory_site.missing_entry import explain_missing_entry
+from memory_site.site_search import search_site
 from npcs.models import NPC, DispositionChange
 from npcs.page_queries import disposition_table
 from npcs.profiles import present_influence
 from retrieval.errors import Problem
-from retrieval.search import SearchRequest, search
-from worlds.callers import Caller
 from worlds.in_world_days import names_of_days
 from worlds.pages import Viewer, gm_page, page, render_page
 
 LATEST = 5
-HITS_PER_KIND = 6
 
 
 @page
 def home_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """The overview of a world: its NPCs, its latest sessions and episodes, open decisions."""
+    """Show a world: its NPCs, its latest sessions and episodes, open decisions."""
     world, audience = viewer.world, viewer.audience
     npcs = list(NPC.objects.in_world(world).visible_to(audience).order_by("-updated_at")[:LATEST])
     return render_page(
@@ -54,63 +51,33 @@ def _waiting(viewer: Viewer) -> dict[str, Any]:
 
 @gm_page
 def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """Everything that a game master should decide, in one place."""
-    held = DispositionChange.objects.in_world(viewer.world).pending().select_related("npc", "party")
-    changes = [
-        (entry, present_influence(entry)) for entry in held.annotate_episode().order_by("-id")
-    ]
-    clashes, flagged = list(open_contradictions(viewer.world)), flagged_facts(viewer.world)
+    """List every open decision of the game master."""
+    pending = DispositionChange.objects.in_world(viewer.world).pending().annotate_episode()
+    pending = pending.select_related("npc", "party").order_by("-id")
+    clashes, facts = list(open_contradictions(viewer.world)), flagged_facts(viewer.world)
     return render_page(
         request,
         viewer,
         "gm/inbox.html",
-        changes=changes,
+        changes=[(entry, present_influence(entry)) for entry in pending],
         proposals=LoreProposal.objects.filter(world=viewer.world, state="open"),
         contradictions=clashes,
-        flagged=flagged,
-        dates=names_of_days(viewer.world, viewer.audience, world_days_of(clashes, flagged)),
+        flagged=facts,
+        dates=names_of_days(viewer.world, viewer.audience, world_days_of(clashes, facts)),
     )
 
 
 @page
 def search_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """Search everything: the answers of the tools for the viewer's audience, and NPCs by name."""
+    """Search everything that the viewer may know; explain to a game master why an entry is not
+    among the results."""
     question = request.GET.get("q", "").strip()
-    if not question:
-        return render_page(request, viewer, "gm/find.html", q="", found=None)
-    try:
-        found = search_all_domains(viewer, question)
-    except Problem as problem:
-        return render_page(request, viewer, "gm/find.html", q=question, found=None, problem=problem)
-    return render_page(request, viewer, "gm/find.html", q=question, found=found)
-
-
-def search_all_domains(viewer: Viewer, question: str) -> dict[str, Any]:
-    caller = Caller(world=viewer.world, audience=viewer.audience)
-    lore = lore_search(LoreQuestion(query=question, k=HITS_PER_KIND), caller)
-    rules = rules_lookup(RulesQuestion(term=question, k=HITS_PER_KIND), caller)
-    named = (
-        NPC.objects.in_world(viewer.world)
-        .visible_to(viewer.audience)
-        .filter(name__icontains=question)
-    )
-    episodes = Episode.objects.in_world(viewer.world).visible_to(viewer.audience).not_retracted()
-    scopes = [str(viewer.world.pk)]
-    hits = search(
-        episodes,
-        SearchRequest(
-            query=question,
-            scopes=scopes,
-            hidden=viewer.is_gm,
-            limit=HITS_PER_KIND,
-            language=viewer.world.language,
-        ),
-    )
-    episodes_by_id = episodes.with_source().in_bulk([hit.id for hit in hits])
-    return {
-        "npcs": named[:HITS_PER_KIND],
-        "lore": lore.hits,
-        "rules": rules.hits,
-        "episodes": [episodes_by_id[hit.id] for hit in hits if hit.id in episodes_by_id],
-        "degraded": sorted({*lore.degraded, *rules.degraded, *hits.degraded}),
-    }
+    context: dict[str, Any] = {"q": question, "entry": request.GET.get("entry", "").strip()}
+    if question:
+        try:
+            context["results"] = search_site(viewer, question)
+            if viewer.is_gm and context["entry"]:
+                context["findings"] = explain_missing_entry(viewer, question, context["entry"])
+        except Problem as problem:
+            context["problem"] = problem
+    return render_page(request, viewer, "gm/find.html", **context)

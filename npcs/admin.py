@@ -1,5 +1,7 @@
 """Admin of NPCs and of the disposition ledger. Entries are added and ruled on, never changed."""
 
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -9,22 +11,25 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from simple_history.admin import SimpleHistoryAdmin
 from unfold.admin import ModelAdmin, TabularInline
 
 from episodes.admin import ReadOnlyAdmin
+from knowledge.graph.upsert import lock_graph
 from npcs import dispositions
 from npcs.models import NPC, Disposition, DispositionChange, Secret
 from npcs.score import label_of
+from npcs.trash import trash_npcs
+from npcs.upsert import restore_npc, store_npc
 from retrieval.errors import Problem
+from worlds.admin_forms import ExactFields
+from worlds.admin_history import VersionHistory
 from worlds.admin_scoping import WorldScoped
-from worlds.erasure import permanent_deletion
 
 SCORE_FIELDS = {"base", "half_life"}
 """Fields from which every disposition of the NPC is computed."""
 
 
-class SecretInline(TabularInline):
+class SecretInline(ExactFields, TabularInline):
     model = Secret
     fields = ["position", "text", "visibility"]
     extra = 0
@@ -32,33 +37,64 @@ class SecretInline(TabularInline):
 
 
 @admin.register(NPC)
-class NPCAdmin(WorldScoped, SimpleHistoryAdmin, ModelAdmin):
+class NPCAdmin(WorldScoped, VersionHistory, ModelAdmin):
+    list_per_page = 20
+    list_select_related = ["world"]
     list_display = ["name", "role", "faction", "home", "world", "visibility"]
     list_filter = ["world", "visibility", "faction"]
     search_fields = ["name", "slug", "aliases", "role"]
     prepopulated_fields = {"slug": ["name"]}
     autocomplete_fields = ["world"]
     raw_id_fields = ["faction_lore", "home_lore", "biography"]
+    history_list_display = ["version"]
     inlines = [SecretInline]
 
+    def get_readonly_fields(self, request: HttpRequest, obj: NPC | None = None) -> Any:
+        """World and slug are the identity of the NPC: engines and the graph refer to it by them."""
+        fields = super().get_readonly_fields(request, obj)
+        return [*fields, "world", "slug"] if obj else fields
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: NPC | None = None) -> Any:
+        return {} if obj else super().get_prepopulated_fields(request, obj)
+
+    def lock_before_row(self, row: NPC) -> None:
+        lock_graph(row.world)
+
     def save_model(self, request: HttpRequest, obj: NPC, form: Any, change: bool) -> None:
-        obj.version += int(change)
-        super().save_model(request, obj, form, change)
+        store_npc(obj)
         if change and SCORE_FIELDS & set(form.changed_data):
             dispositions.recompute_all_parties(obj)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        has_new_secrets = any(formset.has_changed() for formset in formsets)
+        # Changed fields have made the version already.
+        if change and has_new_secrets and not form.has_changed():
+            store_npc(form.instance, has_new_secrets=True)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         for secret in formset.save(commit=False):
             secret.world_id = form.instance.world_id
         super().save_formset(request, form, formset, change)
 
-    def delete_model(self, _request: HttpRequest, obj: NPC) -> None:
-        with permanent_deletion():
-            obj.delete()
+    def restore_version(self, request: HttpRequest, obj: NPC, record: NPC, reason: str) -> str:
+        return restore_npc(obj, record, reason=reason)
 
-    def delete_queryset(self, _request: HttpRequest, queryset: QuerySet[NPC]) -> None:
-        with permanent_deletion():
-            queryset.delete()
+    def delete_model(self, request: HttpRequest, obj: NPC) -> None:
+        trash_npcs([obj], by=request.user.get_username())
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[NPC]) -> None:
+        for _world, npcs in groupby(queryset.order_by("world"), key=attrgetter("world_id")):
+            trash_npcs(list(npcs), by=request.user.get_username())
+
+
+class OfLiveNPCs(WorldScoped):
+    """What belongs to NPCs, without those in the trash."""
+
+    world_path = "npc__world"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).filter(npc__deleted_at=None)
 
 
 class RulingForm(ActionForm):
@@ -68,10 +104,11 @@ class RulingForm(ActionForm):
 
 
 @admin.register(DispositionChange)
-class DispositionChangeAdmin(WorldScoped, ModelAdmin):
+class DispositionChangeAdmin(OfLiveNPCs, ModelAdmin):
     """Adding an entry is a correction; the actions write rulings."""
 
-    world_path = "npc__world"
+    list_per_page = 20
+
     list_display = [
         "id",
         "npc",
@@ -118,19 +155,19 @@ class DispositionChangeAdmin(WorldScoped, ModelAdmin):
         )
         obj.pk = entry.pk
 
-    @admin.action(description=_("Approve: let it count"), permissions=["change"])
+    @admin.action(description=_("Approve and apply"), permissions=["change"])
     def approve(self, request: HttpRequest, queryset: QuerySet[DispositionChange]) -> None:
         self.write_rulings(request, queryset, "approve")
 
-    @admin.action(description=_("Reject: never let it count"), permissions=["change"])
+    @admin.action(description=_("Reject and do not apply"), permissions=["change"])
     def reject(self, request: HttpRequest, queryset: QuerySet[DispositionChange]) -> None:
         self.write_rulings(request, queryset, "reject")
 
-    @admin.action(description=_("Reverse: as if it had not been"), permissions=["change"])
+    @admin.action(description=_("Reverse the change"), permissions=["change"])
     def reverse(self, request: HttpRequest, queryset: QuerySet[DispositionChange]) -> None:
         self.write_rulings(request, queryset, "reverse")
 
-    @admin.action(description=_("Restore what was reversed or rejected"), permissions=["change"])
+    @admin.action(description=_("Restore reversed or rejected changes"), permissions=["change"])
     def restore(self, request: HttpRequest, queryset: QuerySet[DispositionChange]) -> None:
         self.write_rulings(request, queryset, "restore")
 
@@ -146,14 +183,15 @@ class DispositionChangeAdmin(WorldScoped, ModelAdmin):
             except Problem as problem:
                 messages.error(request, f"{entry.pk}: {problem.detail}")
         if count:
-            messages.success(request, gettext("Rulings written: %(count)s.") % {"count": count})
+            messages.success(request, gettext("Rulings recorded: %(count)s.") % {"count": count})
 
 
 @admin.register(Disposition)
-class DispositionAdmin(ReadOnlyAdmin, WorldScoped, ModelAdmin):
+class DispositionAdmin(ReadOnlyAdmin, OfLiveNPCs, ModelAdmin):
     """Computed from the ledger, so read-only."""
 
-    world_path = "npc__world"
+    list_per_page = 20
+
     list_display = ["npc", "party", "score", "label", "trend", "changes", "pending", "updated_at"]
     list_filter = ["npc__world", "party"]
     search_fields = ["npc__name", "party__name"]

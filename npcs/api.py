@@ -1,5 +1,6 @@
 """REST endpoints for NPCs and the disposition ledger."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
@@ -15,10 +16,10 @@ from npcs.schemas import (
     CorrectionIn,
     Influence,
     InfluenceList,
-    NPCIn,
     NPCProfile,
     NPCsIn,
     NPCUpsertOut,
+    NPCWrite,
     RulingIn,
 )
 from npcs.upsert import upsert_npc
@@ -27,7 +28,8 @@ from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_party
-from worlds.rest import NeedsKey, check_match, require_gm, tag
+from worlds.models import World
+from worlds.rest import NeedsKey, expecting, require_gm, tag
 
 router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -37,14 +39,16 @@ PAGE = 100
 @router.put(
     "/npcs", operation_id="npc_upsert", summary="Create or update an NPC", response=NPCUpsertOut
 )
-def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCIn]) -> NPCUpsertOut:
-    """Audiences to which the NPC was revealed keep knowing it."""
+def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCWrite]) -> NPCUpsertOut:
+    """Audiences to which the NPC was revealed keep knowing it. `If-Match` or `version` refuses the
+    change of an NPC that others have changed since it was read."""
     caller = require_gm(request)
     rows = NPC.objects.filter(world=caller.world, slug=entry.npc_id)
-    check_match(request, rows.values_list("version", flat=True).first())
-    npc, outcome = upsert_npc(caller.world, entry)
-    tag(response, npc.version)
-    return NPCUpsertOut(id=str(npc.pk), npc_id=npc.slug, outcome=outcome, version=npc.version)
+    stored = rows.values_list("version", flat=True).first()
+    with expecting(request, stored, in_body=entry.version) as version:
+        report = write_npc(caller.world, entry, version)
+    tag(response, report.version)
+    return report
 
 
 @router.post(
@@ -55,13 +59,13 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCIn]) -> 
 )
 def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
     """Up to 500 NPCs, with a report on each; `atomic` writes all or none."""
-    caller = require_gm(request)
+    write = partial(write_npc, require_gm(request).world)
+    return write_all(batch.npcs, NPCWrite, write, atomic=batch.atomic, id_field="npc_id")
 
-    def write(item: Any) -> tuple[str, str]:
-        npc, outcome = upsert_npc(caller.world, NPCIn.model_validate(item))
-        return npc.slug, outcome
 
-    return write_all(batch.npcs, write, atomic=batch.atomic)
+def write_npc(world: World, entry: NPCWrite, expected_version: int | None = None) -> NPCUpsertOut:
+    npc, outcome = upsert_npc(world, entry, expected_version=expected_version or entry.version)
+    return NPCUpsertOut(id=str(npc.pk), npc_id=npc.slug, outcome=outcome, version=npc.version)
 
 
 @router.get("/npcs/{ref}", operation_id="npc_get", summary="Get an NPC", response=NPCProfile)

@@ -180,7 +180,8 @@ def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Dispositi
     for entry in ledger.with_ruling().in_order():
         entries[entry.npc_id].append(entry)
     rows = []
-    for npc in NPC.objects.filter(pk__in=npc_ids).order_by("pk"):
+    # NPCs in the trash as well: they come back with dispositions that are up to date.
+    for npc in NPC.with_trash.filter(pk__in=npc_ids).order_by("pk"):
         by_state = [(state_of(entry), entry) for entry in entries[npc.pk]]
         effective = [entry for state, entry in by_state if state == "counts"]
         total = fold_ledger(npc, effective)

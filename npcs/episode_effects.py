@@ -70,6 +70,7 @@ class DispositionChanges:
                 "pending": row.pending,
             }
             for row in self.recompute(episode)
+            if row.npc.deleted_at is None
         ]
         report.pending = DispositionChange.objects.pending().filter(episode=episode).count()
 

@@ -59,8 +59,10 @@ def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile |
             disposition={each.party_id: each for each in present_dispositions(row)},
             influences=[Influence.model_validate(each) for each in influences[:MOST_INFLUENCES]],
             knows=[
-                KnownSubject(title=titles.get((each["kind"], UUID(each["id"])), ""), **each)
+                KnownSubject(title=titles[each["kind"], UUID(each["id"])], **each)
                 for each in reveals
+                # A row without a title is in the trash, or was deleted.
+                if (each["kind"], UUID(each["id"])) in titles
             ],
         ),
         private=NPCPrivate(

@@ -1,5 +1,7 @@
 """Who lives in a world, and what each of them thinks of each party, with every reason."""
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
@@ -8,17 +10,23 @@ from simple_history.models import HistoricalRecords
 
 from episodes.base_models import InWorldTime, TimestampedModel
 from episodes.models import Episode
+from knowledge.graph.entity_audiences import hide_entities_of
+from knowledge.graph.models import GraphNode
+from knowledge.graph.trash import TrashedWithEntities
 from knowledge.models import Lore
 from npcs.querysets import LedgerQuerySet
 from retrieval.models import uuid7
 from worlds.audiences import Guarded, GuardedQuerySet, Visibility
 from worlds.models import Party
+from worlds.trash import LIVE, TRASH_FIELDS, LiveManager
 
 LOWEST, HIGHEST = -100, 100
 
 
-class NPC(TimestampedModel, Guarded):
+class NPC(TimestampedModel, Guarded, TrashedWithEntities):
     """A character of the game master: the static half of the profile."""
+
+    audience_kind: ClassVar[str] = "npc"
 
     slug = models.SlugField(_("slug"), max_length=120, allow_unicode=True)
     name = models.CharField(_("name"), max_length=200)
@@ -31,7 +39,10 @@ class NPC(TimestampedModel, Guarded):
     )
     role = models.CharField(_("role"), max_length=200, blank=True, default="")
     summary = models.TextField(
-        _("description"), blank=True, default="", help_text=_("What anyone who meets them may see.")
+        _("description"),
+        blank=True,
+        default="",
+        help_text=_("What anyone who meets the NPC can see."),
     )
     faction = models.CharField(_("faction"), max_length=200, blank=True, default="")
     faction_lore = models.ForeignKey(
@@ -47,7 +58,7 @@ class NPC(TimestampedModel, Guarded):
         max_length=10,
         choices=Visibility,
         default=Visibility.PUBLIC,
-        help_text=_("Public: whoever knows the NPC. Otherwise game masters alone."),
+        help_text=_("Public: everyone who knows the NPC. Otherwise: game masters only."),
     )
     home = models.CharField(_("home"), max_length=200, blank=True, default="")
     home_lore = models.ForeignKey(
@@ -73,41 +84,43 @@ class NPC(TimestampedModel, Guarded):
         default=list,
         blank=True,
         help_text=_(
-            "What happened to them when: a list of {at, label, text}. For the game master."
+            "What happened to the NPC, and when: a list of {at, label, text}. For the game master."
         ),
     )
     play_now = ArrayField(
         models.TextField(),
-        verbose_name=_("play them now"),
+        verbose_name=_("how to play the NPC"),
         default=list,
         blank=True,
-        help_text=_("Up to three lines that are enough to play them."),
+        help_text=_("Up to three lines, enough to play the NPC."),
     )
     language = models.CharField(_("language"), max_length=8, default="en")
     base = models.SmallIntegerField(
-        _("first disposition"),
+        _("initial disposition"),
         default=0,
-        help_text=_("What they think of a party they know nothing of."),
+        help_text=_("Disposition toward a party that the NPC knows nothing about."),
     )
     half_life = models.FloatField(
         _("half-life in days"),
         null=True,
         blank=True,
         help_text=_(
-            "In-world days in which half of a change is forgotten. Empty: the site's setting."
+            "In-world days after which a change has half its effect. If empty, the setting of "
+            "the site applies."
         ),
     )
     version = models.PositiveIntegerField(_("version"), default=1, editable=False)
 
-    objects = GuardedQuerySet.as_manager()
-    history = HistoricalRecords(excluded_fields=["known_to"])
+    objects = LiveManager.from_queryset(GuardedQuerySet)()
+    with_trash = GuardedQuerySet.as_manager()
+    history = HistoricalRecords(excluded_fields=["known_to", *TRASH_FIELDS])
 
     class Meta:
         verbose_name = _("NPC")
         verbose_name_plural = _("NPCs")
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(fields=["world", "slug"], name="npc_in_world"),
+            models.UniqueConstraint(fields=["world", "slug"], condition=LIVE, name="npc_in_world"),
             models.CheckConstraint(
                 condition=models.Q(base__range=(LOWEST, HIGHEST)), name="npc_base_in_range"
             ),
@@ -120,6 +133,16 @@ class NPC(TimestampedModel, Guarded):
     def __str__(self) -> str:
         return self.name
 
+    def visibility_changed(self) -> None:
+        entities = GraphNode.objects.filter(world=self.world_id, slug=self.slug)
+        hide_entities_of(self, entities.select_for_update())
+
+
+class SecretManager(LiveManager.from_queryset(GuardedQuerySet)):  # type: ignore[misc]
+    """Hides the secrets of NPCs in the trash."""
+
+    in_trash_at = "npc__deleted_at"
+
 
 class Secret(TimestampedModel, Guarded):
     """Something about an NPC that can be revealed by itself. `position` counts from 1."""
@@ -128,7 +151,7 @@ class Secret(TimestampedModel, Guarded):
     position = models.PositiveIntegerField(_("number"), default=1)
     text = models.TextField(_("secret"))
 
-    objects = GuardedQuerySet.as_manager()
+    objects = SecretManager()
 
     class Meta:
         verbose_name = _("secret of an NPC")
@@ -188,7 +211,7 @@ class DispositionChange(InWorldTime):
     axis = models.CharField(_("axis"), max_length=12, choices=Axis, default=Axis.AFFECTION)
     delta = models.SmallIntegerField(_("change"), default=0)
     reason = models.TextField(_("reason"))
-    held = models.BooleanField(_("held for the game master"), default=False)
+    held = models.BooleanField(_("waiting for the game master"), default=False)
     episode = models.ForeignKey(
         Episode,
         models.CASCADE,
@@ -197,20 +220,18 @@ class DispositionChange(InWorldTime):
         related_name="disposition_changes",
         verbose_name=_("episode"),
     )
-    episode_version = models.PositiveIntegerField(
-        _("version of the episode"), null=True, blank=True
-    )
+    episode_version = models.PositiveIntegerField(_("episode version"), null=True, blank=True)
     about = models.ForeignKey(
         "self",
         models.CASCADE,
         null=True,
         blank=True,
         related_name="rulings",
-        verbose_name=_("about"),
+        verbose_name=_("affected change"),
     )
-    made_by = models.CharField(_("made by"), max_length=150, blank=True, default="")
-    happened_at = models.DateTimeField(_("happened"), default=timezone.now)
-    created_at = models.DateTimeField(_("written"), auto_now_add=True)
+    made_by = models.CharField(_("created by"), max_length=150, blank=True, default="")
+    happened_at = models.DateTimeField(_("happened at"), default=timezone.now)
+    created_at = models.DateTimeField(_("recorded at"), auto_now_add=True)
 
     objects = LedgerQuerySet.as_manager()
 
@@ -266,8 +287,8 @@ class Disposition(models.Model):
     score = models.FloatField(_("score"), default=0)
     axes = models.JSONField(_("per axis"), default=dict, blank=True)
     trend = models.FloatField(_("trend"), default=0)
-    changes = models.PositiveIntegerField(_("changes that count"), default=0)
-    pending = models.PositiveIntegerField(_("changes that wait"), default=0)
+    changes = models.PositiveIntegerField(_("applied changes"), default=0)
+    pending = models.PositiveIntegerField(_("pending changes"), default=0)
     in_world_at = models.FloatField(_("as of day"), null=True, blank=True)
     last_change = models.ForeignKey(
         DispositionChange, models.SET_NULL, null=True, blank=True, related_name="+"

@@ -5,16 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from episodes.models import Episode, Thread
-from knowledge.graph.labels import relation_label
-from knowledge.graph.models import GraphNode
-from knowledge.graph.postgres_store import neighbors
-from knowledge.graph.protocol import View
-from knowledge.graph.schemas import NodeOut
 from npcs.chart import Curve, curve
 from npcs.dispositions import fold_ledger
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.profiles import (
-    apparent_disposition,
+    apparent_dispositions,
     initial_disposition,
     present_disposition,
     present_influence,
@@ -24,9 +19,9 @@ from npcs.schemas import Apparent, DispositionOut, Influence, KnownSubject
 from worlds.audiences import Audience
 from worlds.models import Party, Reveal
 
-MOST_APPEARANCES = 12
 MOST_EPISODES = 8
 MOST_CHANGES = 200
+MOST_OPINIONS = 60
 MOST_PICTURES = 4
 MOST_UNMET_PARTIES = 6
 
@@ -41,9 +36,8 @@ def disposition_table(
     Players get the disposition as their party can judge it.
     """
     if not audience.is_gm:
-        return [
-            (npc, [apparent_disposition(npc, party, audience) for party in parties]) for npc in npcs
-        ]
+        columns = [apparent_dispositions(npcs, party, audience) for party in parties]
+        return [(npc, [column[row] for column in columns]) for row, npc in enumerate(npcs)]
     rows = Disposition.objects.filter(npc__in=npcs, party__in=parties)
     by_pair = {(row.npc_id, row.party_id): present_disposition(row) for row in with_source(rows)}
     return [
@@ -128,37 +122,6 @@ def secrets_of(npc: NPC, party: Party | None) -> list[tuple[Any, bool]]:
     return [(secret, secret.pk in visible_ids) for secret in npc.secrets.all()]
 
 
-def appearances_of(npc: NPC) -> Any:
-    """The latest episodes in which the NPC was present."""
-    rows = Episode.objects.filter(appearances__npc=npc).not_retracted().with_source()
-    return rows.latest_first()[:MOST_APPEARANCES]
-
-
-@dataclass(frozen=True)
-class RelationLine:
-    """An edge of the graph as a line about the NPC; `to` is false when it points at the NPC."""
-
-    words: str
-    other: NodeOut
-    to: bool
-
-
-def relations_of(npc: NPC, audience: Audience) -> list[RelationLine]:
-    node = GraphNode.objects.filter(world=npc.world_id, slug=npc.slug).visible_to(audience).first()
-    if node is None:
-        return []
-    # The neighbours come with the edges between them; only those of the NPC itself are shown.
-    graph = neighbors(View(npc.world, audience), node.pk)
-    by_id = {each.id: each for each in graph.nodes}
-    lines = []
-    for edge in graph.edges:
-        if node.pk in (edge.src, edge.dst):
-            to = edge.src == node.pk
-            other = by_id[edge.dst if to else edge.src]
-            lines.append(RelationLine(relation_label(edge.relation, edge.label), other, to))
-    return sorted(lines, key=lambda line: (line.words, line.other.name))
-
-
 def pictures_of(npc: NPC, audience: Audience) -> Any:
     """Art cards that show the NPC. The relation `npc.art` comes from the app above."""
     return npc.art.visible_to(audience).with_source()[:MOST_PICTURES]
@@ -172,11 +135,18 @@ def opinions_of_party(party: Party, audience: Audience) -> list[tuple[NPC, AnyDi
     npcs = NPC.objects.filter(world=party.world_id).visible_to(audience)
     if audience.is_gm:
         rows = with_source(Disposition.objects.filter(party=party, npc__in=npcs))
-        return [(row.npc, present_disposition(row)) for row in rows.order_by("-score", "npc__name")]
+        # Of very many, those in the middle say least.
+        devoted = list(rows.order_by("-score", "npc__name")[:MOST_OPINIONS])
+        if len(devoted) == MOST_OPINIONS:
+            half = MOST_OPINIONS // 2
+            least = rows.exclude(pk__in=[row.pk for row in devoted[:half]])
+            devoted[half:] = reversed(least.order_by("score", "-npc__name")[:half])
+        return [(row.npc, present_disposition(row)) for row in devoted]
     episodes = Episode.objects.of_party(party).visible_to(audience)
     changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
     with_opinion = npcs.filter(pk__in=changes.values("npc")).order_by("name")
-    return [(npc, apparent_disposition(npc, party, audience)) for npc in with_opinion]
+    listed = list(with_opinion[:MOST_OPINIONS])
+    return list(zip(listed, apparent_dispositions(listed, party, audience), strict=True))
 
 
 def reveals_to_party(party: Party) -> list[KnownSubject]:

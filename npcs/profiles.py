@@ -145,9 +145,20 @@ def present_influence(entry: Any) -> Influence:
 
 def apparent_disposition(npc: NPC, party: Party, audience: Audience) -> Apparent:
     """Fold only the changes in episodes that `audience` knows: no corrections, nothing held."""
+    return apparent_dispositions([npc], party, audience)[0]
+
+
+def apparent_dispositions(npcs: Sequence[NPC], party: Party, audience: Audience) -> list[Apparent]:
+    """Return the apparent disposition of each NPC, in their order, with one query."""
     episodes = Episode.objects.filter(party=party).visible_to(audience)
-    ledger = DispositionChange.objects.filter(npc=npc, party=party, episode__in=episodes)
-    entries = list(ledger.in_force().in_order().annotate_episode())
+    ledger = DispositionChange.objects.filter(npc__in=npcs, party=party, episode__in=episodes)
+    entries: dict[UUID, list[Any]] = defaultdict(list)
+    for entry in ledger.in_force().in_order().annotate_episode():
+        entries[entry.npc_id].append(entry)
+    return [_apparent(party, entries[npc.pk]) for npc in npcs]
+
+
+def _apparent(party: Party, entries: Sequence[Any]) -> Apparent:
     # From 0 and without decay, because players know neither the NPC's base nor its half-life.
     total = fold([ScoreChange(each.delta, each.axis) for each in entries])
     return Apparent(
@@ -167,12 +178,14 @@ def present_reveals(log: Any) -> list[KnownSubject]:
         KnownSubject(
             kind=entry.subject_kind,
             id=str(entry.subject_id),
-            title=titles.get((entry.subject_kind, entry.subject_id), ""),
+            title=titles[entry.subject_kind, entry.subject_id],
             note=entry.note,
             summary_id=entry.episode_ref,
             in_world_label=entry.in_world_label,
         )
         for entry in entries
+        # A row without a title is in the trash, or was deleted.
+        if (entry.subject_kind, entry.subject_id) in titles
     ]
 
 

@@ -15,7 +15,8 @@ class LedgerQuerySet(models.QuerySet[Any]):
     """The rules of what counts are in docs/dispositions.md."""
 
     def in_world(self, world: World) -> Self:
-        return self.filter(npc__world=world)
+        """The ledger of the world, without that of NPCs in the trash."""
+        return self.filter(npc__world=world, npc__deleted_at=None)
 
     def changes(self) -> Self:
         """Entries that move a disposition, without the rulings about them."""

@@ -19,7 +19,7 @@ from episodes.field_types import (
     Storable,
 )
 from worlds.audiences import Visibility
-from worlds.base_schemas import Day
+from worlds.base_schemas import Day, ReadVersion
 
 Slug = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[\w\-]+$")]
 Direction = Literal["rising", "falling", "steady"]
@@ -61,7 +61,7 @@ class NPCIn(EngineInput):
     name: Annotated[str, Field(min_length=1, max_length=200), Storable]
     aliases: list[Line] = Field(default=[], max_length=50)
     role: Line = ""
-    summary: Prose = Field(default="", description="What anyone who meets them may see.")
+    summary: Prose = Field(default="", description="What anyone who meets the NPC can see.")
     faction: Line = Field(default="", description="Name, or slug of a lore entry.")
     faction_visibility: Visibility = Visibility.PUBLIC
     home: Line = Field(default="", description="Name, or slug of a lore entry.")
@@ -76,6 +76,10 @@ class NPCIn(EngineInput):
     half_life: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     visibility: Visibility = Visibility.GM
     known_to: AudienceNames = Field(default=[], max_length=100)
+
+
+class NPCWrite(NPCIn):
+    version: ReadVersion = None
 
 
 class NPCsIn(EngineInput):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -13,11 +12,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from npcs import dispositions, page_queries
-from npcs.gm_profile import read_gm_profile
 from npcs.models import NPC, Axis, DispositionChange
-from npcs.profiles import profile_for_players
 from retrieval.errors import Problem
-from worlds.callers import Caller
 from worlds.models import Party
 from worlds.pages import Viewer, gm_page, page, render_page
 
@@ -30,40 +26,12 @@ def npc_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience).order_by("name")
     npcs = Paginator(rows, NPCS_PER_PAGE).get_page(request.GET.get("page"))
     table = page_queries.disposition_table(list(npcs), viewer.parties, viewer.audience)
-    return render_page(request, viewer, "gm/npcs.html", found=npcs, rows=table)
-
-
-@page
-def npc_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
-    npc = get_npc(viewer, slug)
-    party = viewer.party(request.GET.get("party"))
-    party = party or page_queries.party_to_show(npc, viewer.parties)
-    context: dict[str, Any] = {"npc": npc, "party": party}
-    if not viewer.is_gm:
-        context["profile"] = profile_for_players(npc, viewer.audience, party)
-        return render_page(request, viewer, "gm/npc_for_players.html", **context)
-    profile = read_gm_profile(Caller.gm(npc.world), npc.slug, None)
-    assert profile
-    assert profile.dynamic
-    dispositions_out = profile.dynamic.disposition
-    context |= {
-        "profile": profile,
-        "standings": page_queries.dispositions_to_show(npc, dispositions_out, viewer.parties),
-        "story": page_queries.disposition_history(npc, party) if party else None,
-        "secrets": page_queries.secrets_of(npc, party),
-        "appearances": page_queries.appearances_of(npc),
-        "relations": page_queries.relations_of(npc, viewer.audience),
-        "pictures": page_queries.pictures_of(npc, viewer.audience),
-        "axes": Axis.choices,
-    }
-    return render_page(request, viewer, "gm/npc.html", **context)
+    return render_page(request, viewer, "gm/npcs.html", page_obj=npcs, rows=table)
 
 
 def get_npc(viewer: Viewer, slug: str) -> NPC:
     rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience)
-    npc: NPC = get_object_or_404(
-        rows.select_related("home_lore", "faction_lore", "biography"), slug=slug
-    )
+    npc: NPC = get_object_or_404(rows, slug=slug)
     return npc
 
 
@@ -78,7 +46,7 @@ def correct(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
         delta = int(request.POST.get("delta", ""))
     except ValueError:
         delta = 0  # refused below with a message that names the range
-    with problem_as_message(request, success=_("The change is in the ledger.")):
+    with problem_as_message(request, success=_("The change was recorded.")):
         dispositions.correct(
             npc,
             party,
@@ -100,7 +68,7 @@ def rule(request: HttpRequest, viewer: Viewer, change: int) -> HttpResponse:
     if write_verdict is None:
         raise Http404
     reason = request.POST.get("reason", "").strip()
-    with problem_as_message(request, success=_("Noted. What follows from it is counted anew.")):
+    with problem_as_message(request, success=_("Saved. Dependent values are being recalculated.")):
         write_verdict(entry, reason=reason, made_by=viewer.name)
     if request.POST.get("from") == "inbox":
         return HttpResponseRedirect(address("inbox", args=[viewer.world.slug]))

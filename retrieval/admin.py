@@ -1,4 +1,4 @@
-"""Admin of what retrieval keeps for itself: the ledger of the language model, to read."""
+"""The admin page of the calls of the language model, read-only."""
 
 from django.contrib import admin
 from django.http import HttpRequest

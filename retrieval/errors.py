@@ -1,5 +1,4 @@
-"""Domain errors: a code, a title and what to do next. `memory_site/errors.py` gives each its HTTP
-status."""
+"""Domain errors, each with a code and a title; `memory_site/errors.py` gives them HTTP statuses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,8 +23,7 @@ class Problem(Exception):
 
 
 class NotFound(Problem):
-    """There is no such thing, or the caller may not know of it: the answer does not reveal
-    which."""
+    """It does not exist, or the caller may not know of it: the error does not reveal which."""
 
     code, title = "not_found", "Not found"
 
@@ -43,20 +41,30 @@ class Ambiguous(Problem):
 
 
 class Conflict(Problem):
-    """The write collides with what is stored or under way."""
+    """The write conflicts with a stored row or a running operation."""
 
     code, title = "conflict", "Conflict"
 
 
+@dataclass(eq=False)
+class StaleVersion(Conflict):
+    """The row was saved after the writer had read it. `version` is the stored one, None when there
+    is no row."""
+
+    version: int | None = field(default=None, kw_only=True)
+
+    code, title = "stale_version", "Changed by someone else meanwhile"
+
+
 class Forbidden(Problem):
-    """The caller is known and may not do this."""
+    """The caller is authenticated but not allowed to do this."""
 
     code, title = "forbidden", "Forbidden"
 
 
 class EmbedderDown(Problem):
-    """The embedding model cannot be reached or its answer is invalid. Search then uses words alone
-    (`degraded: vector`)."""
+    """The embedding model cannot be reached or its answer is invalid. Search then reports
+    `degraded: vector` and uses words alone."""
 
     code, title = "embedder_down", "The embedding model is not available"
 
@@ -74,7 +82,7 @@ class Unauthorized(Problem):
 
 
 class AudienceAboveCap(Forbidden):
-    """The caller asks for an audience above the one its key allows."""
+    """The requested audience is above the one that the key allows."""
 
     code, title = "audience_above_cap", "Audience above the cap of the key"
 
@@ -84,7 +92,7 @@ class WrongScope(Forbidden):
 
 
 class Stale(Problem):
-    """`If-Match` names another version than the stored one."""
+    """`If-Match` is not the stored version."""
 
     code, title = "stale", "Changed by someone else meanwhile"
 
@@ -100,6 +108,6 @@ class RateLimited(Problem):
 
 
 class SearchTimeout(Problem):
-    """The database took too long."""
+    """The search statement exceeded its time limit."""
 
     code, title = "search_timeout", "The search took too long"

@@ -1,5 +1,4 @@
-"""The abstract passage: a searchable piece of text with its words, its vector and the state of
-both."""
+"""The abstract passage, and tables of word statistics, cached vectors and model calls."""
 
 from typing import ClassVar
 from uuid import UUID
@@ -55,14 +54,14 @@ class Passage(models.Model):
         _("context"), blank=True, default="", help_text=_("Title, heading path, speaker, date.")
     )
     surroundings = models.TextField(
-        _("surroundings"),
+        _("surrounding text"),
         blank=True,
         default="",
         db_default="",
         editable=False,
         help_text=_(
-            "What stands around the text, such as the turns before and after: "
-            "found by, never shown."
+            "Text around the passage, such as the turns before and after. Used for search, "
+            "never shown."
         ),
     )
     embedding = HalfVectorField(null=True, editable=False)
@@ -78,7 +77,7 @@ class Passage(models.Model):
     embedded_rev = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     embed_tries = models.PositiveSmallIntegerField(default=0, db_default=0, editable=False)
     embed_after = models.DateTimeField(
-        null=True, editable=False, help_text=_("Leased or waiting until then.")
+        null=True, editable=False, help_text=_("Leased or postponed until this time.")
     )
     embed_error = models.CharField(
         max_length=200, blank=True, default="", db_default="", editable=False
@@ -94,8 +93,7 @@ class Passage(models.Model):
 
 
 class ScopeStatistics(models.Model):
-    """How many passages and words one scope of a domain holds: all of them, and the public ones
-    alone."""
+    """The number of passages and words in one scope of a domain, in all and public."""
 
     pk = models.CompositePrimaryKey("domain", "scope")
     domain = models.CharField(max_length=40)
@@ -111,10 +109,12 @@ class ScopeStatistics(models.Model):
         verbose_name = _("scope statistics")
         verbose_name_plural = _("scope statistics")
 
+    def __str__(self) -> str:
+        return f"{self.domain} {self.scope}"
+
 
 class WordStatistics(models.Model):
-    """In how many passages of a scope a word occurs; words of a single passage are left out (absent
-    means one)."""
+    """The number of passages of a scope with a word. Words of a single passage have no row."""
 
     pk = models.CompositePrimaryKey("domain", "scope", "word")
     domain = models.CharField(max_length=40)
@@ -127,10 +127,12 @@ class WordStatistics(models.Model):
         verbose_name = _("word statistics")
         verbose_name_plural = _("word statistics")
 
+    def __str__(self) -> str:
+        return f"{self.domain} {self.scope}: {self.word}"
+
 
 class CachedVector(models.Model):
-    """The vector of a text that was embedded before, so that unchanged text is never embedded
-    twice. Holds no text."""
+    """The vector of a text, by its hash, so that no text is embedded twice. Holds no text."""
 
     model = models.CharField(max_length=120)
     text_hash = models.CharField(max_length=64)
@@ -151,24 +153,26 @@ class CachedVector(models.Model):
 
 
 class LanguageModelCall(models.Model):
-    """One line of the ledger: what a call of the language model took. Never what was said."""
+    """The usage and outcome of one call of the language model, without its text."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True, db_index=True)
     model = models.CharField(_("model"), max_length=120)
     purpose = models.CharField(_("purpose"), max_length=60, blank=True, default="")
     mode = models.CharField(
-        _("mode"), max_length=12, help_text=_("How the answer was asked for: schema, json, plain.")
+        _("mode"),
+        max_length=12,
+        help_text=_("Format requested for the answer: schema, json or plain."),
     )
-    tokens_in = models.PositiveIntegerField(_("tokens in"), default=0)
-    tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
+    tokens_in = models.PositiveIntegerField(_("input tokens"), default=0)
+    tokens_out = models.PositiveIntegerField(_("output tokens"), default=0)
     cost = models.DecimalField(
         _("cost"),
         max_digits=12,
         decimal_places=6,
         null=True,
         blank=True,
-        help_text=_("Empty: no price is set."),
+        help_text=_("Empty if no price is set."),
     )
     duration_ms = models.PositiveIntegerField(_("duration, ms"), default=0)
     ok = models.BooleanField(_("succeeded"), default=True)
@@ -184,8 +188,7 @@ class LanguageModelCall(models.Model):
 
 
 class StagedVector(models.Model):
-    """A vector of the next model, waiting until all passages of its domain have one (`manage.py
-    switch_model`)."""
+    """A vector of the next model, unused until its whole domain has one (`switch_model`)."""
 
     pk = models.CompositePrimaryKey("domain", "model", "passage_id")
     domain = models.CharField(max_length=40)
@@ -197,3 +200,6 @@ class StagedVector(models.Model):
     class Meta:
         verbose_name = _("staged vector")
         verbose_name_plural = _("staged vectors")
+
+    def __str__(self) -> str:
+        return f"{self.domain} {self.passage_id}"

@@ -1,8 +1,8 @@
-"""How each domain is embedded and searched (requirement 1.1): one configuration object, overridable
-by environment."""
+"""How each domain is embedded and searched (requirement 1.1), overridable by environment."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -29,41 +29,35 @@ class Preset:
     mode: Mode = Mode.HYBRID
     fusion: Fusion = Fusion.SCORE
     vector_weight: float = 0.4
-    """The share of meaning in the fused score; the rest is how much of the question's words (by
-    idf) is covered."""
+    """The share of the vector leg in the fused score; the rest is the share of the query's idf."""
     expanded_weight: float | None = None
-    """The same where the question brings expansions: a glossary's terms say what is meant, plain
-    words often do not."""
+    """The same for queries with expansions: a glossary's terms are more exact than plain words."""
     evidence: float = 14.0
-    """BM25 that counts as full evidence (about three rare words). A question that cannot give as
-    much is measured by what it can give, t; of one that can give more, `evidence · √(evidence / t)`
-    is enough: the longer a question is, the more its words say, and the less its one vector."""
+    """BM25 that counts as full evidence (about three rare words). Of a query that can reach at most
+    t: if t is less, t; if it is more, `evidence · √(evidence / t)`, because the words of a long
+    query say more and its one vector less."""
     vector_floor: float = 0.0
     """The cosine of unrelated texts: 0 is right for the local model, e5 models want about 0.75."""
     name_weight: float = 0.5
-    """What a passage found by its name gains; good hits score 0.3 to 0.6 without."""
+    """Added to the score of a match by name; good hits score 0.3 to 0.6 without it."""
     rrf_k: int = 10
     k1: float = 1.5
     b: float = 0.75
     candidates: int = 1_000
-    """Passages that the keyword leg looks at: the rarest words are taken until they occur in so
-    many."""
+    """Passages that the keyword leg scores: it adds words, rarest first, up to so many."""
     most_words: int = 64
-    """Words of a question that score, rarest first; a longer question gains nothing by the
-    others."""
+    """Words of a query that score, rarest first; more words gain nothing."""
     ef_search: int = 100
     timeout: float = 10.0
     """Seconds the database may take."""
 
 
 TALK = Preset(dims=1024, k1=2.7, b=0.4)
-"""Short turns: length says little, and k1 is 0.9 for text that counts three times
-(`Searched.text_weight`)."""
+"""Short turns: length says little; k1 is 0.9 times a `SearchConfig.text_weight` of 3."""
 
 PRESETS = {
-    "srd": Preset(
-        dims=1536, vector_weight=0.9, expanded_weight=0.75
-    ),  # players seldom use the words of the rules
+    # Players seldom use the words of the rules.
+    "srd": Preset(dims=1536, vector_weight=0.9, expanded_weight=0.75),
     "lore": Preset(dims=1024, vector_weight=0.6),
     "episode": Preset(dims=1024, mode=Mode.VECTOR),
     "art": Preset(dims=1024),
@@ -72,18 +66,15 @@ PRESETS = {
 }
 
 
+@cache
 def get_preset(domain: str) -> Preset:
-    """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied."""
-    preset = PRESETS[domain]
-    overrides = getattr(settings, "RETRIEVAL_PRESETS", {}).get(domain, {})
-    if not overrides:
-        return preset
-    return replace(
-        preset,
-        **{name: convert_like(getattr(preset, name), value) for name, value in overrides.items()},
-    )
-
-
-def convert_like(default: Any, value: Any) -> Any:
-    """Return `value` in the type of the setting it overrides; only shares may be left empty."""
-    return float(value) if default is None else type(default)(value)
+    """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied.
+    The settings are read once per process."""
+    preset, overrides = PRESETS[domain], settings.RETRIEVAL_PRESETS.get(domain, {})
+    # A value takes the type of the one it overrides; only shares may be None by default.
+    kinds = {name: type(getattr(preset, name)) for name in overrides}
+    values: dict[str, Any] = {
+        name: float(value) if kinds[name] is type(None) else kinds[name](value)
+        for name, value in overrides.items()
+    }
+    return replace(preset, **values)

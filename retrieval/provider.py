@@ -1,9 +1,9 @@
-"""Talking to an OpenAI-compatible server: the client, which errors pass, how long to wait, our own
-pace."""
+"""Calls of OpenAI-compatible servers: client, time-outs, retries and rate limits."""
 
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import openai
@@ -25,8 +25,7 @@ _backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
 
 
 def make_client(*, base_url: str, api_key: str, timeout: float) -> openai.OpenAI:
-    """Return a client that tries once: retrying is ours, because a search can wait less than a
-    sweep."""
+    """Return a client without retries: how long to wait depends on who calls."""
     return openai.OpenAI(
         base_url=base_url or OPENAI_URL,
         api_key=api_key or NO_KEY,
@@ -36,13 +35,12 @@ def make_client(*, base_url: str, api_key: str, timeout: float) -> openai.OpenAI
 
 
 def timeout_of(seconds: float) -> openai.Timeout:
-    """Return the time-out for an answer; a server that cannot be reached is given up sooner."""
+    """Return the time-out for an answer, with a shorter one for the connection."""
     return openai.Timeout(seconds, connect=min(seconds, CONNECT_TIMEOUT))
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether the same call may succeed later: a full quota, a busy or broken server, a lost
-    connection."""
+    """Whether the same call may succeed later: rate limit, server error, lost connection."""
     if isinstance(error, openai.RateLimitError):
         return error.code != "insufficient_quota"
     if isinstance(error, openai.APIStatusError):
@@ -53,12 +51,16 @@ def is_transient(error: BaseException) -> bool:
 def retry_delay(state: RetryCallState) -> float:
     """Return the seconds to wait: what the server asked for, else exponential with jitter."""
     error = state.outcome.exception() if state.outcome else None
-    return retry_after(error) or _backoff(state)
+    if isinstance(error, openai.APIStatusError):
+        # It may also be an HTTP date: then our own back-off applies.
+        with suppress(ValueError):
+            if (seconds := float(error.response.headers.get("retry-after", "0"))) > 0:
+                return seconds
+    return _backoff(state)
 
 
 def call_with_retries(call: Callable[[], Result], *, tries: int, within: float) -> Result:
-    """Return `call()`, repeated on errors that pass, at most `tries` times and never waiting past
-    `within` seconds."""
+    """Return `call()`, repeated on transient errors up to `tries` times within `within` seconds."""
     stop = stop_after_attempt(tries) | stop_before_delay(within)
     return Retrying(
         retry=retry_if_exception(is_transient), wait=retry_delay, stop=stop, reraise=True
@@ -78,18 +80,8 @@ def describe_error(error: BaseException) -> str:
     return type(error).__name__
 
 
-def retry_after(error: BaseException | None) -> float:
-    if not isinstance(error, openai.APIStatusError):
-        return 0.0
-    try:
-        return max(0.0, float(error.response.headers.get("retry-after", "0")))
-    except ValueError:
-        return 0.0  # an HTTP date; our own back-off will do
-
-
 class RateLimiter:
-    """A limit of our own, shared by the threads of a process: at most `per_minute` units, evenly
-    spread."""
+    """At most `per_minute` units, evenly spread, shared by the threads of a process."""
 
     def __init__(self, per_minute: float) -> None:
         self._seconds_per_unit = 60 / per_minute if per_minute else 0.0
@@ -97,8 +89,8 @@ class RateLimiter:
         self._lock = threading.Lock()
 
     def reserve(self, units: float = 1, *, within: float) -> float | None:
-        """Take `units` and return the seconds to sleep before using them; None, and nothing taken,
-        past `within`."""
+        """Reserve `units` and return the seconds to sleep before using them. Beyond `within`
+        seconds, reserve nothing and return None."""
         with self._lock:
             now = time.monotonic()
             start = max(now, self._free_at)

@@ -1,4 +1,4 @@
-"""Work after a write. A hint makes it soon; the sweep makes it certain."""
+"""Embedding and counting after a write: a task soon after it, and a sweep that misses nothing."""
 
 import logging
 
@@ -15,20 +15,18 @@ from retrieval.indexing.upkeep import index_vectors, recount_changed
 logger = logging.getLogger(__name__)
 
 TASK_LIMIT = 512
-"""Passages: a task stays short, so that a worker can be stopped, and the rest is the next one's."""
+"""Passages of one task: it stays short, so that a worker can stop; another task continues."""
 
 
 def embed_soon(domain: str) -> None:
-    """Call within the transaction that writes passages: they are embedded right after it
-    commits."""
-    transaction.on_commit(
-        lambda: embed.delay(domain), robust=True
-    )  # a partial has no name for the log
+    """Call within the transaction that writes passages, to embed them after its commit."""
+    # Not a partial: a robust callback that fails is logged by its name.
+    transaction.on_commit(lambda: embed.delay(domain), robust=True)
 
 
 @shared_task
 def embed(domain: str) -> int:
-    """Embed what is stale in `domain`, and go on in another task while there is more."""
+    """Embed stale passages of `domain`; enqueue another task if there are more."""
     try:
         store_count = embed_pending(get_passage_model(domain), limit=TASK_LIMIT)
     except EmbedderDown as problem:
@@ -41,7 +39,7 @@ def embed(domain: str) -> int:
 
 @shared_task
 def sweep() -> dict[str, int]:
-    """Pick up whatever no task did: stale vectors, outdated counts, a vector index that is due."""
+    """Update what no task did: stale vectors, outdated counts, a vector index that is due."""
     counts = {}
     for model in passage_models():
         recount_changed(model)
@@ -52,12 +50,12 @@ def sweep() -> dict[str, int]:
 
 @shared_task
 def prune_vectors() -> int:
-    """Delete cached vectors that nobody used for long."""
+    """Delete cached vectors unused for `VECTOR_CACHE_DAYS`."""
     return vector_cache.prune_vectors()
 
 
 @shared_task
 def count_words() -> None:
-    """Count every word of every scope anew: deleted passages leave the counts only here."""
+    """Count the words of every scope again: only this removes deleted passages from the counts."""
     for model in passage_models():
         statistics.count_words(model)

@@ -1,5 +1,4 @@
-"""The interface to other search engines (requirement 1.5): an async store of chunks by domain, and
-its implementation in PostgreSQL."""
+"""The interface to other search engines (requirement 1.5), and its PostgreSQL implementation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +18,7 @@ RANGE = {"gte", "gt", "lte", "lt"}
 
 
 class VectorStore(Protocol):
-    """What Memory37 needs of a search engine. A store is bound to one tenant and never touches
-    another."""
+    """What Memory37 needs of a search engine. A store is bound to one tenant."""
 
     async def upsert(self, *, domain: str, items: Sequence[Chunk]) -> int:
         """Store or replace `items` by their id; return how many changed something."""
@@ -74,12 +72,17 @@ class PostgresStore:
     ) -> list[ChunkScore]:
         store_domain = self._domain(domain)
         settings = replace(get_preset(domain), k_vector=k_vector, k_keyword=k_keyword or 0)
-        rows = filter_metadata(
-            store_domain.rows(), filters or {}, allowed_keys=store_domain.filters
-        )
+        allowed_keys = store_domain.filters
+        rows = filter_metadata(store_domain.rows(), filters or {}, allowed_keys=allowed_keys)
         limit, mode = max(k_vector, k_keyword or 0), "hybrid" if k_keyword else "vector"
-        request = SearchRequest(query=query, scopes=store_domain.scopes, preset=settings)
-        request = replace(request, hidden=store_domain.hidden, limit=limit, mode=mode)
+        request = SearchRequest(
+            query=query,
+            scopes=store_domain.scopes,
+            preset=settings,
+            hidden=store_domain.hidden,
+            limit=limit,
+            mode=mode,
+        )
         result = await sync_to_async(search)(rows, request)
         return [_chunk_score(domain, hit) for hit in result.hits]
 
@@ -94,8 +97,7 @@ class PostgresStore:
 def filter_metadata(
     rows: "QuerySet[Any, Any]", filters: Mapping[str, Any], *, allowed_keys: frozenset[str]
 ) -> "QuerySet[Any, Any]":
-    """Narrow by metadata: a value, a list of which one must hold, or a range `{"gte": …, "lt":
-    …}`."""
+    """Narrow by metadata: a value, a list of alternatives, or a range `{"gte": …, "lt": …}`."""
     if unknown := sorted(set(filters) - allowed_keys):
         raise Invalid(f"Unknown filter {unknown[0]!r}.", candidates=sorted(allowed_keys))
     for key, value in filters.items():

@@ -56,6 +56,11 @@ def _hashing_embedder() -> None:
     settings.EMBEDDER = "hashing"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _pictures_in_a_folder_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    settings.MEDIA_ROOT = tmp_path_factory.mktemp("media")
+
+
 @pytest.fixture(autouse=True)
 def _gathered_calls_are_written(request: pytest.FixtureRequest) -> Iterator[None]:
     """Before a test's tables are emptied: a row that comes later would find its world gone."""

@@ -50,7 +50,16 @@ def test_other_apps_import_only_the_public_modules_of_retrieval() -> None:
     assert deep == []
 
 
-ENTRY_POINTS = {"admin", "admin_pages", "agent_admin", "agent_api", "api", "management", "rest"}
+ENTRY_POINTS = {
+    "admin",
+    "admin_pages",
+    "agent_admin",
+    "agent_api",
+    "api",
+    "management",
+    "rest",
+    "rule_views",
+}
 """Modules (or the folder of commands) that parse, authorize, call a service, and serialize."""
 
 

@@ -7,14 +7,16 @@ import pytest
 from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
+DECISIONS = ROOT / "docs" / "decisions"
 
 
 def names_read_from_the_environment() -> set[str]:
     sources = [
         ROOT / "memory_site" / "settings.py",
+        ROOT / "memory_site" / "client.py",
         *(ROOT / "memory_site" / "management").rglob("*.py"),
     ]
-    pattern = re.compile(r"""env(?:\.\w+)?\(\s*["']([A-Z][A-Z0-9_]+)["']""")
+    pattern = re.compile(r"""env(?:iron)?(?:\.\w+)?\(\s*["']([A-Z][A-Z0-9_]+)["']""")
     return {name for source in sources for name in pattern.findall(source.read_text())}
 
 
@@ -30,10 +32,22 @@ def test_every_setting_is_documented_and_every_documented_setting_exists() -> No
 def test_links_between_documents_resolve() -> None:
     broken = []
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text()):
+        for target in re.findall(r"\]\((?!https?:|#|mailto:|picture:)([^)#\s]+)", page.read_text()):
             if not (page.parent / target).exists():
                 broken.append(f"{page.relative_to(ROOT)} -> {target}")
     assert broken == []
+
+
+def test_every_page_of_the_docs_can_be_reached_from_the_readme() -> None:
+    reached: set[Path] = set()
+    waiting = [ROOT / "README.md", DECISIONS / "README.md"]
+    while waiting:
+        if (page := waiting.pop()) not in reached:
+            reached.add(page)
+            targets = re.findall(r"\]\((?!https?:)([^)#\s]+\.md)", page.read_text())
+            waiting += [(page.parent / target).resolve() for target in targets]
+    pages = {*(ROOT / "docs").rglob("*.md")} - {DECISIONS / "template.md"}
+    assert sorted(pages - reached) == []
 
 
 def test_the_readme_shows_make_targets_that_exist() -> None:
@@ -43,7 +57,6 @@ def test_the_readme_shows_make_targets_that_exist() -> None:
     assert shown <= targets
 
 
-DECISIONS = ROOT / "docs" / "decisions"
 RECORDS = sorted(DECISIONS.glob("[0-9]*.md"))
 
 

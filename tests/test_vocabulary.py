@@ -83,7 +83,15 @@ METAPHORS = re.compile(
 TWO_MEANINGS = {
     "DatabaseWrapper",  # Django looks for this name in each database backend
 }
-NOUNS_IN_ING = {"admin_scoping", "entity_linking", "hashing", "name_matching", "scoring", "working"}
+NOUNS_IN_ING = {
+    "admin_locking",
+    "admin_scoping",
+    "entity_linking",
+    "hashing",
+    "name_matching",
+    "scoring",
+    "working",
+}
 """Names of algorithms, and `working` memory: terms of the field."""
 
 

@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.forms import ModelForm, MultipleChoiceField
+from django.forms import MultipleChoiceField
 from django.forms.widgets import CheckboxSelectMultiple
 from django.http import HttpRequest
 from django.utils.translation import gettext
@@ -12,24 +13,28 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 
 from retrieval.errors import Invalid
-from worlds import keys, reveals
-from worlds.admin_scoping import WorldScoped
+from worlds import invitations, keys, reveals
+from worlds.admin_forms import ExactFields, ExactForms
+from worlds.admin_scoping import WorldScoped, administered_worlds, in_administered_worlds
 from worlds.audiences import Audience
 from worlds.erasure import permanent_deletion
+from worlds.exact_forms import ExactModelForm
 from worlds.models import (
     ApiKey,
     AuditedCall,
     Campaign,
     GameSystem,
+    Invitation,
     Membership,
     Party,
     Reveal,
     World,
 )
+from worlds.roles import is_operator
 
 
 @admin.register(GameSystem)
-class GameSystemAdmin(ModelAdmin):
+class GameSystemAdmin(ExactForms, ModelAdmin):
     list_display = ["name", "slug"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
@@ -52,14 +57,17 @@ class DeletesLedgers:
             queryset.delete()
 
 
-class MembershipInline(TabularInline):
+class MembershipInline(ExactFields, TabularInline):
+    """For operators; designers and game masters have the page "People" of their world."""
+
     model = Membership
     extra = 0
-    autocomplete_fields = ["user", "party"]
+    fields = ["user", "role"]
+    autocomplete_fields = ["user"]
     tab = True
 
 
-class CampaignInline(TabularInline):
+class CampaignInline(ExactFields, TabularInline):
     model = Campaign
     extra = 0
     prepopulated_fields = {"slug": ["name"]}
@@ -70,12 +78,20 @@ class CampaignInline(TabularInline):
 @admin.register(World)
 class WorldAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     world_path = "pk"
+    open_to_operators = True
     list_display = ["name", "slug", "system", "language"]
     list_filter = ["system"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     autocomplete_fields = ["system"]
     inlines = [CampaignInline, MembershipInline]
+
+    def save_model(self, request: HttpRequest, obj: World, form: Any, change: bool) -> None:
+        """A designer leads the world that they make, and could not see it otherwise."""
+        super().save_model(request, obj, form, change)
+        if not change and not is_operator(request.user):
+            assert isinstance(request.user, User)
+            Membership.objects.create(user=request.user, world=obj, role=Membership.Role.DESIGNER)
 
 
 @admin.register(Campaign)
@@ -94,9 +110,10 @@ class PartyAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     autocomplete_fields = ["world", "campaign"]
+    text_lists = {"members"}
 
 
-class ApiKeyForm(ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
+class ApiKeyForm(ExactModelForm):
     scopes = MultipleChoiceField(
         label=_("scopes"),
         choices=[(scope, scope) for scope in keys.Scope],
@@ -131,6 +148,7 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
     so that the audit keeps their name."""
 
     form = ApiKeyForm
+    open_to_operators = True
     list_display = [
         "name",
         "prefix",
@@ -151,6 +169,21 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
         own = [*ApiKeyForm.Meta.fields]
         return [*own, *self.readonly_fields] if obj else own
 
+    def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
+        """An operator who is no member of the world limits and ends keys. More scopes or another
+        audience would open the world to whoever holds the key."""
+        if obj is None or administered_worlds(request.user).filter(pk=obj.world_id).exists():
+            return self.readonly_fields
+        return [*self.readonly_fields, "world", "campaign", "scopes", "audience", "namespace"]
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """A key is made for a world that the user is a designer or game master of."""
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if field is not None:
+            worlds = administered_worlds(request.user)
+            field.queryset = in_administered_worlds(field.queryset, worlds, self.admin_site)
+        return field
+
     @admin.display(description=_("state"))
     def state(self, key: ApiKey) -> str:
         return (
@@ -168,16 +201,72 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
         text = keys.mint(obj)
         super().save_model(request, obj, form, change)
         messages.warning(
-            request, gettext("Copy the key now, it is not shown again: %(key)s") % {"key": text}
+            request,
+            gettext("Copy the key now. It will not be shown again: %(key)s") % {"key": text},
         )
 
     @admin.action(description=_("Revoke the selected keys"))
-    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> None:
-        for key in chosen:
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        for key in queryset:
             keys.revoke(key)
-        messages.success(request, gettext("Revoked: they open nothing any more."))
+        messages.success(request, gettext("The selected keys were revoked and no longer work."))
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
+        return False
+
+
+@admin.register(Membership)
+class MembershipAdmin(WorldScoped, ModelAdmin):
+    """Every membership of the installation, for operators."""
+
+    open_to_operators = True
+    list_display = ["user", "role", "world", "party"]
+    list_filter = ["role", "world"]
+    list_select_related = ["user", "world", "party"]
+    search_fields = ["user__username", "world__name"]
+    autocomplete_fields = ["user", "world", "party"]
+
+    def get_fields(self, request: HttpRequest, obj: Membership | None = None) -> Any:
+        fields = ["user", "role", "world"]
+        # Which parties there are is the world's own affair.
+        return [*fields, "party"] if request.user.has_perm("worlds.view_party") else fields
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_foreignkey(db_field, request, **kwargs)
+        if field is not None and db_field.name == "world":
+            field.required = False  # an operator has none; the constraint asks for the others'
+        return field
+
+
+@admin.register(Invitation)
+class InvitationAdmin(WorldScoped, ModelAdmin):
+    """Looked at and revoked; made on the page "People" of a world, which shows the link."""
+
+    open_to_operators = True
+    list_display = ["world", "role", "note", "invited_by", "use_count", "expires_at", "revoked_at"]
+    list_filter = ["world", "role"]
+    list_select_related = ["world", "invited_by"]
+    search_fields = ["world__name", "note", "invited_by__username"]
+    date_hierarchy = "created_at"
+    actions = ["revoke"]
+
+    @admin.display(description=_("used"))
+    def use_count(self, invitation: Invitation) -> str:
+        return f"{invitation.uses}/{invitation.max_uses}"
+
+    @admin.action(description=_("Revoke the selected invitations"))
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
+        for invitation in queryset:
+            invitations.revoke_invitation(invitation)
+        messages.success(request, gettext("The selected invitations no longer work."))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
+        return obj is None and super().has_change_permission(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
         return False
 
 
@@ -214,11 +303,16 @@ class RevealAdmin(ReadOnly, WorldScoped, ModelAdmin):
         return request.user.has_perm("worlds.change_reveal")
 
     @admin.action(description=_("Undo the selected reveals"), permissions=["undo"])
-    def undo(self, request: HttpRequest, chosen: QuerySet[Reveal]) -> None:
-        standing = chosen.filter(undone_at=None).select_related("world")
+    def undo(self, request: HttpRequest, queryset: QuerySet[Reveal]) -> None:
+        standing = queryset.filter(undone_at=None).select_related("world")
         for entry in standing:
             reveals.undo_reveal(entry)
-        messages.success(request, gettext("Undone: those audiences no longer find them."))
+        messages.success(
+            request,
+            gettext(
+                "The selected reveals were undone. Those audiences can no longer find the entries."
+            ),
+        )
 
 
 @admin.register(AuditedCall)

@@ -52,7 +52,7 @@ PUBLIC = Audience("public")
 class Visibility(models.TextChoices):
     PUBLIC = "public", _("Public")
     GM = "gm", _("GM only")
-    REVEALED = "revealed", _("Revealed to some")
+    REVEALED = "revealed", _("Revealed to some audiences")
 
 
 Row = TypeVar("Row", bound=models.Model, default=Any)

@@ -19,6 +19,10 @@ MaxChars = Annotated[
 Day = Annotated[float, Field(allow_inf_nan=False, description="Days since the world's epoch.")]
 """In-world time in a request; in a text table it is written as "12.5"."""
 Share = Annotated[float, Field(ge=0, le=1)]
+ReadVersion = Annotated[
+    int | None,
+    Field(ge=1, lt=2**31, description="The version that was read; 409 if another one is stored."),
+]
 
 
 class RequestModel(BaseModel):

@@ -1,15 +1,14 @@
 """Write many things with a report on each; all or none on request."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from django.db import transaction
 from pydantic import BaseModel, ValidationError
 
 from retrieval.errors import Invalid, Problem
 
-Write = Callable[[Any], tuple[str, str]]
-"""Writes one item; returns its id and the outcome."""
+Item = TypeVar("Item", bound=BaseModel)
 
 
 class ItemReport(BaseModel):
@@ -28,30 +27,38 @@ class BulkReport(BaseModel):
     items: list[ItemReport]
 
 
-def write_all(items: Sequence[Any], write: Write, *, atomic: bool) -> BulkReport:
-    """Write each item in its own savepoint; with `atomic`, none when one fails."""
+def write_all(
+    items: Sequence[Any],
+    schema: type[Item],
+    write: Callable[[Item], Any],
+    *,
+    atomic: bool,
+    id_field: str = "id",
+) -> BulkReport:
+    """Validate each item as `schema` and write it in its own savepoint; with `atomic`, none when
+    one fails. `write` returns an object with `outcome` and the item's id in `id_field`."""
+
+    def write_item(index: int, item: Any) -> ItemReport:
+        try:
+            with transaction.atomic():
+                result = write(schema.model_validate(item))
+        except (Problem, ValidationError) as error:
+            problem = error if isinstance(error, Problem) else to_invalid(error)
+            fields: dict[str, Any] = {"code": problem.code, "detail": problem.detail}
+            fields |= {"status": "failed", "candidates": list(problem.candidates)}
+            return ItemReport(index=index, **fields)
+        item_id = getattr(result, id_field)
+        return ItemReport(index=index, status="ok", id=item_id, outcome=result.outcome)
+
     with transaction.atomic():
-        reports = [write_item(index, item, write) for index, item in enumerate(items)]
-        failed = sum(report.status == "failed" for report in reports)
-        if atomic and failed:
+        reports = [write_item(index, item) for index, item in enumerate(items)]
+        failure_count = sum(report.status == "failed" for report in reports)
+        if atomic and failure_count:
             transaction.set_rollback(True)
             for report in reports:
                 report.status = "rolled_back" if report.status == "ok" else "failed"
-    stored = sum(report.status == "ok" for report in reports)
-    return BulkReport(stored=stored, failed=failed, items=reports)
-
-
-def write_item(index: int, item: Any, write: Write) -> ItemReport:
-    try:
-        with transaction.atomic():
-            name, outcome = write(item)
-    except (Problem, ValidationError) as error:
-        problem = error if isinstance(error, Problem) else to_invalid(error)
-        texts = {"code": problem.code, "detail": problem.detail}
-        return ItemReport(
-            index=index, status="failed", candidates=list(problem.candidates), **texts
-        )
-    return ItemReport(index=index, status="ok", id=name, outcome=outcome)
+    stored_count = sum(report.status == "ok" for report in reports)
+    return BulkReport(stored=stored_count, failed=failure_count, items=reports)
 
 
 def to_invalid(error: ValidationError) -> Invalid:

@@ -75,11 +75,11 @@ def mint(key: ApiKey) -> str:
 def verify(text: str) -> ApiKey:
     """Return the key whose text this is, with its world and campaign; raises `Unauthorized`."""
     prefix, secret = split_key(text)
-    cached = _verified_keys.get(prefix)
-    key = cached or load_key(prefix)
+    cached_key = _verified_keys.get(prefix)
+    key = cached_key or load_key(prefix)
     if key is None or not hmac.compare_digest(key.secret_hash, digest(secret)) or not is_valid(key):
         raise Unauthorized(BAD_KEY)
-    if cached is None:
+    if cached_key is None:
         _verified_keys[prefix] = key
     return key
 
@@ -130,7 +130,7 @@ def digest(secret: str) -> str:
 
 
 def check_scopes(scopes: Iterable[str]) -> set[str]:
-    requested = set(scopes)
-    if unknown := requested - set(Scope):
+    names = set(scopes)
+    if unknown := names - set(Scope):
         raise Invalid(f"Unknown scopes {', '.join(sorted(unknown))}: use {', '.join(Scope)}.")
-    return {str(scope) for scope in requested}
+    return {str(scope) for scope in names}

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from retrieval.errors import NotFound
 from retrieval.text import KnownName, NameIndex
@@ -65,6 +66,18 @@ def find_named_exactly(rows: "QuerySet[Row, Any]", reference: str, *, what: str)
     refused."""
     matches = [] if find_by_key(rows, reference) else list(rows.filter(name__iexact=reference)[:2])
     return matches[0] if len(matches) == 1 else find_exact(rows, reference, what=what, key="slug")
+
+
+def find_world(slug: str | None) -> World:
+    """Return the world with this slug, or without a slug the oldest world."""
+    worlds = World.objects.order_by("created_at")
+    if world := worlds.filter(slug=slug).first() if slug else worlds.first():
+        return world
+    if not slug:
+        raise NotFound(_("There is no world yet. Run make demo, or add one in the admin."))
+    slugs = ", ".join(worlds.values_list("slug", flat=True)[:20]) or _("none")
+    detail = _("There is no world %(slug)r. Available worlds: %(slugs)s.")
+    raise NotFound(detail % {"slug": slug, "slugs": slugs})
 
 
 def find_campaign(world: World, reference: str) -> Campaign:

@@ -1,18 +1,25 @@
 """Markdown to HTML or plain text. Text is stored as written and sanitised when it is shown."""
 
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
+from typing import Any
+from uuid import UUID
 
 import nh3
+from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.container import container_plugin
 
-from retrieval.text import replace_links
+from retrieval.text import TextLink, find_links, replace_links, slugify
 
 TAGS = {
     "a",
@@ -28,6 +35,7 @@ TAGS = {
     "h3",
     "h4",
     "hr",
+    "img",
     "li",
     "ol",
     "p",
@@ -43,7 +51,32 @@ TAGS = {
     "tr",
     "ul",
 }
-ATTRIBUTES = {"a": {"href", "title"}, "div": {"class"}, "span": {"class"}, "ol": {"start"}}
+ATTRIBUTES = {
+    "a": {"href", "title", "class", "data-card"},
+    "div": {"class"},
+    "img": {"alt", "class", "loading", "referrerpolicy", "src", "title"},
+    "span": {"class"},
+    "ol": {"start"},
+    **{f"h{level}": {"id"} for level in range(1, 5)},
+}
+FIRST_MARK, END_MARK = 0xF0000, "\U000ffffd"
+"""Private characters that stand for the start of the nth link and for the end of one, while the
+Markdown around them is parsed: `[[Name|words]]` in a table must not end its cell."""
+MARK = re.compile(r"[\U000F0000-\U000FFFFD]")
+
+
+@dataclass(frozen=True)
+class ShownLink:
+    """What a `[[link]]` becomes: an address, a CSS class, and the address of its hover card."""
+
+    url: str
+    css: str = "wikilink"
+    card: str = ""
+
+
+LinkResolver = Callable[[Sequence[TextLink]], Sequence[ShownLink | None]]
+"""Says for all links of a text what to show; None is for plain words."""
+PICTURE = re.compile(r"picture:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.IGNORECASE)
 
 
 def render_secret(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest: object) -> str:
@@ -54,33 +87,115 @@ def render_secret(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest:
     return f'<div class="secret"><span class="tag gm">{escapeHtml(named)}</span>\n'
 
 
+def heading_id(heading: str) -> str:
+    """The anchor of a heading, as `[[Name#Heading]]` leads to it."""
+    return f"h-{slugify(MARK.sub('', plain_text(heading)))}"
+
+
+def mark_headings(state: StateCore) -> None:
+    for token, content in zip(state.tokens, state.tokens[1:], strict=False):
+        if token.type == "heading_open":
+            token.attrSet("id", heading_id(content.content))
+
+
+def insert_links(state: StateCore) -> None:
+    """Turn the marks of links in the text into tags."""
+    links: list[ShownLink | None] = state.env.get("links", [])
+    for token in state.tokens:
+        if token.type == "inline" and token.children and MARK.search(token.content):
+            token.children = [new for each in token.children for new in split_marks(each, links)]
+
+
+def split_marks(token: Token, links: list[ShownLink | None]) -> list[Token]:
+    if token.type != "text" or not MARK.search(token.content):
+        return [token]
+    result = []
+    for is_mark, letters in groupby(token.content, lambda letter: bool(MARK.match(letter))):
+        for piece in letters if is_mark else ["".join(letters)]:
+            if not is_mark:
+                result.append(token.copy(content=piece))
+            elif piece == END_MARK:
+                result.append(Token("link_close", "a", -1))
+            elif (number := ord(piece) - FIRST_MARK) < len(links) and (link := links[number]):
+                attributes: dict[str, Any] = {"href": link.url, "class": link.css}
+                attributes |= {"data-card": link.card} if link.card else {}
+                result.append(Token("link_open", "a", 1, attrs=attributes))
+    return result
+
+
+def render_image(
+    renderer: RendererHTML, tokens: list[Token], at: int, options: Any, env: dict[str, Any]
+) -> str:
+    """Show an uploaded picture of the world, or one at an https address; of others only the
+    words."""
+    image = tokens[at]
+    alt = escapeHtml(renderer.renderInlineAsText(image.children or [], options, env))
+    address = str(image.attrs.get("src", ""))
+    picture = PICTURE.fullmatch(address)
+    if picture and env.get("world"):
+        # Whether it exists and may be seen is decided when it is asked for.
+        address = reverse("picture-preview", args=[env["world"], UUID(picture[1])])
+    elif not address.lower().startswith("https://"):
+        return alt
+    title = str(image.attrs.get("title", ""))
+    shown = f' title="{escapeHtml(title)}"' if title else ""
+    return (
+        f'<img class="picture" src="{escapeHtml(address)}" alt="{alt}"{shown}'
+        ' loading="lazy" referrerpolicy="no-referrer">'
+    )
+
+
 @cache
 def markdown_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(
         ["table", "strikethrough"]
     )
+    parser.add_render_rule("image", render_image)
+    parser.core.ruler.push("mark_headings", mark_headings)
+    parser.core.ruler.push("insert_links", insert_links)
     return parser.use(container_plugin, "secret", render=render_secret)
 
 
-def safe_html(markdown: str) -> SafeString:
-    """Return the Markdown as HTML without scripts, styles, images or foreign attributes.
+def safe_html(markdown: str, links: LinkResolver | None = None, *, world: str = "") -> SafeString:
+    """Return the Markdown as HTML without scripts, styles or foreign attributes.
 
-    `[[Name]]` and `[[Name|words]]` are shown as their words; `:::secret` blocks are framed as what
-    they are.
+    Images are uploaded pictures of the world with the slug `world` (`![words](picture:<id>)`) and
+    those at https addresses.
+
+    `[[Name]]` and `[[Name|words]]` become what `links` says, and without it their words;
+    `:::secret` blocks are framed as what they are.
     """
-    text = replace_links(markdown)
+    text, shown = mark_links(MARK.sub("", markdown), links)
     html = nh3.clean(
-        markdown_parser().render(text),
+        markdown_parser().render(text, {"links": shown, "world": world}),
         tags=TAGS,
         attributes=ATTRIBUTES,
         link_rel="noopener nofollow ugc",
     )
-    return SafeString(html)
+    return SafeString(MARK.sub("", html))
 
 
+def mark_links(text: str, links: LinkResolver | None) -> tuple[str, list[ShownLink | None]]:
+    """Return the text with its links as marked words, and what to show for each mark."""
+    found = find_links(text) if links else []
+    if not links or not found:
+        return replace_links(text), []
+    shown = list(links(found))
+    numbers = {link.start: number for number, link in enumerate(found)}
+
+    def mark(link: TextLink) -> str:
+        number = numbers.get(link.start)
+        if number is None or shown[number] is None or FIRST_MARK + number >= ord(END_MARK):
+            return link.shown_words
+        return f"{chr(FIRST_MARK + number)}{link.shown_words}{END_MARK}"
+
+    return replace_links(text, mark), shown
+
+
+IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
 MARKS = re.compile(r"(\*\*|__|`|^#{1,6} |^> |^:::.*$)", re.MULTILINE)
 
 
 def plain_text(markdown: str) -> str:
     """Return the words of a Markdown text, for an excerpt."""
-    return MARKS.sub("", replace_links(markdown))
+    return MARKS.sub("", IMAGE.sub(r"\1", replace_links(markdown)))

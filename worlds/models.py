@@ -1,5 +1,7 @@
 """Worlds, campaigns, parties, the people at the table, and the keys of programs."""
 
+from typing import ClassVar
+
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -59,6 +61,8 @@ class Campaign(Named):
 
 
 class Party(Named):
+    audience_kind: ClassVar[str] = "party"
+
     world = models.ForeignKey(World, models.CASCADE, related_name="parties")
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="parties")
     members = models.JSONField(
@@ -74,15 +78,23 @@ class Party(Named):
 
 
 class Membership(models.Model):
-    """What a site user is in a world: row scoping in the admin and on the pages follows it."""
+    """What a site user is in a world. The role carries the rights: what the pages and the admin
+    show, and which permissions the admin asks for (`worlds.roles`).
+
+    An operator looks after the installation (users, keys, health), not after a world: the row
+    names no world and opens none.
+    """
 
     class Role(models.TextChoices):
         DESIGNER = "designer", _("Designer")
         GM = "gm", _("Game master")
         PLAYER = "player", _("Player")
+        OPERATOR = "operator", _("Operator")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
-    world = models.ForeignKey(World, models.CASCADE, related_name="memberships")
+    world = models.ForeignKey(
+        World, models.CASCADE, null=True, blank=True, related_name="memberships"
+    )
     role = models.CharField(_("role"), max_length=16, choices=Role)
     party = models.ForeignKey(
         Party, models.CASCADE, null=True, blank=True, related_name="memberships"
@@ -93,15 +105,79 @@ class Membership(models.Model):
         verbose_name_plural = _("memberships")
         constraints = [
             models.UniqueConstraint(fields=["user", "world"], name="membership_user_world"),
+            models.UniqueConstraint(
+                fields=["user"],
+                condition=models.Q(world=None),
+                name="membership_operator_once",
+                violation_error_message=_("This user is an operator already."),
+            ),
             models.CheckConstraint(
                 condition=models.Q(party__isnull=True) | models.Q(role="player"),
                 name="membership_party_is_for_players",
+                violation_error_message=_("Only players belong to a party."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(world__isnull=True, role="operator")
+                | models.Q(world__isnull=False) & ~models.Q(role="operator"),
+                name="membership_operator_has_no_world",
+                violation_error_message=_(
+                    "An operator has no world; every other role needs a world."
+                ),
             ),
         ]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.get_role_display()})"
 
 
 GM_ROLES = (Membership.Role.DESIGNER, Membership.Role.GM)
 """The roles that see and edit everything in their world."""
+
+
+class Invitation(models.Model):
+    """A link that makes whoever follows it a member of `world`. Only a hash of its token is stored,
+    so the link is shown once."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    world = models.ForeignKey(World, models.CASCADE, related_name="invitations")
+    role = models.CharField(
+        _("role"),
+        max_length=16,
+        choices=[(role.value, role.label) for role in Membership.Role if role.value != "operator"],
+    )
+    party = models.ForeignKey(
+        Party, models.CASCADE, null=True, blank=True, related_name="invitations"
+    )
+    note = models.CharField(
+        _("for whom"), max_length=120, blank=True, default="", help_text=_("A note for yourself.")
+    )
+    token_hash = models.CharField(max_length=64, unique=True, editable=False)
+    max_uses = models.PositiveSmallIntegerField(_("how many people"), default=1)
+    uses = models.PositiveSmallIntegerField(_("used"), default=0, editable=False)
+    invited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires"))
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = _("invitation")
+        verbose_name_plural = _("invitations")
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(party__isnull=True) | models.Q(role="player"),
+                name="invitation_party_is_for_players",
+                violation_error_message=_("Only players belong to a party."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(uses__lte=models.F("max_uses")),
+                name="invitation_used_at_most",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.note or f"{self.world} ({self.get_role_display()})"
 
 
 class ApiKey(models.Model):
@@ -121,14 +197,17 @@ class ApiKey(models.Model):
         _("audience cap"),
         max_length=80,
         default="public",
-        help_text=_("gm, party:<slug>, npc:<slug> or public."),
+        help_text=_(
+            "Whom the key may ask for at most: gm, public, a party (party:lanternbearers) "
+            "or an NPC (npc:mira-voss)."
+        ),
     )
     namespace = models.CharField(_("agent namespace"), max_length=120, blank=True, default="")
     calls_per_minute = models.PositiveIntegerField(_("calls per minute"), default=600)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True, editable=False)
-    revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("API key")
@@ -148,24 +227,27 @@ class CallCount(models.Model):
     minute = models.DateTimeField()
     calls = models.PositiveIntegerField()
 
+    def __str__(self) -> str:
+        return f"{self.tool} {self.minute:%Y-%m-%d %H:%M}"
+
 
 class AuditedCall(models.Model):
     """One call over any interface: who asked what for which audience, and which rows the answer
     held."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    at = models.DateTimeField(_("at"))
+    at = models.DateTimeField(_("time"))
     world = models.ForeignKey(World, models.CASCADE, related_name="+")
     key = models.ForeignKey(
         ApiKey, models.SET_NULL, null=True, related_name="+", verbose_name=_("key")
     )
-    door = models.CharField(_("door"), max_length=16)
+    door = models.CharField(_("interface"), max_length=16)
     tool = models.CharField(_("tool"), max_length=80)
     audience = models.CharField(_("audience"), max_length=120)
     request_id = models.CharField(_("request id"), max_length=64)
-    asked = models.JSONField(_("asked"), default=dict)
+    asked = models.JSONField(_("query"), default=dict)
     returned = models.JSONField(_("returned ids"), default=list)
-    degraded = models.JSONField(_("degraded"), default=list)
+    degraded = models.JSONField(_("unavailable parts"), default=list)
     status = models.PositiveSmallIntegerField(_("status"))
     code = models.CharField(_("code"), max_length=60, blank=True, default="")
     milliseconds = models.FloatField(_("milliseconds"))
@@ -174,6 +256,9 @@ class AuditedCall(models.Model):
         verbose_name = _("audited call")
         verbose_name_plural = _("audited calls")
         indexes = [models.Index(fields=["world", "-at"], name="audited_call_world_at")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.tool} ({self.audience})"
 
 
 class Reveal(models.Model):
@@ -189,9 +274,9 @@ class Reveal(models.Model):
     in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
     in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
     note = models.TextField(_("note"), blank=True, default="")
-    by = models.CharField(_("by"), max_length=160, blank=True, default="")
+    by = models.CharField(_("revealed by"), max_length=160, blank=True, default="")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    undone_at = models.DateTimeField(_("undone"), null=True, blank=True, editable=False)
+    undone_at = models.DateTimeField(_("undone at"), null=True, blank=True, editable=False)
 
     class Meta:
         verbose_name = _("reveal")
@@ -203,6 +288,9 @@ class Reveal(models.Model):
                 name="reveal_stands_once",
             )
         ]
+
+    def __str__(self) -> str:
+        return f"{self.audience}: {self.subject_kind} {self.subject_id}"
 
 
 class IdempotentWrite(models.Model):
@@ -223,3 +311,78 @@ class IdempotentWrite(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["key", "token"], name="idempotency_key_of_api_key")
         ]
+
+    def __str__(self) -> str:
+        return self.token
+
+
+class ImportRun(models.Model):
+    """One import of files into a world: the upload, the options, and the result."""
+
+    class State(models.TextChoices):
+        READING = "reading", _("Reading the files")
+        READY = "ready", _("Ready to check")
+        CHECKING = "checking", _("Checking")
+        CHECKED = "checked", _("Checked")
+        IMPORTING = "importing", _("Importing")
+        DONE = "done", _("Imported")
+        FAILED = "failed", _("Failed")
+        UNDOING = "undoing", _("Undoing")
+        UNDONE = "undone", _("Undone")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    world = models.ForeignKey(World, models.CASCADE, related_name="import_runs")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    file = models.FileField(_("file"), upload_to="imports/", max_length=200, blank=True)
+    file_name = models.CharField(_("file name"), max_length=200)
+    options = models.JSONField(_("options"), default=dict, blank=True)
+    state = models.CharField(_("state"), max_length=10, choices=State, default=State.READING)
+    progress = models.PositiveSmallIntegerField(_("progress, %"), default=0)
+    report = models.JSONField(_("report"), default=dict, blank=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    started_at = models.DateTimeField(_("started"), null=True, blank=True)
+    finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
+    undone_at = models.DateTimeField(_("undone at"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("import")
+        verbose_name_plural = _("imports")
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["world", "-created_at"], name="import_run_of_world")]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class ImportedRow(models.Model):
+    """What an import did to one row. `before` are the row's values before a change; `mark` is a
+    digest of its values after it, so that an undo can tell what was changed since by hand."""
+
+    class Outcome(models.TextChoices):
+        CREATED = "created", _("Created")
+        CHANGED = "changed", _("Changed")
+        UNCHANGED = "unchanged", _("Unchanged")
+        SKIPPED = "skipped", _("Skipped")
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    run = models.ForeignKey(ImportRun, models.CASCADE, related_name="rows")
+    kind = models.CharField(_("kind"), max_length=20)
+    row_id = models.UUIDField(_("row"), null=True)
+    name = models.CharField(_("name"), max_length=200)
+    slug = models.CharField(_("slug"), max_length=120, blank=True, default="")
+    source = models.CharField(_("source"), max_length=400, blank=True, default="")
+    outcome = models.CharField(_("outcome"), max_length=10, choices=Outcome)
+    before = models.JSONField(_("values before"), null=True, blank=True)
+    mark = models.CharField(max_length=64, blank=True, default="")
+    undone = models.BooleanField(_("undone"), default=False)
+
+    class Meta:
+        verbose_name = _("imported row")
+        verbose_name_plural = _("imported rows")
+        ordering = ["id"]
+        indexes = [models.Index(fields=["run", "kind", "outcome"], name="imported_row_of_run")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -13,11 +13,15 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext
 
 from worlds.audiences import GM, PUBLIC, Audience
-from worlds.models import GM_ROLES, Membership, Party, World
+from worlds.models import GM_ROLES, Campaign, Membership, Party, World
 
 SESSION_KEY = "viewing_as"
+CAMPAIGN_KEY = "campaigns"
+CANON = "-"
+"""Chosen instead of a campaign: show the canon of the world alone."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,10 @@ class Viewer:
     may_see_all: bool
     own: Audience
     audience: Audience
+    campaign_choice: str = ""
+    """Slug of the campaign that a game master chose, `CANON`, or empty for no choice."""
+    role: str = Membership.Role.PLAYER
+    """The viewer's role in the world; a superuser counts as its designer."""
 
     @property
     def is_gm(self) -> bool:
@@ -41,11 +49,43 @@ class Viewer:
     def views_as(self) -> Audience | None:
         return self.audience if self.audience != self.own else None
 
+    @property
+    def views_as_name(self) -> str:
+        """The name of the party that the page is viewed as."""
+        if self.audience == PUBLIC:
+            return gettext("Everyone")
+        slug = self.audience.slug
+        return next((party.name for party in self.every_party if party.slug == slug), slug)
+
+    @property
+    def role_name(self) -> str:
+        return str(Membership.Role(self.role).label)
+
     @cached_property
     def parties(self) -> list[Party]:
         """The parties that the viewer may know of: all for a game master, else the viewer's own."""
         parties = Party.objects.filter(world=self.world).select_related("campaign").order_by("name")
         return list(parties if self.is_gm else parties.filter(slug=self.audience.slug or None))
+
+    @cached_property
+    def campaigns(self) -> list[Campaign]:
+        """The campaigns among which a game master may choose."""
+        rows = Campaign.objects.filter(world=self.world).order_by("name")
+        return list(rows) if self.may_see_all else []
+
+    @cached_property
+    def campaign(self) -> Campaign | None:
+        """The campaign whose overlay of canon the pages show; None: canon alone.
+
+        For a party it is the party's own. A game master chooses; in a world with one campaign that
+        one is the default.
+        """
+        if not self.is_gm:
+            return self.parties[0].campaign if self.parties else None
+        if self.campaign_choice:
+            slug = self.campaign_choice
+            return next((each for each in self.campaigns if each.slug == slug), None)
+        return self.campaigns[0] if len(self.campaigns) == 1 else None
 
     @cached_property
     def every_party(self) -> list[Party]:
@@ -74,19 +114,21 @@ def viewer_of(request: HttpRequest, slug: str) -> Viewer:
     """Return the viewer of the world `slug`; raises Http404 for a world that the user does not
     belong to."""
     world = get_object_or_404(worlds_of(request.user).select_related("system"), slug=slug)
-    own = own_audience(request.user, world)
-    chosen = request.session.get(SESSION_KEY, {}).get(world.slug)
-    audience = Audience.parse(chosen) if chosen and own.is_gm else own
-    return Viewer(world, request.user.get_username(), own.is_gm, own, audience)
+    role, own = role_and_audience(request.user, world)
+    text = request.session.get(SESSION_KEY, {}).get(world.slug)
+    audience = Audience.parse(text) if text and own.is_gm else own
+    campaign = request.session.get(CAMPAIGN_KEY, {}).get(world.slug, "")
+    return Viewer(world, request.user.get_username(), own.is_gm, own, audience, campaign, role)
 
 
-def own_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> Audience:
+def role_and_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> tuple[str, Audience]:
     if getattr(user, "is_superuser", False):
-        return GM
+        return Membership.Role.DESIGNER, GM
     membership = Membership.objects.select_related("party").get(user=user, world=world)  # type: ignore[misc]
     if membership.role in GM_ROLES:
-        return GM
-    return Audience("party", membership.party.slug) if membership.party else PUBLIC
+        return membership.role, GM
+    party = membership.party
+    return membership.role, Audience("party", party.slug) if party else PUBLIC
 
 
 View = Callable[Concatenate[HttpRequest, Viewer, ...], HttpResponse]

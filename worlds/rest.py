@@ -4,8 +4,8 @@
 
     @router.put("/lore/{ref}", operation_id="lore_upsert", response=LoreOut)
     def put_lore(request: HttpRequest, response: HttpResponse, ref: str, entry: LoreIn) -> Lore:
-        check_match(request, stored_version)       # 412 when If-Match names another one
-        lore = upsert_lore(require_gm(request).world, entry)
+        with expecting(request, stored_version) as version:  # 412 when If-Match names another one
+            lore = upsert_lore(require_gm(request).world, entry, expected_version=version)
         tag(response, lore.version)                # ETag
         return lore
 
@@ -14,7 +14,8 @@ every operation. Nor do the problem answers (401, 403, 404, 422, 429 …) need d
 `memory_site.openapi` adds them to every operation.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from time import perf_counter
 from typing import Any
@@ -23,7 +24,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja.operation import Operation
 from ninja.security.base import AuthBase
 
-from retrieval.errors import AudienceAboveCap, Stale, Unauthorized
+from retrieval.errors import AudienceAboveCap, Stale, StaleVersion, Unauthorized
 from worlds import audit, idempotency, keys
 from worlds.callers import Caller, admit
 from worlds.idempotency import StoredResponse
@@ -95,12 +96,12 @@ def operation_of(request: HttpRequest) -> str:
     return str(getattr(request, "operation", "") or request.path)
 
 
-def tag(response: HttpResponse, version: int) -> None:
-    """Set the answer's `ETag` to the version of the entity."""
+def tag(response: HttpResponse, version: int | str | None) -> None:
+    """Set the answer's `ETag` to the version of the entity, or to its digest."""
     response["ETag"] = f'"{version}"'
 
 
-def check_match(request: HttpRequest, version: int | None) -> None:
+def check_match(request: HttpRequest, version: int | str | None) -> None:
     """Raise `Stale` when the request's `If-Match` names another version than the stored one (None:
     nothing stored)."""
     header = request.headers.get("If-Match")
@@ -110,6 +111,28 @@ def check_match(request: HttpRequest, version: int | None) -> None:
     if version is None or str(version) not in tags:
         state = "nothing is stored" if version is None else f"version {version} is stored"
         raise Stale(f"If-Match names {header}, but {state}: read it again, then decide.")
+
+
+@contextmanager
+def expecting(
+    request: HttpRequest, stored: int | None, *, in_body: int | None = None
+) -> Iterator[int | None]:
+    """Yield the version that the write has to find: that of `If-Match`, or of the body.
+
+        with expecting(request, rows.values_list("version", flat=True).first()) as version:
+            save(row, expected_version=version)
+
+    `stored` was read without a lock. The service compares again with the row that it has locked,
+    and its `StaleVersion` (409) becomes `Stale` (412) if the request has `If-Match`."""
+    check_match(request, stored)
+    header = request.headers.get("If-Match")
+    from_header = None if header is None or header.strip() == "*" else stored
+    try:
+        yield from_header if in_body is None else in_body
+    except StaleVersion as problem:
+        if from_header is None or problem.version == from_header:
+            raise
+        raise Stale(problem.detail) from problem
 
 
 def own_transaction(view: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,7 +166,7 @@ def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
 def audit_response(request: HttpRequest, response: HttpResponse, milliseconds: float) -> None:
     """Record the call, unless nobody was authenticated or the toolbox has recorded it."""
     caller: Caller | None = getattr(request, "caller", None)
-    if caller is None or getattr(request, "audited", False):
+    if caller is None or getattr(request, "is_audited", False):
         return
     returned = getattr(request, "returned", ())
     audit.record(

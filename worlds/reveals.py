@@ -5,6 +5,7 @@ The log is the history; the row's own `known_to` is its present state, updated i
 transaction so that the search filter needs no join.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from uuid import UUID
 
@@ -40,6 +41,13 @@ def find_subject(world: World, kind: str, subject_id: UUID | str) -> Guarded:
     if row is None:
         raise NotFound(f"There is no {kind} {subject_id} in this world.")
     return row
+
+
+def _find_subject_or_in_trash(world: World, kind: str, subject_id: UUID) -> Guarded:
+    """Like `find_subject`, also among the rows that the default manager hides."""
+    model = models_with_visibility().get(kind)
+    row = model._base_manager.filter(world=world, pk=subject_id).first() if model else None
+    return row or find_subject(world, kind, subject_id)
 
 
 @transaction.atomic
@@ -86,7 +94,8 @@ def undo_reveal(entry: Reveal) -> Reveal:
     entry stays in the log, marked as undone."""
     if entry.undone_at:
         raise Conflict("This reveal was undone before.")
-    row = lock_row(find_subject(entry.world, entry.subject_kind, entry.subject_id))
+    # What an episode revealed is undone in the trash, too, or a restored row would be known again.
+    row = lock_row(_find_subject_or_in_trash(entry.world, entry.subject_kind, entry.subject_id))
     entry.undone_at = timezone.now()
     entry.save(update_fields=["undone_at"])
     others = entries_in_force(row).filter(audience=entry.audience)
@@ -107,9 +116,28 @@ def entries_in_force(row: Guarded) -> QuerySet[Reveal]:
     )
 
 
+def known_to_in_force(row: Guarded, own: Iterable[str]) -> list[str]:
+    """Return `known_to` of `row` when an old version that had `own` is restored: restoring a text
+    neither undoes a reveal nor repeats one that was undone."""
+    log = Reveal.objects.filter(subject_kind=row._meta.model_name, subject_id=row.pk)
+    logged = set(log.values_list("audience", flat=True))
+    in_force = set(entries_in_force(row).values_list("audience", flat=True))
+    return sorted((set(own) - logged) | in_force)
+
+
+def visibility_in_force(row: Guarded, own: str) -> str:
+    """Return the visibility of `row`, whose `known_to` is set, when a version with the visibility
+    `own` is restored."""
+    if own == Visibility.PUBLIC:
+        return own
+    is_revealed = entries_in_force(row).exists() or (own == Visibility.REVEALED and row.known_to)
+    return Visibility.REVEALED if is_revealed else Visibility.GM
+
+
 def lock_row(subject: Guarded) -> Guarded:
     # Two reveals of one row would otherwise overwrite each other's `known_to`.
-    return type(subject)._default_manager.select_for_update().get(pk=subject.pk)
+    row: Guarded = type(subject)._base_manager.select_for_update().get(pk=subject.pk)
+    return row
 
 
 def set_known_to(row: Guarded, known_to: set[str]) -> None:

@@ -3,13 +3,15 @@
 from celery import shared_task
 
 from worlds import audit, idempotency
+from worlds.trash import empty_trash
 
 
 @shared_task
 def delete_old_records() -> dict[str, int]:
-    """Delete audited calls and stored answers that are older than the site keeps them. Returns how
-    many of each."""
+    """Delete audited calls, stored answers and rows in the trash that are older than the site keeps
+    them. Returns how many of each."""
     return {
         "audited calls": audit.delete_old_calls(),
         "stored answers": idempotency.delete_old_writes(),
+        "rows in the trash": empty_trash(),
     }

@@ -9,7 +9,16 @@ from django.views.decorators.http import require_POST
 
 from worlds.audiences import Audience
 from worlds.models import AuditedCall
-from worlds.pages import SESSION_KEY, Viewer, gm_page, render_page, viewer_of, worlds_of
+from worlds.pages import (
+    CAMPAIGN_KEY,
+    CANON,
+    SESSION_KEY,
+    Viewer,
+    gm_page,
+    render_page,
+    viewer_of,
+    worlds_of,
+)
 
 LOOKS = ("auto", "light", "dark")
 A_YEAR = 365 * 24 * 3600
@@ -19,10 +28,10 @@ CALLS_PER_PAGE = 50
 @login_required
 def worlds(request: HttpRequest) -> HttpResponse:
     """List the user's worlds; redirect if there is only one."""
-    found = list(worlds_of(request.user))
-    if len(found) == 1:
-        return redirect("world-home", world=found[0].slug)
-    return render(request, "gm/worlds.html", {"worlds": found})
+    user_worlds = list(worlds_of(request.user))
+    if len(user_worlds) == 1:
+        return redirect("world-home", world=user_worlds[0].slug)
+    return render(request, "gm/worlds.html", {"worlds": user_worlds})
 
 
 @require_POST
@@ -32,16 +41,29 @@ def view_as(request: HttpRequest, world: str) -> HttpResponse:
     viewer = viewer_of(request, world)
     if not viewer.may_see_all:
         raise Http404
-    chosen = request.session.setdefault(SESSION_KEY, {})
-    if wanted := request.POST.get("as", ""):
-        chosen[world] = str(_known_audience(viewer, wanted))
+    audience_by_world = request.session.setdefault(SESSION_KEY, {})
+    if text := request.POST.get("as", ""):
+        audience_by_world[world] = str(parse_audience(viewer, text))
     else:
-        chosen.pop(world, None)
+        audience_by_world.pop(world, None)
     request.session.modified = True
     return _back(request, world)
 
 
-def _known_audience(viewer: Viewer, text: str) -> Audience:
+@require_POST
+@login_required
+def choose_campaign(request: HttpRequest, world: str) -> HttpResponse:
+    """Show the pages as they are in a campaign, or the canon of the world alone."""
+    viewer = viewer_of(request, world)
+    slug = request.POST.get("campaign", "")
+    if slug not in {CANON, *(campaign.slug for campaign in viewer.campaigns)}:
+        raise Http404
+    request.session.setdefault(CAMPAIGN_KEY, {})[world] = slug
+    request.session.modified = True
+    return _back(request, world)
+
+
+def parse_audience(viewer: Viewer, text: str) -> Audience:
     audience = Audience.parse(text)
     if audience.kind == "party" and audience.slug not in {
         party.slug for party in viewer.every_party
@@ -55,10 +77,10 @@ def choose_look(request: HttpRequest) -> HttpResponse:
     """Light, dark, or as the system says; kept in a cookie, so that nothing flashes while
     loading.
     """
-    chosen = request.POST.get("look", "auto")
+    look = request.POST.get("look", "auto")
     response = _back(request, "")
     response.set_cookie(
-        "look", chosen if chosen in LOOKS else "auto", max_age=A_YEAR, samesite="Lax", httponly=True
+        "look", look if look in LOOKS else "auto", max_age=A_YEAR, samesite="Lax", httponly=True
     )
     return response
 
@@ -76,15 +98,21 @@ def audit(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     calls = AuditedCall.objects.filter(world=viewer.world).select_related("key").order_by("-at")
     if tool := request.GET.get("tool", ""):
         calls = calls.filter(tool=tool)
-    if wanted := request.GET.get("audience", ""):
-        calls = calls.filter(audience=wanted)
+    if audience := request.GET.get("audience", ""):
+        calls = calls.filter(audience=audience)
     tools = (
         AuditedCall.objects.filter(world=viewer.world)
         .values_list("tool", flat=True)
         .distinct()
         .order_by("tool")
     )
-    found = Paginator(calls, CALLS_PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(calls, CALLS_PER_PAGE).get_page(request.GET.get("page"))
     return render_page(
-        request, viewer, "gm/audit.html", calls=found, tools=list(tools), tool=tool, wanted=wanted
+        request,
+        viewer,
+        "gm/audit.html",
+        calls=page,
+        tools=list(tools),
+        tool=tool,
+        audience_text=audience,
     )

@@ -37,25 +37,26 @@ class UnparsedClaim:
 
     reason: str
     candidates: tuple[str, ...] = ()
+    is_model_down: bool = False
 
 
 def parse_claim(sentence: str, linker: EntityLinker) -> Claim | UnparsedClaim:
     mentions = linker.mentions(sentence)[:MAX_NAMES]
     if unclear := next((mention for mention in mentions if mention.ambiguous), None):
         candidates = tuple(match.name for match in unclear.matches[:5])
-        reason = _("%(name)s may be any of several.") % {"name": f"“{unclear.text}”"}
+        reason = _("%(name)s can refer to several entities.") % {"name": f"“{unclear.text}”"}
         return UnparsedClaim(reason, candidates)
     if not mentions:
-        reason = _("No name in this statement is known here.")
+        reason = _("This statement contains no known name.")
         return UnparsedClaim(reason, tuple(linker.index.suggest(sentence)))
     nodes = [linker.node_of(mention) for mention in mentions]
-    text = with_slots(sentence, mentions, nodes)
-    return match_patterns(text, nodes, lexicon(language_of(sentence))) or UnparsedClaim(
-        _("No relation says this, or it names something unknown.")
+    text = _with_slots(sentence, mentions, nodes)
+    return _match_patterns(text, nodes, lexicon(language_of(sentence))) or UnparsedClaim(
+        _("No such relation exists, or the statement contains an unknown name.")
     )
 
 
-def with_slots(sentence: str, mentions: list[NameMention], nodes: list[GraphNode]) -> str:
+def _with_slots(sentence: str, mentions: list[NameMention], nodes: list[GraphNode]) -> str:
     """Return the sentence in folded words with slots for its names: `M0 is allied with M1_s`."""
     parts: list[str] = []
     for word in name_words(sentence):
@@ -63,12 +64,12 @@ def with_slots(sentence: str, mentions: list[NameMention], nodes: list[GraphNode
         if inside is None:
             parts.append(word.norm)
         elif word.start == mentions[inside].start:
-            ending = ending_of(mentions[inside].text, nodes[inside])
+            ending = _ending_of(mentions[inside].text, nodes[inside])
             parts.append(f"M{inside}_{ending}" if ending else f"M{inside}")
     return " ".join(parts)
 
 
-def ending_of(text: str, node: GraphNode) -> str:
+def _ending_of(text: str, node: GraphNode) -> str:
     """Return the inflection of a name: a Korean particle, `s` for a possessive, `x` for a
     Russian oblique case."""
     mention = fold_name(text)
@@ -85,8 +86,8 @@ def ending_of(text: str, node: GraphNode) -> str:
     return "s" if text.endswith(("'s", "’s")) else ""
 
 
-def match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
-    text, is_negated = strip_negation(text, language)
+def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
+    text, is_negated = _strip_negation(text, language)
     is_past = bool(language.past.search(text))
     text = without(text, language.ignorable)
     matches = {}  # a dict keeps the order of the patterns and drops repetitions
@@ -94,13 +95,13 @@ def match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Clai
         if match := pattern.fullmatch(text):
             slots = {key: int(slot[1:]) for key, slot in match.groupdict().items() if slot}
             a, b = slots["a"], slots.get("b")
-            if fits_kinds(claim_kinds()[claim], nodes[a], nodes[b] if b is not None else None):
-                matches[claim, a, b] = claim_kinds()[claim]
+            kind = claim_kinds()[claim]
+            if kind.allows(nodes[a].kind, None if b is None else nodes[b].kind):
+                matches[claim, a, b] = kind
     pairs = {(a, b) for _claim, a, b in matches}
     if len(pairs) == 1:
         ((a, b),) = pairs
-        second = nodes[b] if b is not None else None
-        kinds = tuple(matches.values())
+        second, kinds = None if b is None else nodes[b], tuple(matches.values())
         return Claim(nodes[a], second, kinds, is_negated=is_negated, is_past=is_past)
     # `Heron Abbey is two hours on foot from Saltgate`: the words between two names may be the label
     # of a fact.
@@ -110,7 +111,7 @@ def match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Clai
     return Claim(nodes[0], nodes[1], label=label[1], is_negated=is_negated, is_past=is_past)
 
 
-def strip_negation(text: str, language: Lexicon) -> tuple[str, bool]:
+def _strip_negation(text: str, language: Lexicon) -> tuple[str, bool]:
     """Return the statement without question form, fillers and negation, and whether it was
     negated."""
     text = without(text, language.fillers)
@@ -129,10 +130,3 @@ def strip_negation(text: str, language: Lexicon) -> tuple[str, bool]:
 
 def without(text: str, phrases: re.Pattern[str] | None) -> str:
     return SPACES.sub(" ", phrases.sub("", text)).strip() if phrases else text
-
-
-def fits_kinds(kind: ClaimKind, a: GraphNode, b: GraphNode | None) -> bool:
-    """Whether the claim makes sense for entities of these kinds."""
-    return (not kind.src or a.kind in kind.src) and (
-        b is None or not kind.dst or b.kind in kind.dst
-    )

@@ -1,7 +1,5 @@
 """Present a deciding fact: in words, with its source and the passage of lore that states it."""
 
-from collections.abc import Iterable
-
 from django.db.models import Q
 
 from knowledge.fact_check.schemas import FactSource
@@ -15,10 +13,6 @@ MAX_TEXT_CHARS = 500
 MAX_PASSAGES = 50
 
 
-def to_fact_sources(facts: Iterable[GraphEdge], view: View) -> list[FactSource]:
-    return [to_fact_source(fact, view) for fact in facts]
-
-
 def to_fact_source(fact: GraphEdge, view: View) -> FactSource:
     source = FactSource(
         id=fact.pk,
@@ -30,14 +24,14 @@ def to_fact_source(fact: GraphEdge, view: View) -> FactSource:
     if view.audience.is_gm:
         source.ref, source.note = fact.source_ref or None, fact.source_note or None
         source.confidence = fact.confidence
-    if passage := lore_passage(fact, view):
+    if passage := _find_passage(fact, view):
         source.title, source.text = passage.lore.title, passage.text[:MAX_TEXT_CHARS]
     return source
 
 
-def lore_passage(fact: GraphEdge, view: View) -> LorePassage | None:
-    """Return the passage of the fact's lore entry that names most of its two ends, if the
-    audience may read any."""
+def _find_passage(fact: GraphEdge, view: View) -> LorePassage | None:
+    """Return the passage of the fact's lore entry that names most of its two ends; None if
+    the audience may read none."""
     if fact.source_kind != SourceKind.LORE or not fact.source_ref:
         return None
     # A source_ref is the slug or id of an entry, optionally with "#" and a place in it.

@@ -36,6 +36,10 @@ class ClaimKind:
     dst: frozenset[str] = frozenset()
     asserts_end: bool | None = None  # "is dead": True, "is alive": False, other claims: None
 
+    def allows(self, a: str, b: str | None) -> bool:
+        """Whether the claim makes sense for entities of these kinds."""
+        return (not self.src or a in self.src) and (b is None or not self.dst or b in self.dst)
+
 
 @dataclass(frozen=True)
 class Lexicon:
@@ -77,20 +81,19 @@ def lexicon(language: str) -> Lexicon:
         for claim, nouns in data["nouns"].items()
         for pattern in data["noun_patterns"]
     ]
+    antonyms = data.get("antonyms", {})
     return Lexicon(
-        patterns=tuple((claim, compile_pattern(text, data)) for claim, text in texts),
+        patterns=tuple((claim, _compile_pattern(text, data)) for claim, text in texts),
         fillers=any_of(data["fillers"]),
         ignorable=any_of(data["ignored"]) if data["ignored"] else None,
         rewrites=tuple((re.compile(what), by) for what, by in data["rewrites"]),
         negations=tuple(map(re.compile, data["negations"])),
-        antonyms=tuple(
-            (re.compile(rf"\b(?:{what})$"), by) for what, by in data.get("antonyms", {}).items()
-        ),
+        antonyms=tuple((re.compile(rf"\b(?:{what})$"), by) for what, by in antonyms.items()),
         past=re.compile(data["past"]),
     )
 
 
-def compile_pattern(text: str, data: dict[str, Any]) -> re.Pattern[str]:
+def _compile_pattern(text: str, data: dict[str, Any]) -> re.Pattern[str]:
     """Compile a pattern of the YAML file: expand its macros, and its slots such as `{a}` and
     `{b:P}`.
 

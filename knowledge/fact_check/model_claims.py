@@ -41,5 +41,5 @@ def parse_claim_with_model(
     a, b = nodes.get(answer.subject), nodes.get(answer.object)
     if answer.kind == "none" or a is None or b is None or a.pk == b.pk:
         return None
-    kinds = (claim_kinds()[answer.kind],)
-    return Claim(a, b, kinds, is_negated=answer.negated, is_past=answer.past)
+    kind = claim_kinds()[answer.kind]
+    return Claim(a, b, (kind,), is_negated=answer.negated, is_past=answer.past)

@@ -1,10 +1,12 @@
 """The tool `lore_assert`: check a statement against the facts of a world."""
 
+from dataclasses import replace
+
 from opentelemetry import metrics, trace
 
 from knowledge.fact_check.checker import UNKNOWN, FactChecker
 from knowledge.fact_check.claims import Claim, UnparsedClaim, parse_claim
-from knowledge.fact_check.evidence import to_fact_sources
+from knowledge.fact_check.evidence import to_fact_source
 from knowledge.fact_check.lexicon import ClaimKind, Reading, claim_kinds
 from knowledge.fact_check.model_claims import parse_claim_with_model
 from knowledge.fact_check.schemas import Assertion, LoreAssertResult, Triple
@@ -28,67 +30,64 @@ def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
     with _tracer.start_as_current_span("graph.assert") as span:
         view = View(caller.world, caller.audience, ask.at)
         if isinstance(ask.fact, Triple):
-            claim, degraded = claim_of_triple(ask.fact, view), list[str]()
+            claim = _claim_of_triple(ask.fact, view)
         else:
-            claim, degraded = claim_of_sentence(ask.fact, view)
-        result = check_claim(claim, view, degraded)
+            claim = _claim_of_sentence(ask.fact, view)
+        result = _check_claim(claim, view)
         span.set_attributes({"op": "assert", "result": result.result})
     _request_counter.add(1, {"op": "assert"})
     return result
 
 
-def check_claim(claim: Claim | UnparsedClaim, view: View, degraded: list[str]) -> LoreAssertResult:
+def _check_claim(claim: Claim | UnparsedClaim, view: View) -> LoreAssertResult:
     if isinstance(claim, UnparsedClaim):
-        candidates = list(claim.candidates)
         return LoreAssertResult(
-            result=UNKNOWN, reason=claim.reason, candidates=candidates, degraded=degraded
+            result=UNKNOWN,
+            reason=claim.reason,
+            candidates=list(claim.candidates),
+            degraded=["llm"] if claim.is_model_down else [],
         )
     verdict = FactChecker(view).judge(claim)
     # `sources` are the facts that decided: those in favor, or those against it if there are none.
-    deciding = verdict.supporting or (() if verdict.is_contested else verdict.opposing)
+    deciding = verdict.supporting or verdict.opposing
+    opposing = verdict.opposing if verdict.is_contested else ()
     return LoreAssertResult(
         result=verdict.result,
         reason=verdict.reason,
-        sources=to_fact_sources(deciding, view),
-        opposing=to_fact_sources(verdict.opposing if verdict.is_contested else (), view),
+        sources=[to_fact_source(fact, view) for fact in deciding],
+        opposing=[to_fact_source(fact, view) for fact in opposing],
         contested=verdict.is_contested,
-        degraded=degraded,
     )
 
 
-def claim_of_sentence(text: str, view: View) -> tuple[Claim | UnparsedClaim, list[str]]:
-    """Parse by the lexicons, else by the language model if there is one. Return the claim, and
-    the parts that were down."""
+def _claim_of_sentence(text: str, view: View) -> Claim | UnparsedClaim:
+    """Parse by the lexicons, else by the language model if there is one."""
     linker = EntityLinker.for_texts(view.world, [text], view.audience)
     claim = parse_claim(text, linker)
     # Candidates mean that a name was ambiguous; a model could only guess which one was meant.
-    model = get_llm() if isinstance(claim, UnparsedClaim) and not claim.candidates else None
-    if model is None:
-        return claim, []
+    if isinstance(claim, Claim) or claim.candidates or (model := get_llm()) is None:
+        return claim
     try:
-        return parse_claim_with_model(text, linker, model) or claim, []
+        return parse_claim_with_model(text, linker, model) or claim
     except LanguageModelDown:
-        return claim, ["llm"]
+        return replace(claim, is_model_down=True)
 
 
-def claim_of_triple(fact: Triple, view: View) -> Claim | UnparsedClaim:
+def _claim_of_triple(fact: Triple, view: View) -> Claim | UnparsedClaim:
     linker = EntityLinker.for_texts(view.world, [fact.subject, fact.object], view.audience)
     try:
         a, b = linker.resolve(fact.subject), linker.resolve(fact.object)
     except Problem as problem:
         return UnparsedClaim(problem.detail, tuple(problem.candidates))
-    kind = claim_kind_of(fact.relation)
+    kind = _claim_kind_of(fact.relation)
     return Claim(a, b, (kind,)) if kind else Claim(a, b, label=fact.relation)
 
 
-def claim_kind_of(relation: str) -> ClaimKind | None:
-    """Return the claim that a relation code, the name of a claim or a known label stands for."""
-    known_relation = Relations.load().get(relation.strip().upper().replace(" ", "_"))
-    if known_relation:
-        reading = Reading(
-            known_relation.stored_as or known_relation.code, inverse=bool(known_relation.stored_as)
-        )
-        return ClaimKind(known_relation.code, (reading,))
+def _claim_kind_of(relation: str) -> ClaimKind | None:
+    """Return the claim named by a relation code, by its own name or by a label."""
+    if row := Relations.load().get(relation.strip().upper().replace(" ", "_")):
+        reading = Reading(row.stored_as or row.code, inverse=bool(row.stored_as))
+        return ClaimKind(row.code, (reading,))
     name = fold_name(relation)
     for kind in claim_kinds().values():
         labels = {fold_name(label) for reading in kind.readings for label in reading.labels}

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db.models import Count, Max
 
-from knowledge.models import GlossaryTerm
+from knowledge.glossary_term import GlossaryTerm
 from retrieval.text import WORD, cut_ending, fold_name, has_hangul, is_cyrillic, snowball_stem
 
 LEAST_WEIGHT = 0.25
@@ -31,9 +31,7 @@ Parts = tuple[str, ...]
 
 @dataclass(frozen=True)
 class TermMatch:
-    """A term that the question contains, under which of its names; `weight` (0–1) is how certain it
-    is.
-    """
+    """A term in the question, and the name that matched; `weight` (0–1) is the certainty."""
 
     term: str
     name: str
@@ -70,19 +68,23 @@ class Glossary:
         return sorted(best.values(), key=lambda match: (-match.weight, match.term))
 
     def _parts_in(self, text: str) -> Iterator[Parts]:
-        words = _question_parts(text)
+        # What parts of names are compared with: stems, and all beginnings of each Korean word.
+        parts_in_text: set[str] = set()
+        for word in WORD.findall(text):
+            if has_hangul(word[:1]):
+                parts_in_text.update(word[:length] for length in range(1, len(word) + 1))
+            else:
+                parts_in_text.add(_stem(word))
         syllables = "".join(filter(has_hangul, text))
         for first, candidates in self.by_first.items():
-            # Korean writers differ in where they put spaces, so names are also looked for across
-            # words.
+            # Korean writers differ in where they put spaces: names are also sought across words.
             across = syllables if has_hangul(first[:1]) else ""
-            if first in words or (len(first) > 1 and first in across):
-                for parts in candidates:
-                    if all(
-                        part in words or (len(part) >= SHORTEST_INSIDE and part in across)
-                        for part in parts
-                    ):
-                        yield parts
+            if first not in parts_in_text and (len(first) == 1 or first not in across):
+                continue
+            for parts in candidates:
+                rest = (part for part in parts if part not in parts_in_text)
+                if all(len(part) >= SHORTEST_INSIDE and part in across for part in rest):
+                    yield parts
 
 
 def get_glossary(system_id: UUID | None) -> Glossary:
@@ -102,19 +104,6 @@ def _read_glossary(system_id: UUID, _rows: int, _last: datetime | None) -> Gloss
         for name in names:
             glossary.add(term, name)
     return glossary
-
-
-def _question_parts(text: str) -> set[str]:
-    """Everything by which a name's part may be found: stems, and all beginnings of each Korean
-    word.
-    """
-    parts: set[str] = set()
-    for word in WORD.findall(text):
-        if has_hangul(word[:1]):
-            parts.update(word[:length] for length in range(1, len(word) + 1))
-        else:
-            parts.add(_stem(word))
-    return parts
 
 
 def _stem(word: str) -> str:

@@ -1,6 +1,4 @@
-"""Load the glossary of a game system from the file, and look up the names that it has for a
-rule.
-"""
+"""Load the glossary file into a game system, and look up the names of a rule in it."""
 
 from collections import defaultdict
 from collections.abc import Callable
@@ -8,21 +6,19 @@ from collections.abc import Callable
 from django.utils import timezone
 
 from knowledge.glossary.terms import Term, read_terms
-from knowledge.models import GlossaryTerm
+from knowledge.glossary_term import GlossaryTerm
 from worlds.models import GameSystem
 
 
 def load_glossary(system: GameSystem) -> int:
-    """Write the terms of the file and return how many rows that changed. Names that people added
-    stay.
-    """
+    """Write the terms of the file; return the number of changed rows. Names only grow."""
     terms = GlossaryTerm.objects.filter(system=system)
     rows = {(row.term, row.kind, row.language): row for row in terms}
     new_rows: list[GlossaryTerm] = []
     changed_rows: list[GlossaryTerm] = []
     for term in read_terms():
         for language in term.names:
-            names = term.names_and_phrases(language)
+            names = [*term.names[language], *term.phrases.get(language, ())]
             row = rows.get((term.term, term.kind, language))
             if row is None:
                 values = {"term": term.term, "kind": term.kind, "language": language}
@@ -43,7 +39,7 @@ def rule_name_lookup() -> Callable[[str, str], list[str]]:
         terms[term.term.lower()].append(term)
 
     def names(title: str, kind: str) -> list[str]:
-        fitting = (term for term in terms[title.lower()] if term.may_name(kind))
-        return [name for term in fitting for name in term.all_names]
+        by_language = (t.names for t in terms[title.lower()] if t.may_name(kind))
+        return [name for names in by_language for each in names.values() for name in each]
 
     return names

@@ -29,9 +29,7 @@ SECTION_KINDS = frozenset({"section", "feat", "background", "term"})
 
 @dataclass(frozen=True)
 class Term:
-    """`names` and `phrases` by language. Names become aliases of rules, phrases only help
-    questions.
-    """
+    """`names` and `phrases` by language. Names become aliases of rules; phrases help questions."""
 
     term: str
     kind: str
@@ -41,13 +39,6 @@ class Term:
     def may_name(self, rule_kind: str) -> bool:
         return rule_kind in RULE_KINDS.get(self.kind, SECTION_KINDS)
 
-    def names_and_phrases(self, language: str) -> list[str]:
-        return [*self.names.get(language, ()), *self.phrases.get(language, ())]
-
-    @property
-    def all_names(self) -> list[str]:
-        return [name for names in self.names.values() for name in names]
-
 
 @cache
 def read_terms(path: Path = TERMS) -> tuple[Term, ...]:
@@ -56,10 +47,10 @@ def read_terms(path: Path = TERMS) -> tuple[Term, ...]:
     with path.open(encoding="utf-8", newline="") as handle:
         return tuple(
             Term(
-                row["term_en"].strip(),
-                row["kind"].strip(),
-                _by_language(row, "{}"),
-                _by_language(row, "{}_said"),
+                term=row["term_en"].strip(),
+                kind=row["kind"].strip(),
+                names=_by_language(row, "{}"),
+                phrases=_by_language(row, "{}_said"),
             )
             for row in csv.DictReader(handle)
         )

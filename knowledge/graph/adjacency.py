@@ -1,5 +1,5 @@
-"""What is one edge away from some entities now: for profiles, pictures and the graph leg of a
-lore search."""
+"""The entities one edge away from some entities now: for profiles, art cards and the graph leg of
+a lore search."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -25,18 +25,13 @@ def direct_neighbors(nodes: set[UUID], view: View) -> list[Neighbor]:
     first. Only what `view`'s audience may know counts."""
     if not nodes:
         return []
-    visible = GraphNode.objects.believed().in_world(view.world).visible_to(view.audience)
-    edges = GraphEdge.objects.believed().in_world(view.world).visible_to(view.audience)
-    touching = edges.filter(
-        Q(src__in=nodes) | Q(dst__in=nodes), until=None, src__in=visible, dst__in=visible
-    )
+    edges = view.facts().valid_on(None).filter(Q(src__in=nodes) | Q(dst__in=nodes))
     facts: dict[GraphNode, list[GraphEdge]] = defaultdict(list)
-    ordered = touching.select_related("src", "dst").order_by("-confidence", "-believed_from", "pk")
-    for edge in ordered:
+    for edge in edges.order_by("-confidence", "-believed_from", "pk"):
         for end in {edge.src, edge.dst}:
             if end.pk not in nodes:
                 facts[end].append(edge)
-    neighbors = [Neighbor(node, edges) for node, edges in facts.items()]
+    neighbors = [Neighbor(node, its_facts) for node, its_facts in facts.items()]
     return sorted(neighbors, key=lambda near: (-len(near.facts), near.node.name))
 
 

@@ -1,7 +1,7 @@
 """Admin of the graph: entities with their facts, contradictions to decide, relations and
 conflict rules."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -27,25 +27,22 @@ from knowledge.graph.models import (
     GraphRelation,
 )
 from retrieval.errors import Problem
+from worlds.admin_forms import ExactFields, ExactForms
 from worlds.admin_scoping import WorldScoped
-
-if TYPE_CHECKING:
-    FactModelForm = forms.ModelForm[GraphEdge]
-else:
-    FactModelForm = forms.ModelForm
+from worlds.exact_forms import ExactModelForm
 
 FACT_COLUMNS = ["label", "since", "until", "confidence", "visibility", "source_kind", "source_ref"]
 EDITOR_FIELDS = ["edited_by", "edited_because"]
 
 
-class FactForm(FactModelForm):
+class FactForm(ExactModelForm):
     """Validates what the database would refuse: kinds, worlds, loops."""
 
     reason = forms.CharField(
         label=_("reason"),
         required=False,
         max_length=400,
-        help_text=_("Why you changed it; stored with the new version."),
+        help_text=_("Why you made this change. Stored with the new version."),
         widget=UnfoldAdminTextInputWidget,
     )
 
@@ -59,31 +56,25 @@ class FactForm(FactModelForm):
         )
         relation = data.get("relation")
         if src and dst and relation:
-            self._require_joinable(src, relation, dst)
+            if src.world_id != dst.world_id or src.pk == dst.pk:
+                text = gettext("A fact must connect two different entities of the same world.")
+                raise forms.ValidationError(text)
+            if not relation.joins.filter(src_kind=src.kind, dst_kind=dst.kind).exists():
+                kinds = {"src": src.get_kind_display(), "dst": dst.get_kind_display()}
+                text = gettext("The relation “%(relation)s” cannot connect %(src)s to %(dst)s.")
+                raise forms.ValidationError(text % {"relation": relation.code, **kinds})
+            edge = self.instance
+            edge.world_id, edge.src_kind, edge.dst_kind = src.world_id, src.kind, dst.kind
         return data
 
-    def _require_joinable(self, src: GraphNode, relation: GraphRelation, dst: GraphNode) -> None:
-        if src.world_id != dst.world_id or src.pk == dst.pk:
-            raise forms.ValidationError(
-                gettext("A fact joins two different entities of one world.")
-            )
-        if not relation.joins.filter(src_kind=src.kind, dst_kind=dst.kind).exists():
-            kinds = {"src": src.get_kind_display(), "dst": dst.get_kind_display()}
-            raise forms.ValidationError(
-                gettext("%(relation)s may not join %(src)s to %(dst)s.")
-                % {"relation": relation.code, **kinds}
-            )
-        edge = self.instance
-        edge.world_id, edge.src_kind, edge.dst_kind = src.world_id, src.kind, dst.kind
 
-
-class FactsFrom(TabularInline):
+class FactsFrom(ExactFields, TabularInline):
     model = GraphEdge
     form = FactForm
     fk_name = "src"
     fields = ["relation", "dst", *FACT_COLUMNS, "reason"]
     autocomplete_fields = ["dst"]
-    verbose_name_plural = _("facts from here")
+    verbose_name_plural = _("outgoing facts")
     extra = 0
     tab = True
 
@@ -96,11 +87,13 @@ class FactsTo(FactsFrom):
     fk_name = "dst"
     fields = ["src", "relation", *FACT_COLUMNS, "reason"]
     autocomplete_fields = ["src"]
-    verbose_name_plural = _("facts to here")
+    verbose_name_plural = _("incoming facts")
 
 
 @admin.register(GraphNode)
 class GraphNodeAdmin(WorldScoped, ModelAdmin):
+    list_per_page = 20
+    list_select_related = ["world"]
     list_display = ["name", "kind", "world", "visibility", "until"]
     list_filter = ["world", "kind", "visibility"]
     search_fields = ["name", "slug", "aliases"]
@@ -109,6 +102,10 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
     fields = ["world", "kind", "name", "slug", "aliases", "lore", "visibility"]
     fields += ["since", "until", "source_kind", "source_ref"]
     inlines = [FactsFrom, FactsTo]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[GraphNode]:
+        # An entity that is believed no more belongs to an entry or NPC in the trash.
+        return super().get_queryset(request).filter(believed_until=None)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         """Save each changed fact as a new row and retract the removed ones: no row is
@@ -127,13 +124,13 @@ class GraphNodeAdmin(WorldScoped, ModelAdmin):
 
 def warn_of_contradictions(request: HttpRequest, node: GraphNode, edges: list[Any]) -> None:
     for conflict in record_contradictions(node.world, edges=edges, nodes=[node.pk]):
-        messages.warning(
-            request, gettext("A contradiction was opened: %(says)s") % {"says": conflict.says}
-        )
+        text = gettext("A contradiction was found: %(says)s")
+        messages.warning(request, text % {"says": conflict.says})
 
 
 @admin.register(GraphEdge)
 class GraphEdgeAdmin(WorldScoped, ModelAdmin):
+    list_per_page = 20
     form = FactForm
     list_display = ["src", "relation", "dst", "label", "since", "until"]
     list_display += ["source_kind", "visibility", "flag"]
@@ -148,7 +145,8 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
     actions = ["retract", "remove_flags"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GraphEdge]:
-        return super().get_queryset(request).filter(believed_until=None)
+        facts = super().get_queryset(request).filter(believed_until=None)
+        return facts.filter(src__believed_until=None, dst__believed_until=None)
 
     def save_model(self, request: HttpRequest, obj: GraphEdge, form: Any, _change: bool) -> None:
         save_manual_fact(obj, by=request.user.get_username(), because=form.cleaned_data["reason"])
@@ -162,9 +160,9 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
 
     @admin.action(description=_("Retract the selected facts"))
     def retract(self, request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
-        flagged = retract_facts(list(queryset), because=gettext("retracted in the admin"))
-        text = gettext("Retracted. %(n)d facts that rested on them are flagged.")
-        self.message_user(request, text % {"n": len(flagged)})
+        facts_to_check = retract_facts(list(queryset), because=gettext("retracted in the admin"))
+        text = gettext("Retracted. Dependent facts flagged for review: %(n)d.")
+        self.message_user(request, text % {"n": len(facts_to_check)})
 
     @admin.action(description=_("Mark as checked"))
     def remove_flags(self, _request: HttpRequest, queryset: QuerySet[GraphEdge]) -> None:
@@ -178,21 +176,15 @@ class DecisionForm(ActionForm):
         required=False,
     )
     reason = forms.CharField(label=_("Reason"), required=False)
-    at = forms.FloatField(label=_("From world day"), required=False)
+    at = forms.FloatField(label=_("From in-world day"), required=False)
 
 
 @admin.register(Contradiction)
 class ContradictionAdmin(WorldScoped, ModelAdmin):
     list_display = ["rule", "first", "second", "ended", "state", "how", "reason", "resolved_by"]
     list_filter = ["state", "world", "rule"]
-    list_select_related = [
-        "rule",
-        "first__src",
-        "first__dst",
-        "second__src",
-        "second__dst",
-        "ended",
-    ]
+    list_select_related = ["rule", "ended"]
+    list_select_related += ["first__src", "first__dst", "second__src", "second__dst"]
     action_form = DecisionForm
     actions = ["decide"]
 
@@ -207,9 +199,9 @@ class ContradictionAdmin(WorldScoped, ModelAdmin):
                 resolution = resolve_contradiction(row, by=request.user.get_username(), **decision)
             except Problem as problem:
                 self.message_user(request, problem.detail, messages.ERROR)
-                continue
-            text = gettext("Decided. Facts flagged for a check: %(n)d.")
-            self.message_user(request, text % {"n": len(resolution.flagged)})
+            else:
+                text = gettext("Decision saved. Facts flagged for review: %(n)d.")
+                self.message_user(request, text % {"n": len(resolution.flagged_facts)})
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
         return False
@@ -218,19 +210,19 @@ class ContradictionAdmin(WorldScoped, ModelAdmin):
         return obj is None and super().has_change_permission(request, obj)
 
 
-class JoinInline(TabularInline):
+class JoinInline(ExactFields, TabularInline):
     model = GraphJoin
-    extra = 1
+    # An empty row would be sent with the first kinds chosen, which are allowed already.
+    extra = 0
 
 
 @admin.register(GraphRelation)
-class GraphRelationAdmin(ModelAdmin):
+class GraphRelationAdmin(ExactForms, ModelAdmin):
     list_display = ["code", "stored_as", "symmetric", "transitive", "acyclic"]
     search_fields = ["code"]
     inlines = [JoinInline]
 
 
 @admin.register(ConflictRule)
-class ConflictRuleAdmin(ModelAdmin):
+class ConflictRuleAdmin(ExactForms, ModelAdmin):
     list_display = ["says", "form", "relation", "other", "active"]
-    list_editable = ["active"]

@@ -24,5 +24,5 @@ def dependants(ids: Sequence[UUID]) -> list[GraphEdge]:
     with connection.cursor() as cursor:
         cursor.execute(sql.DEPENDANTS, {"ids": list(ids)})
         dependant_ids = [row[0] for row in cursor.fetchall()]
-    facts = GraphEdge.objects.believed().filter(pk__in=dependant_ids)
+    facts = GraphEdge.objects.believed_now().filter(pk__in=dependant_ids)
     return list(facts.select_related("src", "dst"))

@@ -30,8 +30,8 @@ from worlds.base_schemas import StrictModel
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, require_gm
 
-router = Router(tags=["graph"])
 READ, WRITE = NeedsKey(Scope.TOOLS_READ), NeedsKey(Scope.WORLD_WRITE)
+router = Router(tags=["graph"], auth=WRITE)
 MOST_CONTRADICTIONS = 100
 Entity = Annotated[str, Field(min_length=1, max_length=200, description="Id, slug or name.")]
 WorldDay = Annotated[FiniteFloat | None, Field(description="World day; empty: the present.")]
@@ -79,7 +79,6 @@ class PathQuery(StrictModel):
     operation_id="graph_upsert_facts",
     summary="Create or update facts",
     response=UpsertResult,
-    auth=WRITE,
 )
 def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
     """Write all facts or none. Sending the same facts again changes nothing. A fact that
@@ -92,17 +91,16 @@ def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
     operation_id="graph_retract",
     summary="Retract a fact",
     response=FlaggedFacts,
-    auth=WRITE,
 )
 def retract_fact(
     request: HttpRequest, fact_id: Path[UUID], retraction: Body[FactRetraction]
 ) -> FlaggedFacts:
     """The fact stays in the history and in reads with an earlier `believed_at`."""
-    facts = GraphEdge.objects.believed().filter(world=require_gm(request).world, pk=fact_id)
+    facts = GraphEdge.objects.believed_now().filter(world=require_gm(request).world, pk=fact_id)
     if not facts:
         raise NotFound(f"There is no fact {fact_id} here.")
-    flagged = retract_facts(list(facts), because=retraction.reason)
-    return FlaggedFacts(flagged=[fact.pk for fact in flagged])
+    facts_to_check = retract_facts(list(facts), because=retraction.reason)
+    return FlaggedFacts(flagged=[fact.pk for fact in facts_to_check])
 
 
 @router.get(
@@ -135,7 +133,6 @@ def get_path(request: HttpRequest, query: Query[PathQuery]) -> GraphPath:
     operation_id="graph_contradictions",
     summary="List open contradictions",
     response=OpenContradictions,
-    auth=WRITE,
 )
 def list_contradictions(request: HttpRequest) -> OpenContradictions:
     """The newest hundred."""
@@ -148,7 +145,6 @@ def list_contradictions(request: HttpRequest) -> OpenContradictions:
     operation_id="graph_resolve",
     summary="Decide a contradiction",
     response=FlaggedFacts,
-    auth=WRITE,
 )
 def decide(
     request: HttpRequest, contradiction_id: Path[UUID], decision: Body[ContradictionDecision]
@@ -161,7 +157,7 @@ def decide(
     resolution = resolve_contradiction(
         row, how=decision.how, reason=decision.reason, by=by[:150], at=decision.at
     )
-    return FlaggedFacts(flagged=[fact.pk for fact in resolution.flagged])
+    return FlaggedFacts(flagged=[fact.pk for fact in resolution.flagged_facts])
 
 
 def view_and_nodes(request: HttpRequest, at: float | None, *refs: str) -> tuple[View, list[UUID]]:

@@ -3,6 +3,8 @@ person decides."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import inf
 from uuid import UUID
 
 from django.db import models
@@ -16,7 +18,6 @@ from knowledge.graph.schemas import ContradictionOut
 from worlds.audiences import Audience
 from worlds.models import World
 
-FOREVER = float("inf")
 MOST_FLAGGED = 50
 
 
@@ -27,7 +28,7 @@ class Clash:
     rule: ConflictRule
     first: GraphEdge
     second: GraphEdge | None = None
-    ended: GraphNode | None = None
+    ended_node: GraphNode | None = None
 
 
 def record_contradictions(
@@ -44,12 +45,12 @@ def record_contradictions(
     contradictions = {}
     for rule in ConflictRule.objects.filter(active=True):
         for clash in CLASHES_BY_FORM[rule.form](rule, facts):
-            # One row per pair for ever: what a person has decided is not opened again.
+            # One row per pair, whatever its state: what a person has decided is not opened again.
             row, _new = Contradiction.objects.get_or_create(
                 rule=rule,
                 first=clash.first,
                 second=clash.second,
-                ended=clash.ended,
+                ended=clash.ended_node,
                 defaults={"world": world},
             )
             contradictions[row.pk] = row
@@ -61,10 +62,13 @@ def record_contradictions(
 
 
 def believed_facts(world: World) -> models.QuerySet[GraphEdge]:
-    return GraphEdge.objects.believed().in_world(world).select_related("src", "dst")
+    """Facts that are believed now, between entities that are not in the trash."""
+    facts = GraphEdge.objects.believed_now().in_world(world)
+    facts = facts.filter(src__believed_until=None, dst__believed_until=None)
+    return facts.select_related("src", "dst")
 
 
-def single_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
+def _single_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
     """One entity in the same relation to two others at the same time."""
     mine = [fact for fact in facts if fact.relation_id == rule.relation_id]
     if not mine:
@@ -74,8 +78,7 @@ def single_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash
     )
     pairs = [
         (a, b)
-        for a in mine
-        for b in others
+        for a, b in product(mine, others)
         if a.src_id == b.src_id and a.dst_id != b.dst_id and overlap(a, b)
     ]
     # Whoever is in a part of a place is in the place as well: no clash.
@@ -87,24 +90,22 @@ def single_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash
             yield clash_of(rule, a, b)
 
 
-def exclusive_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
+def _exclusive_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
     """Two relations between the same two entities at the same time, in either direction."""
     opposite = {rule.relation_id: rule.other_id, rule.other_id: rule.relation_id}
     mine = [fact for fact in facts if fact.relation_id in opposite]
     if not mine:
         return
     ends = {fact.src_id for fact in mine} | {fact.dst_id for fact in mine}
-    others = list(
-        believed_facts(mine[0].world).filter(relation__in=opposite, src__in=ends, dst__in=ends)
-    )
-    for a in mine:
-        for b in others:
-            same_ends = {a.src_id, a.dst_id} == {b.src_id, b.dst_id}
-            if b.relation_id == opposite[a.relation_id] and same_ends and overlap(a, b):
-                yield clash_of(rule, a, b)
+    world_facts = believed_facts(mine[0].world)
+    others = world_facts.filter(relation__in=opposite, src__in=ends, dst__in=ends)
+    for a, b in product(mine, others):
+        same_ends = {a.src_id, a.dst_id} == {b.src_id, b.dst_id}
+        if b.relation_id == opposite[a.relation_id] and same_ends and overlap(a, b):
+            yield clash_of(rule, a, b)
 
 
-def after_end_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
+def _after_end_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Clash]:
     """A fact about a character that begins after their death, or ends on a later day."""
     for fact in facts:
         for node in (fact.src, fact.dst):
@@ -112,15 +113,15 @@ def after_end_clashes(rule: ConflictRule, facts: list[GraphEdge]) -> Iterator[Cl
                 fact.relation_id == rule.relation_id
                 and node.kind == NodeKind.CHARACTER
                 and node.until is not None
-                and (first_day(fact) >= node.until or (fact.until or -FOREVER) > node.until)
+                and (first_day(fact) >= node.until or (fact.until or -inf) > node.until)
             ):
-                yield Clash(rule, fact, ended=node)
+                yield Clash(rule, fact, ended_node=node)
 
 
 CLASHES_BY_FORM: dict[str, Callable[[ConflictRule, list[GraphEdge]], Iterator[Clash]]] = {
-    ConflictRule.Form.SINGLE: single_clashes,
-    ConflictRule.Form.EXCLUSIVE: exclusive_clashes,
-    ConflictRule.Form.AFTER_END: after_end_clashes,
+    ConflictRule.Form.SINGLE: _single_clashes,
+    ConflictRule.Form.EXCLUSIVE: _exclusive_clashes,
+    ConflictRule.Form.AFTER_END: _after_end_clashes,
 }
 
 
@@ -130,11 +131,11 @@ def overlap(a: GraphEdge, b: GraphEdge) -> bool:
 
 
 def first_day(fact: GraphEdge) -> float:
-    return -FOREVER if fact.since is None else fact.since
+    return -inf if fact.since is None else fact.since
 
 
 def last_day(fact: GraphEdge) -> float:
-    return FOREVER if fact.until is None else fact.until
+    return inf if fact.until is None else fact.until
 
 
 def clash_of(rule: ConflictRule, a: GraphEdge, b: GraphEdge) -> Clash:
@@ -146,10 +147,8 @@ def clash_of(rule: ConflictRule, a: GraphEdge, b: GraphEdge) -> Clash:
 
 def close_contradictions_of(facts: Sequence[UUID]) -> None:
     """Close the open contradictions about facts that are no longer believed."""
-    about = Contradiction.objects.filter(
-        Q(first__in=facts) | Q(second__in=facts), state=Contradiction.State.OPEN
-    )
-    about.update(
+    rows = Contradiction.objects.filter(state=Contradiction.State.OPEN)
+    rows.filter(Q(first__in=facts) | Q(second__in=facts)).update(
         state=Contradiction.State.RESOLVED, how=Contradiction.How.GONE, resolved_at=timezone.now()
     )
 
@@ -175,6 +174,9 @@ def open_contradictions(
     rows = Contradiction.objects.filter(world=world, state=Contradiction.State.OPEN).select_related(
         "rule", "first__src", "first__dst", "second__src", "second__dst", "ended"
     )
+    # Entities in the trash are believed no more; a missing second fact or entity is null as well.
+    ends = ("first__src", "first__dst", "second__src", "second__dst", "ended")
+    rows = rows.filter(**{f"{end}__believed_until": None for end in ends})
     if audience is None or audience.is_gm:
         return rows
     edges = GraphEdge.objects.in_world(world).visible_to(audience)

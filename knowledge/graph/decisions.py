@@ -1,10 +1,9 @@
-"""A person decides a contradiction, with a reason."""
+"""Apply a person's decision about a contradiction, with a reason."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from knowledge.graph.fact_store import end_fact, retract_facts
@@ -21,7 +20,7 @@ class Resolution:
     retracted one."""
 
     contradiction: Contradiction
-    flagged: list[GraphEdge]
+    flagged_facts: list[GraphEdge]
 
 
 def resolve_contradiction(
@@ -43,7 +42,7 @@ def resolve_contradiction(
         row = Contradiction.objects.select_for_update(of=("self",)).get(pk=contradiction.pk)
         if row.state != Contradiction.State.OPEN:
             raise Conflict("Somebody has decided this already.")
-        same = same_contradictions(row)
+        same = _same_contradictions(row)
         to_check = [fact for each in same for fact in DECISIONS[how](each, at, reason)]
         Contradiction.objects.filter(pk__in=[each.pk for each in same]).update(
             state=Contradiction.State.RESOLVED,
@@ -56,17 +55,14 @@ def resolve_contradiction(
     return Resolution(row, list({fact.pk: fact for fact in to_check}.values()))
 
 
-def same_contradictions(row: Contradiction) -> list[Contradiction]:
+def _same_contradictions(row: Contradiction) -> list[Contradiction]:
     """Return the open contradictions between the same statements, whichever sources made them."""
-    pairs = [("first", row.first), *([("second", row.second)] if row.second else [])]
-    same = Q(ended=row.ended)
-    for side, fact in pairs:
-        same &= Q(
-            (f"{side}__src", fact.src),
-            (f"{side}__dst", fact.dst),
-            (f"{side}__relation", fact.relation_id),
-        )
-    return list(Contradiction.objects.filter(same, rule=row.rule_id, state=row.state))
+    same = {"rule": row.rule_id, "state": row.state, "ended": row.ended}
+    for side, fact in (("first", row.first), ("second", row.second)):
+        if fact:
+            same[f"{side}__src"], same[f"{side}__dst"] = fact.src, fact.dst
+            same[f"{side}__relation"] = fact.relation_id
+    return list(Contradiction.objects.filter(**same))
 
 
 def keep_first(row: Contradiction, at: float | None, reason: str) -> list[GraphEdge]:

@@ -29,7 +29,9 @@ class EntityLinker:
         """Fetch the entities that `texts` may name and that `audience` may know of."""
         ids = [uuid for text in texts if (uuid := parse_uuid(text))]
         matches = Q(pk__in=ids) | Q(slug__in=texts) | Q(keys__overlap=query_keys(" ".join(texts)))
-        nodes = GraphNode.objects.believed().in_world(world).visible_to(audience).filter(matches)
+        nodes = (
+            GraphNode.objects.believed_now().in_world(world).visible_to(audience).filter(matches)
+        )
         return cls(list(nodes.order_by("name", "pk")[:MAX_CANDIDATES]))
 
     @cached_property

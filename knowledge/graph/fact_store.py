@@ -10,11 +10,13 @@ from knowledge.graph.contradictions import close_contradictions_of
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.schemas import FactOutcome
 from worlds.audiences import Guarded, Visibility
-from worlds.reveals import transfer_reveals
+from worlds.reveals import entries_in_force, transfer_reveals
 
 SOURCE_FIELDS = ("source_kind", "source_ref", "source_note", "confidence")
 FACT_FIELDS = (*SOURCE_FIELDS, "visibility", "known_to", "since", "until")
 """What nodes and edges have in common with the facts of the API (`schemas.Provenance`)."""
+STATEMENT_FIELDS = ("src_id", "relation_id", "dst_id", "label", *FACT_FIELDS)
+"""What a person can edit in an edge: any difference makes a new row."""
 CLAIM_FIELDS = ("src_id", "dst_id", "relation_id", "label", "since", "source_kind", "source_ref")
 """What makes two edges the same claim of the same source."""
 
@@ -23,7 +25,7 @@ def save_fact(fact: GraphEdge) -> FactOutcome:
     """Insert `fact`, unless its source has said exactly this before. It replaces what the source
     said differently."""
     same_claim = {name: getattr(fact, name) for name in CLAIM_FIELDS}
-    current = GraphEdge.objects.believed().filter(**same_claim).first()
+    current = GraphEdge.objects.believed_now().filter(**same_claim).first()
     if current is None:
         fact.save(force_insert=True)
         return FactOutcome(id=fact.pk, outcome="created")
@@ -35,15 +37,18 @@ def save_fact(fact: GraphEdge) -> FactOutcome:
 
 
 def keep_revelations(current: Guarded, new: Guarded) -> None:
-    """Widen `new` to the audiences that the reveal log has opened `known` to: writing a fact
-    again hides nothing."""
-    new.known_to = sorted({*current.known_to, *new.known_to})
-    if current.visibility == Visibility.REVEALED and new.visibility == Visibility.GM:
-        new.visibility = current.visibility
+    """Widen `new` to the audiences that the reveal log has opened `current` to: writing a
+    fact again hides nothing."""
+    revealed_to = set[str]()
+    if current.known_to:
+        revealed_to = set(entries_in_force(current).values_list("audience", flat=True))
+    new.known_to = sorted({*new.known_to, *revealed_to})
+    if revealed_to and new.visibility == Visibility.GM:
+        new.visibility = Visibility.REVEALED
 
 
 def replace_fact(old: GraphEdge, new: GraphEdge) -> None:
-    """Stop believing `known` and insert `new`, believed from the same moment on."""
+    """Stop believing `old` and insert `new`, believed from the same moment on."""
     now = timezone.now()
     # Before the insert: a unique constraint allows one believed row per claim.
     GraphEdge.objects.filter(pk=old.pk).update(believed_until=now)
@@ -57,17 +62,9 @@ def replace_fact(old: GraphEdge, new: GraphEdge) -> None:
 
 
 def end_fact(old: GraphEdge, day: float) -> GraphEdge:
-    """Replace `known` by a row that says it was valid until `day`, and return that row."""
-    new = GraphEdge(
-        world_id=old.world_id,
-        src_id=old.src_id,
-        dst_id=old.dst_id,
-        relation_id=old.relation_id,
-        src_kind=old.src_kind,
-        dst_kind=old.dst_kind,
-        label=old.label,
-        **{**{name: getattr(old, name) for name in FACT_FIELDS}, "until": day},
-    )
+    """Replace `old` by a row that says it was valid until `day`, and return that row."""
+    copied = ("world_id", "src_kind", "dst_kind", *STATEMENT_FIELDS)
+    new = GraphEdge(**{**{name: getattr(old, name) for name in copied}, "until": day})
     replace_fact(old, new)
     return new
 
@@ -75,7 +72,7 @@ def end_fact(old: GraphEdge, day: float) -> GraphEdge:
 def retract_facts(facts: Sequence[GraphEdge], *, because: str) -> list[GraphEdge]:
     """Stop believing `facts`. Flag the facts that rest on them, and return these."""
     ids = [fact.pk for fact in facts]
-    GraphEdge.objects.believed().filter(pk__in=ids).update(believed_until=timezone.now())
+    GraphEdge.objects.believed_now().filter(pk__in=ids).update(believed_until=timezone.now())
     close_contradictions_of(ids)
     to_check = dependants(ids)
     for fact in to_check:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Max, Min, Q, QuerySet
+from django.db.models import Count, Max, Min
 
-from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.models import GraphEdge
 from knowledge.graph.postgres_store import edges_between, neighbors
 from knowledge.graph.presenters import to_node_out
 from knowledge.graph.protocol import View
@@ -29,30 +29,16 @@ def surroundings(view: View, center: UUID, depth: int) -> Subgraph:
 def best_connected(view: View) -> Subgraph:
     """Return the entities with the most facts on the day of `view`, and the facts among them.
     Raises `TooBroad`."""
-    visible = visible_nodes(view)
-    edges = GraphEdge.objects.believed().in_world(view.world).visible_to(view.audience)
-    edges = edges.filter(valid_on(view.at), src__in=visible, dst__in=visible)
+    # order_by() clears the default order, which would become part of GROUP BY.
+    edges = view.facts().valid_on(view.at).order_by()
     degree: Counter[UUID] = Counter()
     for end in ("src", "dst"):
-        # order_by() clears the default order, which would become part of GROUP BY.
-        counts = edges.order_by().values_list(end).annotate(count=Count("pk"))
-        degree.update(dict(counts))
+        degree.update(dict(edges.values_list(end).annotate(count=Count("pk"))))
     ids = [pk for pk, _count in degree.most_common(MOST_DRAWN)]
     fields = ("id", "kind", "slug", "name", "since", "until")
-    nodes = [to_node_out(row) for row in visible.filter(pk__in=ids).values(*fields)]
-    return nodes, edges_between(view, ids)
-
-
-def visible_nodes(view: View) -> "QuerySet[GraphNode]":
-    nodes: QuerySet[GraphNode] = GraphNode.objects.in_world(view.world).visible_to(view.audience)
-    return nodes
-
-
-def valid_on(day: float | None) -> Q:
-    """Facts that are valid on a world day; without one, those that have no known end."""
-    if day is None:
-        return Q(until=None)
-    return Q(Q(since=None) | Q(since__lte=day), Q(until=None) | Q(until__gt=day))
+    nodes = [to_node_out(row) for row in view.entities().filter(pk__in=ids).values(*fields)]
+    # Only between entities of the page: one that is hidden has visible facts all the same.
+    return nodes, edges_between(view, [node.id for node in nodes])
 
 
 def day_range(view: View) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ RELATION_LABELS = {
     "ENEMY_OF": _("is an enemy of"),
     "PART_OF": _("is part of"),
     "INVOLVES": _("involves"),
-    "RELATES_TO": _("has to do with"),
+    "RELATES_TO": _("is related to"),
 }
 
 

@@ -1,18 +1,14 @@
 """A person writes or corrects a fact by hand. A correction is a new row that records who wrote
 it and why."""
 
-from typing import Any
-
 from django.db import transaction
 
-from knowledge.graph.fact_store import FACT_FIELDS, replace_fact
+from knowledge.graph.fact_store import STATEMENT_FIELDS, replace_fact
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import lock_graph, stored_form
 from retrieval.errors import Conflict
 from retrieval.models import uuid7
-
-STATEMENT_FIELDS = ("src_id", "relation_id", "dst_id", "label", *FACT_FIELDS)
 
 
 @transaction.atomic
@@ -21,26 +17,21 @@ def save_manual_fact(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdg
     that replaces the old one; if only the flag differs, the flag alone is saved. Raises
     `Conflict` if somebody replaced or retracted the edge in the meantime."""
     lock_graph(edge.world)
-    relation, edge.src, edge.dst = stored_form(
-        Relations.load(), edge.relation_id, edge.src, edge.dst
-    )
+    relations = Relations.load()
+    relation, edge.src, edge.dst = stored_form(relations, edge.relation_id, edge.src, edge.dst)
     edge.relation_id = relation.code
     edge.src_kind, edge.dst_kind = edge.src.kind, edge.dst.kind
     if edge._state.adding:
         edge.edited_by = by[:150]
         edge.save(force_insert=True)
         return edge
-    current = GraphEdge.objects.believed().filter(pk=edge.pk).select_for_update().first()
+    current = GraphEdge.objects.believed_now().filter(pk=edge.pk).select_for_update().first()
     if current is None:
         raise Conflict("Somebody has changed or retracted this fact meanwhile: open it again.")
-    if statement_of(current) == statement_of(edge):
+    if all(getattr(current, name) == getattr(edge, name) for name in STATEMENT_FIELDS):
         edge.save(update_fields=["flag"])
         return edge
     edge.pk, edge._state.adding = uuid7(), True
     edge.edited_by, edge.edited_because = by[:150], because[:400]
     replace_fact(current, edge)
     return edge
-
-
-def statement_of(edge: GraphEdge) -> list[Any]:
-    return [getattr(edge, name) for name in STATEMENT_FIELDS]

@@ -111,7 +111,7 @@ def rebuild_mirror(neo: Neo4j) -> tuple[int, int]:
 
 
 def start_mirroring() -> None:
-    """From now on the triggers fill the outbox."""
+    """Make the triggers write each change to the outbox from now on."""
     with transaction.atomic(), connection.cursor() as cursor:
         # Waits for transactions whose writes were not recorded; without it a rebuild could miss
         # them.
@@ -132,12 +132,12 @@ def find_differences(neo: Neo4j) -> list[str]:
     own_nodes = {row["id"]: (row, row["kind"]) for row in nodes}
     own_edges = {row["id"]: (row, row["relation"], row["src"], row["dst"]) for row in edges}
     neo_nodes = {
-        found["row"]["id"]: (found["row"], *found["labels"])
-        for found in fetch_all(neo, cypher.ALL_NODES)
+        record["row"]["id"]: (record["row"], *record["labels"])
+        for record in fetch_all(neo, cypher.ALL_NODES)
     }
     neo_edges = {
-        found["row"]["id"]: (found["row"], found["relation"], found["src"], found["dst"])
-        for found in fetch_all(neo, cypher.ALL_EDGES)
+        record["row"]["id"]: (record["row"], record["relation"], record["src"], record["dst"])
+        for record in fetch_all(neo, cypher.ALL_EDGES)
     }
     return [*differences("node", own_nodes, neo_nodes), *differences("edge", own_edges, neo_edges)]
 

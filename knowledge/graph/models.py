@@ -15,9 +15,10 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.graph.querysets import FactQuerySet
 from retrieval.models import uuid7
 from retrieval.text import name_keys
-from worlds.audiences import Guarded, GuardedQuerySet, Visibility
+from worlds.audiences import Guarded, Visibility
 from worlds.models import World
 
 
@@ -54,9 +55,9 @@ class GraphRelation(models.Model):
         related_name="inverses",
         verbose_name=_("stored as the inverse of"),
     )
-    symmetric = models.BooleanField(_("holds both ways"), default=False)
+    symmetric = models.BooleanField(_("symmetric"), default=False)
     transitive = models.BooleanField(_("transitive"), default=False)
-    acyclic = models.BooleanField(_("without cycles"), default=False)
+    acyclic = models.BooleanField(_("acyclic"), default=False)
 
     class Meta:
         verbose_name = _("relation")
@@ -73,14 +74,13 @@ class GraphRelation(models.Model):
 
 
 class GraphJoin(models.Model):
-    """Which kinds a relation may join. A foreign key refuses any other edge
-    (`edge_kinds_allowed`)."""
+    """Two kinds that a relation may join. A foreign key (`edge_kinds_allowed`) refuses others."""
 
     relation = models.ForeignKey(
         GraphRelation, models.CASCADE, related_name="joins", verbose_name=_("relation")
     )
-    src_kind = models.CharField(_("from"), max_length=10, choices=NodeKind)
-    dst_kind = models.CharField(_("to"), max_length=10, choices=NodeKind)
+    src_kind = models.CharField(_("source entity"), max_length=10, choices=NodeKind)
+    dst_kind = models.CharField(_("target entity"), max_length=10, choices=NodeKind)
 
     class Meta:
         verbose_name = _("allowed edge")
@@ -94,11 +94,6 @@ class GraphJoin(models.Model):
         return f"{self.src_kind} {self.relation_id} {self.dst_kind}"
 
 
-class FactQuerySet(GuardedQuerySet):
-    def believed(self) -> "FactQuerySet":
-        return self.filter(believed_until=None)
-
-
 class GraphFactBase(Guarded):
     """Source, confidence, validity in world days, and the real time for which the row was
     believed."""
@@ -108,16 +103,18 @@ class GraphFactBase(Guarded):
         _("source"), max_length=10, choices=SourceKind, default=SourceKind.EDITOR
     )
     source_ref = models.CharField(_("source id"), max_length=200, blank=True, default="")
-    source_note = models.TextField(_("what the source says"), blank=True, default="")
+    source_note = models.TextField(_("source text"), blank=True, default="")
     confidence = models.FloatField(
         _("confidence"), default=1.0, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
-    since = models.FloatField(_("since (world day)"), null=True, blank=True)
-    until = models.FloatField(_("until (world day)"), null=True, blank=True)
+    since = models.FloatField(_("since (in-world day)"), null=True, blank=True)
+    until = models.FloatField(_("until (in-world day)"), null=True, blank=True)
     believed_from = models.DateTimeField(_("believed from"), default=timezone.now, editable=False)
     believed_until = models.DateTimeField(
         _("believed until"), null=True, blank=True, editable=False
     )
+
+    objects = FactQuerySet.as_manager()
 
     class Meta:
         abstract = True
@@ -162,8 +159,6 @@ class GraphNode(GraphFactBase):
         verbose_name=_("lore entry"),
     )
 
-    objects = FactQuerySet.as_manager()
-
     class Meta(GraphFactBase.Meta):
         verbose_name = _("entity")
         verbose_name_plural = _("entities")
@@ -187,7 +182,11 @@ class GraphEdge(GraphFactBase):
     that say the same are two rows, so that either can be retracted."""
 
     src = models.ForeignKey(
-        GraphNode, models.CASCADE, related_name="facts_from", verbose_name=_("from"), db_index=False
+        GraphNode,
+        models.CASCADE,
+        related_name="facts_from",
+        verbose_name=_("source entity"),
+        db_index=False,
     )
     relation = models.ForeignKey(
         GraphRelation,
@@ -197,35 +196,40 @@ class GraphEdge(GraphFactBase):
         db_index=False,
     )
     dst = models.ForeignKey(
-        GraphNode, models.CASCADE, related_name="facts_to", verbose_name=_("to"), db_index=False
+        GraphNode,
+        models.CASCADE,
+        related_name="facts_to",
+        verbose_name=_("target entity"),
+        db_index=False,
     )
     label = models.CharField(
-        _("in what way"), max_length=80, blank=True, default="", help_text=_("leads, sister of, …")
+        _("nature of the relation"),
+        max_length=80,
+        blank=True,
+        default="",
+        help_text=_("For example: leads, sister of."),
     )
     src_kind = models.CharField(max_length=10, choices=NodeKind, editable=False)
     dst_kind = models.CharField(max_length=10, choices=NodeKind, editable=False)
     rests_on = models.ManyToManyField(
-        "self", symmetrical=False, related_name="dependants", blank=True, verbose_name=_("rests on")
+        "self", symmetrical=False, related_name="dependants", blank=True, verbose_name=_("based on")
     )
     replaces = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="replaced_by", editable=False
     )
     flag = models.CharField(
-        _("to be checked"),
+        _("needs review"),
         max_length=200,
         blank=True,
         default="",
-        help_text=_("Why a person should look at it again."),
+        help_text=_("Why a person should review it."),
     )
-
     edited_by = models.CharField(
-        _("written by"), max_length=150, blank=True, default="", editable=False
+        _("recorded by"), max_length=150, blank=True, default="", editable=False
     )
     edited_because = models.CharField(
-        _("why it was changed"), max_length=400, blank=True, default="", editable=False
+        _("reason for the change"), max_length=400, blank=True, default="", editable=False
     )
-
-    objects = FactQuerySet.as_manager()
 
     def visibility_changed(self) -> None:
         """Hide the rows that this fact replaced from everybody to whom the fact itself is
@@ -283,12 +287,12 @@ class ConflictRule(models.Model):
     off."""
 
     class Form(models.TextChoices):
-        SINGLE = "single", _("One at a time from each entity")
-        EXCLUSIVE = "exclusive", _("Two relations exclude each other")
-        AFTER_END = "after_end", _("Nothing new after the entity's end")
+        SINGLE = "single", _("At most one at a time per entity")
+        EXCLUSIVE = "exclusive", _("Two mutually exclusive relations")
+        AFTER_END = "after_end", _("No new facts after the entity's end")
 
     code = models.SlugField(_("code"), max_length=40, primary_key=True)
-    form = models.CharField(_("form"), max_length=10, choices=Form)
+    form = models.CharField(_("rule type"), max_length=10, choices=Form)
     relation = models.ForeignKey(
         GraphRelation, models.CASCADE, related_name="+", verbose_name=_("relation")
     )
@@ -298,9 +302,9 @@ class ConflictRule(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        verbose_name=_("excludes"),
+        verbose_name=_("excluded relation"),
     )
-    says = models.CharField(_("what it says"), max_length=200)
+    says = models.CharField(_("statement"), max_length=200)
     active = models.BooleanField(_("active"), default=True)
 
     class Meta:
@@ -324,16 +328,16 @@ class Contradiction(models.Model):
     stay until a person decides."""
 
     class State(models.TextChoices):
-        OPEN = "open", _("Open")
+        OPEN = "open", _("Unresolved")
         RESOLVED = "resolved", _("Resolved")
 
     class How(models.TextChoices):
-        KEEP_FIRST = "keep_first", _("Keep the first from a time on")
-        KEEP_SECOND = "keep_second", _("Keep the second from a time on")
+        KEEP_FIRST = "keep_first", _("Keep the first from a given day")
+        KEEP_SECOND = "keep_second", _("Keep the second from a given day")
         KEEP_BOTH = "keep_both", _("Keep both")
         RETRACT_FIRST = "retract_first", _("Retract the first")
         RETRACT_SECOND = "retract_second", _("Retract the second")
-        GONE = "gone", _("Settled by another change")
+        GONE = "gone", _("Resolved by another change")
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     world = models.ForeignKey(
@@ -359,14 +363,14 @@ class Contradiction(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        verbose_name=_("entity that had ended"),
+        verbose_name=_("ended entity"),
     )
     state = models.CharField(_("state"), max_length=10, choices=State, default=State.OPEN)
     how = models.CharField(_("decision"), max_length=16, choices=How, blank=True, default="")
     reason = models.TextField(_("reason"), blank=True, default="")
     resolved_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
-    opened_at = models.DateTimeField(_("opened"), auto_now_add=True)
-    resolved_at = models.DateTimeField(_("decided"), null=True, blank=True)
+    opened_at = models.DateTimeField(_("found at"), auto_now_add=True)
+    resolved_at = models.DateTimeField(_("decided at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("contradiction")

@@ -1,4 +1,4 @@
-"""How rows of PostgreSQL look in Neo4j, and the writes that copy and delete them there."""
+"""The form of PostgreSQL rows in Neo4j, and the writes that copy and delete them there."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -45,21 +45,20 @@ def to_microseconds(moment: datetime) -> int:
 
 def create_schema(neo: Neo4j) -> None:
     """Create the constraints and indexes that the statements rely on."""
-    for statement in (*cypher.SCHEMA, *(cypher.index_edges(code) for code in relation_codes())):
+    for statement in (*cypher.SCHEMA, *map(cypher.index_edges, relation_codes())):
         neo.run(statement)
 
 
 def relation_codes() -> list[str]:
-    stored = GraphRelation.objects.filter(stored_as=None)
-    return list(stored.order_by("code").values_list("code", flat=True))
+    relations = GraphRelation.objects.filter(stored_as=None)
+    return list(relations.order_by("code").values_list("code", flat=True))
 
 
 def copy_rows(neo: Neo4j, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
     """Create or update these rows in Neo4j in one transaction. Raises RuntimeError if an edge's
     node is missing there."""
+    # A statement names its label or relationship type, so there is one per kind and relation.
     node_rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    # A statement names its label or relationship type, so there is one per kind and relation; nodes
-    # come first.
     for node in nodes:
         node_rows[cypher.merge_nodes(node.kind)].append(to_node_row(node))
     edge_rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -67,6 +66,7 @@ def copy_rows(neo: Neo4j, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]
         edge_rows[cypher.merge_edges(edge.relation_id)].append(to_edge_row(edge))
 
     async def merge(tx: neo4j.AsyncManagedTransaction) -> None:
+        # Nodes first: an edge is merged between nodes that exist.
         for statement, batch in node_rows.items():
             await (await tx.run(statement, rows=batch)).consume()
         for statement, batch in edge_rows.items():

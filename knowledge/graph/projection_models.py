@@ -18,9 +18,12 @@ class GraphOutbox(models.Model):
     written_at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        verbose_name = _("change to mirror")
-        verbose_name_plural = _("changes to mirror")
+        verbose_name = _("pending projection change")
+        verbose_name_plural = _("pending projection changes")
         indexes = [models.Index(fields=["world"], name="outbox_world")]
+
+    def __str__(self) -> str:
+        return f"{self.node_id or self.edge_id} {self.written_at:%Y-%m-%d %H:%M}"
 
 
 class GraphMirror(models.Model):
@@ -35,3 +38,6 @@ class GraphMirror(models.Model):
     class Meta:
         verbose_name = _("projection of the graph")
         verbose_name_plural = _("projections of the graph")
+
+    def __str__(self) -> str:
+        return self.name

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.querysets import FactQuerySet
 from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, UpsertResult
 from retrieval.errors import Invalid, Problem
 from worlds.audiences import PUBLIC, Audience
@@ -24,6 +26,17 @@ class View:
     audience: Audience = PUBLIC
     at: float | None = None
     believed_at: datetime | None = None
+
+    def entities(self) -> FactQuerySet:
+        """Return the entities that the view shows."""
+        nodes = GraphNode.objects.believed_at(self.believed_at)
+        return nodes.in_world(self.world).visible_to(self.audience)
+
+    def facts(self) -> FactQuerySet:
+        """Return the facts, of any world day, between entities that the view shows."""
+        edges = GraphEdge.objects.believed_at(self.believed_at).in_world(self.world)
+        facts = edges.visible_to(self.audience).select_related("src", "dst")
+        return facts.filter(src__in=self.entities(), dst__in=self.entities())
 
 
 class GraphStore(Protocol):

@@ -125,10 +125,6 @@ class GraphPath(ResponseModel):
     edges: list[EdgeOut] = []
     degraded: list[str] = []
 
-    @property
-    def length(self) -> int | None:
-        return len(self.edges) if self.nodes else None
-
 
 class ContradictionOut(ResponseModel):
     id: UUID

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 from django.utils.text import slugify
 
 from knowledge.graph.ancestry import ancestors
@@ -58,33 +58,38 @@ def lock_graph(world: World) -> None:
 
 @dataclass
 class Batch:
-    """Facts on their way into one world, with the relations that validate them."""
+    """One write of facts into a world, with the relations that validate them."""
 
     world: World
     relations: Relations = field(default_factory=Relations.load)
 
     def write(self, facts: Sequence[GraphFact]) -> UpsertResult:
-        nodes = [self.write_node(fact.node) for fact in facts if fact.node]
+        nodes = [self._write_node(fact.node) for fact in facts if fact.node]
         edge_facts = [fact.edge for fact in facts if fact.edge]
         # Names are resolved after the nodes are written: an edge may name a node of its own batch.
         linker = EntityLinker.for_texts(
             self.world, [str(end) for edge in edge_facts for end in (edge.src, edge.dst)]
         )
-        edges = [self.write_edge(fact, linker) for fact in edge_facts]
+        edges = [self._write_edge(fact, linker) for fact in edge_facts]
         conflicts = record_contradictions(
             self.world, edges=[edge.id for edge in edges], nodes=[node.id for node in nodes]
         )
         return UpsertResult(nodes=nodes, edges=edges, conflicts=conflicts)
 
-    def write_node(self, fact: NodeFact) -> FactOutcome:
-        values = {name: getattr(fact, name) for name in NODE_FIELDS}
+    def _write_node(self, fact: NodeFact) -> FactOutcome:
+        """Create the node, or change the one that exists by the fields that are sent."""
         current = self._find_node(fact)
+        names = [name for name in NODE_FIELDS if current is None or name in fact.model_fields_set]
+        values = {name: getattr(fact, name) for name in names}
         if current is None:
             identity = {"id": fact.id} if fact.id else {}
-            slug = fact.slug or free_slug(self.world, fact.name)
+            slug = fact.slug or _free_slug(self.world, fact.name)
             node = GraphNode.objects.create(world=self.world, slug=slug, **identity, **values)
             return FactOutcome(id=node.pk, outcome="created")
-        guard = GraphNode(visibility=fact.visibility, known_to=fact.known_to)
+        guard = GraphNode(
+            visibility=values.get("visibility", current.visibility),
+            known_to=values.get("known_to", current.known_to),
+        )
         keep_revelations(current, guard)
         values |= {"visibility": guard.visibility, "known_to": guard.known_to}
         if all(getattr(current, name) == value for name, value in values.items()):
@@ -96,16 +101,15 @@ class Batch:
 
     def _find_node(self, fact: NodeFact) -> GraphNode | None:
         """Find the node by id, else by slug; without either, by kind and exact name."""
-        by_id: GraphNode | None = GraphNode.objects.filter(pk=fact.id).first() if fact.id else None
-        if by_id and by_id.world_id != self.world.pk:
+        node: GraphNode | None = GraphNode.objects.filter(pk=fact.id).first() if fact.id else None
+        if node and node.world_id != self.world.pk:
             raise NotFound(f"There is no entity {fact.id} here.")
-        if by_id or (fact.id and not fact.slug):
-            return by_id
-        key = {"slug": fact.slug} if fact.slug else {"kind": fact.kind, "name": fact.name}
-        node: GraphNode | None = GraphNode.objects.filter(world=self.world, **key).first()
+        if node is None and (fact.slug or not fact.id):
+            key = {"slug": fact.slug} if fact.slug else {"kind": fact.kind, "name": fact.name}
+            node = GraphNode.objects.believed_now().filter(world=self.world, **key).first()
         return node
 
-    def write_edge(self, fact: EdgeFact, linker: EntityLinker) -> FactOutcome:
+    def _write_edge(self, fact: EdgeFact, linker: EntityLinker) -> FactOutcome:
         src, dst = linker.resolve(fact.src), linker.resolve(fact.dst)
         self.relations.require_joinable(fact.relation, src.kind, dst.kind)
         if src.pk == dst.pk:
@@ -127,24 +131,21 @@ class Batch:
         )
         result = save_fact(edge)
         if fact.succeeds and fact.since is not None:
-            end_predecessors(edge, fact.since)
+            _end_predecessors(edge, fact.since)
         if result.outcome != "unchanged":
-            self._link_basis(edge, fact.rests_on)
+            rows = GraphEdge.objects.filter(world=self.world, pk__in=fact.rests_on)
+            basis = set(rows.values_list("pk", flat=True))
+            if missing := set(fact.rests_on) - basis:
+                raise NotFound(f"rests_on: no fact {', '.join(map(str, sorted(missing)))} here.")
+            edge.rests_on.add(*basis)
         return result
-
-    def _link_basis(self, edge: GraphEdge, ids: Sequence[UUID]) -> None:
-        rows = GraphEdge.objects.filter(world=self.world, pk__in=ids)
-        basis = set(rows.values_list("pk", flat=True))
-        if missing := set(ids) - basis:
-            raise NotFound(f"rests_on: no fact {', '.join(map(str, sorted(missing)))} here.")
-        edge.rests_on.add(*basis)
 
 
 def stored_form(
     relations: Relations, code: str, src: GraphNode, dst: GraphNode
 ) -> tuple[Relation, GraphNode, GraphNode]:
-    """Return the one form in which this edge is stored: inverses turned round, symmetric ones
-    from the lesser id."""
+    """Return the one form in which this edge is stored: an inverse relation reversed, a symmetric
+    one from the lesser id to the greater."""
     relation = relations.require(code)
     if relation.stored_as:
         return relations.require(relation.stored_as), dst, src
@@ -153,7 +154,7 @@ def stored_form(
     return relation, src, dst
 
 
-def free_slug(world: World, name: str) -> str:
+def _free_slug(world: World, name: str) -> str:
     slug = slugify(name, allow_unicode=True)[:110] or "entity"
     same_start = GraphNode.objects.filter(world=world, slug__startswith=slug)
     slugs = set(same_start.values_list("slug", flat=True))
@@ -161,14 +162,12 @@ def free_slug(world: World, name: str) -> str:
     return next(each for each in (slug, *candidates) if each not in slugs)
 
 
-def end_predecessors(fact: GraphEdge, day: float) -> None:
+def _end_predecessors(fact: GraphEdge, day: float) -> None:
     """End on `day` the earlier facts of the same relation from the same entity."""
-    earlier = GraphEdge.objects.believed().filter(
-        src=fact.src, relation=fact.relation_id, until=None
-    )
-    for edge in earlier.exclude(dst=fact.dst).select_for_update():
-        if edge.since is None or edge.since < day:
-            end_fact(edge, day)
+    same = GraphEdge.objects.believed_now().filter(src=fact.src, relation=fact.relation_id)
+    earlier = same.filter(Q(since=None) | Q(since__lt=day), until=None).exclude(dst=fact.dst)
+    for edge in earlier.select_for_update():
+        end_fact(edge, day)
 
 
 def replace_source_facts(
@@ -177,7 +176,7 @@ def replace_source_facts(
     """Write what a new version of a source says, and retract what only its earlier version said."""
     with transaction.atomic():
         result = upsert_facts(world, facts)
-        of_source = GraphEdge.objects.believed().filter(
+        of_source = GraphEdge.objects.believed_now().filter(
             world=world, source_kind=source.source_kind, source_ref=source.source_ref
         )
         obsolete = list(of_source.exclude(pk__in=[fact.id for fact in result.edges]))

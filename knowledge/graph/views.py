@@ -13,13 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from knowledge.graph.decisions import resolve_contradiction
-from knowledge.graph.graph_page import (
-    Subgraph,
-    best_connected,
-    day_range,
-    surroundings,
-    visible_nodes,
-)
+from knowledge.graph.graph_page import Subgraph, best_connected, day_range, surroundings
 from knowledge.graph.labels import relation_label
 from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
 from knowledge.graph.protocol import TooBroad, View
@@ -46,22 +40,19 @@ class FactRow:
 @page
 def graph(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """Show the surroundings of an entity, or the best connected entities of the world."""
-    at, depth = (
-        parse_number(request.GET.get("at")),
-        int(parse_number(request.GET.get("depth")) or 1),
-    )
+    at = parse_number(request.GET.get("at"))
+    depth = int(parse_number(request.GET.get("depth")) or 1)
     view = View(viewer.world, viewer.audience, at=at)
-    entities, ref = visible_nodes(view), request.GET.get("around", "")
+    entities, ref = view.entities(), request.GET.get("around", "")
     center = entities.filter(Q(slug=ref) | Q(name__iexact=ref)).first() if ref else None
     subgraph: Subgraph = ((), ())
     try:
-        subgraph = (
-            surroundings(view, center.pk, min(depth, max(DEPTHS)))
-            if center
-            else best_connected(view)
-        )
+        if center:
+            subgraph = surroundings(view, center.pk, min(depth, max(DEPTHS)))
+        else:
+            subgraph = best_connected(view)
     except TooBroad:
-        text = _("There is too much around here to draw in time: choose fewer steps.")
+        text = _("The graph is too large to draw in time. Choose fewer steps.")
         messages.error(request, text, "bad")
     days = (day for edge in subgraph[1] for day in (edge.since, edge.until))
     return render_page(
@@ -73,14 +64,14 @@ def graph(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         depths=DEPTHS,
         at=at,
         span=day_range(view),
-        drawing=drawing_data(subgraph, center),
-        sentences=fact_rows(subgraph),
+        drawing=_drawing_data(subgraph, center),
+        sentences=_fact_rows(subgraph),
         dates=names_of_days(viewer.world, viewer.audience, days),
         entities=entities.order_by("name").values_list("slug", "name")[:MOST_SUGGESTED],
     )
 
 
-def drawing_data(subgraph: Subgraph, center: GraphNode | None) -> dict[str, Any]:
+def _drawing_data(subgraph: Subgraph, center: GraphNode | None) -> dict[str, Any]:
     """Return the elements in the shape that static/memory37/graph.js reads."""
     nodes, edges = subgraph
     return {
@@ -106,19 +97,14 @@ def drawing_data(subgraph: Subgraph, center: GraphNode | None) -> dict[str, Any]
     }
 
 
-def fact_rows(subgraph: Subgraph) -> list[FactRow]:
+def _fact_rows(subgraph: Subgraph) -> list[FactRow]:
     nodes = {node.id: node for node in subgraph[0]}
-    rows = [
-        FactRow(
-            nodes[edge.src],
-            relation_label(edge.relation, edge.label),
-            nodes[edge.dst],
-            edge.since,
-            edge.until,
-        )
-        for edge in subgraph[1]
-        if edge.src in nodes and edge.dst in nodes
-    ]
+    rows = []
+    for edge in subgraph[1]:
+        if edge.src in nodes and edge.dst in nodes:
+            words = relation_label(edge.relation, edge.label)
+            src, dst = nodes[edge.src], nodes[edge.dst]
+            rows.append(FactRow(src, words, dst, edge.since, edge.until))
     return sorted(rows, key=lambda row: (row.source.name, row.words, row.target.name))
 
 
@@ -145,11 +131,13 @@ def decide(request: HttpRequest, viewer: Viewer, contradiction: str) -> HttpResp
     except Problem as problem:
         messages.error(request, problem.detail, extra_tags="bad")
     else:
-        text = _("Decided.")
-        if resolution.flagged:
+        text = _("Decision saved.")
+        if facts := "; ".join(map(str, resolution.flagged_facts[:5])):
             text = _(
-                "Decided. These facts rested on a retracted one and are flagged: %(facts)s"
-            ) % {"facts": "; ".join(map(str, resolution.flagged[:5]))}
+                "Decision saved. These facts depended on a retracted fact and are flagged for "
+                "review: %(facts)s"
+            )
+            text %= {"facts": facts}
         messages.success(request, text, extra_tags="good")
     return HttpResponseRedirect(reverse("inbox", args=[viewer.world.slug]))
 
@@ -159,5 +147,5 @@ def decide(request: HttpRequest, viewer: Viewer, contradiction: str) -> HttpResp
 def remove_flag(request: HttpRequest, viewer: Viewer, fact: str) -> HttpResponse:
     """Remove the flag of a fact that a game master has checked."""
     GraphEdge.objects.in_world(viewer.world).filter(pk=fact).update(flag="")
-    messages.success(request, _("It is no longer flagged."), extra_tags="good")
+    messages.success(request, _("The flag was removed."), extra_tags="good")
     return HttpResponseRedirect(reverse("inbox", args=[viewer.world.slug]))

@@ -2,5 +2,4 @@
 none.
 
 Imported text is for the game master alone unless the caller, or a file of our own export, says
-otherwise.
-"""
+otherwise."""

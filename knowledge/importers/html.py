@@ -1,6 +1,5 @@
-"""HTML of other tools' editors as Markdown: headings, lists, emphasis, tables; the rest as plain
-text.
-"""
+"""Convert HTML to Markdown: headings, lists, emphasis, tables, links, pictures; the rest as plain
+text."""
 
 import re
 from html.parser import HTMLParser
@@ -8,12 +7,19 @@ from html.parser import HTMLParser
 BLOCKS = {"p", "div", "section", "article", "blockquote", "ul", "ol", "table", "tr", "figure"}
 MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "s": "~~"}
 INVISIBLE = {"script", "style", "head", "template"}
+HEADINGS = {f"h{level}": f"\n\n{'#' * level} " for level in range(1, 7)}
+OPENING = (
+    {"li": "\n- ", "br": "\n", "hr": "\n\n---\n\n", "td": "| ", "th": "| "}
+    | dict.fromkeys(BLOCKS, "\n\n")
+    | HEADINGS
+    | MARKS
+)
+CLOSING = dict.fromkeys([*BLOCKS, *HEADINGS], "\n\n") | {"td": " ", "th": " "} | MARKS
+"""What the start and the end of an element become; other elements leave only their text."""
 
 
 def html_to_markdown(html: str) -> str:
-    """Return the text of `html`. `<section class="secret">` that is not revealed becomes a secret
-    block.
-    """
+    """Return Markdown. An unrevealed `<section class="secret">` becomes a secret block."""
     writer = MarkdownWriter()
     writer.feed(html)
     writer.close()
@@ -29,6 +35,7 @@ class MarkdownWriter(HTMLParser):
         self.out: list[str] = []
         self.invisible_depth = 0
         self.secrets: list[bool] = []
+        self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in INVISIBLE:
@@ -37,28 +44,25 @@ class MarkdownWriter(HTMLParser):
             classes = str(dict(attrs).get("class") or "").split()
             self.secrets.append("secret" in classes and "revealed" not in classes)
             self.out.append("\n\n:::secret\n\n" if self.secrets[-1] else "\n\n")
-        elif len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
-            self.out.append(f"\n\n{'#' * int(tag[1])} ")
-        elif tag == "li":
-            self.out.append("\n- ")
-        elif tag == "br":
-            self.out.append("\n")
-        elif tag == "hr":
-            self.out.append("\n\n---\n\n")
-        elif tag in ("td", "th"):
-            self.out.append("| ")
+        elif tag == "img":
+            picture = dict(attrs)
+            self.out.append(f"![{picture.get('alt') or ''}](<{picture.get('src') or ''}>)")
+        elif tag == "a":
+            self.addresses.append(str(dict(attrs).get("href") or ""))
+            self.out.append("[" if self.addresses[-1] else "")
         else:
-            self.out.append("\n\n" if tag in BLOCKS else MARKS.get(tag, ""))
+            self.out.append(OPENING.get(tag, ""))
 
     def handle_endtag(self, tag: str) -> None:
         if tag in INVISIBLE:
             self.invisible_depth = max(self.invisible_depth - 1, 0)
         elif tag == "section":
             self.out.append("\n\n:::\n\n" if self.secrets and self.secrets.pop() else "\n\n")
-        elif tag in BLOCKS or (len(tag) == 2 and tag[0] == "h"):
-            self.out.append("\n\n")
+        elif tag == "a":
+            address = self.addresses.pop() if self.addresses else ""
+            self.out.append(f"](<{address}>)" if address else "")
         else:
-            self.out.append(MARKS.get(tag, " " if tag in ("td", "th") else ""))
+            self.out.append(CLOSING.get(tag, ""))
 
     def handle_data(self, data: str) -> None:
         if not self.invisible_depth:

@@ -1,70 +1,112 @@
-"""Folders of Markdown: an Obsidian vault, or our own export."""
+"""Folders of Markdown: an Obsidian vault, plain notes, or our own export."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from knowledge.importers.entry_fields import LoreDraft, fields_except, make_draft, title_from_path
-from knowledge.importers.files import text_files
+from django.utils.translation import gettext as _
+
+from knowledge.importers.drafts import LoreDraft
+from knowledge.importers.entry_fields import fields_except, make_draft, title_from_path
+from knowledge.importers.files import Bundle, SourceFile
+from knowledge.importers.markup import (
+    PictureCollector,
+    adopt_links,
+    adopt_pictures,
+    comments_to_secrets,
+    outside_code,
+)
 from knowledge.schemas import LoreIn
 from retrieval.text import clean_text, slugify, split_front_matter, string_list
 
-COMMENT = re.compile(r"%%(.+?)%%", re.DOTALL)
 INLINE_TAG = re.compile(r"(?:^|\s)#([^\W\d][\w/-]*)")
+OWN_FRONT_MATTER = re.compile(
+    r"\A---\n(?=(?s:.{0,4000})^slug:)(?=(?s:.{0,4000})^visibility:)", re.M
+)
 OWN_FIELDS = set(LoreIn.model_fields) - {"title", "body", "slug", "extra"}
 VAULT_FIELDS = ("title", "kind", "type", "aliases", "alias", "tags", "tag")
+DAYS = ("in_world_at", "in_world_until")
 
 
-def read_vault(path: Path) -> Iterator[LoreDraft]:
-    """Notes of an Obsidian vault. Comments (`%%…%%`) are for the author alone: they become
-    secrets.
-    """
-    for file in text_files(path, ".md", ".markdown"):
-        fields, text = split_front_matter(clean_text(file.text))
-        body = COMMENT.sub(lambda found: f"\n\n:::secret\n{found[1].strip()}\n:::\n\n", text)
-        tags = [*string_list(fields.get("tags") or fields.get("tag")), *INLINE_TAG.findall(body)]
-        in_world = {
-            name: fields[name]
-            for name in ("in_world_at", "in_world_until")
-            if fields.get(name) is not None
-        }
-        if fields.get("in_world_label"):
-            in_world["in_world_label"] = str(fields["in_world_label"])
-        yield make_draft(
-            file.name,
-            title=fields.get("title") or title_from_path(file.path),
-            slug=slugify(title_from_path(file.path)) or None,
-            body=body.strip(),
-            kind=fields.get("kind") or fields.get("type") or file.path.parent.name,
-            aliases=string_list(fields.get("aliases") or fields.get("alias")),
-            tags=[tag.lstrip("#") for tag in dict.fromkeys(tags)],
-            source=f"obsidian:{file.name}",
-            extra=_json_value(fields_except(fields, *VAULT_FIELDS)),
-            **in_world,
-        )
+def is_note(file: SourceFile, _bundle: Bundle) -> int:
+    return 20 if file.text is not None else 0
 
 
-def read_own_markdown(path: Path) -> Iterator[LoreDraft]:
-    """Files of `export_lore --format markdown`: the front matter holds all fields, the audience
-    too.
-    """
-    for file in text_files(path, ".md"):
-        fields, body = split_front_matter(clean_text(file.text))
-        yield make_draft(
-            file.name,
-            title=fields.get("title") or title_from_path(file.path),
-            slug=str(fields.get("slug") or slugify(title_from_path(file.path))),
-            body=body,
-            extra=fields.get("extra") or {},
-            **{name: fields[name] for name in OWN_FIELDS if name in fields},
-        )
+def is_own_markdown(file: SourceFile, _bundle: Bundle) -> int:
+    return 50 if OWN_FRONT_MATTER.search(file.text[:8_000]) else 0
 
 
-def _json_value(value: Any) -> Any:
-    """YAML has dates, JSON does not: they become text."""
-    if isinstance(value, dict):
-        return {str(key): _json_value(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_json_value(each) for each in value]
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+def read_vault(bundle: Bundle) -> Iterator[LoreDraft]:
+    """Read notes of an Obsidian vault. Comments (`%%…%%`) are private, so they become secrets."""
+    for file in bundle.files:
+        with bundle.problems_of(file.name):
+            yield read_note(bundle, file)
+
+
+def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str = "") -> LoreDraft:
+    """Return the draft of one note. `title` is that of a file whose name is not its title."""
+    note_encoding(bundle, file)
+    fields, body = split_front_matter(clean_text(file.text))
+    body_line = line_of_body(file.text, body)
+    pictures = PictureCollector(bundle, file.path.parent.as_posix())
+    body = outside_code(
+        comments_to_secrets(body), lambda text: adopt_links(adopt_pictures(text, pictures))
+    )
+    stem = title or title_from_path(file.path)
+    name = str(fields.get("title") or stem)
+    aliases = string_list(fields.get("aliases") or fields.get("alias"))
+    if name != stem:
+        aliases.append(stem)  # other notes link to the file by its name
+    tags = [*string_list(fields.get("tags") or fields.get("tag"))]
+    tags += [tag for part in [body] for tag in INLINE_TAG.findall(part)]
+    return make_draft(
+        file.name,
+        title=name,
+        slug=slugify(stem) or None,
+        body=body.strip(),
+        body_line=body_line,
+        kind=str(fields.get("kind") or fields.get("type") or ""),
+        folder=bundle.folder_of(file),
+        aliases=[alias for alias in aliases if alias != name],
+        tags=[tag.lstrip("#") for tag in dict.fromkeys(tags)],
+        source=origin or f"obsidian:{file.name}",
+        fields=fields_except(fields, *VAULT_FIELDS, *DAYS, "in_world_label"),
+        pictures=tuple(pictures.pictures),
+        **in_world_fields(fields),
+    )
+
+
+def in_world_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: fields[name] for name in DAYS if fields.get(name) is not None}
+    if fields.get("in_world_label"):
+        values["in_world_label"] = str(fields["in_world_label"])
+    return values
+
+
+def note_encoding(bundle: Bundle, file: SourceFile) -> None:
+    """Tell when a file was not UTF-8: another encoding may be a wrong guess."""
+    if file.encoding != "utf-8":
+        message = _("The file is not UTF-8: read as %(encoding)s. Check its letters.")
+        bundle.note(file.name, message % {"encoding": file.encoding})
+
+
+def line_of_body(text: str, body: str) -> int:
+    """The line of the file at which the body begins; 1 for the first."""
+    return max(1, clean_text(text).count("\n") - body.count("\n") + 1)
+
+
+def read_own_markdown(bundle: Bundle) -> Iterator[LoreDraft]:
+    """Read files of `export_lore --format markdown`: the front matter holds all fields."""
+    for file in bundle.files:
+        with bundle.problems_of(file.name):
+            fields, body = split_front_matter(clean_text(file.text))
+            yield make_draft(
+                file.name,
+                title=fields.get("title") or title_from_path(file.path),
+                slug=str(fields.get("slug") or slugify(title_from_path(file.path))),
+                body=body,
+                body_line=line_of_body(file.text, body),
+                extra=fields.get("extra") or {},
+                is_exact=True,
+                **{name: fields[name] for name in OWN_FIELDS if name in fields},
+            )

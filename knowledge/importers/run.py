@@ -1,124 +1,115 @@
-"""Import lore: read everything, then store all of it or none. A dry run gives the same report and
-stores nothing.
-"""
+"""Read an upload into drafts that can be stored: recognise, read, map, check. Writes nothing."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from django.db import transaction
+from django.utils.translation import gettext as _
 
-from knowledge.importers.entry_fields import LoreDraft, with_unique_slugs
-from knowledge.importers.lorebooks import read_novelai, read_world_info
-from knowledge.importers.markdown import read_own_markdown, read_vault
-from knowledge.importers.tables import read_csv, read_own_json
-from knowledge.importers.tabletops import read_foundry, read_kanka
+from knowledge.importers.drafts import ImportProblem, LoreDraft
+from knowledge.importers.entry_fields import with_unique_slugs
+from knowledge.importers.field_map import ImportMapping
+from knowledge.importers.files import Bundle, open_bundle
+from knowledge.importers.formats import Recognition, read_files, recognise_files
+from knowledge.markup_check import check_fences
 from knowledge.models import Lore
-from knowledge.schemas import LoreIn
-from knowledge.upsert import upsert_lore
-from retrieval.errors import Invalid, Problem
-from retrieval.text import fold_name, link_targets
-from worlds.audiences import Visibility
+from retrieval.errors import Invalid
+from retrieval.text import find_links, fold_name
 from worlds.models import World
 
-FORMATS: dict[str, Callable[[Path], Iterator[LoreDraft]]] = {
-    "obsidian": read_vault,
-    "markdown": read_own_markdown,
-    "json": read_own_json,
-    "sillytavern": read_world_info,
-    "novelai": read_novelai,
-    "kanka": read_kanka,
-    "foundry": read_foundry,
-    "csv": read_csv,
-}
 MOST_ENTRIES = 20_000
 
 
 @dataclass
-class ImportReport:
-    """`outcomes` and `unknown_links` by where an entry came from; unknown: neither in the world nor
-    in the import.
-    """
+class ImportReading:
+    """An upload that was read. `drafts` have unique slugs; `problems` hold every fault of every
+    file."""
 
-    outcomes: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    unknown_links: dict[str, list[str]] = field(default_factory=dict)
-    is_stored: bool = False
+    bundle: Bundle
+    files: list[Recognition]
+    drafts: list[LoreDraft] = field(default_factory=list)
 
     @property
-    def counts(self) -> Counter[str]:
-        return Counter(self.outcomes.values())
+    def problems(self) -> list[ImportProblem]:
+        return self.bundle.problems
+
+    @property
+    def errors(self) -> list[ImportProblem]:
+        return [problem for problem in self.problems if problem.is_error]
 
 
-def import_lore(
-    world: World,
-    path: Path,
-    format: str,
-    *,
-    dry_run: bool = False,
-    visibility: Visibility = Visibility.GM,
-    publish: bool = False,
-) -> ImportReport:
-    """Import `path`. Raises `Invalid` naming file and field when anything cannot be stored; then
-    nothing is.
-
-    `visibility` and `publish` are for new entries that do not say it themselves; private ones stay
-    the game master's."""
-    if format not in FORMATS:
-        raise Invalid(f"Unknown format {format!r}.", candidates=sorted(FORMATS))
-    drafts = with_unique_slugs(list(FORMATS[format](path)))
-    if not drafts:
-        raise Invalid(f"{path} holds nothing that the format {format} knows.")
+def read_upload(
+    path: Path, *, name: str = "", format: str = "", mapping: ImportMapping | None = None
+) -> ImportReading:
+    """Read `path`: a folder, a zip or a file. With a `mapping` the drafts are interpreted. Raises
+    `Invalid` if the whole cannot be read; a single bad file is one of the problems."""
+    bundle = open_bundle(path, name=name)
+    reading = ImportReading(bundle, recognise_files(bundle, format=format))
+    drafts = list(read_files(bundle, reading.files))
     if len(drafts) > MOST_ENTRIES:
-        raise Invalid(f"{len(drafts)} entries are more than {MOST_ENTRIES}: import them in parts.")
-    report = ImportReport(unknown_links=_unknown_links(world, drafts))
-    with transaction.atomic():
-        # Canon first: an entry of a campaign may override an entry of canon from the same import.
-        for draft in sorted(drafts, key=lambda each: each.entry.campaign is not None):
-            entry = _with_defaults(world, draft, visibility=visibility, publish=publish)
-            try:
-                _row, outcome = upsert_lore(world, entry, reason="import")
-            except Problem as problem:
-                message = f"{draft.where}: {problem.detail}"
-                raise Invalid(message, candidates=problem.candidates) from problem
-            report.outcomes[draft.where] = outcome
-            report.notes += [f"{draft.where}: {note}" for note in draft.notes]
-        report.is_stored = not dry_run
-        # Everything is written either way, so that a dry run meets every constraint.
-        if dry_run:
-            transaction.set_rollback(True)
-    return report
+        message = _("%(count)d entries are more than %(most)d: import them in parts.")
+        raise Invalid(message % {"count": len(drafts), "most": MOST_ENTRIES})
+    if mapping is not None:
+        drafts = [draft for each in drafts if (draft := _map(bundle, mapping, each))]
+    reading.drafts = with_unique_slugs(drafts)
+    for draft in reading.drafts:
+        for note in draft.notes:
+            bundle.note(draft.where, note)
+    for found in reading.files:
+        if not found.format:
+            _report_unknown(bundle, found)
+    return reading
 
 
-def _with_defaults(
-    world: World, draft: LoreDraft, *, visibility: Visibility, publish: bool
-) -> LoreIn:
-    """Set audience and status of a new entry. Importing a stored entry again changes neither."""
-    entry = draft.entry
-    rows = Lore.objects.filter(world=world, campaign__slug=entry.campaign, slug=entry.slug)
-    defaults: dict[str, str] = {}
-    if not rows.exists():
-        defaults["visibility"] = Visibility.GM if draft.private else visibility
-        defaults["status"] = "published" if publish else "draft"
-    fields = entry.model_dump(exclude_unset=True)
-    return LoreIn.model_validate({**defaults, **fields, "slug": entry.slug})
+def _map(bundle: Bundle, mapping: ImportMapping, draft: LoreDraft) -> LoreDraft | None:
+    with bundle.problems_of(draft.where, line=draft.body_line):
+        mapped = mapping.apply(draft)
+        if not (flaws := check_fences(mapped.entry.body)):
+            return mapped
+        for flaw in flaws:
+            bundle.report(draft.file, flaw.message, line=draft.body_line + flaw.line - 1)
+    return None
 
 
-def _unknown_links(world: World, drafts: list[LoreDraft]) -> dict[str, list[str]]:
-    names = [(each.entry.slug or "", each.entry.title, *each.entry.aliases) for each in drafts]
+def _report_unknown(bundle: Bundle, found: Recognition) -> None:
+    if not any(problem.file == found.file.name for problem in bundle.problems):
+        bundle.note(found.file.name, _("The file is of no known format: it is left out."))
+
+
+def unknown_links(world: World, drafts: Sequence[LoreDraft]) -> dict[str, list[str]]:
+    """The links to names that neither the world nor the import has, by the source of the entry."""
+    known = {fold_name(name) for draft in drafts for name in names_of(draft)}
     rows = Lore.objects.filter(world=world).values_list("slug", "title", "aliases")
-    names += [(slug, title, *aliases) for slug, title, aliases in rows]
-    names_in_world = {fold_name(name) for group in names for name in group}
+    known |= {fold_name(name) for slug, title, aliases in rows for name in (slug, title, *aliases)}
     unknown: dict[str, list[str]] = {}
     for draft in drafts:
-        targets = link_targets(draft.entry.body)
-        # A vault's link may name the folder as well.
-        missing = [
-            target
-            for target in targets
-            if fold_name(target.rsplit("/", 1)[-1]) not in names_in_world
-        ]
-        if missing:
+        targets = dict.fromkeys(link.name for link in find_links(draft.entry.body))
+        if missing := [name for name in targets if fold_name(name) not in known]:
             unknown[draft.where] = missing
     return unknown
+
+
+def names_of(draft: LoreDraft) -> tuple[str, ...]:
+    return (draft.entry.slug or "", draft.entry.title, *draft.entry.aliases)
+
+
+def shared_names(drafts: Iterable[LoreDraft]) -> list[ImportProblem]:
+    """A note for each name that several entries of the import claim: a link by it is ambiguous."""
+    owners: dict[str, dict[str, LoreDraft]] = {}
+    names: dict[str, str] = {}
+    for draft in drafts:
+        if draft.entry.campaign:
+            continue  # an overlay has the names of the entry that it overrides
+        for name in (draft.entry.title, *draft.entry.aliases):
+            owners.setdefault(fold_name(name), {})[draft.where] = draft
+            names.setdefault(fold_name(name), name)
+    message = _("The name %(name)s is also that of %(others)s: a link by this name is ambiguous.")
+    return [
+        ImportProblem(
+            claims[0].file,
+            message % {"name": names[key], "others": ", ".join(each.where for each in claims[1:4])},
+            is_error=False,
+        )
+        for key, by_source in owners.items()
+        if len(claims := list(by_source.values())) > 1
+    ]

@@ -2,68 +2,126 @@
 
 import csv
 import io
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from knowledge.importers.entry_fields import LoreDraft, fields_except, make_draft
-from knowledge.importers.files import TextFile, text_files
+from django.utils.translation import gettext as _
+
+from knowledge.importers.drafts import LoreDraft
+from knowledge.importers.entry_fields import fields_except, make_draft
+from knowledge.importers.files import Bundle, SourceFile
+from knowledge.importers.markdown import note_encoding
 from knowledge.schemas import LoreIn
 from retrieval.errors import Invalid
 
 OWN_FORMAT = "memory37-lore"
-TITLE_COLUMNS, BODY_COLUMNS = ("title", "name"), ("body", "text", "content", "description")
+TITLE_COLUMNS = ("title", "name", "название", "имя", "이름", "제목")
+BODY_COLUMNS = ("body", "text", "content", "description", "описание", "текст", "설명", "내용")
+KIND_COLUMNS = ("kind", "type", "category", "тип", "вид", "종류", "유형")
 LISTS = ("aliases", "tags")
 PLAIN = (
-    *("slug", "kind", "language", "status", "campaign", "author"),
+    *("slug", "custom_kind", "language", "status", "campaign", "author"),
     *("in_world_at", "in_world_label", "in_world_until", "in_world_until_label"),
 )
-COLUMNS = (*TITLE_COLUMNS, *BODY_COLUMNS, *LISTS, *PLAIN)
+COLUMNS = (*TITLE_COLUMNS, *BODY_COLUMNS, *KIND_COLUMNS, *LISTS, *PLAIN, "folder")
+DELIMITERS = ",;\t|"
 
 
-def read_csv(path: Path) -> Iterator[LoreDraft]:
-    """One entry a line; the first line names the columns: title, body, kind, aliases, tags, … Lists
-    by `|` or `;`.
-    """
-    for file in text_files(path, ".csv", ".tsv"):
-        for number, row in enumerate(_rows(file), 2):
-            lists = {
-                name: row[name].replace(";", "|").split("|") for name in LISTS if row.get(name)
-            }
-            yield make_draft(
-                f"{file.name}, line {number}",
-                title=_first(row, TITLE_COLUMNS),
-                body=_first(row, BODY_COLUMNS),
-                source=f"csv:{file.name}",
-                extra=fields_except(row, *COLUMNS),
-                **lists,
-                **{name: row[name] for name in PLAIN if row.get(name)},
-            )
+def is_table(file: SourceFile, _bundle: Bundle) -> int:
+    header = next(csv.reader(io.StringIO(file.text), dialect=dialect_of(file)), [])
+    return 40 if has_title(header) else 10
 
 
-def _rows(file: TextFile) -> Iterator[dict[str, str]]:
-    dialect = "excel-tab" if file.name.endswith(".tsv") else "excel"
-    rows = csv.DictReader(io.StringIO(file.text), dialect=dialect)
-    columns = {str(name).strip().lower() for name in rows.fieldnames or []}
-    if not columns & set(TITLE_COLUMNS):
-        raise Invalid(f"{file.name}: the first line must name the columns, among them `title`.")
-    for row in rows:
-        # A line that is longer than the first has a list under None.
-        cells = ((key, value) for key, value in row.items() if key and isinstance(value, str))
-        yield {key.strip().lower(): value for key, value in cells}
+def is_own_json(file: SourceFile, _bundle: Bundle) -> int:
+    content = file.json()
+    return 90 if isinstance(content, dict) and content.get("format") == OWN_FORMAT else 0
 
 
-def _first(row: dict[str, str], columns: tuple[str, ...]) -> str:
-    return next((row[name] for name in columns if row.get(name)), "")
+def read_csv(bundle: Bundle) -> Iterator[LoreDraft]:
+    """Read one entry per line. The first line names the columns; `|` or `;` separates lists."""
+    for file in bundle.files:
+        with bundle.problems_of(file.name):
+            note_encoding(bundle, file)
+            for line, row in table_rows(file):
+                with bundle.problems_of(file.name, line=line):
+                    yield row_draft(row, file=file.name, line=line, source=f"csv:{file.name}")
 
 
-def read_own_json(path: Path) -> Iterator[LoreDraft]:
+def row_draft(row: Mapping[str, Any], *, file: str, line: int, source: str) -> LoreDraft:
+    """Return the draft of a row, whose columns are in lower case."""
+    lists = {name: row[name].replace(";", "|").split("|") for name in LISTS if row.get(name)}
+    folder = {"folder": str(row["folder"])} if row.get("folder") else {}
+    plain = {name: row[name] for name in PLAIN if row.get(name)}
+    title = first_of(row, TITLE_COLUMNS)
+    if not title.strip():
+        raise Invalid(_("The row has no title: it is left out."))
+    return make_draft(
+        _("%(file)s, line %(line)d") % {"file": file, "line": line},
+        file=file,
+        body_line=line,
+        title=title,
+        body=first_of(row, BODY_COLUMNS),
+        kind=first_of(row, KIND_COLUMNS),
+        source=source,
+        fields=fields_except(row, *COLUMNS),
+        **folder,
+        **lists,
+        **plain,
+    )
+
+
+def table_rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows with their line, by columns in lower case."""
+    # A text of a broken file may open a quote that nothing closes: one cell of the whole rest.
+    csv.field_size_limit(1_000_000)
+    rows = csv.DictReader(io.StringIO(file.text), dialect=dialect_of(file))
+    if not has_title(rows.fieldnames or []):
+        message = _("The first line must name the columns, among them `title` or `name`.")
+        raise Invalid(message, errors=[{"loc": ["line", 1]}])
+    try:
+        for row in rows:
+            # A line that is longer than the first has a list under None.
+            cells = ((key, value) for key, value in row.items() if key and isinstance(value, str))
+            yield rows.line_num, {key.strip().lower(): value for key, value in cells}
+    except csv.Error as problem:
+        message = _("The table cannot be read: %(reason)s.") % {"reason": problem}
+        raise Invalid(message, errors=[{"loc": ["line", rows.line_num]}]) from problem
+
+
+def dialect_of(file: SourceFile) -> Any:
+    """The delimiter is the character of `DELIMITERS` that is most frequent in the first line;
+    Excel writes `;` where the comma is the decimal sign."""
+    line = file.text.partition("\n")[0]
+
+    class Dialect(csv.excel):
+        delimiter = max(DELIMITERS, key=line.count)
+
+    return Dialect
+
+
+def has_title(header: Any) -> bool:
+    return bool({str(name).strip().lower() for name in header} & set(TITLE_COLUMNS))
+
+
+def first_of(row: Mapping[str, Any], columns: tuple[str, ...]) -> str:
+    return next((str(row[name]) for name in columns if row.get(name)), "")
+
+
+def read_own_json(bundle: Bundle) -> Iterator[LoreDraft]:
     """A file of `export_lore --format json`."""
-    for file in text_files(path, ".json"):
-        content = file.json()
-        own = isinstance(content, dict) and content.get("format") == OWN_FORMAT
-        if not own or not isinstance(content.get("entries"), list):
-            raise Invalid(f"{file.name} is no export of ours: `format` should be {OWN_FORMAT!r}.")
-        for number, entry in enumerate(content["entries"]):
-            if not isinstance(entry, dict) or set(entry) - set(LoreIn.model_fields):
-                raise Invalid(f"{file.name}, entry {number}: unknown fields or no object.")
-            yield make_draft(f"{file.name}: {entry.get('slug') or number}", **entry)
+    for file in bundle.files:
+        with bundle.problems_of(file.name):
+            content = file.json()
+            if not is_own_json(file, bundle) or not isinstance(content.get("entries"), list):
+                message = _("This is no export of ours: `format` should be %(name)r.")
+                raise Invalid(message % {"name": OWN_FORMAT})
+            for number, entry in enumerate(content["entries"]):
+                with bundle.problems_of(file.name):
+                    yield _own_draft(file.name, number, entry)
+
+
+def _own_draft(file: str, number: int, entry: Any) -> LoreDraft:
+    if not isinstance(entry, dict) or set(entry) - set(LoreIn.model_fields):
+        message = _("Entry %(number)d has unknown fields, or is no object.")
+        raise Invalid(message % {"number": number})
+    return make_draft(f"{file}: {entry.get('slug') or number}", file=file, is_exact=True, **entry)

@@ -1,31 +1,20 @@
-"""Rows of the SRD data set as rules in readable Markdown. Understands the tables of both
-editions.
-"""
+"""Render rows of the SRD data set, in either edition, as Markdown rules."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from knowledge.srd.sections import SrdRule, split_by_heading
-from knowledge.srd.statblocks import monster
+from knowledge.srd.statblocks import ABILITY_NAMES, Row, labels, monster
 from retrieval.errors import Invalid
 
-Row = dict[str, Any]
 ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
-ABILITIES = {
-    "STR": "Strength",
-    "DEX": "Dexterity",
-    "CON": "Constitution",
-    "INT": "Intelligence",
-    "WIS": "Wisdom",
-    "CHA": "Charisma",
-}
+ABILITIES = {name[:3].upper(): name.title() for name in ABILITY_NAMES}
 CHARACTERISTICS = ("personality_traits", "ideals", "bonds", "flaws")
 DATA_COLUMNS = ("challenge_rating", "xp", "type", "size", "ritual", "concentration")
 
 
 def render_rules(tables: dict[str, list[Row]]) -> Iterator[SrdRule]:
-    """Render everything that is text. `tables` maps a table's name to its rows; raises `Invalid`
-    for a row of another shape."""
+    """Render the text of all tables (name: rows). Raises `Invalid` for a row of another shape."""
     chapters = {
         part["index"]: rule["name"]
         for rule in tables.get("rules", [])
@@ -92,12 +81,6 @@ def join_lines(lines: Iterable[str]) -> str:
         text += ("\n" if same_block else "\n\n" if text else "") + line
         before = line
     return text
-
-
-def labels(*pairs: tuple[str, Any]) -> str:
-    """`**Label** value` for each value that is not empty."""
-    pairs = tuple(pair for pair in pairs if pair[1] not in (None, "", [], False))
-    return "  \n".join(f"**{label}** {value}" for label, value in pairs)
 
 
 def names(values: Iterable[Any] | None) -> str:
@@ -294,9 +277,8 @@ def magic_item(row: Row) -> str:
 
 
 def poison(row: Row) -> str:
-    return paragraphs(
-        labels(("Type", row.get("type")), ("Cost", f"{row['cost']} gp")), description(row)
-    )
+    head = labels(("Type", row.get("type")), ("Cost", f"{row['cost']} gp"))
+    return paragraphs(head, description(row))
 
 
 def skill(row: Row) -> str:

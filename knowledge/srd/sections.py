@@ -12,9 +12,7 @@ _HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class SrdRule:
-    """A rule as its source has it; `path` is the part of its id after the document:
-    `spells/fireball`.
-    """
+    """A rule as its source has it; `path` is its id without the document: `spells/fireball`."""
 
     path: str
     kind: str
@@ -28,9 +26,7 @@ class SrdRule:
 def split_by_heading(
     index: str, name: str, text: str, *, above: tuple[str, ...] = ()
 ) -> Iterator[SrdRule]:
-    """Cut the chapter `index`. The body of a heading without text of its own lists the headings
-    under it.
-    """
+    """Cut the chapter `index`. A heading without text of its own lists the headings below it."""
     sections = list(_sections(text, name))
     slugs: set[str] = set()
     for number, (titles, body) in enumerate(sections):
@@ -60,9 +56,7 @@ def _sections(text: str, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _unused_slug(index: str, titles: tuple[str, ...], slugs: set[str]) -> str:
-    """`rules/<chapter>`, `rules/<chapter>/<heading>`; a heading that comes twice gets its parents
-    as well.
-    """
+    """`rules/<chapter>[/<heading>]`; a repeated heading is preceded by its parents."""
     names = [slugify(title) for title in titles[1:]]
     slug = f"rules/{index}"
     for depth in range(min(1, len(names)), len(names) + 1):

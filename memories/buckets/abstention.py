@@ -120,7 +120,7 @@ def signs(
     position = rank_by_fit(words, candidates, stems)[0]
     best, best_stems = candidates[position], stems[position]
     absent = [word for word in words if not word.is_in(best_stems)]
-    fits = absent_word_fits(absent, best.text, embed_words)
+    fits = _absent_word_fits(absent, best.text, embed_words)
     return Signs(
         cosine=best.cosine or 0.0,
         fit=weighted_mean(
@@ -141,9 +141,7 @@ def rank_candidates(question: str, candidates: Sequence[Candidate]) -> list[int]
 
 
 def rank_by_fit(
-    words: Sequence[QuestionWord],
-    candidates: Sequence[Candidate],
-    stems: Sequence[frozenset[str]],
+    words: Sequence[QuestionWord], candidates: Sequence[Candidate], stems: Sequence[frozenset[str]]
 ) -> list[int]:
     rarities = [word.rarity for word in words]
     fit = [
@@ -171,7 +169,7 @@ def stems_of(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in content_words(text))
 
 
-def absent_word_fits(
+def _absent_word_fits(
     absent: Sequence[QuestionWord], text: str, embed_words: WordVectors | None
 ) -> dict[str, float]:
     """Return by word its greatest cosine to a word of `text` (0–1); 0 without vectors."""

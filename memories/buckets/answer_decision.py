@@ -49,34 +49,28 @@ def decide(
     )
     if not abstains:
         return AnswerDecision(support)
-    if least is not None or checker is None:
-        minimum = threshold.least if least is None else least
-        return decide_by_signs(support, minimum, explanation="decided by signs")
-    if not threshold.is_unclear(support):
-        return decide_by_signs(
-            support, threshold.least, explanation="decided by signs, which are sure"
-        )
-    try:
-        return decide_by_model(question, candidates, support, checker)
-    except CheckerFailed as error:
-        logger.warning("abstention decided by signs: %s", error)
-        return decide_by_signs(
-            support, threshold.least, explanation=f"decided by signs: {error}", degraded=("llm",)
-        )
-
-
-def decide_by_signs(
-    support: float, least: float, *, explanation: str, degraded: Sequence[str] = ()
-) -> AnswerDecision:
+    explanation, failed_parts = "decided by signs", []
+    if least is None:
+        least = threshold.least
+        if checker is not None and not threshold.is_unclear(support):
+            explanation = "decided by signs, which are sure"
+        elif checker is not None:
+            try:
+                return _decide_by_model(question, candidates, support, checker)
+            except CheckerFailed as error:
+                logger.warning("abstention decided by signs: %s", error)
+                explanation, failed_parts = f"decided by signs: {error}", ["llm"]
     why_not = f"Nothing found answers this well enough (support {support:.2f} of {least:.2f})."
-    if support >= least:
-        why_not = ""
     return AnswerDecision(
-        support, Decider.SIGNS, why_not, explanation=explanation, degraded=degraded
+        support,
+        Decider.SIGNS,
+        "" if support >= least else why_not,
+        explanation=explanation,
+        degraded=failed_parts,
     )
 
 
-def decide_by_model(
+def _decide_by_model(
     question: str, candidates: Sequence[Candidate], support: float, checker: AnswerChecker
 ) -> AnswerDecision:
     positions = rank_candidates(question, candidates)[:MAX_MEMORIES]

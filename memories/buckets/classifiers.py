@@ -121,12 +121,15 @@ def importance_of(event: MemoryEvent, classification: Classification) -> float:
     for importance in (event.importance, classification.importance):
         if importance is not None:
             return check_importance(importance)
-    return rule_importance(event.content, classification.bucket)
+    return _rule_importance(event.content, classification.bucket)
 
 
-def rule_importance(text: str, bucket: Bucket) -> float:
+def _rule_importance(text: str, bucket: Bucket) -> float:
     """Estimate an importance (0–1): the bucket's base, raised and lowered by the text's content."""
-    if is_nonsense(text):
+    words = [word.casefold() for word in WORD_OR_NUMBER.findall(text)]
+    letters = {letter for letter in text.casefold() if letter.isalpha()}
+    # Fewer than four different letters, or one word again and again: nonsense.
+    if len(letters) < 4 or (len(words) >= 5 and len(set(words)) <= len(words) // 5):
         return 0.0
     content = parse_text(text)
     value = BASE_IMPORTANCE[bucket]
@@ -137,10 +140,3 @@ def rule_importance(text: str, bucket: Bucket) -> float:
     if rest != text.strip() and len(WORD_OR_NUMBER.findall(rest)) < 4:
         value -= SMALL_TALK_MALUS
     return round(min(1.0, max(0.0, value)), 3)
-
-
-def is_nonsense(text: str) -> bool:
-    """Whether a text has fewer than four different letters, or repeats one word again and again."""
-    words = [word.casefold() for word in WORD_OR_NUMBER.findall(text)]
-    letters = {letter for letter in text.casefold() if letter.isalpha()}
-    return len(letters) < 4 or (len(words) >= 5 and len(set(words)) <= len(words) // 5)

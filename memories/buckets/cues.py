@@ -53,21 +53,16 @@ class Cues:
 
     by_label: Mapping[str, tuple[Cue, ...]]
 
-    def weigh(self, text: str) -> dict[str, float]:
+    def classify(self, text: str) -> LabelScores:
         text = text[:MAX_CHARACTERS]
         # Lowercasing once and matching case-sensitively is three times as fast as re.IGNORECASE.
         lower = text.lower()
-        return {
-            label: sum(
-                cue.weight
-                for cue in cues
-                if cue.pattern.search(text if cue.case_sensitive else lower)
-            )
-            for label, cues in self.by_label.items()
-        }
-
-    def classify(self, text: str) -> LabelScores:
-        return rank_labels(self.weigh(text))
+        weights = dict.fromkeys(self.by_label, 0.0)
+        for label, cues in self.by_label.items():
+            for cue in cues:
+                if cue.pattern.search(text if cue.case_sensitive else lower):
+                    weights[label] += cue.weight
+        return rank_labels(weights)
 
     def with_cues(self, more: Mapping[str, Iterable[str]]) -> "Cues":
         """Return these cues and `more`: lines of "weight regex" by label; labels may be new."""

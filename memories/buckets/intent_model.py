@@ -152,10 +152,10 @@ def features(text: str) -> tuple[Counts, Counts]:
         return Counter(), Counter()
     pairs = map(" ".join, pairwise(["<", *tokens, ">"]))
     words = Counter([*tokens, *pairs, f"< {tokens[0]}", f"{tokens[-1]} >"])
-    return Counter(ngram for token in tokens for ngram in ngrams_of(token)), words
+    return Counter(ngram for token in tokens for ngram in _ngrams_of(token)), words
 
 
-def ngrams_of(token: str) -> Iterable[str]:
+def _ngrams_of(token: str) -> Iterable[str]:
     # NFD takes Korean syllables apart, so that endings share letters across stems.
     letters = f" {unicodedata.normalize('NFD', token) if has_hangul(token) else token} "
     return (

@@ -13,10 +13,10 @@ from memories.buckets.answer_check import AnswerChecker, site_checker
 from memories.buckets.answer_decision import AnswerDecision, Decider, decide
 from memories.buckets.intents import UNSURE_BELOW, QueryClassifier, top_two
 from memories.buckets.scoring import Axes, ScoreFusion, WeightedFusion, clamp, recency
+from memories.found_memory import FoundMemory
 from memories.models import MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall, recall_counts
-from memories.search.recall import FoundMemory
 from memories.states import Bucket
 from memories.vectors import VectorSource
 from retrieval.text import count_tokens

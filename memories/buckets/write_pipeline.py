@@ -122,7 +122,7 @@ class WritePipeline:
         for event in events:
             if event.importance is not None:
                 check_importance(event.importance)
-        outcomes = self.reject_events(events)
+        outcomes = self._reject_events(events)
         to_write: dict[int, ClassifiedEvent] = {}
         for position, event in enumerate(events):
             if position in outcomes:
@@ -134,15 +134,15 @@ class WritePipeline:
                 outcomes[position] = drop_event(event, DropReason.UNIMPORTANT, because)
             else:
                 to_write[position] = ClassifiedEvent(event, classification, importance)
-        outcomes |= self.write_events(to_write)
+        outcomes |= self._write_events(to_write)
         return [outcomes[position] for position in range(len(events))]
 
-    def reject_events(self, events: Sequence[MemoryEvent]) -> dict[int, Outcome]:
+    def _reject_events(self, events: Sequence[MemoryEvent]) -> dict[int, Outcome]:
         """Return the outcomes of the events that the gate drops, by position."""
         outcomes = {
             position: outcome
             for position, event in enumerate(events)
-            if (outcome := reject_content(event))
+            if (outcome := _reject_content(event))
         }
         waiting = [position for position in range(len(events)) if position not in outcomes]
         # Events with unusable content cost no tokens.
@@ -154,7 +154,7 @@ class WritePipeline:
             for position in waiting[allowance:]
         }
 
-    def write_events(self, items: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
+    def _write_events(self, items: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
         """Write all events in one transaction and return their outcomes by position."""
         memories = add_batch(
             self.namespace,
@@ -177,7 +177,7 @@ class WritePipeline:
         }
 
 
-def reject_content(event: MemoryEvent) -> Outcome | None:
+def _reject_content(event: MemoryEvent) -> Outcome | None:
     """Return the outcome of an event whose content cannot become a memory, else None."""
     if not isinstance(event.content, str) or storage_flaw(event.content):
         because = "The content is not a text that can be stored."

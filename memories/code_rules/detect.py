@@ -64,7 +64,7 @@ def detect_code_rules_from_patch(
     that does not parse is compared by its lines alone."""
     before, after = before[:MAX_CHARACTERS], after[:MAX_CHARACTERS]
     rules: dict[tuple[str, RuleCategory], CodeRule] = {}
-    for hunk in hunks(before, after):
+    for hunk in _hunks(before, after):
         for sign in load_signs():
             if sign.is_in(hunk):
                 rule = CodeRule(
@@ -78,7 +78,7 @@ def detect_code_rules_from_patch(
                 rules.setdefault((rule.name, rule.category), rule)
     # A rule by syntax replaces one by lines: its pattern also matches other names.
     if language == "python":
-        rules |= {(rule.name, rule.category): rule for rule in detect_by_syntax(before, after)}
+        rules |= {(rule.name, rule.category): rule for rule in _detect_by_syntax(before, after)}
     return list(rules.values())
 
 
@@ -97,7 +97,7 @@ def load_signs() -> list[LineSign]:
     ]
 
 
-def hunks(before: str, after: str) -> list[Hunk]:
+def _hunks(before: str, after: str) -> list[Hunk]:
     old, new = before.splitlines(), after.splitlines()
 
     def block(lines: list[str]) -> str:
@@ -112,7 +112,7 @@ def hunks(before: str, after: str) -> list[Hunk]:
     ]
 
 
-def detect_by_syntax(before: str, after: str) -> list[CodeRule]:
+def _detect_by_syntax(before: str, after: str) -> list[CodeRule]:
     """Compare the syntax trees; empty if one of both does not parse."""
     old, new = (parse_python(textwrap.dedent(code)) for code in (before, after))
     if old is None or new is None:
@@ -138,10 +138,6 @@ def is_comparison_with_none(node: ast.AST) -> bool:
         and isinstance(node.comparators[0], ast.Constant)
         and node.comparators[0].value is None
     )
-
-
-def is_bare_except(node: ast.AST) -> bool:
-    return isinstance(node, ast.ExceptHandler) and node.type is None
 
 
 def has_mutable_default(node: ast.AST) -> bool:
@@ -172,7 +168,7 @@ SYNTAX_CHANGES = (
         "Names the errors that are caught.",
         before="try:\n    _x\nexcept:\n    _y",
         after="try:\n    _x\nexcept ValueError:\n    _y",
-        is_construct=is_bare_except,
+        is_construct=lambda node: isinstance(node, ast.ExceptHandler) and node.type is None,
     ),
     SyntaxChange(
         "no mutable default",

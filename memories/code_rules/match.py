@@ -21,13 +21,13 @@ def matches(rule: CodeRule, code: str) -> bool:
     if len(code) > MAX_CODE_CHARACTERS:
         raise Invalid(f"{len(code)} characters of code; at most {MAX_CODE_CHARACTERS} are matched.")
     if rule.pattern_type is PatternType.REGEX:
-        return matches_regex(rule.before_pattern, code)
+        return _matches_regex(rule.before_pattern, code)
     if rule.pattern_type is PatternType.AST:
-        return matches_tree(rule.before_pattern, code)
+        return _matches_tree(rule.before_pattern, code)
     return bool(rule.before_pattern.strip()) and rule.before_pattern in code
 
 
-def matches_regex(pattern: str, code: str) -> bool:
+def _matches_regex(pattern: str, code: str) -> bool:
     try:
         # The `regex` package, because the standard library cannot stop a search.
         return regex.search(pattern, code, timeout=REGEX_TIMEOUT_SECONDS) is not None
@@ -39,7 +39,7 @@ def matches_regex(pattern: str, code: str) -> bool:
         raise Invalid(f"This is not a regular expression: {error}.") from None
 
 
-def matches_tree(pattern: str, code: str) -> bool:
+def _matches_tree(pattern: str, code: str) -> bool:
     """`pattern` is Python in which names of the form `_x` match any expression."""
     pattern_tree, tree = parse_python(pattern), parse_python(code)
     if pattern_tree is None:

@@ -137,11 +137,11 @@ def merge_duplicate_rules(rules: Iterable[CodeRule]) -> list[CodeRule]:
             " ".join(rule.before_pattern.split()),
             " ".join(rule.after_pattern.split()),
         )
-        by_key[key] = merge_rules(by_key[key], rule) if key in by_key else rule
+        by_key[key] = _merge_rules(by_key[key], rule) if key in by_key else rule
     return list(by_key.values())
 
 
-def merge_rules(one: CodeRule, other: CodeRule) -> CodeRule:
+def _merge_rules(one: CodeRule, other: CodeRule) -> CodeRule:
     """Add the counts up; the confidence is the mean weighted by observations."""
     observations = one.observation_count + other.observation_count
     confidence_sum = sum(rule.confidence * rule.observation_count for rule in (one, other))

@@ -145,8 +145,8 @@ class EpisodicMemoryManager:
             for episode in self.load_episodes():
                 parts = {
                     "semantic": cosines.get(episode.id, 0.0),
-                    "fuzzy": spelling_score(episode, query_text, error_type),
-                    "keyword": keyword_score(episode, query_text),
+                    "fuzzy": _spelling_score(episode, query_text, error_type),
+                    "keyword": _keyword_score(episode, query_text),
                 }
                 score = sum(weights[name] * part for name, part in parts.items()) / total
                 matches.append(EpisodeMatch(episode, score, parts))
@@ -253,13 +253,13 @@ def error_score(episode: TaskEpisode, error_type: str, message: str, use_fuzzy: 
     return best
 
 
-def spelling_score(episode: TaskEpisode, query: str, error_type: str) -> float:
+def _spelling_score(episode: TaskEpisode, query: str, error_type: str) -> float:
     if error_type:
         return error_score(episode, error_type, query, use_fuzzy=True) / 100
     return fuzz.token_set_ratio(query.casefold(), episode.text.casefold()) / 100
 
 
-def keyword_score(episode: TaskEpisode, query: str) -> float:
+def _keyword_score(episode: TaskEpisode, query: str) -> float:
     """Return the share of the query's words that the episode has."""
     words = parse_text(query).words
     return len(words & parse_text(episode.text).words) / len(words) if words else 0.0

@@ -29,23 +29,25 @@ KEYWORDS = {
 }
 
 
-def category_of(description: str, *, added: int, removed: int) -> PatternCategory | None:
+def category_of(
+    description: str, *, lines_added: int, lines_removed: int
+) -> PatternCategory | None:
     """Return the category by the description, else by the numbers of lines, or None."""
     description = description.casefold()
     for category, keywords in KEYWORDS.items():
         # From the beginning of a word on: "remove" is not "move", but "moved" is.
         if any(re.search(rf"\b{re.escape(keyword)}", description) for keyword in keywords):
             return category
-    if not added and not removed:
+    if not lines_added and not lines_removed:
         return None
-    if added > removed * 2:
+    if lines_added > lines_removed * 2:
         return PatternCategory.EXTRACT_METHOD
-    if abs(added - removed) <= BALANCED * max(added, removed):
+    if abs(lines_added - lines_removed) <= BALANCED * max(lines_added, lines_removed):
         return PatternCategory.RENAME
-    return PatternCategory.SIMPLIFY if removed > added else None
+    return PatternCategory.SIMPLIFY if lines_removed > lines_added else None
 
 
 def detect(episode: TaskEpisode) -> PatternCategory | None:
     descriptions = [patch.description for patch in episode.patches]
     text = " ".join([episode.task, episode.plan_summary, *descriptions])
-    return category_of(text, added=episode.lines_added, removed=episode.lines_removed)
+    return category_of(text, lines_added=episode.lines_added, lines_removed=episode.lines_removed)

@@ -100,7 +100,7 @@ class SemanticMemoryManager:
         """Store the pattern, or count one more occurrence of the same one."""
         if not error_type.strip():
             raise Invalid("A bug pattern needs the type of its error.")
-        # A pattern that waits for approval is known too: it must not be learned twice.
+        # Patterns that wait for approval are included: none must be learned twice.
         rows = self._store.find(bucket=Bucket.FACT, kind=BUG, with_pending=True)
         if bugs := similar_bugs(rows, error_type, error_message, least=SAME_FROM):
             record = self._store.get(bugs[0].id)
@@ -171,9 +171,9 @@ class SemanticMemoryManager:
                 *self._infer_coding_style_preferences(episode),
                 *self._infer_interaction_preferences(episode),
             ],
-            bug_patterns=self.learn_bug_patterns(episode),
+            bug_patterns=self._learn_bug_patterns(episode),
             code_pattern=self._learn_code_pattern(episode),
-            code_rules=self.learn_code_rules(episode),
+            code_rules=self._learn_code_rules(episode),
         )
         learned_ids = [*learned_ids, str(episode.id)][-MAX_LEARNED_EPISODES:]
         self._store.save_state(LEARNED, {"episodes": learned_ids})
@@ -201,8 +201,8 @@ class SemanticMemoryManager:
     def detect_code_rules_from_patch(self, before: str, after: str) -> list[CodeRule]:
         return detect.detect_code_rules_from_patch(before, after)
 
-    def reinforce_rule(self, known: CodeRule, success: bool) -> CodeRule:
-        return rule.reinforce_rule(known, success)
+    def reinforce_rule(self, one: CodeRule, success: bool) -> CodeRule:
+        return rule.reinforce_rule(one, success)
 
     def cleanup_weak_rules(self, rules: Iterable[CodeRule]) -> list[CodeRule]:
         return rule.cleanup_weak_rules(rules)
@@ -231,21 +231,19 @@ class SemanticMemoryManager:
     def sync_rules_to_db(
         self, rules: Iterable[CodeRule], db_store: MemoryStore, project_id: str | None = None
     ) -> list[CodeRule]:
-        """Merge duplicates, store the new rules, and return the stored ones: a known rule is not
-        changed."""
+        """Merge duplicates, store the new rules, and return the stored ones. A stored rule of the
+        same name and project is not changed."""
         rules_in_store = []
         for one in rule.merge_duplicate_rules(rules):
             project = project_id or one.project_id
-            similar = db_store.find_similar_rules(one.name, one.category)
-            same_name = (
-                known
-                for known in similar
-                if known.id == one.id or (known.project_id == project and known.name == one.name)
-            )
-            known = next(same_name, one)
-            # The caller's version of a rule with a known id replaces the stored one.
-            is_new = known.id == one.id
-            rules_in_store.append(db_store.save_code_rule(one, project) if is_new else known)
+            for stored in db_store.find_similar_rules(one.name, one.category):
+                if stored.id == one.id or (stored.project_id, stored.name) == (project, one.name):
+                    break
+            else:
+                stored = one
+            # The caller's version of a rule replaces the stored one with its id.
+            is_to_save = stored.id == one.id
+            rules_in_store.append(db_store.save_code_rule(one, project) if is_to_save else stored)
         return rules_in_store
 
     def cleanup_weak_rules_in_db(
@@ -255,7 +253,7 @@ class SemanticMemoryManager:
 
     # What an episode teaches
 
-    def learn_bug_patterns(self, episode: TaskEpisode) -> list[BugPattern]:
+    def _learn_bug_patterns(self, episode: TaskEpisode) -> list[BugPattern]:
         """Add the errors that a successful episode overcame, with its solution."""
         if not episode.success:
             return []
@@ -271,7 +269,7 @@ class SemanticMemoryManager:
             for error_type, message in errors
         ]
 
-    def learn_code_rules(self, episode: TaskEpisode) -> list[CodeRule]:
+    def _learn_code_rules(self, episode: TaskEpisode) -> list[CodeRule]:
         """Store the rules of the episode's patches and reinforce them by its success."""
         rules = [
             one

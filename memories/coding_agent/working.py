@@ -191,7 +191,7 @@ class WorkingMemoryManager:
     ) -> TaskEpisode:
         """Store the task as an episode and empty the working memory."""
         task = self.task
-        added, removed = self._calculate_line_changes()
+        lines_added, lines_removed = self._calculate_line_changes()
         episode = TaskEpisode(
             id=UUID(task.task_id),
             task_id=task.task_id,
@@ -202,7 +202,7 @@ class WorkingMemoryManager:
             success=success,
             solution=solution,
             pivots=self._extract_pivots(),
-            patches=self.extract_patches(),
+            patches=self._extract_patches(),
             tools_used=task.tool_uses,
             errors=task.errors,
             hypotheses=[hypothesis.text for hypothesis in task.hypotheses],
@@ -210,18 +210,19 @@ class WorkingMemoryManager:
             files_involved=task.active_files,
             symbols=task.active_symbols,
             steps_count=len(task.steps_completed),
-            lines_added=added,
-            lines_removed=removed,
+            lines_added=lines_added,
+            lines_removed=lines_removed,
             started_at=task.started_at,
         )
         # After a crash between storing and dropping, the next call finds the episode by the task's
         # id and does not store it twice.
-        known = self._store.get(episode.id)
-        if known is None:
+        if record := self._store.get(episode.id):
+            episode = TaskEpisode.from_record(record)
+        else:
             self._store.add(episode.as_record())
         self._store.drop_state(self._name)
         self._task = None
-        return episode if known is None else TaskEpisode.from_record(known)
+        return episode
 
     # The design prescribes the names of the private methods (docs/agent-memory.md).
 
@@ -271,20 +272,20 @@ class WorkingMemoryManager:
         parts = [f"{verb} {path} ({len(steps)} changes)", *map(str, filter(None, descriptions))]
         return "; ".join([*parts, *traits])
 
-    def extract_patches(self) -> list[Patch]:
+    def _extract_patches(self) -> list[Patch]:
         """Return one patch per edited file."""
         by_file: dict[str, list[TaskStep]] = {}
         for step in self.task.edits:
             by_file.setdefault(step.file_path, []).append(step)
         patches = []
         for path, steps in by_file.items():
-            added, removed = line_changes(steps)
+            lines_added, lines_removed = line_changes(steps)
             before, after = joined_texts(steps)
             patch = Patch(
                 file_path=path,
                 description=self._generate_patch_description(path, steps),
-                lines_added=added,
-                lines_removed=removed,
+                lines_added=lines_added,
+                lines_removed=lines_removed,
                 before=before[:PATCH_LENGTH],
                 after=after[:PATCH_LENGTH],
             )

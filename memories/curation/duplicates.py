@@ -1,7 +1,6 @@
-"""Memories that say the same, or contradict one another: found by vectors, decided by words
-(`likeness`)."""
+"""Memories that say the same or contradict one another: found by vectors, compared by words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
@@ -13,7 +12,7 @@ from memories.ledger.plan import Plan
 from memories.models import ClientVector, MemoryItem, Namespace, Succession
 from memories.similarity.compare import Verdict, compare, difference
 from memories.similarity.resolve import MemoryLink
-from memories.states import Link
+from memories.states import LinkKind
 from memories.vectors import Vectors, nearest_memories
 from retrieval.embedders import get_embedder
 
@@ -40,42 +39,51 @@ class MemoryPair:
 
 def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[ComparedMemory]:
     """The memories in use nearest to `memory`, with how each compares."""
-    vector = _vectors([memory.pk]).get(memory.pk)
-    if vector is None:
+    vectors = vectors_by_id(memory.namespace, [memory.pk])
+    if not vectors:
         return []
-    nearest = [
-        near
-        for near in nearest_memories(memory.namespace, vector[np.newaxis], k=k + 1)
-        if near.id != memory.pk
-    ][:k]
-    items = MemoryItem.objects.defer("embedding", "search_vector").in_bulk(
-        [near.id for near in nearest]
-    )
+    # One more than asked for: the nearest memory is `memory` itself, if it is in use.
+    (nearest,) = nearest_memories(memory.namespace, np.stack([vectors[memory.pk]]), k=k + 1)
+    others = [near for near in nearest if near.id != memory.pk][:k]
+    items = MemoryItem.objects.without_index_columns().in_bulk([near.id for near in others])
     return [
         ComparedMemory(
             items[near.id],
-            1 - near.distance,
-            compare(memory.text, near.text, similarity=1 - near.distance),
+            near.score,
+            compare(memory.text, near.text, similarity=near.score),
             difference(memory.text, near.text),
         )
-        for near in nearest
+        for near in others
+        # One that was erased meanwhile is left out.
+        if near.id in items
     ]
 
 
 def find_pairs(namespace: Namespace, *, limit: int = 2000) -> Iterator[MemoryPair]:
-    """Yield pairs among the `most` newest memories that are the same or contradict."""
-    ids = list(
-        MemoryItem.objects.of(namespace)
-        .active()
-        .latest_first()
-        .values_list("pk", flat=True)[:limit]
-    )
-    seen_pairs: set[frozenset[UUID]] = set()
+    """Yield pairs of a memory among the `limit` newest and one near it that say the same or
+    contradict each other."""
+    newest = MemoryItem.objects.of(namespace).active().latest_first()
+    ids = list(newest.values_list("pk", flat=True)[:limit])
+    yielded_ids: set[frozenset[UUID]] = set()
     for start in range(0, len(ids), AT_ONCE):
-        for pair in pairs_among(namespace, ids[start : start + AT_ONCE]):
-            if (both := frozenset((pair.older, pair.newer))) not in seen_pairs:
-                seen_pairs.add(both)
-                yield pair
+        vectors = vectors_by_id(namespace, ids[start : start + AT_ONCE])
+        if not vectors:
+            continue
+        nearest = nearest_memories(namespace, np.stack(list(vectors.values())), k=COMPARED + 1)
+        near_ids = {near.id for memories in nearest for near in memories}
+        rows = MemoryItem.objects.filter(pk__in=near_ids | set(vectors))
+        by_id = {row.pk: row for row in rows.only("text", "timestamp_ms")}
+        for pk, memories in zip(vectors, nearest, strict=True):
+            for near in memories:
+                both = frozenset((pk, near.id))
+                # A row that was erased meanwhile is in no pair.
+                if len(both) == 1 or both in yielded_ids or not both <= by_id.keys():
+                    continue
+                verdict = compare(by_id[pk].text, near.text, similarity=near.score)
+                if verdict is not Verdict.DIFFERENT:
+                    yielded_ids.add(both)
+                    older, newer = sorted(both, key=lambda one: (by_id[one].timestamp_ms, one))
+                    yield MemoryPair(older, newer, verdict, near.score)
 
 
 def merge_duplicates(
@@ -89,7 +97,7 @@ def merge_duplicates(
             continue
         reason = f"says the same ({pair.verdict})"
         plan = Plan(
-            links=[MemoryLink(pair.older, pair.newer, Link.MERGED, reason)],
+            links=[MemoryLink(pair.older, pair.newer, LinkKind.MERGED, reason)],
             by=by,
             replace_reason="says the same as a newer memory",
         )
@@ -108,10 +116,10 @@ def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
     with namespace_transaction(namespace):
         ids = {pk for pair in contradictions for pk in (pair.older, pair.newer)}
         active = set(MemoryItem.objects.filter(pk__in=ids).active().values_list("pk", flat=True))
-        formerly = Succession.objects.filter(older__in=ids, kind=Link.FORMERLY)
+        formerly = Succession.objects.filter(older__in=ids, kind=LinkKind.FORMERLY)
         known_links = set(formerly.values_list("older_id", "newer_id"))
         links = [
-            MemoryLink(pair.older, pair.newer, Link.FORMERLY)
+            MemoryLink(pair.older, pair.newer, LinkKind.FORMERLY)
             for pair in contradictions
             if {pair.older, pair.newer} <= active and (pair.older, pair.newer) not in known_links
         ]
@@ -120,47 +128,16 @@ def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
     return len(links)
 
 
-def pairs_among(namespace: Namespace, ids: list[UUID]) -> Iterator[MemoryPair]:
-    vectors = _vectors(ids)
-    ids_with_vector = [pk for pk in ids if pk in vectors]
-    if not ids_with_vector:
-        return
-    rows = MemoryItem.objects.filter(pk__in=ids_with_vector).values_list(
-        "pk", "text", "timestamp_ms"
-    )
-    texts = {pk: text for pk, text, _stamp in rows}
-    for near in nearest_memories(
-        namespace, np.stack([vectors[pk] for pk in ids_with_vector]), k=COMPARED + 1
-    ):
-        mine = ids_with_vector[near.position]
-        verdict = (
-            compare(texts[mine], near.text, similarity=1 - near.distance)
-            if near.id != mine
-            else Verdict.DIFFERENT
-        )
-        if verdict is not Verdict.DIFFERENT:
-            older, newer = _by_age(mine, near.id)
-            yield MemoryPair(older, newer, verdict, 1 - near.distance)
-
-
-def _by_age(one: UUID, other: UUID) -> tuple[UUID, UUID]:
-    stamps = dict(MemoryItem.objects.filter(pk__in=[one, other]).values_list("pk", "timestamp_ms"))
-    older, newer = sorted((one, other), key=lambda pk: (stamps[pk], pk))
-    return older, newer
-
-
-def _vectors(ids: list[UUID]) -> dict[UUID, Vectors]:
-    own = ClientVector.objects.filter(memory__in=ids).values_list("memory_id", "vector")
-    found = {pk: np.asarray(vector, dtype=np.float32) for pk, vector in own}
-    rest = MemoryItem.objects.filter(
-        pk__in=[pk for pk in ids if pk not in found], embedding__isnull=False
-    )
-    of_model = rest.filter(embedding_model=get_embedder("memory").name).values_list(
-        "pk", "embedding"
-    )
-    return found | {pk: _as_array(vector) for pk, vector in of_model}
-
-
-def _as_array(vector: object) -> Vectors:
-    to_list = getattr(vector, "to_list", None)
-    return np.asarray(to_list() if to_list else vector, dtype=np.float32)
+def vectors_by_id(namespace: Namespace, ids: Sequence[UUID]) -> dict[UUID, Vectors]:
+    """The vectors of the memories that have one, in the order of `ids`."""
+    if namespace.has_own_vectors:
+        # Those of the site's embedder cannot be compared with a client's.
+        own = ClientVector.objects.filter(namespace=namespace, memory__in=ids)
+        rows = own.values_list("memory_id", "vector")
+    else:
+        # Nor can those of a former model with those of the present one.
+        model = get_embedder("memory").name
+        embedded = MemoryItem.objects.filter(pk__in=ids, embedding_model=model)
+        rows = embedded.exclude(embedding=None).values_list("pk", "embedding")
+    by_id = dict(rows)
+    return {pk: np.asarray(by_id[pk], dtype=np.float32) for pk in ids if pk in by_id}

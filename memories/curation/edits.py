@@ -7,25 +7,14 @@ from django.utils import timezone
 
 from memories.curation.lifecycle import find_memory
 from memories.ledger.commit import change_state, commit, namespace_transaction
-from memories.ledger.plan import NewMemory, Particulars, Plan
+from memories.ledger.plan import OBSERVED_FIELDS, NewMemory, Particulars, Plan
 from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.resolve import MemoryLink
-from memories.states import Link, Maker, State
+from memories.states import LinkKind, Maker, State
 from retrieval.errors import Conflict, Invalid
 from retrieval.text import storage_flaw
 
-INHERITED_FIELDS = (
-    "bucket",
-    "importance",
-    "source",
-    "subject",
-    "speaker",
-    "context",
-    "event_at",
-    "in_world_at",
-    "in_world_label",
-    "expires_at",
-)
+INHERITED_FIELDS = (*OBSERVED_FIELDS, "context", "bucket", "importance", "expires_at")
 REPLACEABLE = frozenset({State.ACTIVE, State.PENDING})
 MAX_CHARACTERS = 100_000
 
@@ -34,10 +23,9 @@ def edit(
     namespace: Namespace, memory_id: UUID | str, text: str, *, by: str, reason: str = ""
 ) -> MemoryItem:
     """Reword a memory; the former wording is superseded."""
-    reason = reason or "edited"
-    return replace_memories(namespace, [memory_id], [text], Link.SUPERSEDES, by=by, reason=reason)[
-        0
-    ]
+    return replace_memories(
+        namespace, [memory_id], [text], LinkKind.SUPERSEDES, by, reason or "edited"
+    )[0]
 
 
 def merge(
@@ -46,8 +34,9 @@ def merge(
     """Make one memory of several."""
     if len({str(memory_id) for memory_id in memory_ids}) < 2:
         raise Invalid("A merge needs at least two different memories.")
-    reason = reason or "merged"
-    return replace_memories(namespace, memory_ids, [text], Link.MERGED, by=by, reason=reason)[0]
+    return replace_memories(namespace, memory_ids, [text], LinkKind.MERGED, by, reason or "merged")[
+        0
+    ]
 
 
 def split(
@@ -56,42 +45,43 @@ def split(
     """Make several memories of one."""
     if len(texts) < 2:
         raise Invalid("A split needs at least two texts.")
-    reason = reason or "split"
-    return replace_memories(namespace, [memory_id], texts, Link.SPLIT, by=by, reason=reason)
+    return replace_memories(namespace, [memory_id], texts, LinkKind.SPLIT, by, reason or "split")
 
 
 def undo(namespace: Namespace, memory_id: UUID | str, *, by: str) -> list[MemoryItem]:
     """Take back what made this memory: those it replaced come back into use, and it leaves it."""
     with namespace_transaction(namespace):
         memory = find_memory(namespace, memory_id)
-        links = Succession.objects.filter(newer=memory, in_effect=True).exclude(kind=Link.FORMERLY)
+        links = Succession.objects.filter(newer=memory, in_effect=True).exclude(
+            kind=LinkKind.FORMERLY
+        )
         older = list(links.values_list("older_id", flat=True))
         if not older or memory.state != State.ACTIVE:
             raise Conflict("This memory replaced nothing that could come back.")
-        siblings = Succession.objects.filter(older__in=older, kind=Link.SPLIT, in_effect=True)
+        # Undoing one part of a split takes back the other parts with it.
+        siblings = Succession.objects.filter(older__in=older, kind=LinkKind.SPLIT, in_effect=True)
         leaving = {memory.pk, *siblings.values_list("newer_id", flat=True)}
         change_state(older, to=State.ACTIVE, by=by, reason="undone")
         change_state(leaving, to=State.SUPERSEDED, by=by, reason="undone")
         Succession.objects.filter(older__in=older, newer__in=leaving).update(
             in_effect=False, undone_at=timezone.now()
         )
-    return list(MemoryItem.objects.filter(pk__in=older).defer("embedding", "search_vector"))
+    return list(MemoryItem.objects.filter(pk__in=older).without_index_columns())
 
 
 def replace_memories(
     namespace: Namespace,
     old_ids: Sequence[UUID | str],
     texts: Sequence[str],
-    kind: Link,
-    *,
+    kind: LinkKind,
     by: str,
     reason: str,
 ) -> list[MemoryItem]:
     """Let memories with `texts` take the place of the old ones. They keep the particulars of the
     first of these."""
-    texts = [checked_text(text) for text in texts]
-    with namespace_transaction(namespace) as locked:
-        old = [find_memory(locked, memory_id) for memory_id in old_ids]
+    texts = [_require_memory_text(text) for text in texts]
+    with namespace_transaction(namespace) as namespace:
+        old = [find_memory(namespace, memory_id) for memory_id in old_ids]
         if unusable := [memory for memory in old if memory.state not in REPLACEABLE]:
             raise Conflict(f"{unusable[0].pk} is {unusable[0].state} already: restore it first.")
         about = Particulars(**{name: getattr(old[0], name) for name in INHERITED_FIELDS})
@@ -107,15 +97,14 @@ def replace_memories(
             replace_reason=reason,
             replaceable=REPLACEABLE,
         )
-        rows = MemoryItem.objects.defer("embedding", "search_vector").in_bulk(
-            commit(locked, plan).ids
-        )
-    return [rows[new.id] for new in memories]
+        ids = commit(namespace, plan).ids
+        rows = MemoryItem.objects.without_index_columns().in_bulk(ids)
+    return [rows[pk] for pk in ids]
 
 
-def checked_text(text: str) -> str:
-    if wrong := storage_flaw(text):
-        raise Invalid(f"The text {wrong}.")
+def _require_memory_text(text: str) -> str:
+    if flaw := storage_flaw(text):
+        raise Invalid(f"The text {flaw}.")
     if not text.strip():
         raise Invalid("A memory needs a text: reject or archive it instead.")
     if len(text) > MAX_CHARACTERS:

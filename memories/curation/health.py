@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import Any
+from datetime import timedelta
 
 from django.db.models import Q
 from django.utils import timezone
@@ -38,47 +37,29 @@ class Health:
 def record_health(namespace: Namespace, *, days: int = 30) -> Health:
     """Count, store the counts as today's reading, and return the readings of the last `days`."""
     recall_counts.flush()
-    counts = {name: rows(namespace, name).count() for name in QUESTIONS}
-    counts |= count_duplicates(namespace)
+    counts = {name: rows.count() for name, rows in _rows_by_count(namespace).items()}
+    verdicts = [pair.verdict for pair in find_pairs(namespace, limit=COMPARED)]
+    counts["duplicates"] = sum(verdict in (Verdict.EXACT, Verdict.NEAR) for verdict in verdicts)
+    counts["contradictions"] = verdicts.count(Verdict.CONTRADICTS)
     today = timezone.now().date()
     HealthReading.objects.update_or_create(
         namespace=namespace, day=today, defaults={"counts": counts}
     )
-    since: date = today - timedelta(days=days)
+    since = today - timedelta(days=days)
     return Health(counts, list(namespace.health_readings.filter(day__gte=since).order_by("day")))
 
 
-def rows(namespace: Namespace, question: str) -> MemoryQuerySet:
-    """The rows behind a count."""
-    memories = MemoryItem.objects.of(namespace)
-    selected_rows: MemoryQuerySet = QUESTIONS[question](memories)
-    return selected_rows
-
-
-def _stale(memories: MemoryQuerySet) -> MemoryQuerySet:
-    before = timezone.now() - STALE_AFTER
-    unused = Q(last_recalled_at__isnull=True) | Q(last_recalled_at__lt=before)
-    return memories.active().filter(unused, created_at__lt=before)
-
-
-def _never_recalled(memories: MemoryQuerySet) -> MemoryQuerySet:
-    return memories.active().filter(recalls=0, created_at__lt=timezone.now() - RECALLED_BY_NOW)
-
-
-QUESTIONS: dict[str, Any] = {
-    "in_use": lambda memories: memories.active(),
-    "pending": lambda memories: memories.pending(),
-    "history": lambda memories: memories.history(),
-    "stale": _stale,
-    "unsourced": lambda memories: memories.active().filter(evidence=None),
-    "never_recalled": _never_recalled,
-    "without_vector": lambda memories: memories.active().filter(embedding=None, client_vector=None),
-}
-
-
-def count_duplicates(namespace: Namespace) -> dict[str, int]:
-    verdicts = [pair.verdict for pair in find_pairs(namespace, limit=COMPARED)]
+def _rows_by_count(namespace: Namespace) -> dict[str, MemoryQuerySet]:
+    """The rows behind each count that one query gives."""
+    memories, now = MemoryItem.objects.of(namespace), timezone.now()
+    active, stale_before = memories.active(), now - STALE_AFTER
+    not_recalled = Q(last_recalled_at__isnull=True) | Q(last_recalled_at__lt=stale_before)
     return {
-        "duplicates": sum(verdict in (Verdict.EXACT, Verdict.NEAR) for verdict in verdicts),
-        "contradictions": verdicts.count(Verdict.CONTRADICTS),
+        "in_use": active,
+        "pending": memories.pending(),
+        "history": memories.history(),
+        "stale": active.filter(not_recalled, created_at__lt=stale_before),
+        "unsourced": active.filter(evidence=None),
+        "never_recalled": active.filter(recalls=0, created_at__lt=now - RECALLED_BY_NOW),
+        "without_vector": active.filter(embedding=None, client_vector=None),
     }

@@ -1,5 +1,5 @@
-"""The review inbox: what the machine wrote and nobody has approved yet, beside what is known
-already."""
+"""The review inbox: machine-written memories that wait for approval, each with the memories it
+resembles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from memories.curation.duplicates import ComparedMemory, compare_with_nearest
 from memories.curation.lifecycle import find_memory
 from memories.ledger.commit import change_state, namespace_transaction
 from memories.models import MemoryItem, Namespace, Observation, Succession
-from memories.states import Link, State
+from memories.states import LinkKind, State
 from retrieval.errors import Conflict, Problem
 
 MIN_SIMILARITY = 0.2
@@ -38,27 +38,19 @@ class DecisionResult:
 
 def inbox(namespace: Namespace, *, limit: int = 50, after: UUID | None = None) -> list[MemoryItem]:
     """Pending memories, oldest first."""
-    rows = (
-        MemoryItem.objects.of(namespace)
-        .pending()
-        .order_by("pk")
-        .defer("embedding", "search_vector")
-    )
+    rows = MemoryItem.objects.of(namespace).pending().order_by("pk").without_index_columns()
     return list((rows.filter(pk__gt=after) if after else rows)[:limit])
 
 
 def pending(namespace: Namespace, memory_id: UUID | str) -> PendingMemory:
     """One pending memory with its evidence and the nearest existing memories."""
     memory = find_memory(namespace, memory_id)
-    replaced_ids = (
-        Succession.objects.filter(newer=memory).exclude(kind=Link.FORMERLY).values("older")
-    )
+    links = Succession.objects.filter(newer=memory).exclude(kind=LinkKind.FORMERLY)
+    older = MemoryItem.objects.filter(pk__in=links.values("older"))
     return PendingMemory(
         memory=memory,
         evidence=list(memory.observations.order_by("recorded_at")),
-        replaces=list(
-            MemoryItem.objects.filter(pk__in=replaced_ids).defer("embedding", "search_vector")
-        ),
+        replaces=list(older.without_index_columns()),
         beside=[near for near in compare_with_nearest(memory) if near.similarity >= MIN_SIMILARITY],
     )
 
@@ -69,21 +61,18 @@ def approve(namespace: Namespace, memory_id: UUID | str, *, by: str) -> MemoryIt
         memory = find_pending(namespace, memory_id)
         change_state([memory.pk], to=State.ACTIVE, by=by, reason="approved")
         links = Succession.objects.filter(newer=memory, in_effect=False, undone_at=None)
-        replaced_ids = (
-            links.exclude(kind=Link.FORMERLY)
-            .filter(older__state=State.ACTIVE)
-            .values_list("older_id", flat=True)
-        )
-        change_state(
-            list(replaced_ids), to=State.SUPERSEDED, by=by, reason="replaced by an approved memory"
-        )
+        replacing = links.exclude(kind=LinkKind.FORMERLY).filter(older__state=State.ACTIVE)
+        older_ids = list(replacing.values_list("older_id", flat=True))
+        reason = "replaced by an approved memory"
+        change_state(older_ids, to=State.SUPERSEDED, by=by, reason=reason)
+        # Only now: the query above selects links that are not in effect yet.
         links.update(in_effect=True)
     memory.state = State.ACTIVE
     return memory
 
 
 def reject(namespace: Namespace, memory_id: UUID | str, *, by: str, reason: str = "") -> MemoryItem:
-    """Keep a pending memory out of use; it supersedes nothing."""
+    """Reject a pending memory: it stays out of use and supersedes nothing."""
     with namespace_transaction(namespace):
         memory = find_pending(namespace, memory_id)
         change_state([memory.pk], to=State.REJECTED, by=by, reason=reason or "rejected")
@@ -119,19 +108,15 @@ def merge(
 
 
 def decide_all(
-    namespace: Namespace, memory_ids: Sequence[UUID | str], *, approved: bool, by: str
+    namespace: Namespace, memory_ids: Sequence[UUID | str], *, is_approval: bool, by: str
 ) -> DecisionResult:
     """Approve or reject many, each for itself."""
+    decide = approve if is_approval else reject
     decided_ids: list[UUID] = []
     failures: dict[str, str] = {}
     for memory_id in dict.fromkeys(memory_ids):
         try:
-            memory = (
-                approve(namespace, memory_id, by=by)
-                if approved
-                else reject(namespace, memory_id, by=by)
-            )
-            decided_ids.append(memory.pk)
+            decided_ids.append(decide(namespace, memory_id, by=by).pk)
         except Problem as problem:
             failures[str(memory_id)] = problem.detail
     return DecisionResult(decided_ids, failures)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from memories.ledger.commit import change_state, namespace_transaction
 from memories.models import MemoryItem, Namespace, Succession
-from memories.states import Link, State
+from memories.states import LinkKind, State
 from retrieval.errors import Conflict, NotFound
 
 MAX_EXPIRED_AT_ONCE = 10_000
@@ -21,9 +21,8 @@ def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
         pk = UUID(str(memory_id))
     except ValueError:
         raise NotFound(f"{str(memory_id)[:60]!r} is not the id of a memory.") from None
-    memory: MemoryItem | None = (
-        MemoryItem.objects.of(namespace).filter(pk=pk).defer("embedding", "search_vector").first()
-    )
+    rows = MemoryItem.objects.of(namespace).without_index_columns()
+    memory: MemoryItem | None = rows.filter(pk=pk).first()
     if memory is None:
         raise NotFound(
             "There is no such memory; if it was deleted for good, it cannot be brought back."
@@ -34,38 +33,31 @@ def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
 def archive(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
-    """Take a memory out of use, and keep it."""
-    allowed = {State.ACTIVE, State.PENDING}
-    return change_one_state(
-        namespace, memory_id, State.ARCHIVED, allowed=allowed, by=by, reason=reason
-    )
+    """Take a memory out of use; `restore` brings it back."""
+    states = {State.ACTIVE, State.PENDING}
+    return change_one_state(namespace, memory_id, states, to=State.ARCHIVED, by=by, reason=reason)
 
 
 def restore(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
     """Put a memory back into use. What replaced it stays in use; `edits.undo` takes that back."""
-    restorable = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
+    states = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
     with transaction.atomic():
         memory = change_one_state(
-            namespace,
-            memory_id,
-            State.ACTIVE,
-            allowed=restorable,
-            by=by,
-            reason=reason or "restored",
+            namespace, memory_id, states, to=State.ACTIVE, by=by, reason=reason or "restored"
         )
         if memory.expires_at and memory.expires_at <= timezone.now():
             # Else the next run of `expire_due` would take it out of use again.
             MemoryItem.objects.filter(pk=memory.pk).update(expires_at=None)
-        Succession.objects.filter(older=memory, in_effect=True).exclude(kind=Link.FORMERLY).update(
-            in_effect=False, undone_at=timezone.now()
-        )
+        Succession.objects.filter(older=memory, in_effect=True).exclude(
+            kind=LinkKind.FORMERLY
+        ).update(in_effect=False, undone_at=timezone.now())
     return memory
 
 
 def expire_due(*, now: datetime | None = None) -> int:
-    """Take out of use what has expired; return how many."""
+    """Expire the memories whose `expires_at` has passed (at most 10,000); return how many."""
     moment = now or timezone.now()
     with transaction.atomic():
         due = MemoryItem.objects.filter(
@@ -78,15 +70,16 @@ def expire_due(*, now: datetime | None = None) -> int:
 def change_one_state(
     namespace: Namespace,
     memory_id: UUID | str,
-    to: State,
+    states: set[State],
     *,
-    allowed: set[State],
+    to: State,
     by: str,
     reason: str,
 ) -> MemoryItem:
+    """Raise `Conflict` unless the memory is in one of `states`."""
     with namespace_transaction(namespace):
         memory = find_memory(namespace, memory_id)
-        if memory.state not in allowed:
+        if memory.state not in states:
             raise Conflict(f"This memory is {memory.state} already.")
         change_state([memory.pk], to=to, by=by, reason=reason)
     memory.state = to

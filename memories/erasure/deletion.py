@@ -17,21 +17,12 @@ from knowledge.graph.models import GraphEdge, GraphNode
 from memories import core, folders
 from memories.curation.rebuild import derive_from_observations, observations_without_memory
 from memories.erasure import lineage
-from memories.erasure.lineage import MIN_QUOTE_LENGTH, ErasureSet
-from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit
+from memories.erasure.lineage import ErasureSet
+from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit, scrub_core
 from memories.erasure.verify import search_leftovers
 from memories.ledger.commit import change_state, lock_namespace
 from memories.ledger.word_counts import recount_words
-from memories.models import (
-    CoreProposal,
-    CoreVersion,
-    ErasureReceipt,
-    MemoryItem,
-    Message,
-    Namespace,
-    Observation,
-    Tombstone,
-)
+from memories.models import ErasureReceipt, MemoryItem, Message, Namespace, Tombstone
 from memories.states import State
 from memories.text_caches import clear_text_caches
 from retrieval.embedders import clear_query_caches, delete_vectors
@@ -46,12 +37,7 @@ CHUNK = 5000
 
 
 def erase(
-    namespace: Namespace,
-    scope: str,
-    target: UUID | str = "",
-    *,
-    by: str = "",
-    reason: str = "",
+    namespace: Namespace, scope: str, target: UUID | str = "", *, by: str = "", reason: str = ""
 ) -> ErasureReceipt:
     """Erase the part of `namespace` that `scope` and `target` select, and verify that it is gone.
 
@@ -61,24 +47,24 @@ def erase(
     """
     is_whole = scope == Scope.NAMESPACE
     with transaction.atomic(), connection.cursor() as cursor:
-        locked = lock_namespace(namespace)
+        namespace = lock_namespace(namespace)
         cursor.execute(ALLOW_DELETION, ["for good"])
-        selection = lineage.collect(locked, scope, target)
+        selection = lineage.collect(namespace, scope, target)
         # The receipt has no foreign key to the namespace: it has to survive its deletion.
         receipt = ErasureReceipt.objects.create(
-            world=locked.world,
-            namespace_id_was=locked.pk,
+            world=namespace.world,
+            namespace_id_was=namespace.pk,
             scope=scope,
             requested_by=by[:150],
             reason=reason[:300],
         )
         tombstones = [Tombstone(pk=pk, receipt=receipt) for pk in selection.ids]
         Tombstone.objects.bulk_create(tombstones, ignore_conflicts=True, batch_size=CHUNK)
-        receipt.counts = dict(delete_rows(locked, selection, is_whole=is_whole))
+        receipt.counts = dict(delete_rows(namespace, selection, is_whole=is_whole))
         receipt.save(update_fields=["counts"])
         cursor.execute(ALLOW_DELETION, [""])
     # Caches and files cannot be rolled back, so they change only after the commit.
-    clean_up_outside_transaction(locked, is_whole=is_whole)
+    _clean_up_outside_transaction(namespace, is_whole=is_whole)
     return verify(receipt, texts=selection.texts)
 
 
@@ -100,12 +86,7 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
     # Read what depends on the rows before they are gone.
     restorable = [] if is_whole else lineage.restorable(namespace, selection)
     texts = [*selection.texts, *indexed_texts(selection.memories)]
-    models = (
-        (MemoryItem, selection.memories),
-        (Observation, selection.observations),
-        (Message, selection.messages),
-    )
-    for model, ids in models:
+    for model, ids in selection.ids_by_model.items():
         for chunk in chunks(ids):
             counts += count_by_model(model._default_manager.filter(pk__in=chunk).delete()[1])
     counts["core lines"] = scrub_core(namespace, selection.texts)
@@ -119,17 +100,14 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
     counts["stored answers"] = scrub_answers(namespace, selection.ids, selection.texts)
     if is_whole:
         scope = str(namespace.pk)
-        counts["word counts"] = sum(
-            statistics_model.objects.filter(scope=scope).delete()[0]
-            for statistics_model in (ScopeStatistics, WordStatistics)
-        )
+        counts["word counts"] = ScopeStatistics.objects.filter(scope=scope).delete()[0]
+        counts["word counts"] += WordStatistics.objects.filter(scope=scope).delete()[0]
         counts += count_by_model(Namespace.objects.filter(pk=namespace.pk).delete()[1])
     else:
         change_state(restorable, to=State.ACTIVE, reason="what replaced it was erased")
         counts["back in use"] = len(restorable)
-        counts["derived again"] = derive_from_observations(
-            namespace, observations_without_memory(namespace)
-        )
+        orphans = observations_without_memory(namespace)
+        counts["derived again"] = derive_from_observations(namespace, orphans)
     return +counts
 
 
@@ -153,34 +131,7 @@ def chunks(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
     yield from (sorted_ids[start : start + CHUNK] for start in range(0, len(sorted_ids), CHUNK))
 
 
-def scrub_core(namespace: Namespace, texts: list[str]) -> int:
-    """Remove the lines that repeat an erased text from all versions and proposals; count them."""
-    count = 0
-    rows: list[CoreVersion | CoreProposal] = [
-        *namespace.core_versions.all(),
-        *namespace.core_proposals.all(),
-    ]
-    for row in rows:
-        lines = row.markdown.splitlines()
-        remaining = [line for line in lines if not repeats_text(line, texts)]
-        if len(remaining) < len(lines):
-            row.markdown = "\n".join(remaining) + "\n"
-            row.save(update_fields=["markdown"])
-            count += len(lines) - len(remaining)
-    return count
-
-
-def repeats_text(line: str, texts: list[str]) -> bool:
-    """Whether a Markdown line equals, contains or is contained in one of `texts`."""
-    bullet = line.strip().lstrip("-*+ ").strip()
-    if not bullet or bullet.startswith("#"):
-        return False
-    return lineage.quotes(bullet, texts) or (
-        len(bullet) >= MIN_QUOTE_LENGTH and any(bullet in text for text in texts)
-    )
-
-
-def clean_up_outside_transaction(namespace: Namespace, *, is_whole: bool) -> None:
+def _clean_up_outside_transaction(namespace: Namespace, *, is_whole: bool) -> None:
     """Clear this process's caches, the files of the folder and the word statistics."""
     clear_query_caches()
     clear_text_caches()

@@ -19,7 +19,7 @@ from memories.models import (
     Observation,
     Succession,
 )
-from memories.states import Link, State
+from memories.states import LinkKind, State
 from retrieval.errors import Invalid
 
 Scope = ErasureReceipt.Scope
@@ -61,19 +61,16 @@ class ErasureSet:
     def ids(self) -> list[UUID]:
         return sorted(self.memories | self.observations | self.messages)
 
+    @property
+    def ids_by_model(self) -> dict[type[Model], set[UUID]]:
+        return {MemoryItem: self.memories, Observation: self.observations, Message: self.messages}
+
     def read_texts(self) -> None:
-        rows = (
-            (MemoryItem, self.memories),
-            (Observation, self.observations),
-            (Message, self.messages),
-        )
-        self.texts = sorted(
-            {
-                text
-                for model, ids in rows
-                for text in model._default_manager.filter(pk__in=ids).values_list("text", flat=True)
-            }
-        )
+        texts: set[str] = set()
+        for model, ids in self.ids_by_model.items():
+            rows = model._default_manager.filter(pk__in=ids)
+            texts.update(rows.values_list("text", flat=True))
+        self.texts = sorted(texts)
 
 
 def collect(namespace: Namespace, scope: str, target: UUID | str) -> ErasureSet:
@@ -90,10 +87,10 @@ def collect(namespace: Namespace, scope: str, target: UUID | str) -> ErasureSet:
         whole.read_texts()
         return whole
     if scope == Scope.MEMORY:
-        memories = ancestors([find_memory(namespace, target).pk])
-        return expand(
-            namespace, ErasureSet(memories=memories, observations=observations_of(memories))
-        )
+        # With the memory go those it took the place of.
+        seeds = [find_memory(namespace, target).pk]
+        memories = succession_closure(seeds, origin="newer_id", target="older_id")
+        return expand(namespace, ErasureSet(memories, observations_of(memories)))
     if not str(target).strip():
         raise Invalid(f"Name the {scope} to erase.")
     if scope == Scope.SOURCE:
@@ -102,10 +99,10 @@ def collect(namespace: Namespace, scope: str, target: UUID | str) -> ErasureSet:
     return collect_matching(namespace, Q(subject=target) | speaker, messages=speaker)
 
 
-def collect_matching(namespace: Namespace, rows: Q, *, messages: Q) -> ErasureSet:
+def collect_matching(namespace: Namespace, condition: Q, *, messages: Q) -> ErasureSet:
     """Select the observations and memories that match `rows`, and the messages that match."""
-    observations = set(namespace.observations.filter(rows).values_list("pk", flat=True))
-    matching = set(MemoryItem.objects.of(namespace).filter(rows).values_list("pk", flat=True))
+    observations = set(namespace.observations.filter(condition).values_list("pk", flat=True))
+    matching = set(MemoryItem.objects.of(namespace).filter(condition).values_list("pk", flat=True))
     evidence = Evidence.objects.filter(observation__in=observations)
     selection = ErasureSet(
         memories=matching | set(evidence.values_list("memory_id", flat=True)),
@@ -113,7 +110,7 @@ def collect_matching(namespace: Namespace, rows: Q, *, messages: Q) -> ErasureSe
         messages=set(namespace.messages.filter(messages).values_list("pk", flat=True)),
     )
     # A memory can match although its observations do not; they hold the same information.
-    matches = MemoryItem.objects.filter(pk__in=selection.memories).filter(rows)
+    matches = MemoryItem.objects.filter(pk__in=selection.memories).filter(condition)
     selection.observations |= observations_of(matches.values_list("pk", flat=True))
     return expand(namespace, selection)
 
@@ -125,7 +122,9 @@ def expand(namespace: Namespace, selection: ErasureSet) -> ErasureSet:
     """
     while True:
         before = (len(selection.memories), len(selection.observations))
-        selection.memories |= descendants(selection.memories)
+        selection.memories |= succession_closure(
+            selection.memories, origin="older_id", target="newer_id"
+        )
         values = {"namespace": namespace.pk, "ids": [str(pk) for pk in selection.memories]}
         patterns = select_ids(sql.SQL(LEARNED_ONLY_FROM), values) - selection.memories
         selection.memories |= patterns
@@ -139,15 +138,8 @@ def expand(namespace: Namespace, selection: ErasureSet) -> ErasureSet:
             return selection
 
 
-def descendants(ids: Iterable[UUID]) -> set[UUID]:
-    return succession_closure(ids, origin="older_id", target="newer_id")
-
-
-def ancestors(ids: Iterable[UUID]) -> set[UUID]:
-    return succession_closure(ids, origin="newer_id", target="older_id")
-
-
 def succession_closure(ids: Iterable[UUID], *, origin: str, target: str) -> set[UUID]:
+    """Follow the links from `ids` at their `origin` end; return all ids reached, `ids` included."""
     statement = sql.SQL(CLOSURE).format(
         origin=sql.Identifier(origin), target=sql.Identifier(target)
     )
@@ -175,6 +167,11 @@ def quotes(value: str, texts: list[str]) -> bool:
     return any(text == value or (len(text) >= MIN_QUOTE_LENGTH and text in value) for text in texts)
 
 
+def is_quoted(value: str, texts: list[str]) -> bool:
+    """Whether `value` is long enough to be a quotation and contained in one of `texts`."""
+    return len(value) >= MIN_QUOTE_LENGTH and any(value in text for text in texts)
+
+
 def observations_of(memories: Iterable[UUID]) -> set[UUID]:
     rows = Evidence.objects.filter(memory__in=list(memories))
     return set(rows.values_list("observation_id", flat=True))
@@ -182,7 +179,7 @@ def observations_of(memories: Iterable[UUID]) -> set[UUID]:
 
 def restorable(namespace: Namespace, selection: ErasureSet) -> list[UUID]:
     """Return superseded memories all of whose successors are erased: they become active again."""
-    links = Succession.objects.filter(in_effect=True).exclude(kind=Link.FORMERLY)
+    links = Succession.objects.filter(in_effect=True).exclude(kind=LinkKind.FORMERLY)
     older_ids = links.filter(newer__in=selection.memories).values_list("older_id", flat=True)
     candidates = set(older_ids) - selection.memories
     others = links.filter(older__in=candidates).exclude(newer__in=selection.memories)

@@ -1,5 +1,5 @@
-"""Remove erased ids and texts from copies outside the memories: audit, stored answers, working
-memory, patterns."""
+"""Remove erased ids and texts from copies outside the memories: core, audit, stored answers,
+working memory, patterns."""
 
 from typing import Any
 from uuid import UUID
@@ -7,14 +7,39 @@ from uuid import UUID
 import orjson
 from django.db.models import Q
 
-from memories.erasure.lineage import MIN_QUOTE_LENGTH, quotes
-from memories.models import Namespace
+from memories.erasure.lineage import is_quoted, quotes
+from memories.models import CoreProposal, CoreVersion, Namespace
 from worlds import audit
 from worlds.models import ApiKey, AuditedCall, IdempotentWrite
 
 ERASED_BODY = b'{"code":"erased","detail":"What this request wrote was deleted for good."}'
 MIN_ANSWER_TEXT = 8
 """Characters from which a text is searched in stored answers: shorter ones match by coincidence."""
+
+
+def scrub_core(namespace: Namespace, texts: list[str]) -> int:
+    """Remove the lines that repeat an erased text from all versions and proposals; count them."""
+    count = 0
+    rows: list[CoreVersion | CoreProposal] = [
+        *namespace.core_versions.all(),
+        *namespace.core_proposals.all(),
+    ]
+    for row in rows:
+        lines = row.markdown.splitlines()
+        remaining = [line for line in lines if not _repeats_text(line, texts)]
+        if len(remaining) < len(lines):
+            row.markdown = "\n".join(remaining) + "\n"
+            row.save(update_fields=["markdown"])
+            count += len(lines) - len(remaining)
+    return count
+
+
+def _repeats_text(line: str, texts: list[str]) -> bool:
+    """Whether a Markdown line equals, contains or is contained in one of `texts`."""
+    bullet = line.strip().lstrip("-*+ ").strip()
+    if not bullet or bullet.startswith("#"):
+        return False
+    return quotes(bullet, texts) or is_quoted(bullet, texts)
 
 
 def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
@@ -25,8 +50,8 @@ def scrub_audit(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
     def blank(value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        is_part = len(value) >= MIN_QUOTE_LENGTH and any(value in text for text in texts)
-        return "" if is_part or value in names or quotes(value, texts) else value
+        is_erased = value in names or quotes(value, texts) or is_quoted(value, texts)
+        return "" if is_erased else value
 
     # Calls in the write-behind buffer would be inserted with the erased texts afterwards.
     audit.wait_until_written()
@@ -77,16 +102,12 @@ def scrub_agent(namespace: Namespace, ids: list[UUID], texts: list[str]) -> int:
     for item in patterns.only("pk", "payload"):
         payload = clean_json(item.payload, names, texts)
         count += namespace.memories.filter(pk=item.pk).update(payload=payload)
-    quoting = [
-        rule.pk
-        for rule in namespace.code_rules.all()
-        if any(
-            quotes(value, texts)
-            for value in (rule.name, rule.description, rule.before_pattern, rule.after_pattern)
-        )
-    ]
-    namespace.code_rules.filter(pk__in=quoting).delete()
-    return count + len(quoting)
+    for rule in namespace.code_rules.all():
+        values = (rule.name, rule.description, rule.before_pattern, rule.after_pattern)
+        if any(quotes(value, texts) for value in values):
+            rule.delete()
+            count += 1
+    return count
 
 
 def clean_json(value: Any, ids: set[str], texts: list[str]) -> Any:

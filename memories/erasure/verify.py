@@ -65,23 +65,18 @@ def search_leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> l
             cursor.execute(query, values)
             return bool(cursor.fetchone()[0])
 
-        cursor.execute(COLUMNS)
-        columns = [row for row in cursor.fetchall() if row[0] not in KEEPS_IDS]
         cursor.execute(TABLES_WITH_NAMESPACE)
         own_tables = {table for (table,) in cursor.fetchall()}
-        places = [
-            f"{table}.{column} holds an id"
-            for table, column, kind in columns
-            if ids and has_match(ID_STATEMENTS.get(kind, CONTAINS_ID), table, column)
-        ]
-        places += [
-            f"{table}.{column} holds a text"
-            for table, column, kind in columns
-            if texts
-            and table in own_tables
-            and kind not in TYPES_WITHOUT_TEXT
-            and has_match(CONTAINS_TEXT, table, column)
-        ]
+        cursor.execute(COLUMNS)
+        places, text_places = [], []
+        for table, column, kind in cursor.fetchall():
+            if table in KEEPS_IDS:
+                continue
+            if ids and has_match(ID_STATEMENTS.get(kind, CONTAINS_ID), table, column):
+                places.append(f"{table}.{column} holds an id")
+            may_hold_text = table in own_tables and kind not in TYPES_WITHOUT_TEXT
+            if texts and may_hold_text and has_match(CONTAINS_TEXT, table, column):
+                text_places.append(f"{table}.{column} holds a text")
         if texts and has_match(CACHED_TEXTS, "retrieval_cachedvector", "vector"):
-            places.append("retrieval_cachedvector.vector holds the vector of a text")
-    return places
+            text_places.append("retrieval_cachedvector.vector holds the vector of a text")
+    return places + text_places

@@ -4,11 +4,9 @@
 from memories.haema import standalone  # noqa: F401
 
 # isort: split
-from memories.haema.memory import (
+from memories.haema.memory import EmbeddingClient, LLMClient, Memory
+from memories.ingest.answers import (
     CoreUpdateResponse,
-    EmbeddingClient,
-    LLMClient,
-    Memory,
     MemoryReconstructionResponse,
     PreMemorySplitResponse,
 )

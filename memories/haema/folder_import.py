@@ -1,5 +1,5 @@
-"""Bring in what HAEMA stored in a folder: the rows of its `latest.sqlite3`. (`core.md` is read
-where it lies.)"""
+"""Import of what HAEMA stored in a folder: the rows of its `latest.sqlite3`. (`memories.folders`
+reads `core.md`.)"""
 
 import contextlib
 import sqlite3
@@ -36,19 +36,19 @@ def read_rows(folder: Path) -> list[HaemaRow]:
     file = folder / LATEST
     if not file.exists():
         return []
+    uri = f"{file.resolve().as_uri()}?mode=ro"
     try:
-        with contextlib.closing(
-            sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
-        ) as database:
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as database:
             rows = database.execute(ROWS).fetchall()
     except sqlite3.Error as error:
         raise ValueError(
             f"{file} cannot be read as HAEMA's index of latest memories: {error}"
         ) from error
-    haema_rows = [
-        HaemaRow(_id(row[0]), str(row[1]), int(row[2]), bool(row[3])) for row in rows if row[1]
+    return [
+        HaemaRow(_parse_id(pk), str(text), int(timestamp_ms), bool(is_deleted))
+        for pk, text, timestamp_ms, is_deleted in rows
+        if text and not storage_flaw(str(text))
     ]
-    return [row for row in haema_rows if not storage_flaw(row.text)]
 
 
 def import_rows(namespace: Namespace, rows: list[HaemaRow]) -> int:
@@ -57,26 +57,27 @@ def import_rows(namespace: Namespace, rows: list[HaemaRow]) -> int:
     observations = [
         NewObservation(row.text, Particulars(source="haema", event_at=row.at)) for row in rows
     ]
-    with namespace_transaction(namespace) as locked:
-        ids = [row.id for row in rows]
+    ids = [row.id for row in rows]
+    with namespace_transaction(namespace) as locked_namespace:
         existing_ids = set(MemoryItem.objects.filter(pk__in=ids).values_list("pk", flat=True))
         memories = [
             NewMemory(
                 row.text,
                 Maker.IMPORT,
                 Particulars(source="haema"),
-                [seen.id],
+                [observation.id],
                 id=uuid7() if row.id in existing_ids else row.id,
                 state=State.SUPERSEDED if row.is_deleted else State.ACTIVE,
                 timestamp_ms=row.timestamp_ms,
             )
-            for row, seen in zip(rows, observations, strict=True)
+            for row, observation in zip(rows, observations, strict=True)
         ]
-        commit(locked, Plan(observations, memories, reason="imported from HAEMA"))
+        commit(locked_namespace, Plan(observations, memories, reason="imported from HAEMA"))
     return len(rows)
 
 
-def _id(text: object) -> UUID:
+def _parse_id(text: object) -> UUID:
+    """Return the id, or a new one for text that is not a UUID."""
     try:
         return UUID(str(text))
     except ValueError:

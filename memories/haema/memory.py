@@ -17,35 +17,19 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-import numpy as np
 from django.db import connection
-from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from memories import folders
 from memories.curation import lifecycle
+from memories.found_memory import FoundMemory
 from memories.haema import folder_import, standalone
 from memories.ingest import add
 from memories.ingest.add import AddResult, Models, site_model
-from memories.ingest.answers import (
-    CoreUpdateResponse,
-    MemoryReconstructionResponse,
-    PreMemorySplitResponse,
-)
 from memories.ledger.client_vectors import embed_missing
 from memories.ledger.plan import Particulars
 from memories.search import recall
-from memories.search.recall import FoundMemory
-from memories.vectors import ClientSource, SiteSource, VectorSource
-
-__all__ = [
-    "CoreUpdateResponse",
-    "EmbeddingClient",
-    "LLMClient",
-    "Memory",
-    "MemoryReconstructionResponse",
-    "PreMemorySplitResponse",
-]
+from memories.vectors import ClientSource, SiteSource, Vectors, VectorSource
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -56,14 +40,10 @@ class EmbeddingClient(ABC):
     are raised to the caller."""
 
     @abstractmethod
-    def embed_query(
-        self, texts: Sequence[str], output_dimensionality: int
-    ) -> NDArray[np.float32]: ...
+    def embed_query(self, texts: Sequence[str], output_dimensionality: int) -> Vectors: ...
 
     @abstractmethod
-    def embed_document(
-        self, texts: Sequence[str], output_dimensionality: int
-    ) -> NDArray[np.float32]: ...
+    def embed_document(self, texts: Sequence[str], output_dimensionality: int) -> Vectors: ...
 
 
 class LLMClient(ABC):
@@ -94,15 +74,6 @@ def releases_connection(method: Callable[P, R]) -> Callable[P, R]:
                 connection.close()
 
     return wrapper
-
-
-def timestamp_metadata(timestamp_ms: int) -> dict[str, Any]:
-    """Return the time of a memory in the form of HAEMA's metadata."""
-    moment = datetime.fromtimestamp(timestamp_ms / 1000, tz=UTC).replace(microsecond=0)
-    return {
-        "timestamp": moment.isoformat().replace("+00:00", "Z"),
-        "timestamp_ms": timestamp_ms,
-    }
 
 
 class Memory:
@@ -179,9 +150,7 @@ class Memory:
         """
         if begin < 1:
             raise ValueError("begin must be >= 1")
-        if count <= 0:
-            return []
-        memories = recall.latest(self.namespace, begin=int(begin), count=count)
+        memories = recall.latest(self.namespace, begin=int(begin), count=count) if count > 0 else []
         return memories if details else [memory.text for memory in memories]
 
     @overload
@@ -199,7 +168,7 @@ class Memory:
 
         With `details`, return `FoundMemory` objects with ids, scores and sources. `mode` is vector,
         hybrid or keyword. The default is vector for a small memory, as in HAEMA, and hybrid from
-        `recall.WORDS_COUNT_FROM` memories on, which are enough to tell rare words from common ones.
+        `recall.HYBRID_FROM` memories on, which are enough to tell rare words from common ones.
         """
         if n <= 0:
             return []
@@ -228,8 +197,7 @@ class Memory:
         `about` are fields of `Particulars`, such as `source`, `subject`, `speaker` and `event_at`.
         With `details`, return what was written.
         """
-        model = self.llm_client or site_model()
-        models = Models(self.vector_source, model)
+        models = Models(self.vector_source, self.llm_client or site_model())
         result = add.add(self.namespace, contents, models=models, about=Particulars(**about))
         if result.ids:
             self.events.append(("upsert", [str(pk) for pk in result.ids]))
@@ -243,16 +211,21 @@ class Memory:
 
     @releases_connection
     def records(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """Return id, text and timestamps of every active memory, oldest first."""
+        """Return id, text and timestamps (as HAEMA's metadata) of every active memory, oldest
+        first."""
         memories = self.namespace.memories.active().order_by("timestamp_ms", "pk")
-        rows = memories.values_list("pk", "text", "timestamp_ms")
-        return [(str(pk), text, timestamp_metadata(stamp)) for pk, text, stamp in rows]
+        records = []
+        for pk, text, stamp in memories.values_list("pk", "text", "timestamp_ms"):
+            moment = datetime.fromtimestamp(stamp // 1000, tz=UTC)
+            metadata = {"timestamp": f"{moment:%Y-%m-%dT%H:%M:%SZ}", "timestamp_ms": stamp}
+            records.append((str(pk), text, metadata))
+        return records
 
     @releases_connection
     def history(self) -> list[FoundMemory]:
         """Return the superseded, archived, expired and rejected memories, latest first."""
         rows = self.namespace.memories.history().latest_first()
-        return [recall.as_found_memory(item) for item in rows]
+        return [FoundMemory.of_row(item) for item in rows]
 
     @releases_connection
     def restore(self, memory_id: str) -> None:

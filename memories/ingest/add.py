@@ -1,8 +1,8 @@
-"""Add contents to a memory: by a language model that reconstructs what is related, or by rules.
+"""Add contents to a memory: by a language model that merges them with related memories, or by
+rules.
 
-Models are called with no transaction open and no row locked. Everything is then written in one
-commit, which first checks that the memories the plan rests on are unchanged; if not, the contents
-are planned again.
+Models are called with no transaction open and no row locked. One commit then writes everything. If
+a memory that the plan is based on has changed, the commit is refused and a new plan is made.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,29 +30,20 @@ from memories.similarity.resolve import (
     MemoryLink,
     TooShallow,
 )
-from memories.states import Link, Maker, State
-from memories.vectors import (
-    NearMemory,
-    SiteSource,
-    Vectors,
-    VectorSource,
-    nearest_memories,
-    texts_by_id,
-)
+from memories.states import LinkKind, Maker, State
+from memories.vectors import SiteSource, Vectors, VectorSource, nearest_memories
 from retrieval.llm import get_llm
 from retrieval.models import uuid7
 from retrieval.text import require_storable_text
 
+# After so many conflicts with other writers the contents are stored unmerged: nothing is lost, and
+# nothing is replaced.
 ATTEMPTS = 6
-"""After so many conflicts with other writers the contents are stored unmerged: nothing is lost,
-nothing replaced."""
-COMPARED = 5
-SPARE = 5
-"""Nearest memories read beyond those compared: for those that earlier contents of the batch
-replace."""
-
+# Nearest memories that are compared, and those read in addition, because earlier contents of the
+# batch may replace some.
+COMPARED, SPARE = 5, 5
+# Share of common words from which a content counts as evidence of a memory that a model wrote.
 SUPPORTS_FROM = 0.3
-"""Share of common words from which a content counts as evidence of a memory a model wrote."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +56,14 @@ class Models:
 
 @dataclass(frozen=True)
 class IncomingContents:
-    """Texts to remember; for each what is known about it and the observation it was taken from.
+    """Texts to remember, each with its particulars and the id of the observation it came from.
 
-    `observations` are those that are to be stored with them; observations that exist already are
-    not listed.
+    `observations` are the new ones, which are stored together with the memories.
     """
 
     texts: Sequence[str]
     abouts: Sequence[Particulars]
-    observed: Sequence[UUID]
+    observation_ids: Sequence[UUID]
     observations: Sequence[NewObservation] = ()
 
 
@@ -91,7 +81,7 @@ class BatchOutcome:
 
 
 def site_model() -> StructuredModel | None:
-    """The language model of the settings, or None: then rules do."""
+    """Return the language model of the settings, or None: then rules are used."""
     return get_llm()
 
 
@@ -128,27 +118,25 @@ def prepare_contents(
     shared: Particulars,
     each: Sequence[Particulars],
 ) -> IncomingContents:
-    """Observe the contents as they came; one raw text is split into facts that all rest on it."""
-    if isinstance(contents, str):
-        raw = [require_storable_text(contents, "contents").strip()]
-    else:
-        raw = [require_text(text, number).strip() for number, text in enumerate(contents)]
+    """Make an observation of each content; one raw text is split into facts that share its
+    observation."""
+    is_raw = isinstance(contents, str)
+    raw = []
+    for position, content in enumerate([contents] if isinstance(contents, str) else contents):
+        if not isinstance(content, str):
+            raise TypeError("contents must be str or list[str]")
+        name = "contents" if is_raw else f"contents[{position}]"
+        raw.append(require_storable_text(content, name).strip())
     texts = raw = [text for text in raw if text]
-    if raw and isinstance(contents, str):
+    if raw and is_raw:
         texts = reconstruction.split_text(model, raw[0]) if model else split_by_rules(raw[0])
     if texts and each and len(each) != len(texts):
         raise ValueError(f"{len(each)} particulars for {len(texts)} contents")
     abouts = each or [shared] * len(texts)
     observations = [NewObservation(*pair) for pair in zip(raw, abouts, strict=False)]
     ids = [observation.id for observation in observations]
-    observed = ids if len(ids) == len(texts) else ids * len(texts)
-    return IncomingContents(texts, abouts, observed, observations)
-
-
-def require_text(content: object, position: int) -> str:
-    if not isinstance(content, str):
-        raise TypeError("contents must be str or list[str]")
-    return require_storable_text(content, f"contents[{position}]")
+    observation_ids = ids if len(ids) == len(texts) else ids * len(texts)
+    return IncomingContents(texts, abouts, observation_ids, observations)
 
 
 def add_batch(
@@ -158,14 +146,14 @@ def add_batch(
     *,
     vectors: VectorSource,
 ) -> list[BatchOutcome]:
-    """Remember `texts` by rules, each with its own particulars. All of them are written
-    together, or none."""
+    """Remember `texts` by rules, each with its own particulars: all of them, or none if an error is
+    raised."""
     if not texts:
         return []
     observations = [NewObservation(*pair) for pair in zip(texts, abouts, strict=True)]
-    contents = IncomingContents(texts, abouts, [seen.id for seen in observations], observations)
-    _result, outcomes = add_by_rules(namespace, contents, vectors)
-    return outcomes
+    ids = [observation.id for observation in observations]
+    contents = IncomingContents(texts, abouts, ids, observations)
+    return add_by_rules(namespace, contents, vectors)[1]
 
 
 def add_by_rules(
@@ -186,7 +174,7 @@ def add_by_rules(
             namespace.refresh_from_db(fields=["review"])
             continue
         outcomes = [
-            BatchOutcome(resolution.confirmed.get(position, pk), position in resolution.links)
+            BatchOutcome(resolution.confirmations.get(position, pk), position in resolution.links)
             for position, pk in enumerate(ids)
         ]
         return result, outcomes
@@ -197,9 +185,7 @@ def add_by_rules(
 def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -> BatchResolution:
     depth = COMPARED + min(SPARE, len(batch.texts) - 1)
     while True:
-        stored_nearest: dict[int, list[NearMemory]] = {}
-        for near in nearest_memories(namespace, batch.queries, k=depth):
-            stored_nearest.setdefault(near.position, []).append(near)
+        stored_nearest = nearest_memories(namespace, batch.queries, k=depth)
         try:
             return BatchResolver(batch, stored_nearest, COMPARED, depth, in_use).resolve()
         except TooShallow:
@@ -208,8 +194,8 @@ def resolve_batch(namespace: Namespace, batch: IncomingBatch, *, in_use: bool) -
 
 @dataclass
 class ModelAdd:
-    """One add with a language model. Its answers are kept between attempts while what it was
-    shown is unchanged."""
+    """One add with a language model. Its answers are reused in the next attempt unless the memories
+    or the core in its prompt have changed."""
 
     namespace: Namespace
     contents: IncomingContents
@@ -218,7 +204,7 @@ class ModelAdd:
     queries: Vectors | None
     related_texts: dict[UUID, str] | None = None
     plan: Plan = field(default_factory=Plan)
-    core_seen: core.CurrentCore | None = None
+    base_core: core.CurrentCore | None = None
     core_text: str | None = None
 
     def run(self) -> AddResult:
@@ -232,28 +218,29 @@ class ModelAdd:
         return self.commit()
 
     def consult_model(self) -> None:
-        """Ask what has not been asked yet, or was asked about memories or a core that have
-        changed since."""
-        near = nearest_memories(
+        """Plan the memories and the core, unless what the model answered is still valid."""
+        nearest = nearest_memories(
             self.namespace,
             self.queries,
             k=self.namespace.merge_top_k,
             within=self.namespace.merge_distance_cutoff,
         )
-        related = texts_by_id(near)
-        if related != self.related_texts:
-            self.related_texts, self.core_seen = related, None
+        related_texts = {near.id: near.text for memories in nearest for near in memories}
+        if related_texts != self.related_texts:
+            self.related_texts, self.base_core = related_texts, None
             answer = reconstruction.reconstruct(
-                self.model, related=list(related.values()), contents=list(self.contents.texts)
+                self.model,
+                related_texts=list(related_texts.values()),
+                contents=list(self.contents.texts),
             )
-            self.plan = self.with_vectors(plan_from_model(answer, self.contents, related))
-        now = core.current(self.namespace)
-        if now != self.core_seen:
+            self.plan = self.with_vectors(plan_from_model(answer, self.contents, related_texts))
+        current_core = core.current(self.namespace)
+        if current_core != self.base_core:
             texts = [new.text for new in self.plan.memories]
             self.core_text = reconstruction.updated_core(
-                self.model, core=now.markdown, memories=texts
+                self.model, core=current_core.markdown, memories=texts
             )
-            self.core_seen = now
+            self.base_core = current_core
 
     def with_vectors(self, plan: Plan) -> Plan:
         texts = [new.text for new in plan.memories]
@@ -262,74 +249,77 @@ class ModelAdd:
 
     def commit(self) -> AddResult:
         core_result = None
-        with namespace_transaction(self.namespace) as locked:
-            if self.core_text is not None and core.current(locked) != self.core_seen:
+        with namespace_transaction(self.namespace) as namespace:
+            if self.core_text is not None and core.current(namespace) != self.base_core:
                 raise LedgerConflict("the core memory changed")
-            result = commit(locked, self.plan)
+            result = commit(namespace, self.plan)
             if self.core_text is not None:
                 core_result = core.write_or_propose(
-                    locked, self.core_text, reason="After new memories", made_by=Maker.MODEL
+                    namespace, self.core_text, reason="After new memories", made_by=Maker.MODEL
                 )
         return AddResult(**vars(result), core=core_result)
 
 
 def indexed_texts(texts: Sequence[str], abouts: Sequence[Particulars]) -> list[str]:
-    """What is embedded: each text under its speaker and date."""
+    """Return the texts to embed: each under its heading of speaker and date, if any."""
     pairs = zip(texts, abouts, strict=True)
     return [f"{about.heading}\n{text}" if about.heading else text for text, about in pairs]
 
 
 def plan_unmerged(contents: IncomingContents, made_by: Maker = Maker.CONTENTS) -> Plan:
-    """A new memory of each content; nothing is confirmed or replaced."""
-    rows = zip(contents.texts, contents.abouts, contents.observed, strict=True)
-    memories = [NewMemory(text, made_by, about, [observed]) for text, about, observed in rows]
+    """Plan a new memory of each content; nothing is confirmed or replaced."""
+    rows = zip(contents.texts, contents.abouts, contents.observation_ids, strict=True)
+    memories = [NewMemory(text, made_by, about, [pk]) for text, about, pk in rows]
     return Plan(contents.observations, memories)
 
 
 def plan_from_model(
     answer: Reconstruction, contents: IncomingContents, related_texts: Mapping[UUID, str]
 ) -> Plan:
-    """All related memories are replaced by all new ones; a failed reconstruction replaces nothing.
+    """Plan that the answer's memories replace all related ones; a failed reconstruction replaces
+    nothing.
 
-    A new memory rests on the contents it has enough words in common with, or on all when there are
-    none.
+    The evidence of a new memory are the contents with enough words in common; if there are none,
+    all contents.
     """
-    if not answer.succeeded:
+    if not answer.is_complete:
         return plan_unmerged(contents)
     memories = []
     for text in answer.memories:
-        supporting = [
-            position
-            for position, content in enumerate(contents.texts)
-            if overlap(text, content) >= SUPPORTS_FROM
-        ] or range(len(contents.texts))
-        observed = list(dict.fromkeys(contents.observed[position] for position in supporting))
-        memories.append(NewMemory(text, Maker.MODEL, contents.abouts[supporting[0]], observed))
-    links = [MemoryLink(pk, new.id, Link.SUPERSEDES) for new in memories for pk in related_texts]
+        positions = range(len(contents.texts))
+        similar = [at for at in positions if overlap(text, contents.texts[at]) >= SUPPORTS_FROM]
+        evidence = dict.fromkeys(contents.observation_ids[at] for at in similar or positions)
+        about = contents.abouts[similar[0] if similar else 0]
+        memories.append(NewMemory(text, Maker.MODEL, about, list(evidence)))
+    links = [
+        MemoryLink(pk, new.id, LinkKind.SUPERSEDES) for new in memories for pk in related_texts
+    ]
     return Plan(contents.observations, memories, links)
 
 
 def plan_from_resolution(
     contents: IncomingContents, batch: IncomingBatch, resolution: BatchResolution, *, state: State
 ) -> Plan:
-    """`state` is that in which new memories were expected to begin."""
-    observations_of: dict[UUID, list[UUID]] = {}
-    # In the order of arrival: a memory inherits only what confirmed another one before it
-    # replaced that one.
-    for position, (pk, seen) in enumerate(zip(batch.ids, contents.observed, strict=True)):
-        if same := resolution.confirmed.get(position):
-            observations_of.setdefault(same, []).append(seen)
+    """Plan the resolved batch. `state`: that of new memories under the review policy now."""
+    evidence: dict[UUID, list[UUID]] = {}
+    # In the order of arrival: a memory takes over only the observations that confirmed the older
+    # one before it was replaced.
+    for position, (pk, observation) in enumerate(
+        zip(batch.ids, contents.observation_ids, strict=True)
+    ):
+        if same := resolution.confirmations.get(position):
+            evidence.setdefault(same, []).append(observation)
         else:
-            links = [link for link in resolution.links[position] if link.kind != Link.FORMERLY]
-            inherited = [one for link in links for one in observations_of.get(link.older, ())]
-            observations_of[pk] = list(dict.fromkeys([seen, *inherited]))
+            links = [link for link in resolution.links[position] if link.kind != LinkKind.FORMERLY]
+            older = [one for link in links for one in evidence.get(link.older, ())]
+            evidence[pk] = list(dict.fromkeys([observation, *older]))
     positions = list(resolution.links)
     memories = [
         NewMemory(
             contents.texts[position],
             Maker.RULES,
             contents.abouts[position],
-            observations_of.pop(batch.ids[position]),
+            evidence.pop(batch.ids[position]),
             id=batch.ids[position],
         )
         for position in positions
@@ -338,8 +328,8 @@ def plan_from_resolution(
         contents.observations,
         memories,
         links=[link for links in resolution.links.values() for link in links],
-        # What is left are stored memories.
-        confirmed=observations_of,
+        # The keys that are left are ids of stored memories.
+        confirmations=evidence,
         vectors=None if batch.documents is None else batch.documents[positions],
         assumed_state=state,
     )

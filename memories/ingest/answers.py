@@ -1,7 +1,7 @@
-"""What a language model is asked to answer, one type for each of the three prompts.
+"""The answers of the language model, one type for each of the three prompts.
 
-Bounds stand in the JSON schema only: they keep small models from running on, and an answer is not
-thrown away for exceeding them.
+Length limits are in the JSON schema only: they stop small models from generating without end, and
+an answer that exceeds them is still used.
 """
 
 from typing import Annotated, Literal, Self
@@ -22,7 +22,7 @@ class PreMemorySplitResponse(BaseModel):
 
 
 class MemoryReconstructionResponse(BaseModel):
-    """The memories that stand after the new contents met the related ones."""
+    """The memories to keep once the new contents are merged with the related ones."""
 
     memories: list[Sentence] = Field(
         description="The memories to keep: one fact each, nothing twice, nothing that the input "
@@ -30,7 +30,7 @@ class MemoryReconstructionResponse(BaseModel):
         json_schema_extra={"maxItems": 48},
     )
     coverage: Literal["complete", "incomplete"] = Field(
-        description="'complete' only if every important fact of the new contents is in `memories`.",
+        description="'complete' only if every important fact of the new contents is in `memories`."
     )
 
 

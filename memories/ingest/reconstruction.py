@@ -1,8 +1,8 @@
-"""The model's three steps, each with up to three tries and a way to go on without it. Touches no
-database.
+"""The three calls of the language model, each with up to three tries and a result without it. No
+database access.
 
-Errors of these kinds are worth another try; when all tries fail, the step goes on as if there were
-no model. Any other error is the caller's to see.
+`RETRYABLE` errors are tried again; when all tries fail, the result is that of no model. Any other
+error is raised to the caller.
 """
 
 import logging
@@ -24,19 +24,13 @@ from retrieval.text import require_storable_text
 logger = logging.getLogger(__name__)
 
 TRIES = 3
-RETRYABLE = (
-    ValueError,
-    TypeError,
-    ConnectionError,
-    TimeoutError,
-    OSError,
-)  # pydantic's errors are ValueErrors
+# A validation error of Pydantic is a ValueError; failed connections and timeouts are OSErrors.
+RETRYABLE = (ValueError, TypeError, OSError)
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class StructuredModel(Protocol):
-    """What a language model has to offer; `memories.haema.LLMClient` and `retrieval.llm.client`
-    both do."""
+    """The interface that `memories.haema.LLMClient` and `retrieval.llm.client` implement."""
 
     def generate_structured(
         self, system_prompt: str, user_prompt: str, response_model: type[Any]
@@ -45,11 +39,11 @@ class StructuredModel(Protocol):
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """`memories` replace the related ones only if the model `succeeded`; else they are the
-    contents as they came."""
+    """`memories` replace the related ones; if the reconstruction failed, they are the contents as
+    they came and replace nothing."""
 
     memories: list[str]
-    succeeded: bool
+    is_complete: bool
 
 
 def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer | None:
@@ -59,8 +53,15 @@ def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer 
             raw = model.generate_structured(
                 system_prompt=prompt.system, user_prompt=prompt.user, response_model=answer
             )
-            return _well_formed(answer.model_validate(raw))
-        except LanguageModelDown as problem:  # the site's model has had its tries
+            parsed = answer.model_validate(raw)
+            # Text that the database cannot store counts as a failed try.
+            for name, value in parsed:
+                for text in value if isinstance(value, list) else [value]:
+                    if isinstance(text, str):
+                        require_storable_text(text, name)
+            return parsed
+        except LanguageModelDown as problem:
+            # The client of the settings has made its own tries already.
             logger.warning("%s: going on without: %s", answer.__name__, problem)
             return None
         except RETRYABLE as error:
@@ -72,22 +73,21 @@ def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer 
 
 
 def split_text(model: StructuredModel, raw: str) -> list[str]:
-    """Take one raw text apart into facts; the text itself when the model cannot."""
+    """Split one raw text into facts; return the text itself when the model fails."""
     answer = ask(model, prompts.split_prompt(raw), PreMemorySplitResponse)
     return (unique_texts(answer.contents) if answer else []) or [raw]
 
 
 def reconstruct(
-    model: StructuredModel, *, related: list[str], contents: list[str]
+    model: StructuredModel, *, related_texts: list[str], contents: list[str]
 ) -> Reconstruction:
-    """Ask once, and once more to refine an empty or incomplete answer; then take the contents as
-    they came."""
-    first = prompts.reconstruction_prompt(related=related, contents=contents)
+    """Ask once, and once more to refine an empty or incomplete answer."""
+    first = prompts.reconstruction_prompt(related=related_texts, contents=contents)
     for prompt in (first, prompts.refinement_prompt(first)):
         answer = ask(model, prompt, MemoryReconstructionResponse)
         if answer and answer.coverage == "complete" and (memories := unique_texts(answer.memories)):
-            return Reconstruction(memories, succeeded=True)
-    return Reconstruction(contents, succeeded=False)
+            return Reconstruction(memories, is_complete=True)
+    return Reconstruction(contents, is_complete=False)
 
 
 def updated_core(model: StructuredModel, *, core: str, memories: list[str]) -> str | None:
@@ -99,15 +99,5 @@ def updated_core(model: StructuredModel, *, core: str, memories: list[str]) -> s
 
 
 def unique_texts(texts: list[str]) -> list[str]:
-    """Trim, drop the empty and the repeated, keep the order."""
-    trimmed = (unescape_tags(text).strip() for text in texts)
-    return list(dict.fromkeys(text for text in trimmed if text))
-
-
-def _well_formed(answer: Answer) -> Answer:
-    """An answer that no database can hold is garbage, and garbage is worth another try."""
-    for name, value in answer:
-        for text in value if isinstance(value, list) else [value]:
-            if isinstance(text, str):
-                require_storable_text(text, name)
-    return answer
+    """Strip the texts and drop empty and repeated ones, in their order."""
+    return list(dict.fromkeys(filter(None, (unescape_tags(text).strip() for text in texts))))

@@ -1,4 +1,4 @@
-"""Text processing without a language model: the same steps, by rules."""
+"""Splitting a text into facts without a language model."""
 
 from retrieval.text import split_sentences
 
@@ -6,14 +6,13 @@ LEAST, MOST_FACTS = 4, 200
 
 
 def split_by_rules(raw: str) -> list[str]:
-    """Take a text apart at sentence ends and line breaks. Nothing is left out: a scrap joins the
-    piece before it."""
+    """Split a text at sentence ends and line breaks. A piece of less than four characters joins
+    the one before it; a text with more than 200 pieces stays whole."""
     facts: list[str] = []
-    for piece in filter(
-        None, (piece.strip(" \t-•*") for piece in split_sentences(raw, at_line_breaks=True))
-    ):
-        if facts and len(piece) < LEAST:
+    for sentence in split_sentences(raw, at_line_breaks=True):
+        piece = sentence.strip(" \t-•*")
+        if facts and piece and len(piece) < LEAST:
             facts[-1] += f" {piece}"
-        else:
+        elif piece:
             facts.append(piece)
     return list(dict.fromkeys(facts)) if 0 < len(facts) <= MOST_FACTS else [raw]

@@ -2,7 +2,7 @@
 
 from pgvector import Vector
 
-from memories.ledger.commit import copy_rows
+from memories.ledger.rows import copy_rows
 from memories.models import ClientVector, Namespace
 from memories.vectors import VectorSource
 

@@ -54,8 +54,8 @@ class NewObservation:
 
 @dataclass(frozen=True)
 class NewMemory:
-    """A memory to insert. `observed` are the observations it rests on, stored or of the same plan;
-    the commit adds those of the stored memories it replaces.
+    """A memory to insert. It rests on `observation_ids`, stored or of the same plan; the commit
+    adds those of the stored memories it replaces.
 
     `state` and `timestamp_ms` are given for imported rows only: by default the review policy and
     the clock decide.
@@ -64,7 +64,7 @@ class NewMemory:
     text: str
     made_by: Maker
     about: Particulars = Particulars()
-    observed: Sequence[UUID] = ()
+    observation_ids: Sequence[UUID] = ()
     payload: Mapping[str, object] = field(default_factory=dict)
     language: str = ""
     id: UUID = field(default_factory=uuid7)
@@ -77,15 +77,15 @@ class Plan:
     """Everything that one commit writes.
 
     A link's ends are stored memories or memories of the plan; links are in the order in which the
-    newer ends were planned. `confirmed` maps a stored memory to further observations that say the
-    same. Row i of `vectors` belongs to memory i; without vectors a memory is found by its words
+    newer ends were planned. `confirmations` maps a stored memory to further observations that say
+    the same. Row i of `vectors` belongs to memory i; without vectors a memory is found by its words
     until it is embedded.
     """
 
     observations: Sequence[NewObservation] = ()
     memories: Sequence[NewMemory] = ()
     links: Sequence[MemoryLink] = ()
-    confirmed: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
+    confirmations: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
     vectors: Vectors | None = None
     by: str = ""
     reason: str = ""
@@ -100,4 +100,4 @@ class Plan:
     def stored_ids(self) -> set[UUID]:
         """Memories the plan touches that exist already."""
         ends = {pk for link in self.links for pk in (link.older, link.newer)}
-        return (ends | set(self.confirmed)) - {memory.id for memory in self.memories}
+        return (ends | set(self.confirmations)) - {memory.id for memory in self.memories}

@@ -16,11 +16,24 @@ def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
     """Insert one row unless it is there or was erased; return whether it is new."""
     if isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists():
         return False
-    if belongs_elsewhere(row, namespace):
+    rows = type(row)._default_manager
+    gets_new_number = type(row) in RENUMBERED
+    existing = None if gets_new_number else rows.filter(pk=row.pk).first()
+    owners = {getattr(one, "namespace_id", None) for one in (row, existing)}
+    if owners - {None, namespace.pk}:
         raise Conflict(f"Line {number}: this row belongs to another memory.")
-    if type(row) in RENUMBERED:
-        return insert_renumbered(row)
-    if type(row)._default_manager.filter(pk=row.pk).exists():
+    if gets_new_number:
+        values = {
+            field.attname: getattr(row, field.attname)
+            for field in row._meta.concrete_fields
+            if field.name != "id"
+        }
+        if rows.filter(**values).exists() or rests_on_erased(row):
+            return False
+        row.pk = None
+        row.save_base(raw=True, force_insert=True)
+        return True
+    if existing is not None:
         return False
     try:
         with transaction.atomic():
@@ -32,34 +45,7 @@ def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
     return True
 
 
-def insert_renumbered(row: Any) -> bool:
-    values = {
-        field.attname: getattr(row, field.attname)
-        for field in row._meta.concrete_fields
-        if field.name != "id"
-    }
-    if type(row)._default_manager.filter(**values).exists() or rests_on_erased(row):
-        return False
-    row.pk = None
-    row.save_base(raw=True, force_insert=True)
-    return True
-
-
-def belongs_elsewhere(row: Any, namespace: Namespace) -> bool:
-    own = getattr(row, "namespace_id", None)
-    stored = (
-        type(row)._default_manager.filter(pk=row.pk).first()
-        if type(row) not in RENUMBERED
-        else None
-    )
-    there = getattr(stored, "namespace_id", None)
-    return (own is not None and own != namespace.pk) or (
-        there is not None and there != namespace.pk
-    )
-
-
 def rests_on_erased(row: Any) -> bool:
-    keys = [
-        getattr(row, name, None) for name in ("memory_id", "observation_id", "older_id", "newer_id")
-    ]
-    return Tombstone.objects.filter(pk__in=[key for key in keys if key]).exists()
+    names = ("memory_id", "observation_id", "older_id", "newer_id")
+    ids = [getattr(row, name) for name in names if getattr(row, name, None)]
+    return Tombstone.objects.filter(pk__in=ids).exists()

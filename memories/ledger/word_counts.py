@@ -14,5 +14,5 @@ def recount_words(namespace: Namespace) -> None:
     before = rows.values_list("words_uncounted", flat=True).get()
     row_count = count_words(MemoryItem, [namespace.pk])
     # Two processes that counted at once subtract the same memories twice.
-    uncounted = Greatest(F("words_uncounted") - before, 0)
-    rows.update(words_counted=row_count, words_uncounted=uncounted)
+    rest = Greatest(F("words_uncounted") - before, 0)
+    rows.update(words_counted=row_count, words_uncounted=rest)

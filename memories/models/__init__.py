@@ -1,5 +1,4 @@
-"""Agent memory: what was observed (never changed), what was made of it, and how one became the
-other."""
+"""Agent memory: observations (never changed), the memories derived from them, and their history."""
 
 from memories.models.allowances import EventAllowance
 from memories.models.code_rules import AgentState, CodeRuleOutcome, StoredCodeRule

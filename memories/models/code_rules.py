@@ -1,4 +1,4 @@
-"""Code rules as they stand, and every outcome that made them so."""
+"""Code rules with their confidence, and the outcomes it is computed from."""
 
 from typing import Any
 
@@ -45,15 +45,15 @@ class StoredCodeRule(models.Model):
     before_pattern = models.TextField(_("before"), blank=True, default="")
     after_pattern = models.TextField(_("after"), blank=True, default="")
     pattern_type = models.CharField(
-        _("pattern is"), max_length=20, choices=PATTERN_TYPES, default="literal"
+        _("pattern type"), max_length=20, choices=PATTERN_TYPES, default="literal"
     )
     languages: "models.JSONField[Any, Any]" = models.JSONField(_("languages"), default=python_only)
     confidence = models.FloatField(_("confidence"), default=0.5)
-    observation_count = models.PositiveIntegerField(_("seen"), default=1)
-    success_count = models.PositiveIntegerField(_("worked"), default=0)
-    failure_count = models.PositiveIntegerField(_("failed"), default=0)
-    min_confidence_threshold = models.FloatField(_("applied from"), default=MIN_CONFIDENCE)
-    promotion_threshold = models.FloatField(_("trusted from"), default=PROMOTED_AT)
+    observation_count = models.PositiveIntegerField(_("observation count"), default=1)
+    success_count = models.PositiveIntegerField(_("successes"), default=0)
+    failure_count = models.PositiveIntegerField(_("failures"), default=0)
+    min_confidence_threshold = models.FloatField(_("application threshold"), default=MIN_CONFIDENCE)
+    promotion_threshold = models.FloatField(_("trust threshold"), default=PROMOTED_AT)
     created_at = models.DateTimeField(_("created"), db_default=Now())
     updated_at = models.DateTimeField(_("updated"), db_default=Now())
 
@@ -78,23 +78,25 @@ class StoredCodeRule(models.Model):
 
 
 class CodeRuleOutcome(models.Model):
-    """One time the rule was tried, and how sure it was afterwards: its confidence over time."""
+    """One application of a rule, and the rule's confidence after it."""
 
     rule = models.ForeignKey(StoredCodeRule, models.CASCADE, related_name="outcomes")
     success = models.BooleanField(_("worked"))
-    confidence = models.FloatField(_("confidence afterwards"))
+    confidence = models.FloatField(_("confidence after the outcome"))
     ema_alpha = models.FloatField(_("weight of one outcome"), default=EMA_ALPHA)
-    at = models.DateTimeField(_("when"), db_default=Now())
+    at = models.DateTimeField(_("time"), db_default=Now())
 
     class Meta:
         verbose_name = _("outcome of a code rule")
         verbose_name_plural = _("outcomes of code rules")
         indexes = [models.Index(fields=["rule", "at"], name="code_rule_outcome_at")]
 
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.confidence:.2f}"
+
 
 class AgentState(models.Model):
-    """An agent's unfinished work (a task's working memory, its preferences as far as seen), by
-    name."""
+    """An agent's unfinished work by name: the open task's working memory, observed preferences."""
 
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="agent_states")
     name = models.CharField(_("name"), max_length=120)
@@ -102,8 +104,8 @@ class AgentState(models.Model):
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
 
     class Meta:
-        verbose_name = _("agent's unfinished work")
-        verbose_name_plural = _("agent's unfinished work")
+        verbose_name = _("unfinished agent work")
+        verbose_name_plural = _("unfinished agent work")
         constraints = [
             models.UniqueConstraint(fields=["namespace", "name"], name="agent_state_by_name")
         ]

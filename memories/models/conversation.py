@@ -21,7 +21,7 @@ class Message(Passage):
     role = models.CharField(_("role"), max_length=20, default="user")
     speaker = models.CharField(_("speaker"), max_length=120, blank=True, default="")
     source = models.CharField(_("source"), max_length=200, blank=True, default="")
-    said_at = models.DateTimeField(_("said"), default=timezone.now)
+    said_at = models.DateTimeField(_("said at"), default=timezone.now)
 
     class Meta(Passage.Meta):
         abstract = False

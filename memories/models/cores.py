@@ -1,4 +1,4 @@
-"""The core memory: every version of it, and the updates that were not taken over."""
+"""The core memory: its versions, and the updates that were not applied."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from retrieval.models import uuid7
 
 
 class CoreVersion(models.Model):
-    """The highest number is the present core. Restoring writes the old text as a new version."""
+    """The highest number is the current core. A restore stores the old text as a new version."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="core_versions")
     number = models.PositiveIntegerField(_("version"))
     markdown = models.TextField(_("core memory"))
     reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
-    made_by = models.CharField(_("made by"), max_length=10, choices=Maker, default=Maker.MODEL)
+    made_by = models.CharField(_("created by"), max_length=10, choices=Maker, default=Maker.MODEL)
     author = models.CharField(_("author"), max_length=150, blank=True, default="")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
@@ -34,25 +34,25 @@ class CoreVersion(models.Model):
 
 
 class CoreProposal(models.Model):
-    """An update that the policy refused, or that waits for approval, with what stands against
-    it."""
+    """An update that the policy refused (`problems` gives the reasons) or that waits for
+    approval."""
 
     class Verdict(models.TextChoices):
-        OPEN = "open", _("Open")
+        OPEN = "open", _("Pending")
         APPROVED = "approved", _("Approved")
         REJECTED = "rejected", _("Rejected")
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="core_proposals")
-    base_number = models.PositiveIntegerField(_("made against version"), default=0)
+    base_number = models.PositiveIntegerField(_("based on version"), default=0)
     markdown = models.TextField(_("proposed core memory"))
     reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
     problems: "models.JSONField[Any, Any]" = models.JSONField(
-        _("against it"), default=list, blank=True
+        _("objections"), default=list, blank=True
     )
     verdict = models.CharField(_("verdict"), max_length=10, choices=Verdict, default=Verdict.OPEN)
     decided_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
-    decided_at = models.DateTimeField(_("decided"), null=True, blank=True)
+    decided_at = models.DateTimeField(_("decided at"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

@@ -1,5 +1,4 @@
-"""What is left of something deleted for good: a receipt with counts, and the ids that must never
-come back."""
+"""What remains of an erasure: a receipt with counts, and the ids that must not be restored."""
 
 from typing import Any
 
@@ -11,8 +10,7 @@ from worlds.models import World
 
 
 class ErasureReceipt(models.Model):
-    """Holds no erased text: counts per place, and what the verifier found afterwards (nothing,
-    or it is named)."""
+    """Holds no erased text: counts per table, and the leftovers that the verifier found."""
 
     class Scope(models.TextChoices):
         MEMORY = "memory", _("One memory")
@@ -26,9 +24,9 @@ class ErasureReceipt(models.Model):
     scope = models.CharField(_("scope"), max_length=10, choices=Scope)
     requested_by = models.CharField(_("requested by"), max_length=150, blank=True, default="")
     reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
-    counts: "models.JSONField[Any, Any]" = models.JSONField(_("erased"), default=dict)
-    leftovers: "models.JSONField[Any, Any]" = models.JSONField(_("left over"), default=list)
-    verified_at = models.DateTimeField(_("verified"), null=True, blank=True)
+    counts: "models.JSONField[Any, Any]" = models.JSONField(_("erased rows"), default=dict)
+    leftovers: "models.JSONField[Any, Any]" = models.JSONField(_("remaining data"), default=list)
+    verified_at = models.DateTimeField(_("verified at"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
@@ -48,3 +46,6 @@ class Tombstone(models.Model):
 
     id = models.UUIDField(primary_key=True, editable=False)
     receipt = models.ForeignKey(ErasureReceipt, models.CASCADE, related_name="tombstones")
+
+    def __str__(self) -> str:
+        return str(self.pk)

@@ -1,4 +1,4 @@
-"""Memories, where each came from, what it replaced, and every state it was in."""
+"""Memories with their evidence, successions and state changes."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -7,7 +7,7 @@ from pgvector.django import VectorField
 from memories.models.namespaces import Namespace
 from memories.models.observations import Observation
 from memories.querysets import MemoryQuerySet
-from memories.states import Bucket, Link, Maker, State
+from memories.states import Bucket, LinkKind, Maker, State
 from retrieval.models import Passage, SearchConfig, uuid7
 
 
@@ -23,16 +23,16 @@ class MemoryItem(Passage):
     bucket = models.CharField(_("bucket"), max_length=10, choices=Bucket, default=Bucket.FACT)
     importance = models.FloatField(_("importance"), default=0.5)
     state = models.CharField(_("state"), max_length=10, choices=State, default=State.ACTIVE)
-    made_by = models.CharField(_("made by"), max_length=10, choices=Maker, default=Maker.RULES)
+    made_by = models.CharField(_("created by"), max_length=10, choices=Maker, default=Maker.RULES)
     source = models.CharField(_("source"), max_length=200, blank=True, default="")
     subject = models.CharField(_("subject"), max_length=200, blank=True, default="")
     speaker = models.CharField(_("speaker"), max_length=120, blank=True, default="")
-    event_at = models.DateTimeField(_("happened"), null=True, blank=True)
+    event_at = models.DateTimeField(_("happened at"), null=True, blank=True)
     in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
     in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
-    timestamp_ms = models.BigIntegerField(_("recorded (ms)"), default=0, editable=False)
-    recalls = models.PositiveIntegerField(_("recalled"), default=0, editable=False)
+    timestamp_ms = models.BigIntegerField(_("recorded at (ms)"), default=0, editable=False)
+    recalls = models.PositiveIntegerField(_("times recalled"), default=0, editable=False)
     last_recalled_at = models.DateTimeField(_("last recalled"), null=True, editable=False)
     observations = models.ManyToManyField(Observation, through="Evidence", related_name="memories")
 
@@ -63,8 +63,8 @@ class MemoryItem(Passage):
 
 
 class ClientVector(models.Model):
-    """The vector of a memory in a namespace whose vectors come from the caller's own client: any
-    width, full precision.
+    """The vector of a memory in a namespace whose vectors come from the caller's own client, with
+    the client's width and in full precision.
 
     The site cannot compute it again, so it is exported with the memory.
     """
@@ -79,6 +79,9 @@ class ClientVector(models.Model):
         verbose_name = _("client vector")
         verbose_name_plural = _("client vectors")
 
+    def __str__(self) -> str:
+        return f"{len(self.vector)} {self.memory_id}"
+
 
 class Evidence(models.Model):
     memory = models.ForeignKey(MemoryItem, models.CASCADE, related_name="evidence")
@@ -91,19 +94,22 @@ class Evidence(models.Model):
             models.UniqueConstraint(fields=["memory", "observation"], name="memory_evidence_once")
         ]
 
+    def __str__(self) -> str:
+        return f"{self.memory_id} ← {self.observation_id}"
+
 
 class Succession(models.Model):
-    """`newer` took the place of `older`, or says otherwise than it. Planned ones take effect on
-    approval."""
+    """`newer` replaced `older`, or contradicts it. With `in_effect` false it waits for the approval
+    of `newer`."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     older = models.ForeignKey(MemoryItem, models.CASCADE, related_name="successors")
     newer = models.ForeignKey(MemoryItem, models.CASCADE, related_name="predecessors")
-    kind = models.CharField(_("kind"), max_length=10, choices=Link, default=Link.SUPERSEDES)
+    kind = models.CharField(_("kind"), max_length=10, choices=LinkKind, default=LinkKind.SUPERSEDES)
     in_effect = models.BooleanField(_("in effect"), default=True)
     reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    undone_at = models.DateTimeField(_("undone"), null=True, blank=True)
+    undone_at = models.DateTimeField(_("undone at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("succession")
@@ -117,18 +123,24 @@ class Succession(models.Model):
             ),
         ]
 
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.older_id} → {self.newer_id}"
+
 
 class StateChange(models.Model):
-    """Every state a memory was in, since when and why: the ground of `as_of` reads."""
+    """The log of a memory's states, each with its time and reason; `as_of` queries read it."""
 
     id = models.BigAutoField(primary_key=True)
     memory = models.ForeignKey(MemoryItem, models.CASCADE, related_name="changes")
     state = models.CharField(_("state"), max_length=10, choices=State)
     at = models.DateTimeField(_("since"))
-    by = models.CharField(_("by"), max_length=120, blank=True, default="")
+    by = models.CharField(_("changed by"), max_length=120, blank=True, default="")
     reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
 
     class Meta:
         verbose_name = _("state change")
         verbose_name_plural = _("state changes")
         indexes = [models.Index(fields=["memory", "at"], name="memory_state_at")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.get_state_display()}"

@@ -8,14 +8,14 @@ from worlds.models import World
 
 
 class Review(models.TextChoices):
-    OFF = "off", _("Off: what the machine writes is used at once")
-    CORE = "core", _("Core: changes of the core memory wait for approval")
+    OFF = "off", _("Off: machine-written memories are used at once")
+    CORE = "core", _("Core: changes to the core memory wait for approval")
     ALL = "all", _("All: every machine-written memory waits for approval")
 
 
 class Namespace(models.Model):
-    """`dims` is set when the vectors come from a client of the caller's own; else the site's
-    embedder makes them."""
+    """`dims` is the width of the vectors of the caller's own client; null means that the site's
+    embedder computes them."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     world = models.ForeignKey(World, models.CASCADE, related_name="namespaces")
@@ -23,13 +23,18 @@ class Namespace(models.Model):
         _("name"), max_length=120, help_text=_("The agent this memory belongs to.")
     )
     path = models.TextField(
-        _("folder"), blank=True, default="", help_text=_("The folder a script opens it by.")
+        _("folder"),
+        blank=True,
+        default="",
+        help_text=_("The folder from which a script opens this memory."),
     )
     dims = models.PositiveIntegerField(_("vector width"), null=True, blank=True, editable=False)
     review = models.CharField(_("review"), max_length=8, choices=Review, default=Review.OFF)
     language = models.CharField(_("language"), max_length=8, default="en")
-    merge_top_k = models.PositiveIntegerField(_("related memories per content"), default=3)
-    merge_distance_cutoff = models.FloatField(_("related within distance"), default=0.25)
+    merge_top_k = models.PositiveIntegerField(_("related memories per content item"), default=3)
+    merge_distance_cutoff = models.FloatField(
+        _("maximum distance of related memories"), default=0.25
+    )
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     last_timestamp_ms = models.BigIntegerField(default=0, editable=False)
     words_counted = models.PositiveIntegerField(default=0, editable=False)
@@ -52,7 +57,7 @@ class Namespace(models.Model):
 
 
 class HealthReading(models.Model):
-    """The state of a namespace's store on one day, kept so that the trend can be shown."""
+    """The health counts of a namespace on one day; together they show the trend."""
 
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="health_readings")
     day = models.DateField(_("day"))
@@ -64,3 +69,6 @@ class HealthReading(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["namespace", "day"], name="memory_health_once_a_day")
         ]
+
+    def __str__(self) -> str:
+        return f"{self.day:%Y-%m-%d}"

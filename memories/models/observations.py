@@ -1,4 +1,4 @@
-"""The raw contents as they came. The database itself refuses to change them."""
+"""The raw contents as they were received. A database trigger forbids to change them."""
 
 from typing import Any
 
@@ -16,17 +16,17 @@ class Observation(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="observations")
     batch = models.UUIDField(
-        _("add call"), default=uuid7, help_text=_("Contents of one add share it.")
+        _("add call"), default=uuid7, help_text=_("Shared by all contents of one add call.")
     )
     text = models.TextField(_("text"))
     source = models.CharField(_("source"), max_length=200, blank=True, default="")
     subject = models.CharField(_("subject"), max_length=200, blank=True, default="")
     speaker = models.CharField(_("speaker"), max_length=120, blank=True, default="")
-    event_at = models.DateTimeField(_("happened"), null=True, blank=True)
+    event_at = models.DateTimeField(_("happened at"), null=True, blank=True)
     in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
     in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
     details: "models.JSONField[Any, Any]" = models.JSONField(_("details"), default=dict, blank=True)
-    recorded_at = models.DateTimeField(_("recorded"), auto_now_add=True)
+    recorded_at = models.DateTimeField(_("recorded at"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("observation")

@@ -1,5 +1,4 @@
-"""Reflections: each trigger once, the insights it led to, and the episodes each insight rests
-on."""
+"""Reflections, the insights they produced, and the episodes each insight is derived from."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -10,15 +9,17 @@ from retrieval.models import uuid7
 
 
 class Trigger(models.TextChoices):
-    IMPORTANCE = "importance", _("Enough that matters")
-    EPISODES = "episodes", _("Enough episodes")
-    TIME = "time", _("Long ago")
+    IMPORTANCE = "importance", _("Importance threshold reached")
+    EPISODES = "episodes", _("Episode threshold reached")
+    TIME = "time", _("Time threshold reached")
 
 
 class Reflection(models.Model):
-    """One trigger. It covers the episodes recorded after `after_ms` up to `until_ms`; `done_at`
-    is empty until its insights are stored. A worker holds it until `claimed_until`: one that
-    died loses it to the next."""
+    """One run, which covers the episodes recorded after `after_ms` and up to `until_ms`.
+
+    `done_at` is null until its insights are stored. A worker's claim lasts until `claimed_until`;
+    then another worker may take it over.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="reflections")
@@ -29,9 +30,9 @@ class Reflection(models.Model):
     episodes = models.PositiveIntegerField(_("episodes"))
     claim = models.UUIDField(null=True, editable=False)
     claimed_until = models.DateTimeField(null=True, editable=False)
-    tries = models.PositiveIntegerField(_("tries"), default=0)
+    tries = models.PositiveIntegerField(_("attempts"), default=0)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
-    done_at = models.DateTimeField(_("done"), null=True, blank=True)
+    done_at = models.DateTimeField(_("completed at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("reflection")
@@ -50,20 +51,23 @@ class Reflection(models.Model):
 
 
 class Insight(models.Model):
-    """A semantic memory that a reflection made. `rests_on` episodes; flagged when one of them no
-    longer stands."""
+    """A semantic memory from a reflection. `rests_on` is the number of its episodes; it is flagged
+    when one of them is no longer active."""
 
     memory = models.OneToOneField(
         MemoryItem, models.CASCADE, primary_key=True, related_name="insight"
     )
     reflection = models.ForeignKey(Reflection, models.CASCADE, related_name="insights")
     rests_on = models.PositiveIntegerField(_("episodes"))
-    flagged_at = models.DateTimeField(_("flagged"), null=True, blank=True)
-    flag = models.CharField(_("because"), max_length=300, blank=True, default="")
+    flagged_at = models.DateTimeField(_("flagged at"), null=True, blank=True)
+    flag = models.CharField(_("reason for the flag"), max_length=300, blank=True, default="")
 
     class Meta:
         verbose_name = _("insight")
         verbose_name_plural = _("insights")
+
+    def __str__(self) -> str:
+        return str(self.memory)
 
 
 class InsightSource(models.Model):
@@ -71,8 +75,11 @@ class InsightSource(models.Model):
     episode = models.ForeignKey(MemoryItem, models.CASCADE, related_name="insights")
 
     class Meta:
-        verbose_name = _("insight's episode")
-        verbose_name_plural = _("insight's episodes")
+        verbose_name = _("source episode of an insight")
+        verbose_name_plural = _("source episodes of insights")
         constraints = [
             models.UniqueConstraint(fields=["insight", "episode"], name="insight_source_once")
         ]
+
+    def __str__(self) -> str:
+        return f"{self.insight_id} ← {self.episode_id}"

@@ -70,10 +70,7 @@ def core_prompt(*, core: str, memories: list[str]) -> Prompt:
 def check_prompt(question: str, memories: list[str]) -> Prompt:
     """Return the prompt that asks which of `memories`, numbered from 1, answers `question`."""
     lines = (f"{number}. {one_line(text)}" for number, text in enumerate(memories, start=1))
-    blocks = {
-        "asked_question": one_line(question),
-        "found_memories": "\n".join(lines) or NO_LINES,
-    }
+    blocks = {"asked_question": one_line(question), "found_memories": "\n".join(lines) or NO_LINES}
     return Prompt(load_text("check"), fill_template("check_task", **blocks))
 
 

@@ -1,22 +1,26 @@
-"""Insights whose evidence was retracted: not in use until somebody has reviewed them."""
+"""Insights whose evidence was retracted: they wait for a review."""
 
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from memories.ledger.commit import change_state
 from memories.models import Insight, InsightSource, Namespace, Succession
-from memories.states import Link, State
+from memories.states import LinkKind, State
 
-FLAG = "{n} of the {all} episodes this rests on no longer stand"
+FLAG = "Source episodes that are no longer valid: {n} of {all}"
 
 
 def flag_retracted(namespace: Namespace | None = None) -> int:
     """Flag insights with an episode that was archived, rejected, replaced or deleted; return their
     number. A flagged insight waits in the review inbox."""
-    insights: list[Any] = list(insights_missing_evidence(namespace))  # annotated with `valid`
+    rows = Insight.objects.filter(memory__state=State.ACTIVE)
+    rows = rows if namespace is None else rows.filter(memory__namespace=namespace)
+    rows = rows.annotate(valid=Count("sources", filter=is_valid("sources__episode")))
+    # `Any`, because the type of the model has no attribute for the annotation.
+    insights: list[Any] = list(rows.filter(valid__lt=F("rests_on")))
     for insight in insights:
         flag = FLAG.format(n=insight.rests_on - insight.valid, all=insight.rests_on)
         with transaction.atomic():
@@ -29,15 +33,9 @@ def flag_retracted(namespace: Namespace | None = None) -> int:
     return len(insights)
 
 
-def insights_missing_evidence(namespace: Namespace | None = None) -> "QuerySet[Insight]":
-    """Return active insights with fewer valid episodes than they rest on."""
-    rows = Insight.objects.filter(memory__state=State.ACTIVE)
-    rows = rows if namespace is None else rows.filter(memory__namespace=namespace)
-    valid = Count("sources", filter=is_valid("sources__episode"))
-    return rows.annotate(valid=valid).filter(valid__lt=F("rests_on"))
-
-
 def is_valid(episode: str) -> Q:
     """Whether the episode at that path is active, or merged into one that says the same."""
-    merges = Succession.objects.filter(older=OuterRef(episode), kind=Link.MERGED, in_effect=True)
+    merges = Succession.objects.filter(
+        older=OuterRef(episode), kind=LinkKind.MERGED, in_effect=True
+    )
     return Q(**{f"{episode}__state": State.ACTIVE}) | Q(Exists(merges))

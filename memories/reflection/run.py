@@ -13,8 +13,9 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memories.ingest.add import Models, site_models
-from memories.ledger.commit import commit, evidence_of, namespace_transaction, unique
+from memories.ledger.commit import commit, namespace_transaction
 from memories.ledger.plan import NewMemory, Particulars, Plan
+from memories.ledger.rows import evidence_of
 from memories.models import Insight, InsightSource, MemoryItem, Reflection
 from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import InsightDraft, ReflectionGenerator
@@ -33,18 +34,14 @@ def run_reflection(
 ) -> list[UUID] | None:
     """Return the ids of the stored insights, or None when another worker has the reflection or has
     finished it."""
-    claim = uuid7()
+    claim, models = uuid7(), models or site_models()
     # One UPDATE decides between workers.
-    if (
-        not unclaimed_reflections()
-        .filter(pk=reflection.pk)
-        .update(claim=claim, claimed_until=timezone.now() + lease, tries=F("tries") + 1)
-    ):
+    rows = unclaimed_reflections().filter(pk=reflection.pk)
+    if not rows.update(claim=claim, claimed_until=timezone.now() + lease, tries=F("tries") + 1):
         return None
-    models = models or site_models()
-    drafts = generate_insights(reflection, models)
+    drafts = _generate_insights(reflection, models)
     vectors = models.vectors.of_documents([draft.text for draft in drafts]) if drafts else None
-    return write_insights(reflection, claim, drafts, vectors)
+    return _write_insights(reflection, claim, drafts, vectors)
 
 
 def open_reflections() -> list[Reflection]:
@@ -57,11 +54,11 @@ def unclaimed_reflections() -> "QuerySet[Reflection]":
     return Reflection.objects.filter(is_free, done_at=None)
 
 
-def generate_insights(reflection: Reflection, models: Models) -> list[InsightDraft]:
+def _generate_insights(reflection: Reflection, models: Models) -> list[InsightDraft]:
     """Return one insight per cluster of the reflection's episodes (the latest 500)."""
     rows = MemoryItem.objects.of(reflection.namespace).active().filter(bucket=Bucket.EPISODIC)
     rows = rows.filter(timestamp_ms__gt=reflection.after_ms, timestamp_ms__lte=reflection.until_ms)
-    episodes = list(rows.latest_first().defer("embedding", "search_vector")[:MAX_EPISODES])
+    episodes = list(rows.latest_first().without_index_columns()[:MAX_EPISODES])
     texts = [episode.text for episode in episodes]
     vectors = models.vectors.of_documents(texts) if texts else None
     generator = ReflectionGenerator(models.model, reflection.namespace.language)
@@ -70,7 +67,7 @@ def generate_insights(reflection: Reflection, models: Models) -> list[InsightDra
     ]
 
 
-def write_insights(
+def _write_insights(
     reflection: Reflection, claim: UUID, drafts: Sequence[InsightDraft], vectors: Vectors | None
 ) -> list[UUID] | None:
     with namespace_transaction(reflection.namespace) as namespace:
@@ -79,35 +76,32 @@ def write_insights(
             logger.warning("reflection %s was taken over: nothing written", current.pk)
             return None
         # Some of the episodes may have been erased while the model was at work.
-        episodes = [existing_episodes(draft) for draft in drafts]
+        pks = {episode.pk for draft in drafts for episode in draft.episodes}
+        existing = set(MemoryItem.objects.filter(pk__in=pks).values_list("pk", flat=True))
+        sources = [[one.pk for one in draft.episodes if one.pk in existing] for draft in drafts]
         memories = [
             NewMemory(
                 draft.text,
                 draft.made_by,
-                Particulars(
-                    source="reflection", bucket=Bucket.SEMANTIC, importance=draft.importance
+                Particulars("reflection", bucket=Bucket.SEMANTIC, importance=draft.importance),
+                # With all observations of its episodes as evidence, the insight is found when one
+                # of them is erased.
+                observation_ids=list(
+                    dict.fromkeys(pk for pks in evidence_of(set(episodes)).values() for pk in pks)
                 ),
-                # Resting on all observations of its episodes, an insight is reached when one of
-                # them is erased.
-                observed=unique(pk for pks in evidence_of(set(own)).values() for pk in pks),
                 payload={"kind": "insight"},
             )
-            for draft, own in zip(drafts, episodes, strict=True)
+            for draft, episodes in zip(drafts, sources, strict=True)
         ]
         reason = f"reflection {current.number}"
         commit(namespace, Plan(memories=memories, vectors=vectors, reason=reason))
-        for memory, draft, own in zip(memories, drafts, episodes, strict=True):
+        for memory, draft, episodes in zip(memories, drafts, sources, strict=True):
             insight = Insight.objects.create(
                 memory_id=memory.id, reflection=current, rests_on=len(draft.episodes)
             )
             InsightSource.objects.bulk_create(
-                InsightSource(insight=insight, episode_id=pk) for pk in own
+                InsightSource(insight=insight, episode_id=pk) for pk in episodes
             )
         current.done_at, current.claimed_until = timezone.now(), None
         current.save(update_fields=["done_at", "claimed_until"])
     return [memory.id for memory in memories]
-
-
-def existing_episodes(draft: InsightDraft) -> list[UUID]:
-    pks = [episode.pk for episode in draft.episodes]
-    return list(MemoryItem.objects.filter(pk__in=pks).values_list("pk", flat=True))

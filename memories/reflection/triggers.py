@@ -48,7 +48,7 @@ def due_trigger(
         Trigger.EPISODES: new["count"] >= triggers.episodes,
         Trigger.TIME: (now or timezone.now()) - since >= timedelta(hours=triggers.hours),
     }
-    trigger = next((trigger for trigger, reached in is_reached.items() if reached), None)
+    trigger = next(filter(is_reached.get, is_reached), None)
     return DueTrigger(trigger, after, new["until"], new["count"]) if trigger else None
 
 

@@ -8,7 +8,6 @@ from django.db.models import FloatField, Value
 from django.db.models.functions import Coalesce, NullIf
 from pgvector.django import CosineDistance
 
-from memories.models import Namespace
 from memories.querysets import MemoryQuerySet
 from memories.vectors import Vectors, VectorSource
 from retrieval.search import Hit, Leg, Mode, SearchRequest, get_preset
@@ -20,18 +19,18 @@ COLUMNS = ("pk", "text", "context", "metadata", "payload", "language", "updated_
 
 
 def search_by_client_vectors(
-    namespace: Namespace,
-    rows: MemoryQuerySet,
-    query: str,
-    *,
-    vectors: VectorSource,
-    limit: int,
-    mode: Mode | str,
+    rows: MemoryQuerySet, request: SearchRequest, *, vectors: VectorSource, mode: Mode | str
 ) -> tuple[list[Hit], Sequence[str]]:
-    """Return hits among `rows` by the client's vectors, by words, or by both."""
-    chosen_mode = Mode(mode)
-    words = hits_by_words(namespace, rows, query, limit) if chosen_mode != Mode.VECTOR else {}
-    if chosen_mode == Mode.KEYWORD:
+    """Return hits among `rows` by the client's vectors, by words, or by both, and the legs that
+    could not take part."""
+    mode, query, limit = Mode(mode), request.query, request.limit
+    words: dict[UUID, Hit] = {}
+    # A query that cannot be searched by words (empty, or with a NUL) may still have a vector.
+    if mode != Mode.VECTOR and query.strip() and not storage_flaw(query):
+        k = max(limit, get_preset("memory").k_keyword)
+        by_words = replace(request, query=query[:8000], limit=k, mode=Mode.KEYWORD)
+        words = {hit.id: hit for hit in search_passages(rows, by_words).hits}
+    if mode == Mode.KEYWORD:
         return list(words.values())[:limit], ()
     query_vectors = vectors.of_queries([query])
     if query_vectors is None:
@@ -40,28 +39,9 @@ def search_by_client_vectors(
     if not words:
         return near, ()
     near_ids = {hit.id for hit in near}
-    also = hits_by_vector(
-        rows.filter(pk__in=[pk for pk in words if pk not in near_ids]), query_vectors, len(words)
-    )
-    return fuse_hits(words, near, also)[:limit], ()
-
-
-def hits_by_words(
-    namespace: Namespace, rows: MemoryQuerySet, query: str, limit: int
-) -> dict[UUID, Hit]:
-    if storage_flaw(query) or not query.strip():
-        return {}
-    result = search_passages(
-        rows,
-        SearchRequest(
-            query=query[:8000],
-            scopes=[namespace.pk],
-            limit=max(limit, get_preset("memory").k_keyword),
-            mode=Mode.KEYWORD,
-            language=namespace.language,
-        ),
-    )
-    return {hit.id: hit for hit in result.hits}
+    # Hits by words alone need a cosine too, or the fusion would count them as unrelated.
+    others = rows.filter(pk__in=[pk for pk in words if pk not in near_ids])
+    return _fuse_hits(words, near, hits_by_vector(others, query_vectors, len(words)))[:limit], ()
 
 
 def hits_by_vector(rows: MemoryQuerySet, query_vectors: Vectors, limit: int) -> list[Hit]:
@@ -92,7 +72,7 @@ def hits_by_vector(rows: MemoryQuerySet, query_vectors: Vectors, limit: int) -> 
     ]
 
 
-def fuse_hits(words: dict[UUID, Hit], near: list[Hit], also: list[Hit]) -> list[Hit]:
+def _fuse_hits(words: dict[UUID, Hit], near: list[Hit], also: list[Hit]) -> list[Hit]:
     """Fuse scores as the site's statement does: keyword scores relative to the best one, cosines
     between the worst and the best."""
     weight = get_preset("memory").vector_weight

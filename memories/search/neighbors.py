@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from uuid import UUID
 
 from django.db import connection
 
@@ -31,17 +30,11 @@ WHERE memory.id = ANY(%(ids)s)
 def add_neighbor_scores(namespace: Namespace, hits: Sequence[Hit], *, share: float) -> list[Hit]:
     """Add to each score `share` of the neighbours' scores; return the hits, best first."""
     scores = {hit.id: hit.score for hit in hits}
-    beside = neighbor_ids(namespace, list(scores))
-    rescored = [
-        replace(
-            hit, score=hit.score + share * sum(scores.get(pk, 0.0) for pk in beside.get(hit.id, ()))
-        )
-        for hit in hits
-    ]
-    return sorted(rescored, key=lambda hit: (-hit.score, str(hit.id)))
-
-
-def neighbor_ids(namespace: Namespace, ids: list[UUID]) -> dict[UUID, list[UUID]]:
     with connection.cursor() as cursor:
-        cursor.execute(BESIDE, {"namespace": namespace.pk, "ids": ids})
-        return {row[0]: [pk for pk in row[1:] if pk] for row in cursor.fetchall()}
+        cursor.execute(BESIDE, {"namespace": namespace.pk, "ids": list(scores)})
+        neighbor_ids = {pk: beside for pk, *beside in cursor.fetchall()}
+    new_hits = []
+    for hit in hits:
+        of_neighbors = sum(scores.get(pk, 0.0) for pk in neighbor_ids.get(hit.id, ()))
+        new_hits.append(replace(hit, score=hit.score + share * of_neighbors))
+    return sorted(new_hits, key=lambda hit: (-hit.score, str(hit.id)))

@@ -1,8 +1,8 @@
-"""Do two texts say the same? What a vector cannot tell apart, the words can.
+"""Compare two texts by the cosine of their vectors and by their words.
 
-A pair is the same only if nothing that carries meaning differs: numbers, names, negation, times, or
-a word and its opposite. A pair that is alike in everything but one of these may be a contradiction
-("formerly").
+A pair says the same only if nothing that carries meaning differs: numbers, names, negation, times,
+or a word and its opposite. A pair that is similar but differs in one of these may be a
+contradiction ("formerly").
 """
 
 import re
@@ -10,24 +10,29 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
+import yaml
 from rapidfuzz import fuzz
 
-from memories.similarity.lexicon import (
-    FUNCTION_WORDS,
-    NEGATIONS,
-    NUMBER_WORDS,
-    OPPOSITES,
-    PASSIVE,
-    SYNONYMS,
-    TIME_WORDS,
-)
 from memories.text_caches import text_cache
 from retrieval.text import WORD_OR_NUMBER, light_stem
 
-SYNONYM_KEY = {word: min(group) for group in SYNONYMS for word in group}
+_LEXICON: dict[str, Any] = yaml.safe_load(
+    (Path(__file__).parent / "lexicon.yaml").read_text(encoding="utf-8")
+)
+"""Words that decide whether two sentences say the same, in English, Russian and Korean."""
+NUMBER_WORDS = {
+    word: number for number, words in _LEXICON["numbers"].items() for word in words.split()
+}
+NEGATIONS, TIME_WORDS, FUNCTION_WORDS, PASSIVE = (
+    frozenset(_LEXICON[name].split())
+    for name in ("negations", "times", "function_words", "passive")
+)
+SYNONYM_KEY = {word: min(group.split()) for group in _LEXICON["synonyms"] for word in group.split()}
 OPPOSITE_OF: dict[str, set[str]] = {}
-for _one, _other in OPPOSITES:
+for _one, _other in (pair.split("/") for pair in _LEXICON["opposites"].split()):
     OPPOSITE_OF.setdefault(_one, set()).add(_other)
     OPPOSITE_OF.setdefault(_other, set()).add(_one)
 
@@ -38,13 +43,14 @@ FIRST_WORDS = re.compile(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)")
 NO_NAMES = FUNCTION_WORDS | TIME_WORDS | NUMBER_WORDS.keys()
 
 SAME_FROM = 0.8
-"""Likeness from which a pair that passes the guard is the same. Fitted on the tuning half of the
-labelled pairs."""
+"""`similarity_of` from which two texts without a `difference` say the same. Fitted on the tuning
+half of the labelled pairs."""
 SIMILAR_FROM = 0.72
-"""Likeness from which a pair that fails the guard contradicts."""
+"""`similarity_of` from which two texts with a `difference` contradict each other."""
 VECTOR_SHARE = 0.8
 SPELLING_WEIGHT = 0.8
 """Weight of a word that the other text has in a similar spelling."""
+# A bound that is exact may still come out smaller than the sum it bounds.
 ROUNDING = 1e-9
 MIN_COSINE = (SIMILAR_FROM - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
 """Cosine below which not even the same words reach `SIMILAR_FROM`."""
@@ -63,26 +69,25 @@ class ComparableText:
 
     numbers: frozenset[str]
     names: tuple[str, ...]
-    negated: bool
+    is_negated: bool
     times: frozenset[str]
     words: frozenset[str]
     raw: frozenset[str]
     stems: frozenset[str]
-    passive: bool
+    is_passive: bool
 
 
 def compare(one: str, other: str, *, similarity: float) -> Verdict:
     """Compare two texts whose vectors have the cosine `similarity`."""
     if fingerprint(one) == fingerprint(other):
         return Verdict.EXACT
-    if similarity < MIN_COSINE:
+    # The bounds are cheap and exclude most pairs.
+    if similarity < MIN_COSINE or upper_bound(one, other, similarity=similarity) < SIMILAR_FROM:
         return Verdict.DIFFERENT
-    if upper_bound(one, other, similarity=similarity) < SIMILAR_FROM:
-        return Verdict.DIFFERENT
-    alike, differing = similarity_of(one, other, similarity=similarity), difference(one, other)
-    if not differing and alike >= SAME_FROM:
-        return Verdict.NEAR
-    return Verdict.CONTRADICTS if differing and alike >= SIMILAR_FROM else Verdict.DIFFERENT
+    total = similarity_of(one, other, similarity=similarity)
+    if difference(one, other):
+        return Verdict.CONTRADICTS if total >= SIMILAR_FROM else Verdict.DIFFERENT
+    return Verdict.NEAR if total >= SAME_FROM else Verdict.DIFFERENT
 
 
 @text_cache(maxsize=16_384)
@@ -127,25 +132,26 @@ def difference(one: str, other: str) -> str:
 def parse_text(text: str) -> ComparableText:
     tokens = WORD_OR_NUMBER.findall(normalize_spelling(text))
     lower = [token.casefold() for token in tokens]
-    numbers = frozenset(
-        number_key(word) for word in lower if word[0].isdigit() or word in NUMBER_WORDS
-    )
+    numbers = [word for word in lower if word[0].isdigit() or word in NUMBER_WORDS]
+    negations = [
+        word
+        for word in lower
+        if word in NEGATIONS or word.endswith("n't") or KOREAN_NEGATION.search(word)
+    ]
     content = [word for word in lower if word not in FUNCTION_WORDS and word not in NEGATIONS]
     return ComparableText(
-        numbers=numbers,
-        names=names_in(text, tokens),
+        numbers=frozenset(
+            NUMBER_WORDS.get(word) or word.replace(",", "").rstrip(".:/") for word in numbers
+        ),
+        names=_names_in(text, tokens),
         # Two negations cancel out.
-        negated=sum(map(is_negation, lower)) % 2 == 1,
+        is_negated=len(negations) % 2 == 1,
         times=frozenset(word for word in lower if word in TIME_WORDS),
         words=frozenset(stem(SYNONYM_KEY.get(word, word)) for word in content),
         raw=frozenset(lower),
         stems=frozenset(stem(word.removesuffix("'s")) for word in lower),
-        passive=bool(PASSIVE & set(lower)),
+        is_passive=bool(PASSIVE & set(lower)),
     )
-
-
-def is_negation(word: str) -> bool:
-    return word in NEGATIONS or word.endswith("n't") or bool(KOREAN_NEGATION.search(word))
 
 
 def normalize_spelling(text: str) -> str:
@@ -158,7 +164,7 @@ def normalize_spelling(text: str) -> str:
 stem = text_cache(maxsize=50_000)(light_stem)
 
 
-def names_in(text: str, tokens: list[str]) -> tuple[str, ...]:
+def _names_in(text: str, tokens: list[str]) -> tuple[str, ...]:
     """Stems of capitalized words in order; the first word of a sentence counts only if it occurs
     again."""
     upper = [token for token in tokens if token[0].isupper() and token.casefold() not in NO_NAMES]
@@ -169,19 +175,19 @@ def names_in(text: str, tokens: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(stem(token.casefold().removesuffix("'s")) for token in names))
 
 
-def have_same_names(mine: ComparableText, yours: ComparableText) -> bool:
+def _have_same_names(mine: ComparableText, yours: ComparableText) -> bool:
     """Every name of one is a word of the other.
 
     Names are looked up among all words: a name that begins a sentence may not be recognized as one.
     """
     return all(
-        name in words or any(is_inflection(name, word) for word in words)
+        name in words or any(_is_inflection(name, word) for word in words)
         for names, words in ((mine.names, yours.stems), (yours.names, mine.stems))
         for name in names
     )
 
 
-def is_inflection(name: str, word: str) -> bool:
+def _is_inflection(name: str, word: str) -> bool:
     """Whether two words are one name with different case endings or particles."""
     # English names have none.
     if name.isascii():
@@ -194,40 +200,35 @@ def is_inflection(name: str, word: str) -> bool:
     )
 
 
-def has_opposites(mine: frozenset[str], yours: frozenset[str]) -> bool:
-    return any(OPPOSITE_OF[word] & (yours - mine) for word in mine - yours if word in OPPOSITE_OF)
+def _has_opposites(mine: ComparableText, yours: ComparableText) -> bool:
+    only_mine, only_yours = mine.raw - yours.raw, yours.raw - mine.raw
+    return any(OPPOSITE_OF.get(word, set()) & only_yours for word in only_mine)
 
 
-def has_swapped_names(mine: ComparableText, yours: ComparableText) -> bool:
+def _has_swapped_names(mine: ComparableText, yours: ComparableText) -> bool:
     """The same names in another order: who did it to whom. A passive swaps them without changing
     the meaning."""
     same_set = len(mine.names) >= 2 and Counter(mine.names) == Counter(yours.names)
-    return same_set and mine.names != yours.names and mine.passive == yours.passive
+    return same_set and mine.names != yours.names and mine.is_passive == yours.is_passive
 
 
-def differs_in_one_word(mine: frozenset[str], yours: frozenset[str]) -> bool:
+def _differs_in_one_word(mine: ComparableText, yours: ComparableText) -> bool:
     """All words are shared but one on each side: the same statement about something else."""
-    apart = [
-        [word for word in side if not spelling_match(word, other)]
-        for side, other in ((mine, yours), (yours, mine))
-    ]
-    return len(apart[0]) == len(apart[1]) == 1 and len(mine) > 2
+    only_mine = [word for word in mine.words if not spelling_match(word, yours.words)]
+    only_yours = [word for word in yours.words if not spelling_match(word, mine.words)]
+    return len(only_mine) == len(only_yours) == 1 and len(mine.words) > 2
 
 
 DIFFERENCES: dict[str, Callable[[ComparableText, ComparableText], bool]] = {
     "number": lambda mine, yours: mine.numbers != yours.numbers,
-    "negation": lambda mine, yours: mine.negated != yours.negated,
+    "negation": lambda mine, yours: mine.is_negated != yours.is_negated,
     "time": lambda mine, yours: mine.times != yours.times,
-    "name": lambda mine, yours: not have_same_names(mine, yours),
-    "opposite": lambda mine, yours: has_opposites(mine.raw, yours.raw),
-    "order": lambda mine, yours: has_swapped_names(mine, yours),
-    "word": lambda mine, yours: differs_in_one_word(mine.words, yours.words),
+    "name": lambda mine, yours: not _have_same_names(mine, yours),
+    "opposite": _has_opposites,
+    "order": _has_swapped_names,
+    "word": _differs_in_one_word,
 }
 """What changes the meaning, by name, the cheapest test first."""
-
-
-def number_key(word: str) -> str:
-    return NUMBER_WORDS.get(word) or word.replace(",", "").rstrip(".:/")
 
 
 def spelling_match(word: str, words: frozenset[str]) -> float:
@@ -236,6 +237,5 @@ def spelling_match(word: str, words: frozenset[str]) -> float:
     if len(word) < 4:
         return 0.0
     near = (other for other in words if abs(len(other) - len(word)) <= 3)
-    return (
-        SPELLING_WEIGHT if any(fuzz.ratio(word, other, score_cutoff=80) for other in near) else 0.0
-    )
+    is_similar = any(fuzz.ratio(word, other, score_cutoff=80) for other in near)
+    return SPELLING_WEIGHT if is_similar else 0.0

@@ -20,7 +20,7 @@ Counts = dict[str, int]
 
 
 def load_demo(*, again: bool = False) -> Counts:
-    """Load the demo world of the project. An empty result: it was there."""
+    """Load the demo world of the project. The result is empty when it exists already."""
     return load(read_world(), again=again)
 
 
@@ -63,8 +63,8 @@ def load_graph(demo: DemoWorld, world: World) -> Counts:
         GraphFact(node=node.model_copy(update={"lore_id": lore.get(node.source_ref)}))
         for node in demo.all_nodes.values()
     ]
-    written = upsert_facts(world, [*nodes, *(GraphFact(edge=fact) for fact in demo.facts)])
-    return {"entities": len(written.nodes), "facts": len(written.edges)}
+    result = upsert_facts(world, [*nodes, *(GraphFact(edge=fact) for fact in demo.facts)])
+    return {"entities": len(result.nodes), "facts": len(result.edges)}
 
 
 def load_history(demo: DemoWorld, world: World) -> Counts:
@@ -73,9 +73,9 @@ def load_history(demo: DemoWorld, world: World) -> Counts:
         upsert_npc(world, npc)
     for session in demo.sessions:
         upsert_session(world, session.session)
-        for played in session.scenes:
-            upsert_scene(world, played.scene)
-            ingest_episode(world, played.episode, came_from="demo")
+        for scene in session.scenes:
+            upsert_scene(world, scene.scene)
+            ingest_episode(world, scene.episode, came_from="demo")
     for card in demo.art:
         ingest_art(world, card)
     return {

@@ -106,14 +106,14 @@ class DemoWorld(DemoModel):
 def read_world(folder: Path = FOLDER) -> DemoWorld:
     """Raises `ValidationError` when a file does not fit the product's input model."""
     graph = _yaml(folder / "graph.yaml")
-    listed = {"source_kind": SourceKind.EDITOR}
+    by_editor = {"source_kind": SourceKind.EDITOR}
     return DemoWorld(
         setting=_yaml(folder / "world.yaml"),
         lore={path.stem: _lore(path) for path in sorted((folder / "lore").glob("*.md"))},
         npcs={path.stem: _yaml(path) for path in sorted((folder / "npcs").glob("*.yaml"))},
         sessions=[_yaml(path) for path in sorted((folder / "sessions").glob("*.yaml"))],
         art=_yaml(folder / "art.yaml"),
-        nodes=[listed | node for node in graph["nodes"]],
+        nodes=[by_editor | node for node in graph["nodes"]],
         facts=[FACT_DEFAULTS | fact for fact in graph["facts"]],
     )
 

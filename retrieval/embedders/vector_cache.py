@@ -1,14 +1,12 @@
-"""An embedder that embeds no text twice: a table for documents, a small cache in this process for
-queries.
+"""An embedder with caches: a table for documents, a small cache in this process for queries.
 
-The table is keyed by model and the text's SHA-256. It holds no text.
-Rows that nobody used for `VECTOR_CACHE_DAYS` are pruned; `delete_vectors` takes single texts out at
-once, for deletion for good.
+The table is keyed by model and the text's SHA-256. It holds no text. Rows unused for
+`VECTOR_CACHE_DAYS` are pruned; `delete_vectors` removes single texts when they are erased.
 """
 
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from datetime import timedelta
 from functools import lru_cache
 from hashlib import sha256
@@ -47,11 +45,10 @@ ON CONFLICT DO NOTHING
 CHUNK = 256
 """Texts embedded between two writes to the table: what a crash can cost."""
 
-# by model and hash of the text: what was deleted for good must not live on in a cache
-_queries: TTLCache[tuple[str, str], Vectors] = TTLCache(
-    settings.QUERY_CACHE_SIZE, settings.QUERY_CACHE_SECONDS
-)
-_words: LRUCache[tuple[str, str], Vectors] = LRUCache(4000)
+# Keyed by model and hash of the text: an erased text must not stay in a cache.
+VectorsByKey = MutableMapping[tuple[str, str], Vectors]
+_queries: VectorsByKey = TTLCache(settings.QUERY_CACHE_SIZE, settings.QUERY_CACHE_SECONDS)
+_words: VectorsByKey = LRUCache(4000)
 _lock = threading.Lock()
 
 
@@ -77,9 +74,8 @@ def load_vectors(model: str, texts: Iterable[str]) -> dict[str, Vectors]:
 
 
 def store_vectors(model: str, vectors: dict[str, Vectors]) -> dict[str, Vectors]:
-    """Store `vectors` by text and return them as they will be loaded (rounded to half
-    precision)."""
-    halves = [pack_vector(row) for row in vectors.values()]
+    """Store `vectors` by text and return them as they will be loaded: in half precision."""
+    halves = [row.astype(STORED_TYPE).tobytes() for row in vectors.values()]
     hashes = [text_hash(text) for text in vectors]
     values: dict[str, Any] = {"model": model, "hashes": hashes, "vectors": halves}
     values["now"] = timezone.now()
@@ -105,10 +101,6 @@ def prune_vectors() -> int:
     return CachedVector.objects.filter(used_at__lt=horizon).delete()[0]
 
 
-def pack_vector(row: Vectors) -> bytes:
-    return row.astype(STORED_TYPE).tobytes()
-
-
 def unpack_vector(data: bytes | memoryview) -> Vectors:
     return np.frombuffer(data, dtype=STORED_TYPE).astype(np.float32)
 
@@ -121,7 +113,7 @@ def clear_query_caches() -> None:
 
 
 class CachedEmbedder:
-    """The `inner` embedder, asked only for what is not known yet."""
+    """Calls the `inner` embedder only for texts that are not cached yet."""
 
     def __init__(self, inner: Embedder) -> None:
         self.inner = inner
@@ -129,16 +121,11 @@ class CachedEmbedder:
         self.dims = inner.dims
 
     def embed_query(self, texts: list[str]) -> Vectors:
-        keys = {text: (self.name, text_hash(text)) for text in texts}
-        with _lock:
-            rows_by_text = {text: _queries[key] for text, key in keys.items() if key in _queries}
-        missing = [text for text in keys if text not in rows_by_text]
-        if missing:
-            rows = dict(zip(missing, self.inner.embed_query(missing), strict=True))
-            rows_by_text |= rows
-            with _lock:
-                _queries.update({keys[text]: row for text, row in rows.items()})
-        return self.stack_rows([rows_by_text[text] for text in texts])
+        return self._embed_cached(texts, _queries, self.inner.embed_query)
+
+    def embed_words(self, words: list[str]) -> Vectors:
+        """Return the vectors of single words, cached in this process alone."""
+        return self._embed_cached(words, _words, self.inner.embed_document)
 
     def embed_document(self, texts: list[str]) -> Vectors:
         rows_by_text = load_vectors(self.name, texts)
@@ -150,21 +137,22 @@ class CachedEmbedder:
             )
         return self.stack_rows([rows_by_text[text] for text in texts])
 
-    def embed_words(self, words: list[str]) -> Vectors:
-        """Vectors of single words, kept in this process alone."""
-        with _lock:
-            rows_by_word = {
-                word: _words[self.name, word] for word in words if (self.name, word) in _words
-            }
-        if missing := [word for word in dict.fromkeys(words) if word not in rows_by_word]:
-            rows = dict(zip(missing, self.inner.embed_document(missing), strict=True))
-            rows_by_word |= rows
-            with _lock:
-                _words.update({(self.name, word): row for word, row in rows.items()})
-        return self.stack_rows([rows_by_word[word] for word in words])
-
     def probe(self) -> None:
         self.inner.probe()
+
+    def _embed_cached(
+        self, texts: list[str], cache: VectorsByKey, embed: Callable[[list[str]], Vectors]
+    ) -> Vectors:
+        keys = {text: (self.name, text_hash(text)) for text in texts}
+        with _lock:
+            hits = ((text, cache.get(key)) for text, key in keys.items())
+            rows = {text: row for text, row in hits if row is not None}
+        if missing := [text for text in keys if text not in rows]:
+            # Called without the lock: other threads need not wait for the model.
+            rows |= dict(zip(missing, embed(missing), strict=True))
+            with _lock:
+                cache.update({keys[text]: rows[text] for text in missing})
+        return self.stack_rows([rows[text] for text in texts])
 
     def stack_rows(self, rows: list[Vectors]) -> Vectors:
         return cast(Vectors, np.array(rows)) if rows else np.zeros((0, self.dims), dtype=np.float32)
@@ -177,24 +165,16 @@ def get_embedder(domain: str | None = None) -> CachedEmbedder:
     its own and is the same for all. Costs nothing until the first text: models load on use.
     """
     dims = get_preset(domain).dims if domain in PRESETS else DEFAULT_DIMS
-    return _embedder(embedder_path(), dims, _fingerprint(), os.getpid())
+    names = ("EMBEDDING_MODEL", "EMBEDDING_DIMS", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+    # A changed setting (in tests) then gives another embedder without a reset.
+    values = tuple(str(getattr(settings, name)) for name in names)
+    return _embedder(embedder_path(), dims, values, os.getpid())
 
 
 def embedder_path() -> str:
     """Return the dotted path that the setting EMBEDDER stands for."""
     setting: str = settings.EMBEDDER
     return BUILT_IN.get(setting, setting)
-
-
-def _fingerprint() -> tuple[str, ...]:
-    """Whatever else makes another embedder of the same class; a changed setting (tests) then needs
-    no reset."""
-    return (
-        settings.EMBEDDING_MODEL,
-        str(settings.EMBEDDING_DIMS),
-        settings.OPENAI_BASE_URL,
-        settings.OPENAI_API_KEY,
-    )
 
 
 @lru_cache(maxsize=16)

@@ -1,5 +1,4 @@
-"""Indexing: chunks, vectors, word statistics and database indexes of passages. Other apps import
-from this package."""
+"""Chunks, vectors, word statistics and database indexes. Other apps import from this package."""
 
 from retrieval.indexing.chunk_schema import Chunk, Domain
 from retrieval.indexing.embed import PARKED_AFTER, embed_pending

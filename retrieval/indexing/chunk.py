@@ -1,5 +1,4 @@
-"""Split a text into pieces for indexing, at headings and natural blocks; the pieces joined are the
-text.
+"""Split a text into pieces at headings and natural blocks; the pieces joined give the text.
 
 Sizes are estimated tokens. `:::secret [party:<slug> npc:<slug> …]` … `:::` becomes pieces of its
 own; when the end of a secret is ambiguous, the longer reading is taken.
@@ -9,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from retrieval.text import count_tokens, parse_secret, split_secrets
+from retrieval.text import DEEPEST_SECRET, count_tokens, parse_secret, split_secrets
 
 # Tokens. A group that has `SMALLEST` is closed before it exceeds `COMFORTABLE`.
 SMALLEST, COMFORTABLE, LARGEST = 500, 900, 1500
@@ -66,19 +65,27 @@ def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[
 
 
 def _secret_pieces(
-    raw: str, headings: tuple[str, ...], largest: int, outer: tuple[str, ...] | None = None
+    raw: str,
+    headings: tuple[str, ...],
+    largest: int,
+    outer: tuple[str, ...] | None = None,
+    depth: int = 1,
 ) -> list[Piece]:
     """Split a secret into pieces. A nested secret is visible to those whom both blocks name."""
     head, audiences, body, tail = parse_secret(raw)
     if outer is not None:
         audiences = tuple(name for name in audiences if name in outer)
     pieces: list[Piece] = []
-    for part, is_secret in split_secrets(body):
+    # Deeper than that, nobody but the game master is told anything: a text of thousands of
+    # opening fences would end in a recursion error.
+    is_too_deep = depth > DEEPEST_SECRET
+    for part, is_secret in [(body, False)] if is_too_deep else split_secrets(body):
         if is_secret:
-            pieces += _secret_pieces(part, headings, largest, audiences)
+            pieces += _secret_pieces(part, headings, largest, audiences, depth + 1)
         else:
             parts = split_to_fit(part, largest)
-            pieces += [Piece(fit, headings, audiences, fit.strip()) for fit in parts]
+            readers = () if is_too_deep else audiences
+            pieces += [Piece(fit, headings, readers, fit.strip()) for fit in parts]
     if not pieces:
         return [Piece(raw, headings, audiences)]
     pieces[0] = replace(pieces[0], raw=head + pieces[0].raw)
@@ -101,8 +108,7 @@ def _blocks(text: str, path: tuple[Heading, ...], largest: int) -> Iterator[Bloc
 
 
 def natural_blocks(text: str) -> Iterator[str]:
-    """Yield headings and paragraphs (separated by blank lines); a list or a fenced code block is
-    one block."""
+    """Yield headings, paragraphs, whole lists and fenced code blocks."""
     block: list[str] = []
     code, after_blank, is_heading, is_list = "", False, False, False
     for line in text.splitlines(keepends=True):
@@ -125,8 +131,7 @@ def natural_blocks(text: str) -> Iterator[str]:
 
 
 def split_to_fit(text: str, largest: int, cuts: Sequence[re.Pattern[str]] = _CUTS) -> Iterator[str]:
-    """Split `text` by lines, else sentences, else words, else anywhere, into parts of at most
-    `largest` tokens."""
+    """Split `text` at lines, sentences, words, or anywhere, into at most `largest` tokens each."""
     if count_tokens(text) <= largest:
         yield text
     elif not cuts:
@@ -156,8 +161,7 @@ def join_parts(parts: Sequence[str], largest: int) -> Iterator[str]:
 
 
 def pack_blocks(blocks: Sequence[Block], smallest: int, largest: int) -> list[list[Block]]:
-    """Group neighbours: close a group at a heading once it is large enough, and before it grows too
-    large."""
+    """Group neighbours; a group ends at a heading once large enough, and before it is too large."""
     comfortable = max(smallest, COMFORTABLE * largest // LARGEST)
     groups: list[list[Block]] = []
     group: list[Block] = []
@@ -197,8 +201,7 @@ def _titles(path: Sequence[Heading]) -> tuple[str, ...]:
 
 
 def merge_blank_pieces(pieces: Sequence[Piece]) -> list[Piece]:
-    """Add white space between pieces (and empty secrets) to a neighbour, so that no piece is
-    empty."""
+    """Append blank pieces and empty secrets to a neighbour, so that no piece is empty."""
     result: list[Piece] = []
     before = ""
     for piece in pieces:

@@ -10,8 +10,7 @@ Domain = Literal["srd", "lore", "episode", "art"]
 
 
 class Chunk(BaseModel):
-    """A piece of text to be indexed. `metadata` holds the values for filters, `payload` those for
-    display."""
+    """A piece of text to be indexed. `metadata` is for filters, `payload` for display."""
 
     model_config = ConfigDict(extra="forbid")
 

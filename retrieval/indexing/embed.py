@@ -6,10 +6,8 @@ rows of a killed worker are claimed again when their lease expires.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db import connections, transaction
 from django.db.models import F, QuerySet
@@ -22,8 +20,7 @@ from retrieval.models import Passage
 BATCH = 64
 LEASE = timedelta(minutes=10)
 PARKED_AFTER = 8
-"""Tries. A parked passage is listed in the admin and tried again when its text changes or by
-`reindex`."""
+"""Tries. A parked passage is tried again when its text changes or by `reindex`."""
 FIRST_WAIT = timedelta(seconds=5)
 
 CLAIM = """
@@ -53,19 +50,6 @@ WHERE id = ANY(%(ids)s::uuid[]) AND embedded_rev < rev
 """
 
 
-@dataclass(frozen=True)
-class ClaimedPassage:
-    id: UUID
-    rev: int
-    context: str
-    text: str
-    tries: int
-
-    @property
-    def indexed_text(self) -> str:
-        return f"{self.context}\n{self.text}" if self.context else self.text
-
-
 def pending_passages(model: type[Passage]) -> "QuerySet[Any]":
     """Return the rows without a current vector that will be tried again."""
     return model._default_manager.filter(embedded_rev__lt=F("rev"), embed_tries__lt=PARKED_AFTER)
@@ -83,8 +67,7 @@ def embed_pending(
     embedder: Embedder | None = None,
     on_batch: Callable[[int], None] = lambda _done: None,
 ) -> int:
-    """Embed (at most `limit`) passages that have no vector or an outdated one; return the number of
-    stored vectors.
+    """Embed up to `limit` passages without a current vector; return the number of stored vectors.
 
     Raises `EmbedderDown` when the model does not answer at all; the claimed rows are then released
     and their tries not counted. Never call it inside a transaction.
@@ -101,7 +84,7 @@ def embed_pending(
     return store_count
 
 
-def embed_batch(model: type[Passage], batch: Sequence[ClaimedPassage], embedder: Embedder) -> int:
+def embed_batch(model: type[Passage], batch: Sequence[Passage], embedder: Embedder) -> int:
     try:
         vectors = embedder.embed_document([row.indexed_text for row in batch])
     except EmbedderDown as problem:
@@ -113,7 +96,7 @@ def embed_batch(model: type[Passage], batch: Sequence[ClaimedPassage], embedder:
 
 
 def embed_one_by_one(
-    model: type[Passage], batch: Sequence[ClaimedPassage], embedder: Embedder, problem: EmbedderDown
+    model: type[Passage], batch: Sequence[Passage], embedder: Embedder, problem: EmbedderDown
 ) -> int:
     """Embed each row alone, to find the text that the model refuses. If it refuses the first two
     texts, the model is down."""
@@ -132,33 +115,27 @@ def embed_one_by_one(
     return store_count
 
 
-def claim_batch(model: type[Passage], limit: int) -> list[ClaimedPassage]:
-    with transaction.atomic(), connections["default"].cursor() as cursor:
-        values: dict[str, Any] = {"lease": LEASE, "tries": PARKED_AFTER, "limit": limit}
-        cursor.execute(for_table(model, CLAIM), values)
-        return [ClaimedPassage(*row) for row in cursor.fetchall()]
+def claim_batch(model: type[Passage], limit: int) -> list[Passage]:
+    """Lease up to `limit` stale rows; return them with the columns that `CLAIM` names."""
+    values = {"lease": LEASE, "tries": PARKED_AFTER, "limit": limit}
+    with transaction.atomic():
+        return list(model._default_manager.raw(for_table(model, CLAIM), values))
 
 
-def store_batch(
-    model: type[Passage], batch: Sequence[ClaimedPassage], vectors: Vectors, name: str
-) -> int:
-    values: dict[str, Any] = {
-        "model": name,
-        "ids": [row.id for row in batch],
-        "revs": [row.rev for row in batch],
-        "vectors": [HalfVector(vector).to_text() for vector in vectors],
-    }
+def store_batch(model: type[Passage], batch: Sequence[Passage], vectors: Vectors, name: str) -> int:
+    texts = [HalfVector(vector).to_text() for vector in vectors]
+    values: dict[str, Any] = {"ids": [row.id for row in batch], "vectors": texts}
+    values |= {"revs": [row.rev for row in batch], "model": name}
     with transaction.atomic(), connections["default"].cursor() as cursor:
         cursor.execute(for_table(model, STORE), values)
         return int(cursor.rowcount)
 
 
 def release_batch(
-    model: type[Passage], batch: Sequence[ClaimedPassage], reason: str, *, forgiven: int = 0
+    model: type[Passage], batch: Sequence[Passage], reason: str, *, forgiven: int = 0
 ) -> None:
-    """Let the rows of `batch` be claimed again, later with every try; `forgiven` tries do not
-    count."""
-    tries = max(row.tries for row in batch) - forgiven
+    """End the lease of `batch` after a failure; the wait doubles with each try not `forgiven`."""
+    tries = max(row.embed_tries for row in batch) - forgiven
     wait = FIRST_WAIT * 2 ** min(tries, 10)  # at most 85 minutes
     values: dict[str, Any] = {"ids": [row.id for row in batch], "wait": wait}
     values |= {"forgiven": forgiven, "error": reason[:200]}

@@ -4,7 +4,6 @@ All of them derive from the model class, so they are installed after every `migr
 passage model, and not repeated in each app's migrations (docs/decisions/0010).
 """
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,15 +47,9 @@ def install_after_migrate(sender: AppConfig, using: str = "default", **_kwargs: 
 
 def install_functions(connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
-        for statement in _statements():
-            cursor.execute(statement)
-
-
-@cache
-def _statements() -> list[str]:
-    """Return the single commands of the file: a prepared statement may hold only one."""
-    parts = FUNCTIONS.read_text().split("CREATE OR REPLACE FUNCTION")
-    return [f"CREATE OR REPLACE FUNCTION{part}" for part in parts[1:]]
+        # One by one: a prepared statement may hold only one command.
+        for part in FUNCTIONS.read_text().split("CREATE OR REPLACE FUNCTION")[1:]:
+            cursor.execute(f"CREATE OR REPLACE FUNCTION{part}")
 
 
 def install_passage_table(

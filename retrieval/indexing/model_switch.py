@@ -1,12 +1,11 @@
-"""Change the embedding model of a live system: searches use the old vectors until the new ones are
-complete.
+"""Change the embedding model of a live system, which searches the old vectors meanwhile.
 
 `stage_vectors` computes the new vectors beside the old ones, in any number of runs; `swap_vectors`
 replaces them in one transaction. Processes that still use the old model then find no vectors of it,
 search by words alone and report that (`degraded`), until they restart with the new setting.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from django.db import connections, transaction
@@ -34,13 +33,12 @@ def foreign_passages(model: type[Passage], embedder: Embedder) -> "QuerySet[Any]
 
 
 def passages_to_stage(model: type[Passage], embedder: Embedder) -> "QuerySet[Any]":
-    """Return the rows that have no vector of `embedder` for their present text, neither in use nor
-    staged."""
-    staged = StagedVector.objects.filter(domain=model.search_config.domain, model=embedder.name)
-    staged = staged.filter(passage_id=OuterRef("pk"), rev=OuterRef("rev"))
+    """Return the rows without a vector of `embedder` for their present text, in use or staged."""
+    vectors = StagedVector.objects.filter(domain=model.search_config.domain, model=embedder.name)
+    vectors = vectors.filter(passage_id=OuterRef("pk"), rev=OuterRef("rev"))
     in_use = model._default_manager.filter(embedding_model=embedder.name, embedded_rev=F("rev"))
     rows = model._default_manager.exclude(Exists(in_use.filter(pk=OuterRef("pk"))))
-    return rows.exclude(Exists(staged))
+    return rows.exclude(Exists(vectors))
 
 
 def stage_vectors(
@@ -48,10 +46,22 @@ def stage_vectors(
 ) -> int:
     """Compute the missing vectors and return their number; staged ones are not computed again."""
     count = 0
+    key = {"domain": model.search_config.domain, "model": embedder.name}
+    unique_fields, update_fields = ["domain", "model", "passage_id"], ["rev", "vector"]
     pending = passages_to_stage(model, embedder).only("id", "rev", "text", "context")
     while rows := list(pending[:BATCH]):
         vectors = embedder.embed_document([row.indexed_text for row in rows])
-        save_staged(model, embedder, rows, vectors)
+        new_rows = [
+            StagedVector(**key, passage_id=row.pk, rev=row.rev, vector=vector)
+            for row, vector in zip(rows, vectors, strict=True)
+        ]
+        # A passage that changed since it was staged has a row already.
+        StagedVector.objects.bulk_create(
+            new_rows,
+            update_conflicts=True,
+            update_fields=update_fields,
+            unique_fields=unique_fields,
+        )
         count += len(rows)
         on_batch(count)
     return count
@@ -76,21 +86,5 @@ def swap_vectors(model: type[Passage], embedder: Embedder) -> int:
 
 
 def mark_foreign_stale(model: type[Passage], embedder: Embedder) -> int:
-    """Mark rows of another model stale, so that the sweep embeds them again; return their
-    number."""
+    """Mark the rows of another model stale, for the sweep to embed; return their number."""
     return foreign_passages(model, embedder).update(embedded_rev=0, embed_tries=0, embed_after=None)
-
-
-def save_staged(
-    model: type[Passage], embedder: Embedder, rows: Sequence[Any], vectors: Any
-) -> None:
-    key = {"domain": model.search_config.domain, "model": embedder.name}
-    staged = [
-        StagedVector(**key, passage_id=row.pk, rev=row.rev, vector=vector)
-        for row, vector in zip(rows, vectors, strict=True)
-    ]
-    # A passage that changed since it was staged has a row already.
-    keys, values = ["domain", "model", "passage_id"], ["rev", "vector"]
-    StagedVector.objects.bulk_create(
-        staged, update_conflicts=True, update_fields=values, unique_fields=keys
-    )

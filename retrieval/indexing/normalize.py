@@ -1,5 +1,4 @@
-"""Convert raw text into chunks: clean it, find its title, split it (requirement 1.4). Stores
-nothing.
+"""Convert raw text into chunks: clean it, find its title, split it (requirement 1.4).
 
 `raw` is plain text, Markdown (with or without YAML front matter), or a dict from a JSON export.
 """
@@ -49,8 +48,7 @@ def normalize_srd(raw: str | Mapping[str, Any]) -> list[Chunk]:
 
 
 def normalize_lore(raw: str | Mapping[str, Any]) -> list[Chunk]:
-    """Split a lore entry into chunks; secret blocks are chunks of their own. Raises `Invalid` when
-    there is no text."""
+    """Split a lore entry; each secret is its own chunk. Raises `Invalid` when there is no text."""
     return chunk_entry(read_entry(raw), domain="lore")
 
 
@@ -59,10 +57,22 @@ def chunk_entry(entry: SourceEntry, *, domain: Domain) -> list[Chunk]:
     # An entry without a body is found by its title; one whose body is an empty secret is not.
     if not pieces and not entry.body.strip():
         pieces = [Piece(entry.title, text=entry.title)]
-    return [
-        _chunk(entry, piece, domain=domain, position=position)
-        for position, piece in enumerate(pieces)
-    ]
+    payload = {"entry": entry.id, "title": entry.title, "aliases": list(entry.aliases)}
+    chunks = []
+    for position, piece in enumerate(pieces):
+        headings = [*entry.breadcrumb, *(title for title in piece.headings if title != entry.title)]
+        metadata = {**entry.extra, "language": entry.language, "position": position}
+        if piece.audiences is not None:
+            metadata |= {"secret": True, "audiences": list(piece.audiences)}
+        chunk = Chunk(
+            id=f"{entry.id}#{position}",
+            domain=domain,
+            text=piece.text,
+            payload={**payload, "headings": headings},
+            metadata=metadata,
+        )
+        chunks.append(chunk)
+    return chunks
 
 
 def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
@@ -100,17 +110,6 @@ def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
 
 def _first(fields: Mapping[str, Any], keys: Sequence[str]) -> Any:
     return next((fields[key] for key in keys if fields.get(key)), None)
-
-
-def _chunk(entry: SourceEntry, piece: Piece, *, domain: Domain, position: int) -> Chunk:
-    headings = [*entry.breadcrumb, *(title for title in piece.headings if title != entry.title)]
-    payload = {"entry": entry.id, "title": entry.title, "aliases": list(entry.aliases)}
-    payload["headings"] = headings
-    metadata = {**entry.extra, "language": entry.language, "position": position}
-    if piece.audiences is not None:
-        metadata |= {"secret": True, "audiences": list(piece.audiences)}
-    id = f"{entry.id}#{position}"
-    return Chunk(id=id, domain=domain, text=piece.text, payload=payload, metadata=metadata)
 
 
 class Summary(Protocol):

@@ -1,7 +1,6 @@
 """Word statistics: in how many passages each word occurs (the document frequency of BM25's idf)."""
 
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from retrieval.domains import Scope
 from retrieval.models import Passage, ScopeStatistics, WordStatistics
 from retrieval.search.compiled_rows import named_parameters
 
+COUNT_WORDS = (Path(__file__).parent / "sql" / "count_words.sql").read_text()
 COLUMNS = ("search_vector", "word_count", "language", "counted_scope", "counted_public")
 
 
@@ -30,7 +30,7 @@ def count_words(
         for table in (ScopeStatistics, WordStatistics):
             old = table._default_manager.using(using).filter(domain=domain)
             (old if names is None else old.filter(scope__in=names)).delete()
-        cursor.execute(_statement().format(rows=rows), {**parameters, "domain": domain})
+        cursor.execute(COUNT_WORDS.format(rows=rows), {**parameters, "domain": domain})
         totals = ScopeStatistics.objects.using(using).filter(domain=domain)
         totals = totals if names is None else totals.filter(scope__in=names)
         return int(totals.aggregate(total=Sum("rows"))["total"] or 0)
@@ -53,8 +53,3 @@ def rows_to_count(model: type[Passage], scopes: list[str] | None) -> "QuerySet[A
     is_public = Case(when, default=Value(False), output_field=BooleanField())
     rows: QuerySet[Any] = rows_with_scope(model).annotate(counted_public=is_public)
     return rows if scopes is None else rows.filter(counted_scope__in=scopes)
-
-
-@cache
-def _statement() -> str:
-    return (Path(__file__).parent / "sql" / "count_words.sql").read_text()

@@ -1,5 +1,4 @@
-"""Maintenance of data derived from passages: word statistics and, for large tables, the vector
-index."""
+"""Maintenance of derived data: word statistics and, for large tables, the vector index."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -22,8 +21,7 @@ REBUILD_BATCH = 2_000
 
 
 def recount_changed(model: type[Passage]) -> list[str]:
-    """Count the words again in scopes whose passages changed since their last count; return these
-    scopes."""
+    """Count the words again in scopes with changes since their last count; return these scopes."""
     now = timezone.now()
     recent = rows_with_scope(model).filter(updated_at__gt=now - RECOUNT_WINDOW)
     by_scope = recent.values("counted_scope").annotate(last=Max("updated_at"))
@@ -46,8 +44,7 @@ def recount_changed(model: type[Passage]) -> list[str]:
 
 
 def index_vectors(model: type[Passage]) -> str | None:
-    """Create the vector index of the embedder in use if the table is large enough; return its
-    name."""
+    """Create the vector index if the table is large enough for one; return its name."""
     embedder = get_embedder(model.search_config.domain)
     enough = passage_indexes.ROWS_WORTH_A_VECTOR_INDEX
     # The limit stops the count at the threshold: this runs every minute.
@@ -60,8 +57,7 @@ def index_vectors(model: type[Passage]) -> str | None:
 def rebuild_words(
     model: type[Passage], on_batch: Callable[[int], None] = lambda _done: None
 ) -> int:
-    """Compute the search vector of every passage again from its text; return the number of
-    passages."""
+    """Compute the search vector of every passage again; return the number of passages."""
     count, keys = 0, model._default_manager.order_by("pk").values_list("pk", flat=True)
     batch = list(keys[:REBUILD_BATCH])
     while batch:

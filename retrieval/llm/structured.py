@@ -20,8 +20,7 @@ Schema = dict[str, Any]
 
 
 class AnswerFormat(IntEnum):
-    """Formats of the request for an object, best first; when a server refuses one, the next is
-    used."""
+    """Formats of the request for an object, best first."""
 
     BOUNDED = 0  # JSON schema with bounds (llama.cpp, vLLM)
     SCHEMA = 1  # JSON schema without bounds (OpenAI refuses them)
@@ -57,22 +56,19 @@ def _strict(part: Any, *, with_bounds: bool) -> Any:
         "anyOf" if key == "oneOf" else key: _strict(value, with_bounds=with_bounds)
         for key, value in schema.items()
     }
-    schema = add_bounds(schema) if with_bounds else schema
+    if with_bounds and schema.get("type") == "array":
+        schema = {"maxItems": MAX_ITEMS, **schema}
+    elif with_bounds and schema.get("type") == "string":
+        is_bounded = bool(schema.keys() & {"enum", "const", "format"})
+        schema = schema if is_bounded else {"maxLength": MAX_STRING, **schema}
     if schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
         return {**schema, "additionalProperties": False, "required": list(schema["properties"])}
     return schema
 
 
 def _is_field_map(part: Schema) -> bool:
-    """Whether `part` maps field names to schemas: then "title" or "format" in it is a field, not a
-    keyword."""
+    """Whether `part` maps field names to schemas, so that "title" in it is a field's name."""
     return all(isinstance(value, dict) for value in part.values())
-
-
-def add_bounds(part: Schema) -> Schema:
-    if part.get("type") == "string" and not part.keys() & {"enum", "const", "format"}:
-        return {"maxLength": MAX_STRING, **part}
-    return {"maxItems": MAX_ITEMS, **part} if part.get("type") == "array" else part
 
 
 def request_for(model: type[BaseModel], form: AnswerFormat) -> Schema:

@@ -1,32 +1,18 @@
-"""Usage and cost of the language model: one row per call, failed calls included, without their
-text."""
+"""Usage and cost of the language model: one row per call, also of failed ones, without text."""
 
 import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, transaction
-from django.db.models import Count, Q, Sum
 
 from retrieval.models import LanguageModelCall
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Spending:
-    calls: int
-    failed: int
-    tokens_in: int
-    tokens_out: int
-    cost: Decimal | None
-    """None when no price is set."""
 
 
 @contextmanager
@@ -36,9 +22,6 @@ def record_call(*, model: str, purpose: str, mode: str) -> Iterator[LanguageMode
     start = time.monotonic()
     try:
         yield row
-    except GeneratorExit:
-        # The reader stopped early, which is no failure of the call.
-        raise
     except BaseException as error:
         row.ok, row.error = False, type(error).__name__
         raise
@@ -59,24 +42,8 @@ def compute_cost(tokens_in: int, tokens_out: int) -> Decimal | None:
         return None
     # By way of str: Decimal(0.15) would carry the error of the float.
     price_in, price_out = (Decimal(str(p)) for p in (settings.LLM_PRICE_IN, settings.LLM_PRICE_OUT))
-    return ((tokens_in * price_in + tokens_out * price_out) / 1_000_000).quantize(
-        Decimal("0.000001")
-    )
-
-
-def spending(*, since: datetime, purpose: str | None = None) -> Spending:
-    """Return the usage since that time, for one purpose or all."""
-    rows = LanguageModelCall.objects.filter(created_at__gte=since)
-    if purpose is not None:
-        rows = rows.filter(purpose=purpose)
-    sums = rows.aggregate(
-        calls=Count("pk"),
-        failed=Count("pk", filter=Q(ok=False)),
-        tokens_in=Sum("tokens_in", default=0),
-        tokens_out=Sum("tokens_out", default=0),
-        cost=Sum("cost"),
-    )
-    return Spending(**sums)
+    cost = (tokens_in * price_in + tokens_out * price_out) / 1_000_000
+    return cost.quantize(Decimal("0.000001"))
 
 
 def write_row(row: LanguageModelCall) -> None:

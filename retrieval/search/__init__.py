@@ -7,10 +7,9 @@ from retrieval.search.compiled_rows import (
     get_compiled_rows,
     named_parameters,
 )
-from retrieval.search.engine import search
+from retrieval.search.engine import search, start_span
 from retrieval.search.request import Expansion, Hit, Leg, NamedPassage, SearchRequest, SearchResult
 from retrieval.search.statement import HIT_COLUMNS, execute_together
-from retrieval.search.telemetry import start_span
 
 __all__ = [
     "HIT_COLUMNS",

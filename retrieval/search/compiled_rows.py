@@ -23,8 +23,7 @@ PLACEHOLDER = re.compile(r"%(%|s)")
 SEARCH_COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model")
 """The columns that the legs of the search read."""
 EXACT_UP_TO = 5_000
-"""Rows. One vector costs 4 µs to compare, a filtered walk through the HNSW index loses recall
-(docs/search.md)."""
+"""Rows. Comparing a vector takes 4 µs; a filtered HNSW scan loses recall (docs/search.md)."""
 CACHE_SECONDS = 30
 
 
@@ -82,17 +81,7 @@ def get_compiled_rows(key: Hashable, make: "Callable[[], QuerySet[Any, Any]]") -
 
 
 def named_parameters(queryset: "QuerySet[Any, Any]", *columns: str) -> tuple[str, dict[str, Any]]:
-    """Return the SQL that selects `columns` of `queryset`, with named parameters, and their
-    values."""
-    sql, values = compile_sql(queryset, columns)
-    numbers = count()
-    text = PLACEHOLDER.sub(lambda found: "%%" if found[1] == "%" else f"%(f{next(numbers)})s", sql)
-    return text, {f"f{number}": value for number, value in enumerate(values)}
-
-
-def compile_sql(
-    queryset: "QuerySet[Any, Any]", columns: tuple[str, ...]
-) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL that selects `columns` of `queryset`, and its values by parameter name."""
     columns_only = queryset.order_by().values(*columns)
     try:
         sql, values = columns_only.query.get_compiler(queryset.db).as_sql()
@@ -100,7 +89,9 @@ def compile_sql(
         # Such as `id__in=[]`: Django knows that nothing can match and writes no SQL.
         nothing = queryset.model._base_manager.using(queryset.db).extra(where=["false"])
         sql, values = nothing.values(*columns).query.get_compiler(queryset.db).as_sql()
-    return sql, tuple(values)
+    numbers = count()
+    text = PLACEHOLDER.sub(lambda found: "%%" if found[1] == "%" else f"%(f{next(numbers)})s", sql)
+    return text, {f"f{number}": value for number, value in enumerate(values)}
 
 
 _estimates: TTLCache[tuple[Any, ...], "RowEstimate"] = TTLCache(2_000, CACHE_SECONDS)
@@ -118,12 +109,16 @@ class RowEstimate:
 
 
 def estimate_rows(queryset: "QuerySet[Any, Any]", key: tuple[Any, ...]) -> RowEstimate:
-    """Return how many rows `queryset` holds, counted at most every half minute for the same filter
-    (`key`)."""
+    """Return how many rows `queryset` holds, counted at most every half minute for equal `key`."""
     with _estimates_lock:
         estimate = _estimates.get(key)
     if estimate is None:
-        estimate = measure_rows(queryset)
+        bare = queryset.order_by().values("pk")
+        rows = bare[: EXACT_UP_TO + 1].count()
+        if rows > EXACT_UP_TO:
+            plan = json.loads(bare.explain(format="json"))
+            rows = max(rows, int(plan[0]["Plan"]["Plan Rows"]))
+        estimate = RowEstimate(rows)
         with _estimates_lock:
             _estimates[key] = estimate
     return estimate
@@ -133,16 +128,3 @@ def clear_row_estimates() -> None:
     """Measure anew: after a large load, and between tests."""
     with _estimates_lock:
         _estimates.clear()
-
-
-def measure_rows(queryset: "QuerySet[Any, Any]") -> RowEstimate:
-    bare = queryset.order_by()
-    count = bare.values("pk")[: EXACT_UP_TO + 1].count()
-    if count <= EXACT_UP_TO:
-        return RowEstimate(count)
-    return RowEstimate(max(count, planner_estimate(bare)))
-
-
-def planner_estimate(queryset: "QuerySet[Any, Any]") -> int:
-    plan = json.loads(queryset.values("pk").explain(format="json"))
-    return int(plan[0]["Plan"]["Plan Rows"])

@@ -1,14 +1,15 @@
-"""Hybrid search: BM25 and vector similarity, fused, in one SQL statement within the caller's
-queryset."""
+"""Hybrid search within a queryset: BM25 and vector similarity, fused in one SQL statement."""
 
 import logging
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import QuerySet
+from opentelemetry import metrics, trace
 from pgvector import HalfVector
 
 from retrieval.embedders import get_embedder
@@ -17,9 +18,12 @@ from retrieval.presets import Mode, Preset, get_preset
 from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
 from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
 from retrieval.search.statement import HIT_COLUMNS, QueryVector, Statement
-from retrieval.search.telemetry import record_search
 
 logger = logging.getLogger(__name__)
+_tracer = trace.get_tracer("memory37.search")
+_meter = metrics.get_meter("memory37.search")
+_requests = _meter.create_counter("memory37.search.requests", description="Searches")
+_hits = _meter.create_counter("memory37.search.hits", description="Passages found")
 
 NEAR_MISSES = 5
 
@@ -58,11 +62,29 @@ def search(rows: "QuerySet[Any, Any] | CompiledRows", request: SearchRequest) ->
     preset = request.preset or get_preset(domain)
     mode = request.check_mode() or preset.mode
     plan = SearchPlan(request, domain, preset, mode, query, request.check_limit())
+
+    # Counts and names (requirement 1.10), never text. A search that fails is counted too.
+    attributes = {"domain": domain, "op": "search", "mode": mode}
     depths = {"k_vector": preset.k_vector, "k_keyword": preset.k_keyword}
-    with record_search(domain, mode=mode, **depths) as telemetry_hits:
-        result = _run(plan, rows, notices)
-        telemetry_hits.extend(result.hits)
+    hit_count = 0
+    with start_span(_tracer, "memory37.search", **attributes, **depths) as span:
+        try:
+            result = _run(plan, rows, notices)
+            hit_count = len(result.hits)
+        finally:
+            span.set_attribute("hits", hit_count)
+            _requests.add(1, attributes)
+            _hits.add(hit_count, attributes)
     return result
+
+
+def start_span(
+    tracer: trace.Tracer, name: str, **attributes: Any
+) -> AbstractContextManager[trace.Span]:
+    """Begin a span, or nothing while no SDK is configured: even an empty span has a price."""
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return nullcontext(trace.INVALID_SPAN)
+    return tracer.start_as_current_span(name, attributes=attributes)
 
 
 def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> SearchResult:
@@ -143,9 +165,9 @@ def _parameters(
         "k_keyword": max(preset.k_keyword, depth),
         "k_vector": max(preset.k_vector, depth) if vector else 0,
         "vector": vector.vector if vector else None,
-        "named_ids": [named.id for named in request.name_hits],
-        "named_kinds": [named.kind for named in request.name_hits],
-        "named_scores": [float(named.score) for named in request.name_hits],
+        "named_ids": [hit.id for hit in request.name_hits],
+        "named_kinds": [hit.kind for hit in request.name_hits],
+        "named_scores": [float(hit.score) for hit in request.name_hits],
         "fusion": preset.fusion.value,
         "rrf_k": preset.rrf_k,
         "vector_weight": vector_weight(plan, vector),
@@ -161,8 +183,8 @@ def vector_weight(plan: SearchPlan, vector: QueryVector | None) -> float:
         return 0.0
     if plan.mode == Mode.VECTOR:
         return 1.0
-    expanded = plan.preset.expanded_weight if plan.request.expansions else None
-    return plan.preset.vector_weight if expanded is None else expanded
+    weight = plan.preset.expanded_weight if plan.request.expansions else None
+    return plan.preset.vector_weight if weight is None else weight
 
 
 def to_hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:

@@ -14,7 +14,7 @@ from retrieval.presets import Mode, Preset
 
 MAX_HITS = 200
 MAX_QUERY_READ = 8_000
-"""Characters of a query that are read; the rest is left out, and the result says so."""
+"""Characters of a query that are read; a notice in the result reports that the rest is ignored."""
 MAX_QUERY_ACCEPTED = 100_000
 
 
@@ -42,11 +42,9 @@ class SearchRequest:
 
     query: str
     scopes: Sequence[Scope]
-    """The tenants whose word counts apply (`SearchConfig.scope`): the world, its game system, a
-    namespace."""
+    """Whose word counts apply (`SearchConfig.scope`): a world, its game system, a namespace."""
     hidden: bool = False
-    """Count hidden rows too. For a GM only: otherwise a hidden row would change the ranking of
-    others."""
+    """Use the word counts of hidden rows too. For a GM only: the ranking would reveal them."""
     preset: Preset | None = None
     """None: the preset of the domain."""
     limit: int = 10
@@ -58,8 +56,7 @@ class SearchRequest:
     fields: Sequence[str] = ()
     """More columns to return with each hit, also of related rows (`lore__title`)."""
     one_of: str = ""
-    """A column; only the best passage of each of its values is a hit (`lore_id`: one of each
-    entry)."""
+    """A column; each of its values gives one hit, its best passage (`lore_id`: one per entry)."""
     vector_query: str | None = None
     """Embedded in place of `query`."""
     explain: bool = False
@@ -77,19 +74,18 @@ class SearchRequest:
             raise Invalid(f"Unknown mode {self.mode!r}.", candidates=modes) from error
 
     def check_query(self) -> tuple[str, tuple[str, ...]]:
-        """Return the query without surrounding space, cut if very long, and notices for the
-        caller."""
+        """Return the query, stripped and cut if very long, and notices for the caller."""
         text = self.query.strip()
         if not text:
-            raise Invalid(_("The question is empty: say in words what to look for."))
+            raise Invalid(_("The question is empty. Enter what you want to find."))
         if len(self.query) > MAX_QUERY_ACCEPTED:
             detail = _(
-                "The question has %(length)d characters, more than %(limit)d: "
-                "ask about one thing at a time."
+                "The question has %(length)d characters; at most %(limit)d are allowed. Ask "
+                "about one thing at a time."
             )
             raise Invalid(detail % {"length": len(self.query), "limit": MAX_QUERY_ACCEPTED})
         if "\0" in text:
-            raise Invalid(_("The question holds a NUL character: remove it."))
+            raise Invalid(_("The question contains a NUL character. Remove it."))
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -97,14 +93,13 @@ class SearchRequest:
             raise Invalid(detail % error.start) from error
         if len(text) <= MAX_QUERY_READ:
             return text, ()
-        notice = _("Only the first %d characters of the question were read.") % MAX_QUERY_READ
+        notice = _("Only the first %d characters of the question were used.") % MAX_QUERY_READ
         return text[:MAX_QUERY_READ], (notice,)
 
 
 @dataclass(frozen=True)
 class Leg:
-    """What one way of finding says of a passage. `rank` is empty when that leg alone would not have
-    brought it."""
+    """The rank and score of a passage in one leg; `rank` is None if that leg did not find it."""
 
     rank: int | None
     score: float | None
@@ -112,8 +107,7 @@ class Leg:
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage with its fused `score` (comparable within one answer only) and what each leg said
-    of it."""
+    """A passage with its fused `score`, comparable within one result only, and its legs."""
 
     id: UUID
     text: str
@@ -125,8 +119,7 @@ class Hit:
     score: float
     legs: Mapping[str, Leg]
     match: str
-    """exact, alias or fuzzy (found by name), else the leg that ranks it higher: keyword, vector, or
-    graph."""
+    """exact, alias or fuzzy (a match by name), else its best leg: keyword, vector or graph."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The extra columns that the caller asked for."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,12 @@ from retrieval.models import Passage
 from retrieval.presets import Preset
 from retrieval.search.compiled_rows import SEARCH_COLUMNS, CompiledRows, named_parameters
 
+SQL = {path.stem: path.read_text() for path in (Path(__file__).parent / "sql").glob("*.sql")}
 MOST_TEXTS = 1_000
-"""Statements whose text and columns a process keeps."""
+"""Statements whose text and column types a process caches."""
 JSONB = 3802  # its type's number in every PostgreSQL
 HIT_COLUMNS = ("id", "text", "context", "metadata", "payload", "language", "updated_at")
-"""The columns that a hit brings, whatever it is asked for."""
+"""The columns of every hit."""
 
 EXACT = "passage.embedding <=> %(vector)s::halfvec"
 INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
@@ -36,14 +37,13 @@ SELECT set_config('statement_timeout', %(timeout)s, true),
   set_config('hnsw.iterative_scan', 'strict_order', true),
   set_config('plan_cache_mode', 'force_generic_plan', true)
 """
-"""What holds for the search alone. Planning such a statement anew takes two milliseconds and
-changes nothing: whether the vector index is used is decided here, and the rest does not hang on the
-values."""
+"""Settings of the search transaction alone. A plan for the given values would take two milliseconds
+more and gain nothing: `nearest` decides about the vector index, the rest fits all values."""
 
 
 @dataclass(frozen=True)
 class QueryVector:
-    """What the embedder made of the question."""
+    """The vector of the query and the model that computed it."""
 
     model: str
     dims: int
@@ -52,8 +52,8 @@ class QueryVector:
 
 @dataclass(frozen=True)
 class Statement:
-    """Search within `rows`. Values are parameters; only names, the model and its width stand in the
-    text, because the planner must see those to use the partial vector index."""
+    """Search within `rows`. Values are parameters; only names, the model and its width are part of
+    the text, because the planner needs them to use the partial vector index."""
 
     rows: CompiledRows
     vector: QueryVector | None
@@ -74,7 +74,7 @@ class Statement:
         )
 
     def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
-        """Return the rows found, as dictionaries."""
+        """Execute the search within the preset's time limit; return its rows as dictionaries."""
         limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
         try:
             values = {**self.rows.sql(*SEARCH_COLUMNS)[1], **parameters}
@@ -85,14 +85,17 @@ class Statement:
             if not isinstance(error.__cause__, QueryCanceled):
                 raise
             raise SearchTimeout(
-                _("The search was stopped after %.0f seconds: ask a shorter question or narrow it.")
+                _(
+                    "The search was stopped after %.0f seconds. Shorten the question or make it "
+                    "more specific."
+                )
                 % preset.timeout
             ) from error
 
     def words(self, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return what each word of the question was worth."""
+        """Return each word of the query with its counts and weight."""
         with connections[self._db].cursor() as cursor:
-            text = read_sql("explain").format(words=read_sql("words"))
+            text = SQL["explain"].format(words=SQL["words"])
             cursor.execute(text, parameters)
             return fetch_dictionaries(cursor, text)
 
@@ -110,29 +113,33 @@ def build_text(
     embedder: str,
     nearest: str,
 ) -> str:
-    return read_sql("search").format(
-        words=read_sql("words"),
+    # A field may be of a related table (`rule__title`).
+    hit_columns = dict.fromkeys((*HIT_COLUMNS, *fields))
+    return SQL["search"].format(
+        words=SQL["words"],
         rows=rows,
         table=sql.Identifier(model._meta.db_table).as_string(None),
         model=sql.Literal(embedder).as_string(None).replace("%", "%%"),
         nearest=nearest,
         owner=sql.Identifier(one_of or "id").as_string(None),
         place=BEST_OF_EACH if one_of else "1",
-        shown=hit_columns_sql(model, fields),
+        shown=named_parameters(model._base_manager.all(), *hit_columns)[0],
     )
 
 
-@cache
-def hit_columns_sql(model: type[Passage], fields: tuple[str, ...]) -> str:
-    """The rows to show: what a hit brings, and `fields`, which may lead to other tables
-    (`rule__title`)."""
-    names = dict.fromkeys((*HIT_COLUMNS, *fields))
-    return named_parameters(model._base_manager.all(), *names)[0]
+_columns_by_text: dict[str, list[tuple[str, bool]]] = {}
+"""The name of each column of a statement, and whether it holds JSON."""
 
 
 def fetch_dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
-    """What `text` answered. Django leaves JSON as text outside the ORM: it is decoded here."""
-    columns = column_types(text, cursor)
+    """Return the rows of `cursor`. Outside the ORM Django leaves JSON as text: decode it here."""
+    columns = _columns_by_text.get(text)
+    if columns is None:
+        # Equal for each execution of `text`, and describing them takes time.
+        if len(_columns_by_text) >= MOST_TEXTS:
+            _columns_by_text.clear()
+        columns = [(column.name, column.type_code == JSONB) for column in cursor.description]
+        _columns_by_text[text] = columns
     return [
         {
             name: orjson.loads(value) if is_json and isinstance(value, str) else value
@@ -142,35 +149,11 @@ def fetch_dictionaries(cursor: Any, text: str) -> list[dict[str, Any]]:
     ]
 
 
-_columns_by_text: dict[str, list[tuple[str, bool]]] = {}
-
-
-def column_types(text: str, cursor: Any) -> list[tuple[str, bool]]:
-    """The names of the columns that `text` answers, and which hold JSON: the same each time, so
-    described once."""
-    columns = _columns_by_text.get(text)
-    if columns is None:
-        if len(_columns_by_text) >= MOST_TEXTS:
-            _columns_by_text.clear()
-        columns = _columns_by_text[text] = [
-            (column.name, column.type_code == JSONB) for column in cursor.description
-        ]
-    return columns
-
-
-@cache
-def read_sql(name: str) -> str:
-    """Return one of the statements in `retrieval/sql/`."""
-    return (Path(__file__).parent / "sql" / f"{name}.sql").read_text()
-
-
 def execute_together(db: str, *statements: tuple[Any, Mapping[str, Any]]) -> Any:
     """Execute `statements` in one transaction and one round trip, by psycopg's pipeline mode.
 
-    Each is SQL (text or what psycopg composes) with its named values. Return the last one's cursor,
-    whose rows have arrived.
-
-    What `set_config(…, true)` sets in one statement holds for those after it.
+    Each is SQL, text or composed, with its named values; `set_config(…, true)` in one applies to
+    those after it. Return the cursor of the last one, whose rows have arrived.
     """
     link = connections[db]
     link.ensure_connection()

@@ -1,5 +1,4 @@
-"""One implementation of each operation on text: words, scripts, names, tokens, Markdown. Other apps
-import from this package."""
+"""Words, scripts, names, tokens and Markdown of texts. Other apps import from this package."""
 
 from retrieval.text.clean import (
     clean_text,
@@ -9,13 +8,30 @@ from retrieval.text.clean import (
     storage_flaw,
     string_list,
 )
-from retrieval.text.front_matter import split_front_matter
-from retrieval.text.links import link_targets, replace_links
+from retrieval.text.front_matter import load_yaml, split_front_matter
+from retrieval.text.links import (
+    TextLink,
+    code_spans,
+    find_links,
+    link_targets,
+    picture_targets,
+    replace_links,
+    rewrite_links,
+)
 from retrieval.text.names.index import KnownName, NameIndex, NameMatch, NameMention
 from retrieval.text.names.inflections import text_forms
-from retrieval.text.names.normalize import fold_name, name_keys, name_words, query_keys
+from retrieval.text.names.normalize import (
+    fold_name,
+    name_keys,
+    name_words,
+    query_keys,
+    spelled_keys,
+)
 from retrieval.text.secret_blocks import (
+    DEEPEST_SECRET,
+    Fence,
     parse_secret,
+    read_fences,
     split_secrets,
     without_fences,
     without_secrets,
@@ -34,30 +50,40 @@ from retrieval.text.words import (
 )
 
 __all__ = [
+    "DEEPEST_SECRET",
     "WORD",
     "WORD_OR_NUMBER",
+    "Fence",
     "KnownName",
     "NameIndex",
     "NameMatch",
     "NameMention",
+    "TextLink",
     "clean_text",
+    "code_spans",
     "count_tokens",
     "cut_ending",
     "encodable",
+    "find_links",
     "fold_name",
     "guess_language",
     "has_hangul",
     "is_cyrillic",
     "light_stem",
     "link_targets",
+    "load_yaml",
     "name_keys",
     "name_words",
     "parse_secret",
+    "picture_targets",
     "query_keys",
+    "read_fences",
     "replace_links",
     "require_storable_text",
+    "rewrite_links",
     "slugify",
     "snowball_stem",
+    "spelled_keys",
     "split_front_matter",
     "split_secrets",
     "split_sentences",

@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufeff]")
@@ -10,11 +9,9 @@ _NO_WORD = re.compile(r"[^\w]+")
 
 
 def clean_text(text: str) -> str:
-    """Return `text` in NFC with plain line ends, and without what PostgreSQL or a reader would
-    choke on."""
-    return unicodedata.normalize(
-        "NFC", _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    )
+    """Return `text` in NFC with plain line ends, without control characters and surrogates."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", _CONTROL.sub("", lines))
 
 
 def storage_flaw(text: str) -> str:
@@ -36,30 +33,20 @@ def require_storable_text(text: str, where: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """Return `text` without what a tokenizer or an HTTP body cannot carry: NUL and lone
-    surrogates."""
+    """Return `text` for a tokenizer or an HTTP body: without NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 def slugify(text: str, *, longest: int = 120) -> str:
-    """Return a readable id in lower case, letters of every script kept: `Зал вёсел` gives
-    `зал-вёсел`."""
-    return (
-        _NO_WORD.sub("-", unicodedata.normalize("NFC", text).lower().replace("'", ""))
-        .strip("-_")[:longest]
-        .strip("-")
-    )
+    """Return a readable id in lower case, in any script: `Зал вёсел` gives `зал-вёсел`."""
+    plain = unicodedata.normalize("NFC", text).lower().replace("'", "")
+    return _NO_WORD.sub("-", plain).strip("-_")[:longest].strip("-")
 
 
 def string_list(value: Any) -> list[str]:
     """Read a list of names from a list, or from text with commas."""
     if value is None:
         return []
-    parts: Sequence[Any] = (
-        value.split(",")
-        if isinstance(value, str)
-        else value
-        if isinstance(value, list)
-        else [value]
-    )
+    parts = value.split(",") if isinstance(value, str) else value
+    parts = parts if isinstance(parts, list) else [parts]
     return list(dict.fromkeys(clean_text(str(part)).strip() for part in parts if str(part).strip()))

@@ -1,22 +1,34 @@
-"""Secret blocks in Markdown: `:::secret [party:<slug> npc:<slug> …]` up to the `:::` that closes
-it.
+"""Secret blocks in Markdown: `:::secret [party:<slug> npc:<slug> …]` up to the closing `:::`.
 
-Where it is ambiguous how far a secret reaches, it reaches further: showing too little is the
-smaller fault.
+If the end of a secret is ambiguous, the later one counts: showing too little is the smaller fault.
 """
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-_OPENING = re.compile(r":::+[ \t]*secret\b", re.IGNORECASE)
+from rapidfuzz import fuzz
+
+# A run of colons matches from its first one only: to try each would take quadratic time.
+_OPENING = re.compile(r"(?<!:):::+[ \t]*secret\b", re.IGNORECASE)
 _FENCE = re.compile(
     r"(?P<opens>^[> \t]*:::+[ \t]*\w|:::+[ \t]*secret\b)|(?P<closes>:::+)",
     re.IGNORECASE | re.MULTILINE,
 )
 _FENCE_LINE = re.compile(r"^[> \t]*:::.*$", re.MULTILINE)
-_CLOSING = re.compile(r":::+\s*\Z")
+_CLOSING = re.compile(r"(?<!:):::+\s*\Z")
 _AUDIENCE = re.compile(r"[ \t]*((?:party|npc):[^\s:]+)", re.IGNORECASE)
+
+DEEPEST_SECRET = 8
+"""How many secrets may lie inside each other."""
+
+_BLOCK_NAME = re.compile(r"[> \t]*:::+[ \t]*(?P<name>\w*)(?P<after>(?!:::)\S)?")
+_SLIP = re.compile(r"[> \t]*(?:(?:::[ \t]*|:)(?P<name>\w+)|(?P<wide>[:：]*：[:：]*)[ \t]*(?:\w|$))")
+SECRET_WORDS = ("secret", "секрет", "тайна", "비밀", "hidden", "gm")
+SAME_WORD = 75
+"""From this similarity (0–100) on, a word is taken for a misspelt `secret`."""
+
+Flaw = Literal["", "misspelt", "unknown_block", "not_closed", "not_opened", "too_deep"]
 
 
 class SecretBlock(NamedTuple):
@@ -26,6 +38,16 @@ class SecretBlock(NamedTuple):
     audiences: tuple[str, ...]
     body: str
     tail: str
+
+
+class Fence(NamedTuple):
+    """A fence of a text. `source` is its line; `rest` is what follows the audiences there."""
+
+    line: int
+    source: str
+    flaw: Flaw
+    audiences: tuple[str, ...] = ()
+    rest: str = ""
 
 
 def split_secrets(text: str) -> Iterator[tuple[str, bool]]:
@@ -53,22 +75,79 @@ def without_fences(text: str) -> str:
 
 def parse_secret(raw: str) -> SecretBlock:
     """Take apart a part that `split_secrets` calls secret. Audiences are in lower case."""
-    audiences: list[str] = []
-    start = opening.end() if (opening := _OPENING.match(raw)) else 0
-    while audience := _AUDIENCE.match(raw, start):
-        audiences.append(audience[1].lower())
-        start = audience.end()
+    opening = _OPENING.match(raw)
+    audiences, start = _read_audiences(raw, opening.end() if opening else 0)
     closing = _CLOSING.search(raw, start)
     end = closing.start() if closing else len(raw)
-    return SecretBlock(raw[:start], tuple(audiences), raw[start:end], raw[end:])
+    return SecretBlock(raw[:start], audiences, raw[start:end], raw[end:])
+
+
+def _read_audiences(text: str, at: int) -> tuple[tuple[str, ...], int]:
+    """Return the audiences that follow `at`, in lower case, and where they end."""
+    audiences: list[str] = []
+    while audience := _AUDIENCE.match(text, at):
+        audiences.append(audience[1].lower())
+        at = audience.end()
+    return tuple(audiences), at
 
 
 def _end_of_secret(text: str, at: int) -> int:
-    """Return where the block opened before `at` ends, counting blocks inside it; without a closing
-    fence, the end."""
+    """Return the end of the block opened before `at`, nested blocks counted; or of the text."""
     depth = 1
     for fence in _FENCE.finditer(text, at):
         depth += 1 if fence["opens"] else -1
         if depth == 0:
             return fence.end()
     return len(text)
+
+
+def read_fences(text: str) -> list[Fence]:
+    """Return the opening fences of `text` and every line that looks like a fence and is none, in
+    order. Takes linear time for any text."""
+    lines = text.split("\n")
+    fences: list[Fence] = []
+    open_fences: list[int | None] = []  # the number of a secret in `fences`, None for another block
+    line, counted = 1, 0
+    for match in _FENCE.finditer(text):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        if match["opens"] is None:
+            if open_fences:
+                open_fences.pop()
+            elif lines[line - 1].lstrip("> \t").startswith(":::"):
+                fences.append(Fence(line, lines[line - 1].strip(), "not_opened"))
+            continue
+        fence = _read_opening(text, match.start(), line=line, source=lines[line - 1].strip())
+        if not fence.flaw and len(open_fences) >= DEEPEST_SECRET:
+            fence = fence._replace(flaw="too_deep")
+        # A block that is no secret ends at a `:::` as well, so that this one is not reported, too.
+        open_fences.append(None if fence.flaw else len(fences))
+        fences.append(fence)
+    for number in open_fences:
+        if number is not None:
+            fences[number] = fences[number]._replace(flaw="not_closed")
+    return sorted([*fences, *_slips(lines)], key=lambda fence: fence.line)
+
+
+def _read_opening(text: str, at: int, *, line: int, source: str) -> Fence:
+    block = _BLOCK_NAME.match(text, at)
+    assert block
+    if block["name"].lower() != "secret" or block["after"]:
+        flaw: Flaw = "misspelt" if _is_like_secret(block["name"]) else "unknown_block"
+        return Fence(line, source, flaw)
+    end = text.find("\n", at)
+    audiences, start = _read_audiences(text, block.end())
+    return Fence(line, source, "", audiences, text[start : end if end >= 0 else None].strip())
+
+
+def _slips(lines: list[str]) -> Iterator[Fence]:
+    """Yield the lines that open a secret with too few colons, or have colons of full width, which
+    Korean and Chinese keyboards type."""
+    for number, line in enumerate(lines, start=1):
+        slip = _SLIP.match(line)
+        if slip and (len(slip["wide"] or "") > 1 or _is_like_secret(slip["name"] or "")):
+            yield Fence(number, line.strip(), "misspelt")
+
+
+def _is_like_secret(word: str) -> bool:
+    return any(fuzz.ratio(word.lower(), known) >= SAME_WORD for known in SECRET_WORDS)

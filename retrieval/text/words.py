@@ -42,16 +42,14 @@ def is_cyrillic(text: str) -> bool:
 
 
 def snowball_stem(word: str, language: str) -> str:
-    """Return the Snowball stem of a lower-case `word`; `language` is Snowball's name of it
-    (russian, english)."""
+    """Return the Snowball stem of a lower-case `word`; `language` is `russian` or `english`."""
     if not hasattr(_stemmers, language):
         setattr(_stemmers, language, Stemmer(language))
     return str(getattr(_stemmers, language).stemWord(word))
 
 
 def light_stem(word: str) -> str:
-    """Return a rough stem, one rule set for three languages: it matches forms and joins few
-    different words."""
+    """Return a rough stem by one rule set for English, Russian and Korean."""
     if has_hangul(word):
         # Verbs lose their ending, plain or polite: 한다, 합니다 and 해요 are one.
         letters = unicodedata.normalize("NFD", word)

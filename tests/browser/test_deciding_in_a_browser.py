@@ -52,7 +52,7 @@ def test_a_contradiction_is_decided_by_hand(
     clash.get_by_role("button", name="Decide").click()
 
     expect(
-        page.get_by_text("These facts rested on a retracted one and are flagged")
+        page.get_by_text("These facts depended on a retracted fact and are flagged")
     ).to_be_visible()
     expect(page.get_by_text("No open contradictions")).to_be_visible()
     again = page.locator("section", has=page.locator("h2#flagged"))
@@ -60,9 +60,9 @@ def test_a_contradiction_is_decided_by_hand(
     expect(again).to_contain_text(WHY)
     decided = Contradiction.objects.get()
     assert (decided.how, decided.reason, decided.resolved_by) == ("retract_second", WHY, "anna")
-    assert not GraphEdge.objects.believed().filter(pk=found.second.pk).exists()
+    assert not GraphEdge.objects.believed_now().filter(pk=found.second.pk).exists()
 
-    again.get_by_role("button", name="It still holds").click()
+    again.get_by_role("button", name="Still true").click()
     expect(page.locator("h2#flagged")).to_have_count(0)
     page.goto(f"{live_server.url}/w/ferrymark/graph/?around=ninefold-oar")
     expect(page.locator("table.stack")).to_contain_text("Ferrymen's Guild")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from episodes.models import Episode, EpisodeVersion, Scene
-from knowledge.entry_store import save_lore
+from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphEdge
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
@@ -76,7 +76,7 @@ def test_one_summary_writes_all_effects(engine: ApiClient) -> None:
 
 
 def test_lore_that_the_text_names_is_linked(engine: ApiClient, world: World) -> None:
-    save_lore(
+    save_entry(
         Lore(world=world, slug="tin-heron", title="Tin Heron", body="An inn.", status="published")
     )
     ingest(engine, what="Supper at the Tin Heron. Nobody spoke of herons.")
@@ -107,7 +107,7 @@ def test_a_new_version_replaces_the_effects_of_the_old_one(engine: ApiClient) ->
 
 
 def current_facts() -> set[str]:
-    return {str(edge) for edge in GraphEdge.objects.believed().select_related("src", "dst")}
+    return {str(edge) for edge in GraphEdge.objects.believed_now().select_related("src", "dst")}
 
 
 def test_facts_follow_the_current_version(engine: ApiClient) -> None:

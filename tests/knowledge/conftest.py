@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.entry_store import save_all, save_lore
+from knowledge.entry_store import save_all, save_entry
 from knowledge.models import Document, Lore, Rule
 from worlds.audiences import Visibility
 from worlds.models import World
@@ -83,7 +83,7 @@ def write(world: World) -> Callable[..., Lore]:
             "visibility": Visibility.PUBLIC,
         }
         entry = Lore(**{**given, "title": title, "body": body, **fields})
-        save_lore(entry)
+        save_entry(entry)
         return entry
 
     return write_entry

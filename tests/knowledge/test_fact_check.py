@@ -120,21 +120,21 @@ def test_a_recorded_death(ferrymark):
 def test_the_statements_of_the_tuning_half_keep_their_bars(db):
 
     rows = [json.loads(line) for line in STATEMENTS.read_text(encoding="utf-8").splitlines()]
-    found = [
+    answers = [
         (row["label"], answer)
         for row, answer, *_rest in answer_statements([r for r in rows if r["half"] == "tuning"])
     ]
     for label in ("true", "false"):
-        given = [truth for truth, answer in found if answer == label]
-        assert given.count(label) >= 0.95 * len(given) > 0
-    unknowable = [answer for truth, answer in found if truth == "unknown"]
+        truths = [truth for truth, answer in answers if answer == label]
+        assert truths.count(label) >= 0.95 * len(truths) > 0
+    unknowable = [answer for truth, answer in answers if truth == "unknown"]
     assert unknowable.count("unknown") >= 0.9 * len(unknowable)
 
 
 ODD = "When it counts, Mira Voss will always take the part of the Ferrymen's Guild"
 
 
-def test_a_language_model_may_read_what_the_patterns_cannot(ferrymark, scripted_llm):
+def test_a_language_model_parses_what_the_patterns_cannot(ferrymark, scripted_llm):
     read = {
         "kind": "allied",
         "subject": "Mira Voss",

@@ -9,9 +9,11 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from knowledge.editing_models import LoreProposal
+from knowledge.glossary_term import GlossaryTerm
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.upsert import upsert_facts
-from knowledge.models import GlossaryTerm, Lore, LorePassage, LoreProposal, Rule
+from knowledge.models import Lore, LorePassage, Rule
 from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn
 from worlds.models import Membership, Party, World
@@ -146,8 +148,8 @@ class TestTrying:
     def test_it_shows_each_leg_and_both_together(self, ana: Client, rules: dict[str, Rule]) -> None:
         page = ana.get(reverse(TRY), {"q": "grappled creature", "domain": "rules"}).content.decode()
         assert "srd-5.1/conditions/grappled" in page
-        assert "By words" in page
-        assert "By meaning" in page
+        assert "Keyword search" in page
+        assert "Vector search" in page
 
     def test_an_audience_sees_its_own_answer(
         self, ana: Client, write: Write, lanternbearers: Party

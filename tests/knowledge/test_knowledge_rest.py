@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from knowledge.models import Lore, LoreProposal, Rule
+from knowledge.editing_models import LoreProposal
+from knowledge.models import Lore, Rule
 from worlds import keys
 from worlds.models import Campaign, World
 
@@ -49,6 +50,15 @@ def test_an_entry_is_written_read_and_guarded_by_its_tag(engine: Client) -> None
     assert (stale.status_code, stale.json()["code"]) == (412, "stale")
     read = engine.get(f"{WORLD}/lore/the-quay")
     assert (read.json()["body"], read["ETag"]) == ("Dry.", '"2"')
+
+
+@pytest.mark.parametrize("more", [{"title": "!!!"}, {"title": "Bell", "campaign": "Low Water"}])
+def test_a_tag_is_compared_with_the_entry_that_is_written(
+    engine: Client, campaign: Campaign, more: dict[str, str]
+) -> None:
+    first = put(engine, "/lore", {"body": "Wet.", **more})
+    second = put(engine, "/lore", {"body": "Dry.", **more}, **{"If-Match": first["ETag"]})
+    assert (second.status_code, second.json()["version"]) == (200, 2)
 
 
 def test_writing_is_found_by_the_tools_at_once(engine: Client) -> None:

@@ -5,7 +5,7 @@ may not know.
 import pytest
 from pydantic import ValidationError
 
-from knowledge.entry_store import save_rule
+from knowledge.entry_store import save_entry
 from knowledge.glossary.load import load_glossary
 from knowledge.models import Document, Rule
 from knowledge.presenters import GmHitOut, SearchAnswer
@@ -90,7 +90,7 @@ class TestLookingUp:
 def test_two_rules_that_end_alike_are_not_guessed_between(
     rules: dict[str, Rule], world: World
 ) -> None:
-    save_rule(
+    save_entry(
         Rule(
             key="house/spells/fly",
             document=rules["Fly"].document,
@@ -108,7 +108,7 @@ def test_a_house_rule_of_another_world_is_not_found(rules: dict[str, Rule], worl
     house = Document.objects.create(
         slug="house", title="House rules", system=world.system, world=other
     )
-    save_rule(
+    save_entry(
         Rule(
             key="house/tides", document=house, world=other, title="Tides", body="Roll for the tide."
         )
@@ -128,7 +128,7 @@ def test_a_hidden_rule_does_not_exist_for_players(rules: dict[str, Rule], world:
         body="The doom clock.",
     )
     rule.visibility = Visibility.GM
-    save_rule(rule)
+    save_entry(rule)
     assert ids(ask(world, term="doom clock"))[0] == "house/doom"
     assert "house/doom" not in ids(ask(world, audience_is_gm=False, term="doom clock"))
     with pytest.raises(NotFound) as caught:

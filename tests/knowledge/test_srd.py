@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from knowledge.models import Document, GlossaryTerm, Rule, RulePassage
+from knowledge.glossary_term import GlossaryTerm
+from knowledge.models import Document, Rule, RulePassage
 from knowledge.srd.sections import split_by_heading
 from knowledge.srd.source import EDITIONS, read_sqlite
 from knowledge.srd.statblocks import challenge

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from knowledge.models import Lore, LorePassage, LoreProposal, Rule
+from knowledge.editing_models import LoreProposal
+from knowledge.models import Lore, LorePassage, Rule
 from knowledge.proposals import accept, propose, reject
 from knowledge.schemas import LoreIn, ProposalIn, RuleIn
 from knowledge.upsert import find_lore_entry, upsert_lore, upsert_rule

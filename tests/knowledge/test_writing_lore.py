@@ -4,7 +4,7 @@ them.
 
 import pytest
 
-from knowledge.entry_store import save_all, save_lore
+from knowledge.entry_store import save_all, save_entry
 from knowledge.models import Lore, LorePassage
 from retrieval.errors import Conflict, Invalid
 from worlds.audiences import GM, PUBLIC, Audience, Visibility
@@ -32,7 +32,7 @@ def mira(world: World) -> Lore:
     )
     entry.status, entry.visibility = Lore.Status.PUBLISHED, Visibility.PUBLIC
     entry.aliases = ["Мира Восс"]
-    assert save_lore(entry, reason="first draft") == "created"
+    assert save_entry(entry, reason="first draft") == "created"
     return entry
 
 
@@ -54,7 +54,7 @@ def test_a_secret_block_is_seen_by_whom_it_names_and_by_the_game_master(mira: Lo
 
 def test_saving_the_same_again_changes_nothing(mira: Lore) -> None:
     before = list(LorePassage.objects.values_list("pk", "rev", "version", "updated_at"))
-    assert save_lore(Lore.objects.get(pk=mira.pk)) == "unchanged"
+    assert save_entry(Lore.objects.get(pk=mira.pk)) == "unchanged"
     assert list(LorePassage.objects.values_list("pk", "rev", "version", "updated_at")) == before
     assert mira.history.count() == 1
 
@@ -63,7 +63,7 @@ def test_a_change_raises_the_version_and_keeps_the_passages_that_stay(mira: Lore
     secret = LorePassage.objects.get(text="Her brother lives.")
     LorePassage.objects.filter(pk=secret.pk).update(embedding=[1.0, 0.0], embedded_rev=secret.rev)
     mira.body = mira.body.replace("never sleeps far", "sleeps well away")
-    assert save_lore(mira, reason="she moved") == "changed"
+    assert save_entry(mira, reason="she moved") == "changed"
     assert mira.version == 2
     kept = LorePassage.objects.get(text="Her brother lives.")
     assert (kept.pk, kept.embedded_rev) == (secret.pk, kept.rev)
@@ -75,7 +75,7 @@ def test_a_change_raises_the_version_and_keeps_the_passages_that_stay(mira: Lore
 
 def test_hiding_the_entry_hides_every_block_of_it(mira: Lore) -> None:
     mira.visibility = Visibility.GM
-    save_lore(mira)
+    save_entry(mira)
     assert seen_by(Audience("party", "lanternbearers")) == set()
 
 
@@ -83,7 +83,7 @@ def test_revealing_a_hidden_entry_shows_its_open_text_and_not_its_secrets(
     mira: Lore, gilded_oath: Party
 ) -> None:
     mira.visibility = Visibility.GM
-    save_lore(mira)
+    save_entry(mira)
     entry = reveal(mira, Audience("party", "gilded-oath"))
     assert seen_by(Audience("party", "gilded-oath")) == {
         "She keeps the ledger of the ferry.",
@@ -98,7 +98,7 @@ def test_a_revealed_secret_stays_revealed_when_its_wording_changes(mira: Lore) -
     reveal(LorePassage.objects.get(text="Her brother lives."), oath)
     assert "Her brother lives." in seen_by(oath)
     mira.body = mira.body.replace("Her brother lives.", "Her brother lives still.")
-    save_lore(mira)
+    save_entry(mira)
     assert "Her brother lives still." in seen_by(oath)
 
 
@@ -106,19 +106,19 @@ def test_a_new_secret_does_not_inherit_the_reveal_of_a_deleted_one(mira: Lore) -
     oath = Audience("party", "gilded-oath")
     reveal(LorePassage.objects.get(text="Her brother lives."), oath)
     mira.body = mira.body.replace("Her brother lives.", "The Guild is bankrupt.")
-    save_lore(mira)
+    save_entry(mira)
     assert "The Guild is bankrupt." not in seen_by(oath)
 
 
 def test_a_draft_has_passages_that_are_not_published(world: World) -> None:
-    save_lore(
+    save_entry(
         Lore(world=world, slug="quay", title="The Quay", body="Wet.", visibility=Visibility.PUBLIC)
     )
     assert not LorePassage.objects.published().exists()
 
 
 def test_an_entry_without_text_is_found_by_its_title(world: World) -> None:
-    save_lore(Lore(world=world, slug="quay", title="The Quay"))
+    save_entry(Lore(world=world, slug="quay", title="The Quay"))
     assert LorePassage.objects.get().text == "The Quay"
 
 
@@ -132,5 +132,5 @@ def test_many_entries_are_stored_all_or_none(world: World) -> None:
 
 def test_a_field_that_does_not_fit_is_named(world: World) -> None:
     with pytest.raises(Invalid) as caught:
-        save_lore(Lore(world=world, slug="quay", title="x" * 300))
+        save_entry(Lore(world=world, slug="quay", title="x" * 300))
     assert caught.value.errors[0]["loc"] == [0, "title"]

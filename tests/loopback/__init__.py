@@ -18,15 +18,13 @@ the bodies received, `.last` is the newest; `.received[i].headers` has the heade
 Answers for both: `status(429, retry_after=1)`, `status(500)`, `hang(seconds)`, `garbage()` (HTML),
 `not_json()`, `drop()` (the connection is closed in the middle). Answers for embeddings: `nan()`,
 `zeros()`, `wrong_width(7)`, `too_few()`, `shuffled()`; `vectors(rows)`. Answers for chat:
-`say(text)` (streamed when asked for), `answer_json(value)`, `calls(name, arguments)`,
-`break_off(text)` (a stream that ends in the middle), `no_schema()` (400, as from older servers). An
-answer may also be a function of the request body that returns an answer.
+`say(text)`, `answer_json(value)`, `calls(name, arguments)`, `no_schema()` (400, as from older
+servers). An answer may also be a function of the request body that returns an answer.
 """
 
 from tests.loopback.answers import (
     Answer,
     answer_json,
-    break_off,
     calls,
     drop,
     garbage,
@@ -49,7 +47,6 @@ __all__ = [
     "Loopback",
     "Route",
     "answer_json",
-    "break_off",
     "calls",
     "drop",
     "garbage",

@@ -118,9 +118,7 @@ def _row(text: str, width: int) -> list[float]:
 
 # --- Chat
 def say(text: str, *, finish: str = "stop") -> Scripted:
-    return lambda body: (
-        _stream(text, finish) if body.get("stream") else _message({"content": text}, finish)
-    )
+    return lambda _body: _message({"content": text}, finish)
 
 
 def answer_json(value: Any) -> Scripted:
@@ -132,11 +130,6 @@ def calls(name: str, arguments: Body | str, *, id: str = "call_1") -> Answer:
     encoded = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     call = {"id": id, "type": "function", "function": {"name": name, "arguments": encoded}}
     return _message({"content": None, "tool_calls": [call]}, "tool_calls")
-
-
-def break_off(text: str) -> Answer:
-    whole = _stream(text, "stop")
-    return Answer(body=whole.body, headers=whole.headers, cut=True)
 
 
 def no_schema() -> Scripted:
@@ -183,21 +176,6 @@ def _instance(schema: Body, definitions: Body) -> Any:
 def _message(message: Body, finish: str) -> Answer:
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}
     return as_json({**_head("chat.completion"), "choices": [choice], "usage": _usage(str(message))})
-
-
-def _stream(text: str, finish: str) -> Answer:
-    parts = re.findall(r"\S+\s*|\s+", text)
-    events = [_chunk({"content": part}) for part in parts] + [_chunk({}, finish)]
-    events.append({**_head("chat.completion.chunk"), "choices": [], "usage": _usage(text)})
-    lines = [f"data: {json.dumps(event)}\n\n" for event in events] + ["data: [DONE]\n\n"]
-    return Answer(body="".join(lines).encode(), headers={"Content-Type": "text/event-stream"})
-
-
-def _chunk(delta: Body, finish: str | None = None) -> Body:
-    return {
-        **_head("chat.completion.chunk"),
-        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-    }
 
 
 def _head(kind: str) -> Body:

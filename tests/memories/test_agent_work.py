@@ -269,7 +269,7 @@ def test_a_cache_holds_so_many_and_no_longer_than_it_should(store: MemoryStore) 
 def test_a_change_is_of_one_kind(
     words: str, added: int, removed: int, category: str | None
 ) -> None:
-    assert category_of(words, added=added, removed=removed) == (
+    assert category_of(words, lines_added=added, lines_removed=removed) == (
         PatternCategory(category) if category else None
     )
 

@@ -95,7 +95,7 @@ def test_a_passing_matter_does_not_enter_the_core(mira: Agent) -> None:
     content = "The user is in a hurry right now."
     answer = mira("POST", "/tools/core_memory_append", {"section": "USER", "content": content})
     assert not answer["changed"]
-    assert answer["problems"] == [f"Passing, not lasting: {content}"]
+    assert answer["problems"] == [f"Transient, not lasting: {content}"]
     (proposal,) = mira("GET", "/memory/core/proposals")
     mira("POST", f"/memory/core/proposals/{proposal['id']}/approve")
     assert content in mira("GET", "/memory/core")["markdown"]

@@ -33,12 +33,12 @@ class NarrowClient:
         return HashingEmbedder().embed_document(list(texts))[:, :output_dimensionality]
 
 
-class Down(SiteSource):
+class DownSource(SiteSource):
     def of_documents(self, texts: list[str]) -> Vectors | None:
         return None
 
 
-def mixed(seed: int, count: int = 120) -> list[str]:
+def mixed_texts(seed: int, count: int = 120) -> list[str]:
     """Exact repeats, other spellings, paraphrases, contradictions and news, in any order."""
     dice = random.Random(seed)
     pairs = dice.sample(load_rows(DATA / "pairs.jsonl"), count // 4)
@@ -50,7 +50,7 @@ def mixed(seed: int, count: int = 120) -> list[str]:
     return texts
 
 
-def about(position: int) -> Particulars:
+def particulars_at(position: int) -> Particulars:
     return Particulars(
         source=f"ledger {position}",
         bucket=list(Bucket)[position % 5],
@@ -58,7 +58,7 @@ def about(position: int) -> Particulars:
     )
 
 
-def state_of(namespace: Namespace) -> list[object]:
+def stored_state(namespace: Namespace) -> list[object]:
     """All that is stored of a memory, without its ids: by the order in which memories came."""
     items = list(namespace.memories.order_by("timestamp_ms").defer("embedding"))
     place = {item.pk: number for number, item in enumerate(items)}
@@ -101,17 +101,17 @@ def state_of(namespace: Namespace) -> list[object]:
     ]
 
 
-def one_by_one(namespace: Namespace, texts: list[str], vectors: VectorSource) -> None:
+def add_one_by_one(namespace: Namespace, texts: list[str], vectors: VectorSource) -> None:
     models = add.Models(vectors)
     for position, text in enumerate(texts):
-        add.add(namespace, [text], models=models, about=about(position))
+        add.add(namespace, [text], models=models, about=particulars_at(position))
 
 
-def at_once(
+def add_as_batch(
     namespace: Namespace, texts: list[str], vectors: VectorSource
 ) -> list[add.BatchOutcome]:
     return add.add_batch(
-        namespace, texts, [about(place) for place in range(len(texts))], vectors=vectors
+        namespace, texts, [particulars_at(place) for place in range(len(texts))], vectors=vectors
     )
 
 
@@ -120,39 +120,39 @@ def at_once(
 def test_a_batch_leaves_what_adding_one_by_one_leaves(
     mira: Namespace, tobin: Namespace, seed: int
 ) -> None:
-    texts = mixed(seed)
-    one_by_one(mira, texts, SiteSource())
-    taken = at_once(tobin, texts, SiteSource())
-    assert state_of(tobin) == state_of(mira)
+    texts = mixed_texts(seed)
+    add_one_by_one(mira, texts, SiteSource())
+    outcomes = add_as_batch(tobin, texts, SiteSource())
+    assert stored_state(tobin) == stored_state(mira)
     states = set(tobin.memories.values_list("state", flat=True))
     assert {State.ACTIVE, State.SUPERSEDED} <= states, "the sample merges nothing: it shows nothing"
     assert Succession.objects.filter(newer__namespace=tobin, kind="formerly").exists()
-    assert sum(one.is_new for one in taken) == tobin.memories.count() < len(texts)
+    assert sum(one.is_new for one in outcomes) == tobin.memories.count() < len(texts)
 
 
 @pytest.mark.django_db
 def test_a_batch_on_a_memory_that_knows_things_already(mira: Namespace, tobin: Namespace) -> None:
-    texts = mixed(11)
+    texts = mixed_texts(11)
     for namespace in (mira, tobin):
-        one_by_one(namespace, texts[:60], SiteSource())
-    one_by_one(mira, texts[60:], SiteSource())
-    at_once(tobin, texts[60:], SiteSource())
-    assert [row[:7] for row in state_of(tobin)] == [
+        add_one_by_one(namespace, texts[:60], SiteSource())
+    add_one_by_one(mira, texts[60:], SiteSource())
+    add_as_batch(tobin, texts[60:], SiteSource())
+    assert [row[:7] for row in stored_state(tobin)] == [
         (*row[:4], again[4], *row[5:7])
-        for row, again in zip(state_of(mira), state_of(tobin), strict=True)
+        for row, again in zip(stored_state(mira), stored_state(tobin), strict=True)
     ]
-    assert [row[8:] for row in state_of(tobin)] == [row[8:] for row in state_of(mira)]
+    assert [row[8:] for row in stored_state(tobin)] == [row[8:] for row in stored_state(mira)]
 
 
 @pytest.mark.django_db
 def test_memories_that_wait_for_approval_replace_nothing(mira: Namespace, tobin: Namespace) -> None:
-    texts = mixed(5)
+    texts = mixed_texts(5)
     for namespace in (mira, tobin):
-        one_by_one(namespace, texts[:40], SiteSource())
+        add_one_by_one(namespace, texts[:40], SiteSource())
         Namespace.objects.filter(pk=namespace.pk).update(review=Review.ALL)
-    one_by_one(mira, texts, SiteSource())
-    at_once(tobin, texts, SiteSource())
-    assert state_of(tobin) == state_of(mira)
+    add_one_by_one(mira, texts, SiteSource())
+    add_as_batch(tobin, texts, SiteSource())
+    assert stored_state(tobin) == stored_state(mira)
     assert tobin.memories.pending().exists()
 
 
@@ -163,9 +163,9 @@ def test_a_client_of_any_width_is_served_the_same(world: World) -> None:
         Namespace.objects.create(world=world, name=name, dims=192)
         for name in ("narrow alone", "narrow together")
     )
-    one_by_one(alone, mixed(7), source)
-    at_once(together, mixed(7), source)
-    assert state_of(together) == state_of(alone)
+    add_one_by_one(alone, mixed_texts(7), source)
+    add_as_batch(together, mixed_texts(7), source)
+    assert stored_state(together) == stored_state(alone)
     assert (
         together.memories.filter(client_vector__isnull=False).count() == together.memories.count()
     )
@@ -173,10 +173,12 @@ def test_a_client_of_any_width_is_served_the_same(world: World) -> None:
 
 @pytest.mark.django_db
 def test_without_vectors_the_very_same_words_are_still_one_memory(mira: Namespace) -> None:
-    taken = at_once(
-        mira, ["The toll bell is cracked.", "the toll BELL is cracked!", "The oar is new."], Down()
+    outcomes = add_as_batch(
+        mira,
+        ["The toll bell is cracked.", "the toll BELL is cracked!", "The oar is new."],
+        DownSource(),
     )
-    assert [one.is_new for one in taken] == [True, False, True]
+    assert [one.is_new for one in outcomes] == [True, False, True]
     assert list(mira.memories.values_list("embedding_model", flat=True).distinct()) == [""]
 
 
@@ -184,28 +186,28 @@ def test_without_vectors_the_very_same_words_are_still_one_memory(mira: Namespac
 def test_known_memories_beyond_the_first_are_asked_for_when_many_are_replaced(
     mira: Namespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = [
+    texts = [
         "Mira likes eel soup, salted.",
         "Mira likes salted eel soup.",
         "Salted eel soup is what Mira likes.",
     ]
-    asked: list[int] = []
-    read: Callable[..., object] = add.nearest_memories
+    depths: list[int] = []
+    read_nearest: Callable[..., object] = add.nearest_memories
     monkeypatch.setattr(
         add,
         "nearest_memories",
-        lambda *all, k, **more: asked.append(k) or read(*all, k=k, **more),
+        lambda *all, k, **more: depths.append(k) or read_nearest(*all, k=k, **more),
     )
     monkeypatch.setattr(add, "SPARE", 0)
-    one_by_one(
+    add_one_by_one(
         mira,
         [f"The {word} lies in the harbour of Ferrymark." for word in ("oar", "bell", "net", "eel")],
         SiteSource(),
     )
-    one_by_one(mira, told[:1], SiteSource())
-    asked.clear()
-    at_once(mira, told[1:], SiteSource())
-    assert asked == [5, 20]
+    add_one_by_one(mira, texts[:1], SiteSource())
+    depths.clear()
+    add_as_batch(mira, texts[1:], SiteSource())
+    assert depths == [5, 20]
     assert mira.memories.active().filter(text__startswith="Salted").count() == 1
 
 
@@ -218,7 +220,7 @@ def test_all_of_a_batch_is_written_or_nothing(
 
     monkeypatch.setattr(commit, "write_links", broken)
     with pytest.raises(DatabaseError):
-        at_once(mira, mixed(3), SiteSource())
+        add_as_batch(mira, mixed_texts(3), SiteSource())
     assert not Observation.objects.filter(namespace=mira).exists()
     assert not MemoryItem.objects.filter(namespace=mira).exists()
 
@@ -226,13 +228,13 @@ def test_all_of_a_batch_is_written_or_nothing(
 @pytest.mark.django_db(transaction=True)
 def test_batches_of_several_writers_lose_nothing_and_replace_nothing_twice(world: World) -> None:
     namespace = namespaces.get_or_create_namespace(world, "crowded")
-    failed: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def write(seed: int) -> None:
         try:
-            at_once(namespace, mixed(seed, count=60), SiteSource())
+            add_as_batch(namespace, mixed_texts(seed, count=60), SiteSource())
         except BaseException as error:
-            failed.append(error)
+            errors.append(error)
         finally:
             connection.close()
 
@@ -241,9 +243,9 @@ def test_batches_of_several_writers_lose_nothing_and_replace_nothing_twice(world
         writer.start()
     for writer in writers:
         writer.join()
-    assert not failed
+    assert not errors
     assert namespace.observations.count() == sum(
-        len(mixed(21 + number % 2, count=60)) for number in range(4)
+        len(mixed_texts(21 + number % 2, count=60)) for number in range(4)
     )
     assert not Observation.objects.filter(namespace=namespace, memories=None).exists()
     ends = Succession.objects.filter(older__namespace=namespace, kind="merged", in_effect=True)

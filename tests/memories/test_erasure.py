@@ -147,10 +147,10 @@ def test_the_verifier_finds_what_a_careless_deletion_leaves(mira: Namespace) -> 
     (pk,) = remember(mira, SECRET).ids
     conversation.log_message(mira, f"Did you know? {SECRET}")
     MemoryItem.objects.filter(pk=pk).delete()
-    found = search_leftovers(mira.pk, [pk], [SECRET])
-    assert any("memories_observation.text" in place for place in found)
-    assert any("memories_message.text" in place for place in found)
-    assert any("cachedvector" in place for place in found)
+    leftovers = search_leftovers(mira.pk, [pk], [SECRET])
+    assert any("memories_observation.text" in place for place in leftovers)
+    assert any("memories_message.text" in place for place in leftovers)
+    assert any("cachedvector" in place for place in leftovers)
 
 
 def test_nothing_to_name_is_nothing_to_erase(mira: Namespace) -> None:
@@ -166,25 +166,27 @@ def test_after_any_deletion_nothing_is_left_and_nothing_else_is_lost(
     verified.
     """
     dice = random.Random(seed)
-    facts = _history(mira, dice)
+    facts = add_random_history(mira, dice)
     for _ in range(4):
         ids = list(mira.memories.values_list("pk", flat=True))
         if not ids:
             break
-        way = dice.choice(["memory", "source", "subject"])
-        receipt = _erase(mira, way, dice.choice(ids), dice)
+        scope = dice.choice(["memory", "source", "subject"])
+        receipt = erase_by_scope(mira, scope, dice.choice(ids), dice)
         assert receipt.is_clean, receipt.leftovers
         assert not mira.memories.filter(pk__in=receipt.tombstones.values("pk")).exists()
-    lost = {fact for fact in facts if not _stands(mira, fact)}
-    erased = {seen for seen in facts if not mira.observations.filter(text=seen).exists()}
-    assert lost == erased
+    facts_without_memory = {fact for fact in facts if not has_memory_of(mira, fact)}
+    facts_without_observation = {
+        seen for seen in facts if not mira.observations.filter(text=seen).exists()
+    }
+    assert facts_without_memory == facts_without_observation
     assert Tombstone.objects.exists()
 
 
-def _history(namespace: Namespace, dice: random.Random) -> list[str]:
+def add_random_history(namespace: Namespace, dice: random.Random) -> list[str]:
     facts = [
         f"{name} {verb} the {thing} number {n}."
-        for n, (name, verb, thing) in enumerate(_draws(dice))
+        for n, (name, verb, thing) in enumerate(random_phrases(dice))
     ]
     for fact in facts:
         remember(
@@ -214,7 +216,7 @@ def _history(namespace: Namespace, dice: random.Random) -> list[str]:
     return facts
 
 
-def _draws(dice: random.Random) -> list[tuple[str, str, str]]:
+def random_phrases(dice: random.Random) -> list[tuple[str, str, str]]:
     names, verbs, things = (
         ["Mira", "Tobin", "Oda", "Jory"],
         ["guards", "sold", "fears", "carved"],
@@ -223,15 +225,15 @@ def _draws(dice: random.Random) -> list[tuple[str, str, str]]:
     return [(dice.choice(names), dice.choice(verbs), dice.choice(things)) for _ in range(12)]
 
 
-def _erase(namespace: Namespace, way: str, pk: UUID, dice: random.Random):  # type: ignore[no-untyped-def]
-    if way == "memory":
+def erase_by_scope(namespace: Namespace, scope: str, pk: UUID, dice: random.Random):  # type: ignore[no-untyped-def]
+    if scope == "memory":
         return deletion.erase(namespace, "memory", pk)
-    if way == "source":
+    if scope == "source":
         return deletion.erase(namespace, "source", f"session-{dice.randint(1, 4)}")
     return deletion.erase(namespace, "subject", dice.choice(["Mira", "Tobin", "Oda"]))
 
 
-def _stands(namespace: Namespace, fact: str) -> bool:
+def has_memory_of(namespace: Namespace, fact: str) -> bool:
     """In use or in history, a memory rests on the observation of this fact."""
     return namespace.memories.filter(observations__text=fact).exists()
 
@@ -240,25 +242,25 @@ def test_an_erased_episode_leaves_nothing_in_what_was_learned_or_is_under_way(
     mira: Namespace,
 ) -> None:
     store = PostgresMemoryStore(mira)
-    said = "The toll of Heron Abbey is three silver for each bell."
+    secret = "The toll of Heron Abbey is three silver for each bell."
     working, semantic = WorkingMemoryManager(store), SemanticMemoryManager(store)
     episodes = []
-    for task in (said, "The ledger crashes on rows of free crossings"):
+    for task in (secret, "The ledger crashes on rows of free crossings"):
         working.init_task(task)
         working.record_step("run", error_type="KeyError", error_message="'fare' is missing")
         episodes.append(working.consolidate(solution="Read it with get"))
         semantic.learn_from_episode(episodes[-1])
-    (shared,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
-    working.init_task(f"Look again: {said}")
+    (pattern,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
+    working.init_task(f"Look again: {secret}")
     rule = StoredCodeRule.objects.create(
-        namespace=mira, name="quotes", category="style", description=said
+        namespace=mira, name="quotes", category="style", description=secret
     )
 
     first = deletion.erase(mira, "memory", episodes[0].id)
     assert first.leftovers == []
-    (known,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
-    assert (known.id, known.episodes) == (shared.id, (str(episodes[1].id),))
-    assert said not in str(AgentState.objects.get(name="working:working").state)
+    (same_pattern,) = semantic.match_bug_pattern("KeyError", "'fare' is missing")
+    assert (same_pattern.id, same_pattern.episodes) == (pattern.id, (str(episodes[1].id),))
+    assert secret not in str(AgentState.objects.get(name="working:working").state)
     assert not StoredCodeRule.objects.filter(pk=rule.pk).exists()
 
     second = deletion.erase(mira, "memory", episodes[1].id)

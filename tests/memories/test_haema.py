@@ -438,7 +438,7 @@ def test_the_core_is_replaced_when_the_model_says_so(tmp_path: Path) -> None:
         (CORE + "\n# NOTES\n- y\n", "Outside the four sections"),
         (CORE.replace("# RULE\n", "# RULE\n- Mira prefers short answers.\n"), "In RULE and USER"),
         (CORE + "".join(f"- lasting thing {n}\n" for n in range(20)), "bullets"),
-        (CORE + "- The build is failing right now.\n", "Passing, not lasting"),
+        (CORE + "- The build is failing right now.\n", "Transient, not lasting"),
     ],
 )
 def test_a_core_against_the_policy_is_kept_as_a_proposal(

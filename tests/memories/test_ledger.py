@@ -48,9 +48,9 @@ def test_the_writer_of_a_pending_memory_can_still_change_it(
 ) -> None:
     record = reviewed_store.add(MemoryRecord("The toll bell is cracked.", payload={"kind": "note"}))
     reviewed_store.update(record.id, payload={"kind": "note", "seen": 2})
-    found = reviewed_store.get(record.id)
-    assert found is not None
-    assert found.payload["seen"] == 2
+    stored_record = reviewed_store.get(record.id)
+    assert stored_record is not None
+    assert stored_record.payload["seen"] == 2
     assert reviewed_store.remove(record.id)
     assert MemoryItem.objects.get(pk=record.id).state == State.ARCHIVED
 
@@ -74,8 +74,8 @@ def test_a_pattern_that_waits_for_review_is_not_learned_twice(
     assert pattern.payload["occurrences"] == 2
     assert SemanticMemoryManager(reviewed_store).match_bug_pattern("KeyError", "'fare'") == []
     inbox.approve(reviewed_store.namespace, pattern.pk, by="gm")
-    (known,) = SemanticMemoryManager(reviewed_store).match_bug_pattern("KeyError", "'fare'")
-    assert known.occurrences == 2
+    (match,) = SemanticMemoryManager(reviewed_store).match_bug_pattern("KeyError", "'fare'")
+    assert match.occurrences == 2
 
 
 @pytest.mark.django_db(transaction=True)
@@ -109,8 +109,8 @@ def inserts_in(source: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue
-        called = ast.unparse(node.func)
-        *owner, method = called.split(".")
+        function = ast.unparse(node.func)
+        *owner, method = function.split(".")
         makes_row = method in LEDGER_ROWS and (not owner or owner[-1] == "models")
         inserts = method in INSERTS and bool(
             LEDGER_ROWS & set(owner) or (owner and owner[-1] in RELATED)

@@ -239,7 +239,7 @@ def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> 
     assert flag_retracted() == 1
     insight = Insight.objects.get(pk=pk)
     assert insight.memory.state == State.PENDING
-    assert insight.flag == "1 of the 3 episodes this rests on no longer stand"
+    assert insight.flag == "Source episodes that are no longer valid: 1 of 3"
     assert flag_retracted() == 0
 
 

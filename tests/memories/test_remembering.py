@@ -13,7 +13,7 @@ from memories.curation import lifecycle
 from memories.ingest import add
 from memories.models import Evidence, MemoryItem, Namespace, Observation, Succession
 from memories.search import recall
-from memories.states import Link, Maker, State
+from memories.states import LinkKind, Maker, State
 from memories.vectors import SiteSource, Vectors
 from retrieval.errors import Conflict, NotFound
 from tests.memories.conftest import remember
@@ -32,33 +32,33 @@ def test_the_same_again_only_confirms(mira: Namespace) -> None:
 
 def test_another_number_is_a_contradiction_and_both_stay(mira: Namespace) -> None:
     (old,) = remember(mira, "Mira Voss owns three ferries at the lower landing.").ids
-    written = remember(mira, "Mira Voss owns four ferries at the lower landing.")
-    assert written.formerly == [old]
-    assert written.superseded == []
-    found = recall.search(mira, "How many ferries does Mira own?").memories
-    assert [memory.formerly for memory in found] == [False, True]
-    assert found[1].now == written.ids[0]
+    result = remember(mira, "Mira Voss owns four ferries at the lower landing.")
+    assert result.formerly == [old]
+    assert result.superseded == []
+    memories = recall.search(mira, "How many ferries does Mira own?").memories
+    assert [memory.formerly for memory in memories] == [False, True]
+    assert memories[1].now == result.ids[0]
 
 
 def test_nearly_the_same_takes_the_place_and_can_be_undone(mira: Namespace) -> None:
     (old,) = remember(mira, "Mira Voss likes the salted eel soup.").ids
-    written = remember(mira, "Mira Voss likes salted eel soup.")
-    assert written.superseded == [old]
-    assert Evidence.objects.filter(memory=written.ids[0]).count() == 2
+    result = remember(mira, "Mira Voss likes salted eel soup.")
+    assert result.superseded == [old]
+    assert Evidence.objects.filter(memory=result.ids[0]).count() == 2
     lifecycle.restore(mira, old)
     assert set(MemoryItem.objects.of(mira).active().values_list("pk", flat=True)) == {
         old,
-        *written.ids,
+        *result.ids,
     }
-    assert not Succession.objects.get(older=old, kind=Link.MERGED).in_effect
+    assert not Succession.objects.get(older=old, kind=LinkKind.MERGED).in_effect
 
 
-def test_a_raw_text_is_taken_apart_by_rules(mira: Namespace) -> None:
+def test_a_raw_text_is_split_by_rules(mira: Namespace) -> None:
     models = add.site_models()
-    written = add.add(mira, "Mira owns a ferry. Tobin keeps the bell!", models=models)
-    assert len(written.ids) == 2
-    assert len(written.observations) == 1
-    assert set(MemoryItem.objects.filter(pk__in=written.ids).values_list("made_by", flat=True)) == {
+    result = add.add(mira, "Mira owns a ferry. Tobin keeps the bell!", models=models)
+    assert len(result.ids) == 2
+    assert len(result.observations) == 1
+    assert set(MemoryItem.objects.filter(pk__in=result.ids).values_list("made_by", flat=True)) == {
         Maker.RULES
     }
 
@@ -67,8 +67,8 @@ def test_memories_carry_speaker_and_date_into_the_index(mira: Namespace) -> None
     remember(
         mira, "The bell is cracked.", speaker="Tobin", event_at=datetime(2026, 3, 8, tzinfo=UTC)
     )
-    (found,) = recall.search(mira, "what did Tobin say in March").memories
-    assert found.context == "Tobin (08 March 2026)"
+    (memory,) = recall.search(mira, "what did Tobin say in March").memories
+    assert memory.context == "Tobin (08 March 2026)"
 
 
 def test_an_embedder_that_is_down_costs_no_memory(mira: Namespace) -> None:
@@ -77,8 +77,8 @@ def test_an_embedder_that_is_down_costs_no_memory(mira: Namespace) -> None:
             return None
 
     add.add(mira, ["The silent bell hangs in Heron Abbey."], models=add.Models(Down()))
-    (found,) = recall.search(mira, "silent bell").memories
-    assert found.text == "The silent bell hangs in Heron Abbey."
+    (memory,) = recall.search(mira, "silent bell").memories
+    assert memory.text == "The silent bell hangs in Heron Abbey."
 
 
 def test_observations_cannot_be_changed_or_deleted(mira: Namespace) -> None:
@@ -147,9 +147,11 @@ def test_neighbours_lift_the_turn_beside_the_match(mira: Namespace) -> None:
         "Good soup.",
     )
     plain = [memory.text for memory in recall.search(mira, "ledger", neighbours=0).memories]
-    lifted = [memory.text for memory in recall.search(mira, "ledger", neighbours=0.5).memories]
-    assert plain[0] == lifted[0] == "Where did the ledger go?"
-    assert lifted[1] == "Under the third stair."
+    with_neighbours = [
+        memory.text for memory in recall.search(mira, "ledger", neighbours=0.5).memories
+    ]
+    assert plain[0] == with_neighbours[0] == "Where did the ledger go?"
+    assert with_neighbours[1] == "Under the third stair."
 
 
 def test_a_key_without_namespace_has_no_memory(world: object) -> None:
@@ -164,13 +166,13 @@ def test_recalls_are_counted_without_a_write_per_read(mira: Namespace) -> None:
 
     (pk,) = remember(mira, "The Tin Heron has a green door.").ids
     recall_counts.flush()
-    with connection.execute_wrapper(_no_update):
+    with connection.execute_wrapper(refuse_updates):
         for _ in range(3):
             recall.search(mira, "green door")
     recall_counts.flush()
     assert MemoryItem.objects.get(pk=pk).recalls == 3
 
 
-def _no_update(execute, sql, params, many, context):  # type: ignore[no-untyped-def]
+def refuse_updates(execute, sql, params, many, context):  # type: ignore[no-untyped-def]
     assert not str(sql).lstrip().startswith("UPDATE")
     return execute(sql, params, many, context)

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_round_trip_changes_nothing(mira: Namespace, world: World) -> None:
-    _a_life(mira)
+    add_history(mira)
     before = list(transfer.export_namespace(mira))
-    _forget(mira)
+    delete_namespace(mira)
     again, counts = transfer.import_namespace(before, world)
     assert sorted(transfer.export_namespace(again)) == sorted(before)
     assert counts["memoryitem"] == again.memories.count() > 3
@@ -28,7 +28,7 @@ def test_a_round_trip_changes_nothing(mira: Namespace, world: World) -> None:
 
 
 def test_reading_twice_changes_nothing(mira: Namespace, world: World) -> None:
-    _a_life(mira)
+    add_history(mira)
     lines = list(transfer.export_namespace(mira))
     _same, counts = transfer.import_namespace(lines, world)
     assert not counts
@@ -42,7 +42,7 @@ def test_a_clients_vectors_go_along(tmp_path: Path, world: World) -> None:
     before = list(
         memory.namespace.memories.order_by("pk").values_list("client_vector__vector", flat=True)
     )
-    _forget(memory.namespace)
+    delete_namespace(memory.namespace)
     again, _counts = transfer.import_namespace(lines, world)
     after = list(again.memories.order_by("pk").values_list("client_vector__vector", flat=True))
     assert [list(vector) for vector in after] == [list(vector) for vector in before]
@@ -65,9 +65,9 @@ def test_a_file_that_is_no_memory_is_refused(world: World, damaged: list[str]) -
 
 
 def test_a_file_cut_in_half_leaves_the_previous_state(mira: Namespace, world: World) -> None:
-    _a_life(mira)
+    add_history(mira)
     lines = list(transfer.export_namespace(mira))
-    _forget(mira)
+    delete_namespace(mira)
     lines[3] = lines[3][: len(lines[3]) // 2]
     with pytest.raises(Invalid, match="Line 4"):
         transfer.import_namespace(lines, world)
@@ -83,7 +83,7 @@ def test_rows_of_another_memory_are_not_taken_over(
         transfer.import_namespace([next(transfer.export_namespace(tobin)), *lines[1:]], world)
 
 
-def _a_life(namespace: Namespace) -> None:
+def add_history(namespace: Namespace) -> None:
     first, second = remember(
         namespace, "Mira likes eel soup.", "Tobin keeps the bell.", speaker="Oda"
     ).ids
@@ -95,7 +95,7 @@ def _a_life(namespace: Namespace) -> None:
     remember(namespace, "Mira likes eel soup very, very much, says Oda.")
 
 
-def _forget(namespace: Namespace) -> None:
+def delete_namespace(namespace: Namespace) -> None:
     """Empty the tables as a new server's are: no deletion for good, so no tombstones."""
     from django.db import connection
 

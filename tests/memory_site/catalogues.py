@@ -24,7 +24,7 @@ PACKAGES = (
 )
 CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
 PLACEHOLDER = re.compile(r"%\(\w+\)|%[.\d]*[a-z%]|\{\w*\}")
-LINE = re.compile(r'^(msgid|msgid_plural|msgstr|msgstr\[\d\])? ?(".*")$')
+LINE = re.compile(r'^(msgctxt|msgid|msgid_plural|msgstr|msgstr\[\d\])? ?(".*")$')
 
 
 @dataclass
@@ -35,6 +35,7 @@ class Entry:
     plural: str
     translations: list[str]
     fuzzy: bool
+    context: str = ""
 
 
 def catalogue(language: str) -> Path:
@@ -54,9 +55,9 @@ def _entry(block: str) -> Entry:
             name = found[1] or name
             fields[name] = fields.get(name, "") + ast.literal_eval(found[2])
     translations = [text for name, text in fields.items() if name.startswith("msgstr")]
-    return Entry(
-        fields["msgid"], fields.get("msgid_plural", ""), translations, "\n#, fuzzy" in "\n" + block
-    )
+    is_fuzzy = "\n#, fuzzy" in "\n" + block
+    plural, context = fields.get("msgid_plural", ""), fields.get("msgctxt", "")
+    return Entry(fields["msgid"], plural, translations, is_fuzzy, context)
 
 
 def asked() -> set[str]:

@@ -56,6 +56,8 @@ def test_the_compiled_catalogue_says_what_the_written_one_says(language: str) ->
 
 
 def _says(spoken: gettext.GNUTranslations, entry: Entry) -> set[str]:
+    if entry.context:
+        return {spoken.pgettext(entry.context, entry.source)}
     if not entry.plural:
         return {spoken.gettext(entry.source)}
     return {spoken.ngettext(entry.source, entry.plural, count) for count in range(30)}

@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models import F
 from django.test import Client
 
-from knowledge.entry_store import save_lore
+from knowledge.entry_store import save_entry
 from knowledge.models import Lore, LorePassage
 from retrieval.tasks import embed_soon
 from tests.conftest import ApiClient
@@ -67,7 +67,7 @@ def waiting() -> int:
 
 def write(world: World, numbers: range) -> None:
     for number in numbers:
-        save_lore(
+        save_entry(
             Lore(
                 world=world,
                 slug=f"pier-{number}",

@@ -103,9 +103,11 @@ def test_a_correction_is_added_as_an_entry(
     assert (score(), DispositionChange.objects.latest("id").made_by) == (6, "admin")
 
 
-def test_an_npc_can_be_deleted_for_good(client: Client, episode: Episode, mira: NPC) -> None:
+def test_a_deleted_npc_is_kept_in_the_trash(client: Client, episode: Episode, mira: NPC) -> None:
     client.post(f"/admin/npcs/npc/{mira.pk}/delete/", {"post": "yes"})
     assert not NPC.objects.exists()
+    assert DispositionChange.objects.exists()
+    NPC.with_trash.get().delete_for_good()
     assert not DispositionChange.objects.exists()
 
 

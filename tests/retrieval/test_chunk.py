@@ -157,3 +157,10 @@ def test_a_megabyte_is_cut_in_seconds() -> None:
     pieces = cut(text * 5_000 + "\n" * 100_000 + "word " * 50_000 + "a" * 200_000)
     assert time.monotonic() - started < 5
     assert sum(len(piece.raw) for piece in pieces) == len(text) * 5_000 + 550_000
+
+
+def test_thousands_of_nested_secrets_are_cut_and_told_to_nobody() -> None:
+    text = ":::secret party:lanternbearers\n" * 3_000 + "MARKER\n" + ":::\n" * 3_000
+    pieces = cut(text)
+    assert "".join(piece.raw for piece in pieces) == text
+    assert {piece.audiences for piece in pieces if "MARKER" in piece.text} == {()}

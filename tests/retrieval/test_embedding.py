@@ -55,11 +55,11 @@ def end_waits() -> None:
 
 
 def test_each_passage_gets_the_vector_of_its_text() -> None:
-    made = some_passages()
+    passages = some_passages()
     assert embed_pending(BenchPassage) == 3
-    made[0].refresh_from_db()
-    expected = get_embedder().embed_document([made[0].indexed_text])[0]
-    assert np.allclose(made[0].embedding, expected, atol=1e-3)
+    passages[0].refresh_from_db()
+    expected = get_embedder().embed_document([passages[0].indexed_text])[0]
+    assert np.allclose(passages[0].embedding, expected, atol=1e-3)
     assert embed_pending(BenchPassage) == 0
 
 

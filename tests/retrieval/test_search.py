@@ -1,4 +1,4 @@
-"""Searching a small shelf of passages, by words, by meaning and by both."""
+"""Searching a small set of passages, by words, by meaning and by both."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from retrieval.search import Expansion, NamedPassage, SearchRequest, clear_row_e
 
 pytestmark = pytest.mark.django_db
 
-SHELF = {
+PASSAGES = {
     "grappled": (
         "Conditions > Grappled",
         "A grappled creature's speed becomes 0. The condition ends if it is pushed away.",
@@ -40,9 +40,9 @@ LANGUAGES = {"parom": "ru", "mira_ko": "ko"}
 
 
 @pytest.fixture
-def shelf() -> dict[str, BenchPassage]:
+def passages() -> dict[str, BenchPassage]:
     clear_row_estimates()
-    made = {
+    rows = {
         key: BenchPassage.objects.create(
             key=key,
             tenant="ferrymark",
@@ -50,21 +50,21 @@ def shelf() -> dict[str, BenchPassage]:
             text=text,
             language=LANGUAGES.get(key, "en"),
         )
-        for key, (context, text) in SHELF.items()
+        for key, (context, text) in PASSAGES.items()
     }
     embedder = get_embedder()
-    for passage in made.values():
+    for passage in rows.values():
         vector = embedder.embed_document([passage.indexed_text])[0]
         BenchPassage.objects.filter(pk=passage.pk).update(
             embedding=vector, embedding_model=embedder.name
         )
     count_words(BenchPassage)
-    return made
+    return rows
 
 
 def ask(query: str, **options: object) -> list[str]:
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    found = search(
+    result = search(
         rows,
         SearchRequest(
             query=query,
@@ -73,56 +73,56 @@ def ask(query: str, **options: object) -> list[str]:
             **{"preset": Preset(dims=256), **options},
         ),
     )
-    return [hit.fields["key"] for hit in found]
+    return [hit.fields["key"] for hit in result]
 
 
 @pytest.mark.parametrize("mode", Mode)
-def test_every_mode_finds_the_passage_with_the_words(shelf: object, mode: Mode) -> None:
+def test_every_mode_finds_the_passage_with_the_words(passages: object, mode: Mode) -> None:
     assert ask("explosion of flame", mode=mode)[0] == "fireball"
 
 
 @pytest.mark.parametrize("fusion", Fusion)
-def test_both_fusions_put_the_rare_word_first(shelf: object, fusion: Fusion) -> None:
+def test_both_fusions_put_the_rare_word_first(passages: object, fusion: Fusion) -> None:
     assert ask("who trusts neither guild", preset=Preset(dims=256, fusion=fusion))[0] == "mira"
 
 
-def test_words_are_found_in_other_forms_of_each_language(shelf: object) -> None:
+def test_words_are_found_in_other_forms_of_each_language(passages: object) -> None:
     assert ask("grapple", mode="keyword") == ["grappled"]
     assert ask("чьи это лодки?", mode="keyword") == ["parom"]
     assert ask("паромщик", mode="keyword") == ["parom"]
     assert ask("항구는 누가 관리해?", mode="keyword") == ["mira_ko"]
 
 
-def test_a_passage_is_found_by_its_words_before_it_has_a_vector(shelf: object) -> None:
+def test_a_passage_is_found_by_its_words_before_it_has_a_vector(passages: object) -> None:
     BenchPassage.objects.create(
         key="new", tenant="ferrymark", text="The lighthouse keeper drowned."
     )
     assert ask("lighthouse")[0] == "new"
 
 
-def test_changed_text_is_found_by_its_new_words_whoever_wrote_it(
-    shelf: dict[str, BenchPassage],
+def test_changed_text_is_found_by_its_new_words(
+    passages: dict[str, BenchPassage],
 ) -> None:
     BenchPassage.objects.filter(key="guild").update(text="Nothing but eels.")
     assert ask("eels", mode="keyword") == ["guild"]
-    shelf["guild"].refresh_from_db()
-    assert shelf["guild"].rev == 2
+    passages["guild"].refresh_from_db()
+    assert passages["guild"].rev == 2
 
 
-def test_nothing_of_another_tenant_is_found(shelf: object) -> None:
+def test_nothing_of_another_tenant_is_found(passages: object) -> None:
     BenchPassage.objects.create(key="elsewhere", tenant="other", text="explosion of flame")
     assert "elsewhere" not in ask("explosion of flame", limit=50)
 
 
-def test_a_name_counts_only_inside_the_queryset(shelf: dict[str, BenchPassage]) -> None:
+def test_a_name_counts_only_inside_the_queryset(passages: dict[str, BenchPassage]) -> None:
     hidden = BenchPassage.objects.create(key="elsewhere", tenant="other", text="Mira")
-    names = [NamedPassage(hidden.pk, "exact"), NamedPassage(shelf["guild"].pk, "alias", 0.9)]
-    found = ask("the boat people", name_hits=names)
-    assert found[0] == "guild"
-    assert "elsewhere" not in found
+    names = [NamedPassage(hidden.pk, "exact"), NamedPassage(passages["guild"].pk, "alias", 0.9)]
+    result = ask("the boat people", name_hits=names)
+    assert result[0] == "guild"
+    assert "elsewhere" not in result
 
 
-def test_a_glossary_brings_a_question_to_passages_in_another_language(shelf: object) -> None:
+def test_a_glossary_brings_a_question_to_passages_in_another_language(passages: object) -> None:
     assert (
         ask("붙잡힌 생물", mode="keyword", expansions=[Expansion("grappled creature", 0.7)])[0]
         == "grappled"
@@ -130,12 +130,12 @@ def test_a_glossary_brings_a_question_to_passages_in_another_language(shelf: obj
 
 
 @pytest.mark.parametrize("query", ["", "   ", "a\0b", "\ud800", "x" * 100_001])
-def test_what_is_no_question_is_refused(db: object, query: str) -> None:
+def test_an_invalid_query_is_refused(db: object, query: str) -> None:
     with pytest.raises(Invalid):
         ask(query)
 
 
-def test_every_hit_says_what_each_leg_thought_of_it(shelf: object) -> None:
+def test_every_hit_has_the_rank_and_score_of_each_leg(passages: object) -> None:
     rows = BenchPassage.objects.filter(tenant="ferrymark")
     best = search(
         rows,
@@ -146,9 +146,9 @@ def test_every_hit_says_what_each_leg_thought_of_it(shelf: object) -> None:
     assert best.legs["vector"].score == pytest.approx(best.legs["vector"].score, abs=1)
 
 
-def test_explain_says_what_each_word_was_worth(shelf: object) -> None:
+def test_explain_gives_the_counts_of_each_word(passages: object) -> None:
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    found = search(
+    result = search(
         rows,
         SearchRequest(
             query="harbour ledgers",
@@ -158,25 +158,25 @@ def test_explain_says_what_each_word_was_worth(shelf: object) -> None:
             explain=True,
         ),
     )
-    assert found.explain is not None
-    assert {word["word"]: word["frequency"] for word in found.explain["words"]} == {
+    assert result.explain is not None
+    assert {word["word"]: word["frequency"] for word in result.explain["words"]} == {
         "harbour": 2,
         "ledger": 1,
     }
-    assert found.explain["near_misses"][0].score <= found.hits[0].score
-    assert len(found.hits) == 1
+    assert result.explain["near_misses"][0].score <= result.hits[0].score
+    assert len(result.hits) == 1
 
 
-def test_a_hidden_passage_changes_no_score_of_another_audience(shelf: object) -> None:
+def test_a_hidden_passage_changes_no_score_of_another_audience(passages: object) -> None:
     def scores() -> list[tuple[str, float]]:
         rows = BenchPassage.objects.filter(tenant="ferrymark", visibility="public")
-        found = search(
+        result = search(
             rows,
             SearchRequest(
                 query="harbour guild", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"]
             ),
         )
-        return [(hit.fields["key"], hit.score) for hit in found]
+        return [(hit.fields["key"], hit.score) for hit in result]
 
     before = scores()
     for n in range(5):
@@ -191,10 +191,10 @@ def test_a_hidden_passage_changes_no_score_of_another_audience(shelf: object) ->
     assert scores() == before
 
 
-def test_a_broken_embedder_takes_only_its_leg_with_it(shelf: object, settings: Any) -> None:
+def test_without_the_embedder_search_uses_words(passages: object, settings: Any) -> None:
     settings.EMBEDDER = "tests.retrieval.test_search.UnavailableEmbedder"
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    found = search(
+    result = search(
         rows,
         SearchRequest(
             query="explosion of flame",
@@ -203,19 +203,19 @@ def test_a_broken_embedder_takes_only_its_leg_with_it(shelf: object, settings: A
             fields=["key"],
         ),
     )
-    assert found.hits[0].fields["key"] == "fireball"
-    assert found.degraded == ("vector",)
+    assert result.hits[0].fields["key"] == "fireball"
+    assert result.degraded == ("vector",)
 
 
-def test_vectors_of_another_model_are_not_compared(shelf: object) -> None:
+def test_vectors_of_another_model_are_not_compared(passages: object) -> None:
     BenchPassage.objects.update(embedding_model="another")
     rows = BenchPassage.objects.filter(tenant="ferrymark")
-    found = search(
+    result = search(
         rows,
         SearchRequest(query="explosion of flame", scopes=["ferrymark"], preset=Preset(dims=256)),
     )
-    assert found.degraded == ("vector",)
-    assert found.hits[0].legs["vector"].score is None
+    assert result.degraded == ("vector",)
+    assert result.hits[0].legs["vector"].score is None
     by_meaning = search(
         rows,
         SearchRequest(
@@ -223,10 +223,10 @@ def test_vectors_of_another_model_are_not_compared(shelf: object) -> None:
         ),
     )
     assert by_meaning.degraded == ("vector",)
-    assert by_meaning.hits[0].id == found.hits[0].id
+    assert by_meaning.hits[0].id == result.hits[0].id
 
 
-def test_a_slow_database_is_an_error_that_says_what_to_do(shelf: object) -> None:
+def test_a_slow_database_is_an_error_that_says_what_to_do(passages: object) -> None:
     BenchPassage.objects.bulk_create(
         BenchPassage(
             key=str(n), tenant="ferrymark", text=" ".join(f"w{n % 7}{i}" for i in range(300))
@@ -240,7 +240,7 @@ def test_a_slow_database_is_an_error_that_says_what_to_do(shelf: object) -> None
         )
 
 
-def test_an_impossible_filter_finds_nothing(shelf: object) -> None:
+def test_an_impossible_filter_finds_nothing(passages: object) -> None:
     assert not search(
         BenchPassage.objects.filter(pk__in=[]),
         SearchRequest(query="flame", scopes=["ferrymark"], preset=Preset(dims=256)),

@@ -1,21 +1,40 @@
 """Template words for the pages: Markdown that is safe to show, and links that keep the place."""
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
 from django.conf import settings
+from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 
 from worlds.in_world_days import day_name
-from worlds.markdown import plain_text, safe_html
+from worlds.markdown import LinkResolver, plain_text, safe_html
+from worlds.pages import Viewer, worlds_of
+from worlds.roles import may_administer as has_admin_rights
 
 register = template.Library()
+WORLDS_IN_MENU = 12
 
 
 @register.filter
-def markdown(text: str) -> SafeString:
-    """Show Markdown as sanitised HTML."""
-    return safe_html(text or "")
+def markdown(text: str, links: Viewer | LinkResolver | None = None) -> SafeString:
+    """Show Markdown as sanitised HTML. `{{ text|markdown:viewer }}` shows its links as far as the
+    viewer may follow them, and the pictures of the viewer's world."""
+    world = ""
+    if isinstance(links, Viewer):
+        world = links.world.slug
+        links = link_resolver()(links.world, links.audience)
+    return safe_html(text or "", links, world=world)
+
+
+@cache
+def link_resolver() -> Callable[..., LinkResolver]:
+    """The apps above know what links mean: `settings.LINK_RESOLVER`."""
+    resolver: Callable[..., LinkResolver] = import_string(settings.LINK_RESOLVER)
+    return resolver
 
 
 @register.filter
@@ -44,3 +63,16 @@ def here(context: template.Context, prefix: str) -> SafeString | str:
     """Mark the part of the navigation that the present page belongs to."""
     path = context["request"].path
     return SafeString('aria-current="page"') if path.startswith(prefix) else ""
+
+
+@register.simple_tag(takes_context=True)
+def my_worlds(context: template.Context) -> dict[str, Any]:
+    """Return the worlds for the switch in the header, at most `WORLDS_IN_MENU`, and whether there
+    are more."""
+    worlds = list(worlds_of(context["request"].user)[: WORLDS_IN_MENU + 1])
+    return {"shown": worlds[:WORLDS_IN_MENU], "more": len(worlds) > WORLDS_IN_MENU}
+
+
+@register.filter
+def may_administer(user: Any) -> bool:
+    return has_admin_rights(user)

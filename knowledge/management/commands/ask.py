@@ -12,7 +12,7 @@ from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.tools import lore_search, rules_lookup
 from retrieval.errors import Problem
 from worlds.callers import Caller
-from worlds.models import World
+from worlds.lookup import find_world
 
 WIDTH, LINES = 100, 8
 
@@ -22,19 +22,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("question")
-        parser.add_argument("--world", help="Slug; needed when there are several.")
+        parser.add_argument("--world", help="Slug; default: the first world.")
         parser.add_argument(
             "--as", dest="audience", default="gm", help="gm, party:<id>, npc:<id> or public."
         )
-        parser.add_argument(
-            "--in", dest="domain", choices=["rules", "lore"], help="Ask only there."
-        )
+        parser.add_argument("--in", dest="domain", choices=["rules", "lore"], help="Only there.")
         parser.add_argument("-k", type=int, default=3, help="Hits of each kind.")
-        parser.add_argument(
-            "--expand",
-            action="store_true",
-            help="Also lore one step along the graph from what is named.",
-        )
+        parser.add_argument("--expand", action="store_true", help="Also lore one graph step away.")
         parser.add_argument("--explain", action="store_true", help="Print how each hit was found.")
 
     def handle(self, *_args: Any, question: str, domain: str | None, **options: Any) -> None:
@@ -59,38 +53,22 @@ class Command(BaseCommand):
         for number, hit in enumerate(answer.hits, 1):
             self._print_hit(number, hit)
         if answer.degraded:
-            missing = _("Did not take part: %(legs)s") % {"legs": ", ".join(answer.degraded)}
+            missing = _("Unavailable: %(legs)s") % {"legs": ", ".join(answer.degraded)}
             self.stdout.write("  " + self.style.WARNING(missing))
         if answer.explain:
             fields = answer.explain.model_dump(exclude_defaults=True, exclude={"near_misses"})
-            self.stdout.write(
-                "  " + ", ".join(f"{name}: {value}" for name, value in fields.items())
-            )
+            explanation = ", ".join(f"{name}: {value}" for name, value in fields.items())
+            self.stdout.write(f"  {explanation}")
         self.stdout.write("")
 
     def _print_hit(self, number: int, hit: HitOut) -> None:
         self.stdout.write(f"  {number}. {self.style.SUCCESS(hit.title)}  {hit.id}")
         source = (hit.source.document, hit.source.edition, hit.source.licence)
-        legs = [
-            f"{name} #{leg.rank or '–'} ({leg.score:.3f})"
-            for name, leg in hit.legs.items()
-            if leg.score is not None
-        ]
+        scored_legs = [(name, leg) for name, leg in hit.legs.items() if leg.score is not None]
+        legs = [f"{name} #{leg.rank or '–'} ({leg.score:.3f})" for name, leg in scored_legs]
         scores = " · ".join([f"{_('score')} {hit.score:.3f}", hit.match, *legs])
         about = (" › ".join(hit.headings), ", ".join(filter(None, source)), scores)
         text = textwrap.wrap(" ".join(hit.text.split()), WIDTH - 5)
         more = ["…"] if len(text) > LINES else []
         for line in [*filter(None, about), *text[:LINES], *more]:
             self.stdout.write(f"     {line}")
-
-
-def find_world(slug: str | None) -> World:
-    """The world of the option `--world`; without it, the oldest."""
-    worlds = World.objects.order_by("created_at")
-    world = worlds.filter(slug=slug).first() if slug else worlds.first()
-    if world:
-        return world
-    if not slug:
-        raise CommandError(_("There is no world yet: make demo, or add one in the admin."))
-    slugs = {"slug": slug, "known": ", ".join(worlds.values_list("slug", flat=True)) or _("none")}
-    raise CommandError(_("There is no world %(slug)r. Known: %(known)s.") % slugs)

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from knowledge.export import export_json, export_markdown
-from knowledge.management.commands.ask import find_world
 from retrieval.errors import Problem
+from worlds.lookup import find_world
 
 
 class Command(BaseCommand):
@@ -21,8 +21,8 @@ class Command(BaseCommand):
         parser.add_argument("--world", help="Slug; default: the first world.")
 
     def handle(self, *_args: Any, path: Path, **options: Any) -> None:
-        world = find_world(options["world"])
         try:
+            world = find_world(options["world"])
             if options["format"] == "json":
                 path.write_text(export_json(world), encoding="utf-8")
             else:

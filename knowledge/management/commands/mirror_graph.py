@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from knowledge.graph import mirror
-from knowledge.graph.neo4j_driver import NEO4J_DOWN, Neo4j, site_neo4j
+from knowledge.graph.neo4j_driver import NEO4J_DOWN, site_neo4j
 
 SHOWN_DIFFERENCES = 20
 
@@ -15,12 +15,8 @@ class Command(BaseCommand):
     help = "Copy pending changes of the relation graph to Neo4j and report the lag."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--rebuild", action="store_true", help="empty Neo4j and copy everything"
-        )
-        parser.add_argument(
-            "--verify", action="store_true", help="compare with PostgreSQL; fail on a difference"
-        )
+        parser.add_argument("--rebuild", action="store_true", help="empty Neo4j, copy everything")
+        parser.add_argument("--verify", action="store_true", help="fail on a difference")
         parser.add_argument("--stop", action="store_true", help="stop recording changes for Neo4j")
 
     def handle(self, *_args: Any, rebuild: bool, verify: bool, stop: bool, **_options: Any) -> None:
@@ -30,7 +26,7 @@ class Command(BaseCommand):
         neo = site_neo4j()
         if neo is None:
             raise CommandError(
-                "No Neo4j is configured: set NEO4J_URL (and NEO4J_USER, NEO4J_PASSWORD)."
+                "Neo4j is not configured: set NEO4J_URL, NEO4J_USER, NEO4J_PASSWORD."
             )
         try:
             if rebuild or not mirror.mirror_lag().is_mirrored:
@@ -38,18 +34,12 @@ class Command(BaseCommand):
                 self.stdout.write(f"Rebuilt: {nodes} entities, {edges} facts.")
             self.stdout.write(f"Copied {mirror.copy_pending(neo)} changes.")
             if verify:
-                self._verify(neo)
+                differences = mirror.find_differences(neo)
+                for line in differences[:SHOWN_DIFFERENCES] or ["No difference."]:
+                    self.stdout.write(line)
+                if count := len(differences):
+                    raise CommandError(f"{count} differences; `mirror_graph --rebuild` repairs it.")
         except NEO4J_DOWN as error:
             raise CommandError(f"Neo4j at {neo.url} failed: {error}") from error
         lag = mirror.mirror_lag()
         self.stdout.write(f"Lag: {lag.pending} changes, {lag.seconds:.1f} s.")
-
-    def _verify(self, neo: Neo4j) -> None:
-        differences = mirror.find_differences(neo)
-        for difference in differences[:SHOWN_DIFFERENCES]:
-            self.stdout.write(difference)
-        if differences:
-            raise CommandError(
-                f"{len(differences)} differences. `mirror_graph --rebuild` repairs them."
-            )
-        self.stdout.write("No difference.")

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 from django.db.models import QuerySet
 
+from knowledge.entry_store import write_links_of_entries
 from knowledge.models import Lore, Rule
 from knowledge.passages import write_lore_passages, write_rule_passages
 from retrieval.tasks import embed_soon
@@ -28,18 +29,14 @@ class Command(BaseCommand):
         count = 0
         for start in range(0, len(keys), BATCH):
             batch = rows.filter(pk__in=keys[start : start + BATCH])
-            count += _recut_batch(batch, write, domain=domain)
+            with transaction.atomic():
+                entries = list(batch.select_for_update(of=("self",)))
+                for entry in entries:
+                    entry.name_keys = name_keys(entry.title, *entry.aliases)
+                rows.model.objects.bulk_update(entries, ["name_keys"])
+                if writes := write(entries):
+                    embed_soon(domain)
+                write_links_of_entries(entries)
+            count += writes
         names = rows.model._meta.verbose_name_plural
         self.stdout.write(f"{names}: {len(keys)}, passages written: {count}")
-
-
-@transaction.atomic
-def _recut_batch(rows: QuerySet[Any], write: Callable[[Any], int], *, domain: str) -> int:
-    entries = list(rows.select_for_update(of=("self",)))
-    for entry in entries:
-        entry.name_keys = name_keys(entry.title, *entry.aliases)
-    rows.model.objects.bulk_update(entries, ["name_keys"])
-    count = write(entries)
-    if count:
-        embed_soon(domain)
-    return count

@@ -18,9 +18,8 @@ from memories.code_rules.rule import (
     filter_rules,
     is_weak,
     reinforce_rule,
-    similar_by_name,
 )
-from memories.coding_agent.stores.protocol import MemoryRecord, StoreHit
+from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore, Payload, StoreHit
 from memories.states import Bucket
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.errors import Conflict, NotFound
@@ -36,7 +35,7 @@ class StoreContents:
     revision: int = 0
 
 
-class InMemoryStore:
+class InMemoryStore(MemoryStore):
     """Copies records and states on the way in and out: a caller's changes stay its own."""
 
     def __init__(self, *, vectors: VectorSource | None = None) -> None:
@@ -56,11 +55,7 @@ class InMemoryStore:
         return copy.deepcopy(self.read().records.get(memory_id))
 
     def update(
-        self,
-        memory_id: UUID,
-        *,
-        payload: Mapping[str, Any] | None = None,
-        importance: float | None = None,
+        self, memory_id: UUID, *, payload: Payload | None = None, importance: float | None = None
     ) -> MemoryRecord:
         with self.transaction() as contents:
             record = contents.records.get(memory_id)
@@ -79,21 +74,16 @@ class InMemoryStore:
         self,
         *,
         bucket: Bucket | None = None,
-        kind: str | None = None,
+        kind: str = "",
         limit: int = 1000,
         with_pending: bool = False,  # noqa: ARG002 - here nothing waits for approval
     ) -> list[MemoryRecord]:
         rows = reversed(list(self.read().records.values()))
-        fitting = [row for row in rows if bucket in (None, row.bucket) and kind in (None, row.kind)]
+        fitting = [row for row in rows if bucket in (None, row.bucket) and kind in ("", row.kind)]
         return copy.deepcopy(sorted(fitting, key=lambda row: row.created_at, reverse=True)[:limit])
 
     def search(
-        self,
-        query: str,
-        *,
-        buckets: Sequence[Bucket] = (),
-        kind: str | None = None,
-        limit: int = 10,
+        self, query: str, *, buckets: Sequence[Bucket] = (), kind: str = "", limit: int = 10
     ) -> list[StoreHit]:
         """By vectors; by spelling while the embedder is down."""
         rows = self.find(kind=kind, limit=100_000)
@@ -149,9 +139,6 @@ class InMemoryStore:
             for rule_id in weak:
                 del contents.rules[rule_id]
         return len(weak)
-
-    def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
-        return similar_by_name(self.find_code_rules(category=category), name)
 
     @contextmanager
     def transaction(self) -> Iterator[StoreContents]:

@@ -10,14 +10,9 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 
 from memories.buckets.events import check_importance
-from memories.code_rules.rule import (
-    EMA_ALPHA,
-    CodeRule,
-    RuleFilters,
-    reinforce_rule,
-    similar_by_name,
-)
-from memories.coding_agent.stores.protocol import MemoryRecord, StoreHit
+from memories.code_rules.rule import EMA_ALPHA, CodeRule, RuleFilters, reinforce_rule
+from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore, Payload, StoreHit
+from memories.found_memory import FoundMemory
 from memories.ledger.commit import bump_revision, change_state, commit, namespace_transaction
 from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
 from memories.models import (
@@ -28,6 +23,7 @@ from memories.models import (
     StateChange,
     StoredCodeRule,
 )
+from memories.querysets import MemoryQuerySet
 from memories.search import recall
 from memories.states import Bucket, Maker, State
 from memories.vectors import SiteSource, VectorSource
@@ -36,7 +32,7 @@ from retrieval.errors import Conflict, NotFound
 RULE_FIELDS = tuple(one.name for one in fields(CodeRule) if one.name != "id")
 
 
-class PostgresMemoryStore:
+class PostgresMemoryStore(MemoryStore):
     """One namespace's memories. `remove` archives; `memories.erasure.deletion` deletes for good."""
 
     def __init__(self, namespace: Namespace, *, vectors: VectorSource | None = None) -> None:
@@ -68,11 +64,7 @@ class PostgresMemoryStore:
         return record_of(item) if item else None
 
     def update(
-        self,
-        memory_id: UUID,
-        *,
-        payload: Mapping[str, Any] | None = None,
-        importance: float | None = None,
+        self, memory_id: UUID, *, payload: Payload | None = None, importance: float | None = None
     ) -> MemoryRecord:
         changes: dict[str, Any] = {} if payload is None else {"payload": dict(payload)}
         if importance is not None:
@@ -94,22 +86,17 @@ class PostgresMemoryStore:
         self,
         *,
         bucket: Bucket | None = None,
-        kind: str | None = None,
+        kind: str = "",
         limit: int = 1000,
         with_pending: bool = False,
     ) -> list[MemoryRecord]:
         rows = self.known_items() if with_pending else self.active_items()
-        rows = rows if kind is None else rows.filter(payload__kind=kind)
+        rows = rows.filter(payload__kind=kind) if kind else rows
         rows = rows if bucket is None else rows.filter(bucket=bucket)
         return [record_of(item) for item in rows.order_by("-created_at", "-timestamp_ms")[:limit]]
 
     def search(
-        self,
-        query: str,
-        *,
-        buckets: Sequence[Bucket] = (),
-        kind: str | None = None,
-        limit: int = 10,
+        self, query: str, *, buckets: Sequence[Bucket] = (), kind: str = "", limit: int = 10
     ) -> list[StoreHit]:
         rows = MemoryItem.objects.filter(bucket__in=buckets or list(Bucket))
         rows = rows.filter(payload__kind=kind) if kind else rows
@@ -189,19 +176,14 @@ class PostgresMemoryStore:
         rows = rows if project_id is None else rows.filter(project_id=project_id)
         return rows.delete()[1].get(StoredCodeRule._meta.label, 0)
 
-    def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
-        return similar_by_name(self.find_code_rules(category=category), name)
+    def active_items(self) -> MemoryQuerySet:
+        return MemoryItem.objects.of(self.namespace).active().without_index_columns()
 
-    def active_items(self) -> "QuerySet[MemoryItem]":
-        rows: QuerySet[MemoryItem] = MemoryItem.objects.of(self.namespace).active()
-        return rows.defer("embedding", "search_vector")
-
-    def known_items(self) -> "QuerySet[MemoryItem]":
+    def known_items(self) -> MemoryQuerySet:
         """Also those waiting for approval: not searched, but not to be written twice either."""
-        rows: QuerySet[MemoryItem] = self.namespace.memories.filter(
-            state__in=[State.ACTIVE, State.PENDING]
-        )
-        return rows.defer("embedding", "search_vector")
+        states = [State.ACTIVE, State.PENDING]
+        rows = MemoryItem.objects.of(self.namespace).filter(state__in=states)
+        return rows.without_index_columns()
 
     def rules(self) -> "QuerySet[StoredCodeRule]":
         return StoredCodeRule.objects.filter(namespace=self.namespace)
@@ -227,6 +209,6 @@ def record_of(item: MemoryItem) -> MemoryRecord:
     )
 
 
-def similarity_of(hit: recall.FoundMemory) -> float:
+def similarity_of(hit: FoundMemory) -> float:
     cosine = hit.legs["vector"].score if "vector" in hit.legs else None
     return min(1.0, max(0.0, cosine if cosine is not None else hit.score))

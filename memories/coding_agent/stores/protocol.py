@@ -7,11 +7,13 @@ from typing import Any, Protocol, Unpack
 from uuid import UUID
 
 from memories.buckets.events import check_importance
-from memories.code_rules.rule import CodeRule, RuleFilters
+from memories.code_rules.rule import EMA_ALPHA, CodeRule, RuleFilters, similar_by_name
 from memories.states import Bucket
 from retrieval.errors import Problem
 from retrieval.models import uuid7
 from retrieval.text import require_storable_text
+
+Payload = Mapping[str, Any]
 
 
 class StoreDown(Problem):
@@ -29,7 +31,7 @@ class MemoryRecord:
     text: str
     bucket: Bucket = Bucket.FACT
     importance: float = 0.5
-    payload: Mapping[str, Any] = field(default_factory=dict)
+    payload: Payload = field(default_factory=dict)
     id: UUID = field(default_factory=uuid7)
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -41,19 +43,15 @@ class MemoryRecord:
     def kind(self) -> str:
         return str(self.payload.get("kind", ""))
 
-    def with_changes(
-        self, *, payload: Mapping[str, Any] | None, importance: float | None
-    ) -> "MemoryRecord":
+    def with_changes(self, *, payload: Payload | None, importance: float | None) -> "MemoryRecord":
         """Return the record with what is not None replaced."""
         record = self if payload is None else replace(self, payload=dict(payload))
         return record if importance is None else replace(record, importance=importance)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
+        return vars(self) | {
             "id": str(self.id),
-            "text": self.text,
             "bucket": str(self.bucket),
-            "importance": self.importance,
             "payload": dict(self.payload),
             "created_at": self.created_at.isoformat(),
         }
@@ -90,11 +88,7 @@ class MemoryStore(Protocol):
     def get(self, memory_id: UUID) -> MemoryRecord | None: ...
 
     def update(
-        self,
-        memory_id: UUID,
-        *,
-        payload: Mapping[str, Any] | None = None,
-        importance: float | None = None,
+        self, memory_id: UUID, *, payload: Payload | None = None, importance: float | None = None
     ) -> MemoryRecord: ...
 
     def remove(self, memory_id: UUID) -> bool: ...
@@ -103,19 +97,14 @@ class MemoryStore(Protocol):
         self,
         *,
         bucket: Bucket | None = None,
-        kind: str | None = None,
+        kind: str = "",
         limit: int = 1000,
         with_pending: bool = False,
     ) -> list[MemoryRecord]:
         """Latest first. `with_pending` includes what waits for approval (PostgreSQL only)."""
 
     def search(
-        self,
-        query: str,
-        *,
-        buckets: Sequence[Bucket] = (),
-        kind: str | None = None,
-        limit: int = 10,
+        self, query: str, *, buckets: Sequence[Bucket] = (), kind: str = "", limit: int = 10
     ) -> list[StoreHit]: ...
 
     def revision(self) -> str: ...
@@ -135,7 +124,7 @@ class MemoryStore(Protocol):
         """Return up to 1,000 rules that meet all conditions, most confident first."""
 
     def update_code_rule_confidence(
-        self, rule_id: UUID, success: bool, ema_alpha: float = 0.2
+        self, rule_id: UUID, success: bool, ema_alpha: float = EMA_ALPHA
     ) -> CodeRule: ...
 
     def cleanup_weak_rules(self, project_id: str | None = None, min_observations: int = 3) -> int:
@@ -143,3 +132,4 @@ class MemoryStore(Protocol):
 
     def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
         """Return candidates for a merge: rules with similar names, most similar first."""
+        return similar_by_name(self.find_code_rules(category=category), name)

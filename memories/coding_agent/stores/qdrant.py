@@ -20,9 +20,14 @@ from memories.code_rules.rule import (
     filter_rules,
     is_weak,
     reinforce_rule,
-    similar_by_name,
 )
-from memories.coding_agent.stores.protocol import MemoryRecord, StoreDown, StoreHit
+from memories.coding_agent.stores.protocol import (
+    MemoryRecord,
+    MemoryStore,
+    Payload,
+    StoreDown,
+    StoreHit,
+)
 from memories.states import Bucket
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.embedders import get_embedder
@@ -33,7 +38,7 @@ REVISION = "revision"
 CLIENT_ERRORS = (ApiException, ConnectionError, TimeoutError, OSError)
 
 
-class EmbeddingMemoryStore:
+class EmbeddingMemoryStore(MemoryStore):
     """One agent's collections: `<name>-<embedder>` for memories, `<name>-rest` for what has no
     vector."""
 
@@ -55,7 +60,7 @@ class EmbeddingMemoryStore:
 
     def add(self, record: MemoryRecord) -> MemoryRecord:
         vector = require_vector(self._vectors.of_documents([record.text]))
-        with self.writing():
+        with self.write_transaction():
             if self.load(self._memories, record.id):
                 raise Conflict(f"There is a memory with the id {record.id} already.")
             self.put(self._memories, record.id, payload_of(record), vector)
@@ -67,17 +72,13 @@ class EmbeddingMemoryStore:
         return MemoryRecord.from_dict(row) if row else None
 
     def update(
-        self,
-        memory_id: UUID,
-        *,
-        payload: Mapping[str, Any] | None = None,
-        importance: float | None = None,
+        self, memory_id: UUID, *, payload: Payload | None = None, importance: float | None = None
     ) -> MemoryRecord:
-        known = self.get(memory_id)
-        if known is None:
+        record = self.get(memory_id)
+        if record is None:
             raise NotFound("There is no such memory.")
-        record = known.with_changes(payload=payload, importance=importance)
-        with self.writing():
+        record = record.with_changes(payload=payload, importance=importance)
+        with self.write_transaction():
             self._client.overwrite_payload(
                 self._memories, payload=payload_of(record), points=[str(memory_id)], wait=True
             )
@@ -85,7 +86,7 @@ class EmbeddingMemoryStore:
 
     def remove(self, memory_id: UUID) -> bool:
         is_known = self.get(memory_id) is not None
-        with self.writing():
+        with self.write_transaction():
             self._client.delete(self._memories, points_selector=[str(memory_id)], wait=True)
         return is_known
 
@@ -93,7 +94,7 @@ class EmbeddingMemoryStore:
         self,
         *,
         bucket: Bucket | None = None,
-        kind: str | None = None,
+        kind: str = "",
         limit: int = 1000,
         with_pending: bool = False,  # noqa: ARG002 - here nothing waits for approval
     ) -> list[MemoryRecord]:
@@ -103,12 +104,7 @@ class EmbeddingMemoryStore:
         return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
 
     def search(
-        self,
-        query: str,
-        *,
-        buckets: Sequence[Bucket] = (),
-        kind: str | None = None,
-        limit: int = 10,
+        self, query: str, *, buckets: Sequence[Bucket] = (), kind: str = "", limit: int = 10
     ) -> list[StoreHit]:
         vector = require_vector(self._vectors.of_queries([query]))
         with client_errors():
@@ -130,7 +126,7 @@ class EmbeddingMemoryStore:
 
     def save_state(self, name: str, state: Mapping[str, Any]) -> None:
         payload = {"is": "state", "state": dict(state)}
-        with self.writing():
+        with self.write_transaction():
             self.put(self._rest, point_id_of(f"state {name}"), payload)
 
     def load_state(self, name: str) -> dict[str, Any] | None:
@@ -140,12 +136,12 @@ class EmbeddingMemoryStore:
 
     def drop_state(self, name: str) -> None:
         point = str(point_id_of(f"state {name}"))
-        with self.writing():
+        with self.write_transaction():
             self._client.delete(self._rest, points_selector=[point], wait=True)
 
     def save_code_rule(self, rule: CodeRule, project_id: str | None = None) -> CodeRule:
         rule = rule if project_id is None else replace(rule, project_id=project_id)
-        with self.writing():
+        with self.write_transaction():
             self.put(self._rest, rule.id, {"is": "rule", "rule": rule.as_dict()})
         return rule
 
@@ -174,12 +170,9 @@ class EmbeddingMemoryStore:
         rules = self.find_code_rules(project_id=project_id)
         weak = [str(rule.id) for rule in rules if is_weak(rule, min_observations=min_observations)]
         if weak:
-            with self.writing():
+            with self.write_transaction():
                 self._client.delete(self._rest, points_selector=[*weak], wait=True)
         return len(weak)
-
-    def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
-        return similar_by_name(self.find_code_rules(category=category), name)
 
     def load(self, collection: str, point_id: UUID) -> dict[str, Any] | None:
         points = self._client.retrieve(collection, ids=[str(point_id)], with_payload=True)
@@ -210,7 +203,7 @@ class EmbeddingMemoryStore:
                 return
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def write_transaction(self) -> Iterator[None]:
         """Raise the store's revision after the block."""
         with self._lock, client_errors():
             yield
@@ -241,7 +234,7 @@ def payload_of(record: MemoryRecord) -> dict[str, Any]:
     return record.as_dict() | {"kind": record.kind}
 
 
-def record_filter(*, buckets: list[Bucket], kind: str | None) -> models.Filter | None:
+def record_filter(*, buckets: list[Bucket], kind: str) -> models.Filter | None:
     conditions: list[Any] = [equals("kind", kind)] if kind else []
     if buckets:
         names = models.MatchAny(any=[str(bucket) for bucket in buckets])

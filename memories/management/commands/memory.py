@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import models
 
 from memories import core, folders, namespaces, transfer
 from memories.curation import duplicates, health, rebuild
@@ -14,6 +13,7 @@ from memories.ingest.add import site_model
 from memories.models import Namespace
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
+from worlds.lookup import find_world
 from worlds.models import World
 
 ACTIONS = ("export", "import", "import-haema", "rebuild", "deduplicate", "health")
@@ -32,11 +32,13 @@ class Command(BaseCommand):
         parser.add_argument("--everything", action="store_true", help="rebuild: all memories.")
 
     def handle(self, *_arguments: Any, **options: Any) -> None:
-        world = find_world(options["world"])
+        # A rebuild or an import in the wrong world is hard to undo: the default world is not used.
+        if not options["world"] and World.objects.count() > 1:
+            raise CommandError("There are several worlds: name one with --world.")
         # "import" alone would be a keyword, hence the suffix of the methods.
         run = getattr(self, options["action"].replace("-", "_") + "_namespace")
         try:
-            run(world, options["namespace"], options)
+            run(find_world(options["world"]), options["namespace"], options)
         except (Problem, OSError, ValueError) as error:
             raise CommandError(str(error)) from error
 
@@ -71,9 +73,11 @@ class Command(BaseCommand):
             namespace, everything=options["everything"], by="command", model=site_model()
         )
         embed_soon("memory")
-        self.stdout.write(f"{result.derived} derived, {result.replaced} superseded.")
-        if result.left:
-            self.stdout.write(f"{result.left} observations unchanged: the model gave no answer.")
+        self.stdout.write(f"{result.derived_count} derived, {result.replaced_count} superseded.")
+        if result.unchanged_count:
+            self.stdout.write(
+                f"{result.unchanged_count} observations unchanged: the model gave no answer."
+            )
 
     def deduplicate_namespace(self, world: World, name: str, _options: dict[str, Any]) -> None:
         namespace = find_namespace(world, name)
@@ -88,24 +92,13 @@ class Command(BaseCommand):
             self.stdout.write(f"{label:16}{count}")
 
 
-def find_world(slug: str) -> World:
-    worlds = World.objects.filter(slug=slug) if slug else World.objects.all()
-    if worlds.count() != 1:
-        raise CommandError(f"Name the world with --world ({names_of(World.objects, 'slug')}).")
-    return worlds.get()
-
-
 def find_namespace(world: World, name: str) -> Namespace:
-    namespaces_of_world = Namespace.objects.filter(world=world)
-    namespace = namespaces_of_world.filter(name=name).first()
+    namespace = Namespace.objects.filter(world=world, name=name).first()
     if namespace is None:
-        names = names_of(namespaces_of_world, "name")
-        raise CommandError(f"There is no namespace {name!r} in {world.slug} ({names}).")
+        names = world.namespaces.order_by("name").values_list("name", flat=True)[:20]
+        known = ", ".join(names) or "none yet"
+        raise CommandError(f"There is no namespace {name!r} in {world.slug} ({known}).")
     return namespace
-
-
-def names_of(rows: "models.Manager[Any] | models.QuerySet[Any]", field: str) -> str:
-    return ", ".join(rows.values_list(field, flat=True)[:20]) or "none yet"
 
 
 def require_file(options: dict[str, Any]) -> Path:

@@ -27,8 +27,8 @@ class Command(BaseCommand):
             self._import_rules()
         counts = load_demo(again=again)
         summary = ", ".join(f"{count} {name}" for name, count in counts.items())
-        summary = summary or _("already here")
-        self.stdout.write("  " + _("Demo world: %(told)s") % {"told": summary})
+        summary = summary or _("already loaded")
+        self.stdout.write("  " + _("Demo world: %(summary)s") % {"summary": summary})
 
     def _import_rules(self) -> None:
         """The demo world is useful without the rules, so a package index that cannot be reached
@@ -37,5 +37,5 @@ class Command(BaseCommand):
         try:
             call_command("import_srd", stdout=self.stdout)
         except (CommandError, Problem) as problem:
-            warning = _("The rules were not imported: %(why)s") % {"why": problem}
+            warning = _("The rules were not imported: %(reason)s") % {"reason": problem}
             self.stderr.write(self.style.WARNING(warning))

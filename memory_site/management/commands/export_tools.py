@@ -1,6 +1,4 @@
-"""`manage.py export_tools --format openai|mcp --profile scene`: the tools' contracts, as JSON or
-YAML.
-"""
+"""`manage.py export_tools --format openai|mcp --profile scene`: print the tools' contracts."""
 
 import json
 from argparse import ArgumentParser
@@ -11,7 +9,7 @@ from django.core.management.base import BaseCommand
 
 from memory_site.mcp import to_mcp_tool
 from memory_site.openai_schemas import Form, function_schema
-from memory_site.toolbox import TOOLS, Profile, Tool
+from memory_site.toolbox import TOOLS, Profile
 
 
 class Command(BaseCommand):
@@ -29,19 +27,16 @@ class Command(BaseCommand):
         parser.add_argument("--yaml", action="store_true", help="YAML instead of JSON.")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        chosen = [
-            tool
-            for tool in TOOLS
-            if options["profile"] is None or options["profile"] in tool.profiles
-        ]
-        contracts = [_contract(tool, options["format"], Form(options["form"])) for tool in chosen]
+        profile, form = options["profile"], Form(options["form"])
+        tools = [tool for tool in TOOLS if profile is None or profile in tool.profiles]
+        if options["format"] == "mcp":
+            contracts = [
+                to_mcp_tool(tool).model_dump(mode="json", by_alias=True, exclude_none=True)
+                for tool in tools
+            ]
+        else:
+            contracts = [function_schema(tool, form) for tool in tools]
         if options["yaml"]:
             self.stdout.write(yaml.safe_dump(contracts, sort_keys=False, allow_unicode=True))
         else:
             self.stdout.write(json.dumps(contracts, indent=2, ensure_ascii=False))
-
-
-def _contract(tool: Tool, wanted: str, form: Form) -> dict[str, Any]:
-    if wanted == "mcp":
-        return to_mcp_tool(tool).model_dump(mode="json", by_alias=True, exclude_none=True)
-    return function_schema(tool, form)

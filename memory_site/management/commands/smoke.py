@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from memory_site.smoke import run
+from memory_site.smoke import CallResult, run
 
 
 class Command(BaseCommand):
@@ -19,16 +19,14 @@ class Command(BaseCommand):
         connection.settings_dict["TEST"]["NAME"] = f"{own}_smoke"
         connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
         try:
-            failed = sum(self._print(called) for called in run())
+            failures = sum(self._print(call) for call in run())
         finally:
             connection.creation.destroy_test_db(own, verbosity=0)
-        if failed:
-            raise CommandError(f"{failed} calls failed.")
+        if failures:
+            raise CommandError(f"{failures} calls failed.")
         self.stdout.write("All calls answered.")
 
-    def _print(self, called: Any) -> bool:
-        mark = "FAIL" if called.failed else "ok"
-        self.stdout.write(
-            f"{mark:4} {called.name:24} {called.milliseconds:8.1f} ms  {called.result}"
-        )
-        return bool(called.failed)
+    def _print(self, call: CallResult) -> bool:
+        mark = "FAIL" if call.is_error else "ok"
+        self.stdout.write(f"{mark:4} {call.name:24} {call.milliseconds:8.1f} ms  {call.result}")
+        return call.is_error

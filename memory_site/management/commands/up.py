@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.error import URLError
 
-from django.conf import settings
 from django.core.management import BaseCommand, call_command
 from django.db import connections
 from django.utils.translation import gettext as _
@@ -43,8 +42,8 @@ class Command(BaseCommand):
         port = process_supervisor.free_port(options["port"])
         if port != options["port"]:
             self.stdout.write(
-                _("Port %(wanted)s is taken; using %(port)s.")
-                % {"wanted": options["port"], "port": port}
+                _("Port %(first)s is in use; using %(port)s.")
+                % {"first": options["port"], "port": port}
             )
         self._prepare(f"http://{options['host']}:{port}", demo=not options["no_demo"])
         sys.exit(process_supervisor.run_processes(options["host"], port))
@@ -63,11 +62,11 @@ class Command(BaseCommand):
 
     @contextmanager
     def _step(self, title: str) -> Iterator[None]:
-        started = time.monotonic()
+        start = time.monotonic()
         self.stdout.write(f"{title} …")
         yield
-        told = {"title": title, "seconds": time.monotonic() - started}
-        self.stdout.write(self.style.SUCCESS(_("%(title)s: ready (%(seconds).1f s)") % told))
+        values = {"title": title, "seconds": time.monotonic() - start}
+        self.stdout.write(self.style.SUCCESS(_("%(title)s: ready (%(seconds).1f s)") % values))
 
     # --- the `about` process
 
@@ -107,19 +106,17 @@ def _call(site: str, key: str, tool: str, arguments: str) -> str:
 
 
 def _about(site: str) -> str:
-    start, told = (
-        quickstart.write_quickstart(site),
-        {"site": site, "file": settings.VAR_DIR / "quickstart.json"},
-    )
+    start = quickstart.write_quickstart(site)
+    values = {"site": site, "file": quickstart.quickstart_path()}
     examples = "\n".join(_call(site, start.api_key, *example) for example in EXAMPLES)
     lines = [
-        "\n  " + _("Memory37 runs at %(site)s") % told,
+        "\n  " + _("Memory37 runs at %(site)s") % values,
         "  " + _("Admin") + f":    {site}/admin/   {start.admin_user} / {start.admin_password}",
         "  " + _("API key") + f":  {start.api_key}",
         "  " + _("API page") + f": {site}/api/v1/docs",
-        "  " + _("(also in %(file)s)") % told,
+        "  " + _("(also in %(file)s)") % values,
         "\n  " + _("Try:"),
         examples,
-        "\n  " + _("Ctrl-C stops everything; the data stays.") + "\n",
+        "\n  " + _("Press Ctrl-C to stop everything. The data is kept.") + "\n",
     ]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Rebuild everything that is derived from passages: words, counts, vectors, indexes."""
+"""Rebuild the data derived from passages: words, counts, vectors, indexes."""
 
 from typing import Any
 
@@ -17,9 +17,7 @@ from retrieval.models import Passage
 
 
 class Command(BaseCommand):
-    help = (
-        "Rebuild the search index from the rows themselves. Unchanged text is not embedded again."
-    )
+    help = "Rebuild the search index from its rows. Unchanged text is not embedded again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--domain", help="Only this domain: srd, lore, episode, art, …")
@@ -32,10 +30,8 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            models = (
-                [get_passage_model(options["domain"])] if options["domain"] else passage_models()
-            )
-            for model in models:
+            domain = options["domain"]
+            for model in [get_passage_model(domain)] if domain else passage_models():
                 self._reindex(model, drop=options["drop"], words_only=options["words_only"])
         except Problem as problem:
             raise CommandError(str(problem)) from problem
@@ -66,7 +62,7 @@ class Command(BaseCommand):
         if index := index_vectors(model):
             self._progress(f"{name}: vector index {index}")
         if left := parked_passages(model).count():
-            self.stderr.write(f"{name}: {left} passages were given up, see embed_error")
+            self.stderr.write(f"{name}: {left} passages failed too often, see embed_error")
 
     def _progress(self, line: str) -> None:
         self.stdout.write(line)

@@ -31,15 +31,12 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            models = (
-                [get_passage_model(options["domain"])] if options["domain"] else passage_models()
-            )
-            for model in models:
+            domain = options["domain"]
+            for model in [get_passage_model(domain)] if domain else passage_models():
                 self._switch(model, stage_only=options["stage_only"])
         except Problem as problem:
-            raise CommandError(
-                f"{problem} What was computed is kept: run the command again."
-            ) from problem
+            detail = f"{problem} The computed vectors are kept: run the command again."
+            raise CommandError(detail) from problem
 
     def _switch(self, model: type[Passage], *, stage_only: bool) -> None:
         domain = model.search_config.domain

@@ -1,5 +1,4 @@
-"""Names as people write them: without case and accents, in any Russian case, with Korean particles,
-with a typo.
+"""Names in any spelling: case, accents, Russian cases, Korean particles, a typo.
 
 Pure: these modules see names and text only, never the database. `NameIndex(entries).resolve("Миру
 Восс")` returns one key or raises `NotFound` or `Ambiguous` with candidates; `.mentions(sentence)`

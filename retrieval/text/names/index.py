@@ -75,14 +75,15 @@ Span = tuple[int, int, tuple[NameMatch, ...]]
 
 
 class NameIndex:
-    """An in-memory index of names and aliases."""
+    """An in-memory index of names and aliases; without `parts` of whole names only, which takes a
+    fraction of the time."""
 
-    def __init__(self, entries: Iterable[KnownName]) -> None:
+    def __init__(self, entries: Iterable[KnownName], *, parts: bool = True) -> None:
         self.entries = tuple(entries)
         self._by_form: dict[str, list[NameForm]] = defaultdict(list)
         self._by_joined_words: dict[str, list[NameForm]] = defaultdict(list)
         self._full: list[NameForm] = []
-        for form in (form for entry in self.entries for form in name_forms_of(entry)):
+        for form in (form for entry in self.entries for form in name_forms_of(entry, parts=parts)):
             for first_word in form.forms[0]:
                 self._by_form[first_word].append(form)
             if form.how != "part":
@@ -92,17 +93,21 @@ class NameIndex:
     def find(self, name: str, *, limit: int = CANDIDATES) -> list[NameMatch]:
         """Return the entries that `name` may mean, best first, one match each."""
         words = name_words(name)
+        return _best_of_each([*self._whole_matches(words), *self._typo_matches(words)])[:limit]
+
+    def find_spelled(self, name: str) -> list[NameMatch]:
+        """Return the entries whose whole name `name` is, in any inflection, but without typos;
+        only those of the best kind."""
+        matches = _best_of_each(self._whole_matches(name_words(name)))
+        whole = [match for match in matches if match.how != "part"]
+        return [match for match in whole if match.score == whole[0].score]
+
+    def _whole_matches(self, words: list[Word]) -> list[NameMatch]:
         readings = self._readings(words, 0)
-        whole = [form.match(how) for end, form, how in readings if end == len(words)]
-        best: dict[Hashable, NameMatch] = {}
-        for match in (*whole, *self._typo_matches(words)):
-            if match.key not in best or match.score > best[match.key].score:
-                best[match.key] = match
-        return sorted(best.values(), key=lambda match: (-match.score, match.name))[:limit]
+        return [form.match(how) for end, form, how in readings if end == len(words)]
 
     def resolve(self, name: str, *, what: str = "name") -> Hashable:
-        """Return the one key that `name` means. Raises NotFound or Ambiguous, both with candidates;
-        never guesses."""
+        """Return the one key that `name` means. Raises NotFound or Ambiguous with candidates."""
         matches = self.find(name, limit=2 * CANDIDATES)
         if not matches:
             raise NotFound(f"No {what} {name!r} is known here.", candidates=self.suggest(name))
@@ -121,15 +126,16 @@ class NameIndex:
         )
         return [similar for _text, _score, similar in near]
 
-    def mentions(self, text: str) -> list[NameMention]:
+    def mentions(self, text: str, *, typos: bool = True) -> list[NameMention]:
         """Return the names in `text` from left to right; where matches overlap, the longest and
-        then the best one wins."""
+        then the best one wins. Without `typos` misspelt names are not looked for, which is many
+        times as fast."""
         if not self.entries:
             return []
         words = name_words(text)
         # A capital at the start of a sentence says nothing about the text's use of capitals.
         has_case = any(word.raw[0].isupper() for word in words[1:])
-        spans = [*self._spans(words, has_case), *self._typo_spans(words)]
+        spans = [*self._spans(words, has_case), *(self._typo_spans(words) if typos else ())]
         spans.sort(key=lambda span: (span[0] - span[1], -span[2][0].score, span[0]))
         used_words: set[int] = set()
         best_spans = []
@@ -137,11 +143,9 @@ class NameIndex:
             if used_words.isdisjoint(range(begin, end)):
                 used_words.update(range(begin, end))
                 best_spans.append((words[begin].start, words[end - 1].end, matches))
-        composed = compose(text)
+        text = compose(text)
         best_spans.sort(key=lambda span: span[0])
-        return [
-            NameMention(composed[start:end], start, end, names) for start, end, names in best_spans
-        ]
+        return [NameMention(text[start:end], start, end, names) for start, end, names in best_spans]
 
     def _readings(
         self, text_words: list[Word], begin: int
@@ -173,8 +177,7 @@ class NameIndex:
                 yield begin, end, tuple(unique.values())
 
     def _typo_matches(self, text_words: list[Word], *, count: int = 0) -> Iterator[NameMatch]:
-        """Yield the full names (of `count` words, if given) that differ from the text by one or two
-        typos."""
+        """Yield the full names (of `count` words, if given) that differ by one or two typos."""
         if not text_words:
             return
         head = [word.norm for word in text_words[:-1]]
@@ -199,24 +202,32 @@ class NameIndex:
                 yield begin, begin + count, tuple(m for m in matches if m.score == best)
 
 
-def name_forms_of(entry: KnownName) -> Iterator[NameForm]:
+def _best_of_each(matches: Iterable[NameMatch]) -> list[NameMatch]:
+    """Return the best match of each key, the best first."""
+    best: dict[Hashable, NameMatch] = {}
+    for match in matches:
+        if match.key not in best or match.score > best[match.key].score:
+            best[match.key] = match
+    return sorted(best.values(), key=lambda match: (-match.score, match.name))
+
+
+def name_forms_of(entry: KnownName, *, parts: bool = True) -> Iterator[NameForm]:
     """Yield the whole names of `entry` and their parts; a part that two names share comes once."""
-    seen: set[tuple[str, ...]] = set()
+    known_norms: set[tuple[str, ...]] = set()
     for number, text in enumerate((entry.name, *entry.aliases)):
         name = tuple(name_words(text))
         forms = tuple(name_forms(word.norm, word.raw) for word in name)
-        for begin, end in name_parts(name):
+        for begin, end in name_parts(name) if parts else [(0, len(name))] if name else []:
             norms = tuple(word.norm for word in name[begin:end])
             whole = end - begin == len(name)
-            if norms not in seen or whole:
-                seen.add(norms)
+            if norms not in known_norms or whole:
+                known_norms.add(norms)
                 how: MatchKind = "part" if not whole else ("alias" if number else "exact")
                 yield NameForm(entry, name[begin:end], forms[begin:end], how)
 
 
 def name_parts(name: tuple[Word, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the whole name, then the parts that may replace it (`Mira` and `Voss` of `Mira
-    Voss`)."""
+    """Yield the span of the whole name, then of the parts that may replace it (`Mira`, `Voss`)."""
     if name:
         yield 0, len(name)
     # The parts of a name grow with the square of its words, and nobody abbreviates a sentence.
@@ -251,8 +262,7 @@ def match_kind(form: NameForm, text_words: list[Word]) -> MatchKind:
 
 
 def is_proper_name(form: NameForm, text_words: list[Word], has_case: bool) -> bool:
-    """Whether these words are a name here and not common words: a part, or a name of one word,
-    needs its capital."""
+    """Whether these words are a name here: a part, or a name of one word, needs its capital."""
     if form.how == "part":
         return text_words[0].capital and text_words[-1].capital
     return len(text_words) > 1 or text_words[0].capital or not has_case

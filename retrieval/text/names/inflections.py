@@ -81,16 +81,14 @@ def _russian(word: str) -> frozenset[str]:
 
 def text_forms(word: str) -> tuple[str, ...]:
     """Return the folded `word` of a sentence and what is left of it without Korean particles."""
-    bare = [word[:-n] for n in range(1, 5) if len(word) > n and _takes(word[:-n], word[-n:])]
-    return (word, *bare)
+    splits = [(word[:-n], word[-n:]) for n in range(1, 5) if len(word) > n]
+    return (word, *(stem for stem, particle in splits if takes_particle(stem, particle)))
 
 
-def _takes(stem: str, particle: str) -> bool:
+def takes_particle(stem: str, particle: str) -> bool:
     before = PARTICLES.get(particle)
     if not before or not has_hangul(stem[-1]):
         return before is not None
-    return (before == "consonant") == ends_in_consonant(stem)
-
-
-def ends_in_consonant(syllables: str) -> bool:
-    return (ord(syllables[-1]) - ord("가")) % 28 != 0
+    # Unicode orders Hangul by final consonant, 28 of each; the first of them is none.
+    has_final_consonant = (ord(stem[-1]) - ord("가")) % 28 != 0
+    return (before == "consonant") == has_final_consonant

@@ -1,5 +1,5 @@
-"""Words of a text with their place, folded: no case, no accents, no apostrophes; and short keys of
-them, by which a database finds the few names that a text may mean."""
+"""Words of a text, normalized: no case, accents or apostrophes; and short keys of them, by which a
+database finds the few names that a text may mean."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ PREFIX = 4
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """`raw` as written at [start, end), `folded` as compared."""
+    """`raw` as in the text at [start, end), `norm` as compared."""
 
     raw: str
     norm: str
@@ -53,20 +53,14 @@ def fold_word(word: str) -> str:
     plain = word.translate(APOSTROPHES).casefold()
     if plain.isascii():
         return plain
-    plain = plain.translate(UNDECOMPOSED)
-    return unicodedata.normalize(
-        "NFC", "".join(_base_letters(unicodedata.normalize("NFKD", plain)))
-    )
-
-
-def _base_letters(letters: str) -> list[str]:
-    """Drop the marks, but keep the breve of Cyrillic й: it tells a case ending (`ой`) from a plural
-    (`ои`)."""
-    return [
+    letters = unicodedata.normalize("NFKD", plain.translate(UNDECOMPOSED))
+    # Without marks, except the breve of й: it tells a case ending (`ой`) from a plural (`ои`).
+    base_letters = [
         letter
         for before, letter in zip(" " + letters, letters, strict=False)
         if not unicodedata.combining(letter) or (letter == BREVE and before == "и")
     ]
+    return unicodedata.normalize("NFC", "".join(base_letters))
 
 
 def jamo(text: str) -> str:
@@ -76,27 +70,31 @@ def jamo(text: str) -> str:
 
 def name_keys(*names: str) -> list[str]:
     """Return the keys to store with a thing of these names."""
-    return sorted(
-        {
-            key
-            for name in names
-            for word in name_words(name)
-            for key in keys_with_typo(jamo(word.norm))
-        }
-    )
+    norms = {word.norm for name in names for word in name_words(name)}
+    return sorted({key for norm in norms for key in keys_with_typo(jamo(norm))})
 
 
 def query_keys(text: str) -> list[str]:
-    """Return the keys to look for: a name in `text`, even with one slip in its first letters,
-    shares one."""
-    return sorted(frozenset().union(*(word_keys(word.norm) for word in name_words(text))))
+    """Return the keys to look for: a name in `text`, even with a typo, shares one of them."""
+    return sorted({key for word in name_words(text) for key in word_keys(word.norm)})
+
+
+@lru_cache(50_000)
+def spelled_keys(name: str) -> frozenset[str]:
+    """Return the keys to look for a correctly spelled, perhaps inflected name: of its first word
+    alone, so that they find few. A thing of that name has one of them among its `name_keys`."""
+    words = name_words(name)[:1]
+    letters = jamo(words[0].norm) if words else ""
+    head = letters if len(letters) < PREFIX else letters[: PREFIX - 1]
+    particles = {letters[:2], letters[:3]} if has_hangul(name) else set()
+    return frozenset({head, *particles} - {""})
 
 
 @lru_cache(10_000)
-def word_keys(folded: str) -> frozenset[str]:
-    letters = jamo(folded)
+def word_keys(norm: str) -> frozenset[str]:
+    letters = jamo(norm)
     keys = keys_with_typo(letters)
-    if has_hangul(folded):  # the particle may begin within the prefix of a short name
+    if has_hangul(norm):  # the particle may begin within the prefix of a short name
         keys |= {letters[:2], letters[:3]}
     return frozenset(keys)
 

@@ -69,6 +69,10 @@ class Graph:
     def path(self, src: Any, dst: Any, max_depth: int = 4, **view: Any) -> Any:
         return async_to_sync(self.store(**view).shortest_path)(src, dst, max_depth)
 
+    def path_length(self, src: Any, dst: Any, max_depth: int = 4, **view: Any) -> int | None:
+        path = self.path(src, dst, max_depth, **view)
+        return len(path.edges) if path.nodes else None
+
     def sync_mirror(self) -> None:
         """Copy writes that bypassed the store."""
         if self.neo:

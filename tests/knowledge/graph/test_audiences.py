@@ -66,13 +66,13 @@ def answers(graph, slugs, at):
     """Everything the party can ask, in terms that do not depend on ids."""
     nodes, edges = best_connected(View(graph.world, PARTY, at))
     ids = {n.slug: n.id for n in nodes}
-    found = {"page": (sorted(ids), len(edges))}
+    answers_by_query = {"page": (sorted(ids), len(edges))}
     for slug in slugs:
         if slug in ids:
             near = graph.neighbors(ids[slug], 2, audience=PARTY, at=at)
-            found[slug] = sorted((n.slug, n.depth) for n in near.nodes), len(near.edges)
-            found[slug, "paths"] = [
-                graph.path(ids[slug], ids[other], audience=PARTY, at=at).length
+            answers_by_query[slug] = sorted((n.slug, n.depth) for n in near.nodes), len(near.edges)
+            answers_by_query[slug, "paths"] = [
+                graph.path_length(ids[slug], ids[other], audience=PARTY, at=at)
                 for other in sorted(ids)
             ]
     caller = Caller(world=graph.world, audience=PARTY)
@@ -84,15 +84,15 @@ def answers(graph, slugs, at):
         ):
             triple = {"subject": a, "relation": relation, "object": b}
             said = lore_assert(Assertion(fact=triple, at=at), caller)
-            found[a, relation] = (
+            answers_by_query[a, relation] = (
                 said.result,
                 said.reason,
                 said.contested,
                 len(said.sources),
                 said.candidates,
             )
-    found["contradictions"] = open_contradictions(graph.world, PARTY).count()
-    return found
+    answers_by_query["contradictions"] = open_contradictions(graph.world, PARTY).count()
+    return answers_by_query
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -124,7 +124,7 @@ def test_a_path_through_a_hidden_fact_is_not_found_by_its_ends(graph):
         node("A Person"), node("B Person"), edge("A Person", "KNOWS", "B Person", visibility="gm")
     )
     a, b = (fact.id for fact in result.nodes)
-    assert graph.path(a, b).length == 1
-    assert graph.path(a, b, audience=PUBLIC).length is None
+    assert graph.path_length(a, b) == 1
+    assert graph.path_length(a, b, audience=PUBLIC) is None
     with pytest.raises(NotFound):
         graph.neighbors(result.edges[0].id, audience=PUBLIC)

@@ -47,7 +47,7 @@ def clash(world):
 
 def where(world, at=None):
     facts = (
-        GraphEdge.objects.believed()
+        GraphEdge.objects.believed_now()
         .filter(src__name="Mira Voss", relation="LOCATED_IN")
         .select_related("dst")
     )
@@ -61,9 +61,9 @@ def where(world, at=None):
 
 def test_a_contradicting_write_is_stored_and_reported(world, cast):
     write(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
-    written = write(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
-    assert [conflict.rule for conflict in written.conflicts] == ["one-place"]
-    assert [conflict.second for conflict in written.conflicts] == [written.edges[0].id]
+    result = write(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9))
+    assert [conflict.rule for conflict in result.conflicts] == ["one-place"]
+    assert [conflict.second for conflict in result.conflicts] == [result.edges[0].id]
     assert where(world) == {"Ferrymark", "Harrow"}
 
 
@@ -113,7 +113,7 @@ def test_a_death_recorded_later_finds_the_deeds_after_it(world, cast):
     assert [c.rule for c in write(world, node("Joss Vale", until=20)).conflicts] == ["dead-located"]
 
 
-def test_succeeding_is_no_contradiction(world, cast):
+def test_a_succeeding_fact_is_no_contradiction(world, cast):
     write(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5))
     assert (
         write(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9, succeeds=True)).conflicts
@@ -130,25 +130,31 @@ def test_keeping_the_second_from_its_day_on(world, cast):
     assert not open_contradictions(world).exists()
 
 
-def test_keeping_the_first_takes_back_what_never_held(world, cast):
+def test_keeping_the_first_retracts_a_fact_that_began_later(world, cast):
     resolve_contradiction(clash(world), how="keep_first", reason="A rumour.", by="gm")
     assert where(world) == {"Ferrymark"}
 
 
 def test_keeping_both_is_final(world, cast):
-    found = clash(world)
-    resolve_contradiction(found, how="keep_both", reason="She has a double.", by="gm")
+    contradiction = clash(world)
+    resolve_contradiction(contradiction, how="keep_both", reason="She has a double.", by="gm")
     assert write(world, edge("Mira Voss", "LOCATED_IN", "Harrow", since=9)).conflicts == []
-    found.refresh_from_db()
-    assert (found.how, found.reason, found.resolved_by) == ("keep_both", "She has a double.", "gm")
+    contradiction.refresh_from_db()
+    assert (contradiction.how, contradiction.reason, contradiction.resolved_by) == (
+        "keep_both",
+        "She has a double.",
+        "gm",
+    )
     with pytest.raises(Conflict):
-        resolve_contradiction(found, how="retract_first", reason="Changed my mind.", by="gm")
+        resolve_contradiction(
+            contradiction, how="retract_first", reason="Changed my mind.", by="gm"
+        )
 
 
 def test_what_rested_on_a_retracted_fact_is_listed_and_flagged(world, cast):
-    found = clash(world)
+    contradiction = clash(world)
     knows = (
-        write(world, edge("Mira Voss", "KNOWS", "Joss Vale", rests_on=[found.second_id]))
+        write(world, edge("Mira Voss", "KNOWS", "Joss Vale", rests_on=[contradiction.second_id]))
         .edges[0]
         .id
     )
@@ -158,9 +164,9 @@ def test_what_rested_on_a_retracted_fact_is_listed_and_flagged(world, cast):
         .id
     )
     resolution = resolve_contradiction(
-        found, how="retract_second", reason="A mistake in the notes.", by="gm"
+        contradiction, how="retract_second", reason="A mistake in the notes.", by="gm"
     )
-    assert {fact.pk for fact in resolution.flagged} == {knows, allied}
+    assert {fact.pk for fact in resolution.flagged_facts} == {knows, allied}
     assert all(
         "mistake" in flag
         for flag in GraphEdge.objects.exclude(flag="").values_list("flag", flat=True)
@@ -189,11 +195,11 @@ def test_a_decision_needs_a_known_kind_and_a_reason(world, cast, how, reason):
         resolve_contradiction(clash(world), how=how, reason=reason, by="gm")
 
 
-def test_a_superseded_fact_takes_its_contradiction_along(world, cast):
-    found = clash(world)
+def test_replacing_a_fact_closes_its_contradiction(world, cast):
+    contradiction = clash(world)
     write(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5, until=9))
-    found.refresh_from_db()
-    assert (found.state, found.how) == ("resolved", "gone")
+    contradiction.refresh_from_db()
+    assert (contradiction.state, contradiction.how) == ("resolved", "gone")
     assert not open_contradictions(world).exists()
 
 
@@ -204,7 +210,7 @@ def test_a_contradiction_with_a_hidden_fact_is_shown_to_game_masters_only(world,
     assert open_contradictions(world, PUBLIC).count() == 0
 
 
-def test_a_new_version_of_a_source_takes_back_what_it_says_no_longer(world, cast):
+def test_a_new_version_of_a_source_retracts_what_it_no_longer_says(world, cast):
     source = Provenance(source_kind="episode", source_ref="ep-7")
     said = {"source_kind": "episode", "source_ref": "ep-7"}
     replace_source_facts(world, [edge("Mira Voss", "LOCATED_IN", "Harrow", **said)], source=source)
@@ -213,7 +219,7 @@ def test_a_new_version_of_a_source_takes_back_what_it_says_no_longer(world, cast
         world, [edge("Mira Voss", "ALLY_WITH", "Joss Vale", **said)], source=source
     )
     believed = set(
-        GraphEdge.objects.believed()
+        GraphEdge.objects.believed_now()
         .filter(src__name="Mira Voss")
         .values_list("relation", flat=True)
     )

@@ -81,7 +81,7 @@ def test_a_fact_that_may_not_be_is_refused_in_its_form(designer, cast):
     }
     answer = designer.post("/admin/knowledge/graphedge/add/", form)
     assert answer.status_code == 200
-    assert "LOCATED_IN may not join Location to Character" in answer.content.decode()
+    assert "“LOCATED_IN” cannot connect Location to Character" in answer.content.decode()
     designer.post(
         "/admin/knowledge/graphedge/add/",
         {**form, "src": mira.pk, "dst": GraphNode.objects.get(name="Harrow").pk},
@@ -103,4 +103,4 @@ def test_a_contradiction_is_decided_in_the_admin(designer, world, cast):
     }
     designer.post("/admin/knowledge/contradiction/", form)
     assert Contradiction.objects.get().resolved_by == "designer"
-    assert GraphEdge.objects.believed().get(dst__name="Ferrymark").until == 9
+    assert GraphEdge.objects.believed_now().get(dst__name="Ferrymark").until == 9

@@ -43,8 +43,8 @@ def fact(world):
             edge("Mira Voss", "LOCATED_IN", "Ferrymark", visibility="gm", since=5),
         ],
     )
-    found = GraphEdge.objects.get()
-    reveals.reveal(found, PARTY, episode_ref="ep-1", note="They saw her.")
+    edge_row = GraphEdge.objects.get()
+    reveals.reveal(edge_row, PARTY, episode_ref="ep-1", note="They saw her.")
     return GraphEdge.objects.get()
 
 
@@ -71,15 +71,15 @@ def change(designer, fact, **changes):
 
 def where(world, audience=GM, believed_at=None):
     mira = GraphNode.objects.get(name="Mira Voss")
-    found = neighbors(View(world, audience, believed_at=believed_at), mira.pk)
-    return [each.name for each in found.nodes if each.id != mira.pk]
+    neighborhood = neighbors(View(world, audience, believed_at=believed_at), mira.pk)
+    return [each.name for each in neighborhood.nodes if each.id != mira.pk]
 
 
 def test_an_edit_in_the_admin_ends_the_old_record_and_says_who_and_why(designer, world, fact):
     harrow = GraphNode.objects.get(name="Harrow")
     then = timezone.now()
     answer = change(designer, fact, dst=harrow.pk, reason="She lied about it.", _continue="1")
-    old, new = GraphEdge.objects.get(pk=fact.pk), GraphEdge.objects.believed().get()
+    old, new = GraphEdge.objects.get(pk=fact.pk), GraphEdge.objects.believed_now().get()
     assert (old.dst.name, new.dst.name, new.replaces) == ("Ferrymark", "Harrow", old)
     assert old.believed_until == new.believed_from
     assert (new.edited_by, new.edited_because) == ("designer", "She lied about it.")
@@ -93,7 +93,7 @@ def test_the_reveal_log_follows_to_the_new_row_and_a_reveal_taken_back_closes_th
 ):
     then = timezone.now()
     change(designer, fact, since=6)
-    new = GraphEdge.objects.believed().get()
+    new = GraphEdge.objects.believed_now().get()
     entry = Reveal.objects.get()
     assert reveals.find_subject(world, entry.subject_kind, entry.subject_id) == new
     assert (entry.note, new.visibility, new.known_to) == ("They saw her.", "revealed", [str(PARTY)])
@@ -154,10 +154,10 @@ def test_the_facts_in_an_entitys_form_are_versioned_too_and_a_removed_one_stays_
         ]
 
     post(fact, since=7, reason="A day later.")
-    new = GraphEdge.objects.believed().get()
+    new = GraphEdge.objects.believed_now().get()
     assert (new.since, new.replaces_id, new.edited_because) == (7, fact.pk, "A day later.")
     post(new, DELETE="on")
-    assert not GraphEdge.objects.believed().exists()
+    assert not GraphEdge.objects.believed_now().exists()
     assert GraphEdge.objects.count() == 2
 
 
@@ -171,8 +171,15 @@ def test_what_rests_on_a_fact_rests_on_its_new_version_too(world, fact):
 def test_a_fact_is_stored_in_one_form(world, fact):
     upsert_facts(world, [node("Salt Key", "Item")])
     key, mira = GraphNode.objects.get(name="Salt Key"), fact.src
-    made = save_manual_fact(GraphEdge(world=world, src=mira, relation_id="OWNS", dst=key), by="ana")
-    assert (made.src, made.relation_id, made.dst, made.edited_by) == (key, "OWNED_BY", mira, "ana")
+    manual_fact = save_manual_fact(
+        GraphEdge(world=world, src=mira, relation_id="OWNS", dst=key), by="ana"
+    )
+    assert (manual_fact.src, manual_fact.relation_id, manual_fact.dst, manual_fact.edited_by) == (
+        key,
+        "OWNED_BY",
+        mira,
+        "ana",
+    )
 
 
 def test_two_who_edit_the_same_version_do_not_both_win(world, fact):

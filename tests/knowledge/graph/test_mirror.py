@@ -31,7 +31,7 @@ def write_cast(world):
     )
 
 
-def test_every_way_of_writing_leaves_a_trace(world, neo):
+def test_every_way_of_writing_fills_the_outbox(world, neo):
     mira, joss = (fact.id for fact in write_cast(world).nodes)
     mirror.copy_pending(neo)
     GraphNode.objects.filter(pk=mira).update(name="Mira of the Landing")
@@ -53,7 +53,7 @@ def test_a_difference_is_found(world, neo):
     ]
 
 
-def test_a_rebuild_sets_it_right(world, neo):
+def test_a_rebuild_removes_the_differences(world, neo):
     write_cast(world)
     neo.run("CREATE (:Entity {id: 'stray', world: 'nowhere', known_to: []})")
     assert mirror.rebuild_mirror(neo) == (2, 1)
@@ -65,9 +65,9 @@ def test_while_neo4j_is_behind_the_authority_answers(world, neo):
     store = MirroredGraph(View(world, PUBLIC), neo)
     mirror.copy_pending(neo)
     GraphEdge.objects.update(visibility="gm")
-    found = async_to_sync(store.neighbors)(joss)
-    assert [n.name for n in found.nodes] == ["Joss Vale"]
-    assert found.degraded == []
+    neighborhood = async_to_sync(store.neighbors)(joss)
+    assert [n.name for n in neighborhood.nodes] == ["Joss Vale"]
+    assert neighborhood.degraded == []
 
 
 def test_while_neo4j_is_down_postgresql_answers_and_says_so(world, db):
@@ -78,7 +78,7 @@ def test_while_neo4j_is_down_postgresql_answers_and_says_so(world, db):
     )
     for _once_failing_then_resting in range(2):
         assert async_to_sync(store.neighbors)(mira).degraded == ["graph"]
-        assert async_to_sync(store.shortest_path)(mira, joss).length == 1
+        assert len(async_to_sync(store.shortest_path)(mira, joss).edges) == 1
 
 
 def test_without_neo4j_nothing_is_degraded(world, db, settings):
@@ -109,14 +109,14 @@ def test_the_command_rebuilds_verifies_and_reports(world, neo, neo4j_server, set
 @pytest.mark.timeout(1500)
 def test_ten_thousand_writes_and_two_kills_lose_nothing(world, neo, neo4j_server):
     rng = random.Random(37)
-    written = 0
+    write_count = 0
     kills = [WRITES // 3, 2 * WRITES // 3]
-    while written < WRITES:
-        written += WRITERS[rng.choices(range(len(WRITERS)), WEIGHTS)[0]](world, rng)
-        if kills and written > kills[0]:
+    while write_count < WRITES:
+        write_count += WRITERS[rng.choices(range(len(WRITERS)), WEIGHTS)[0]](world, rng)
+        if kills and write_count > kills[0]:
             kills.pop(0)
             neo4j_server.kill()
-            written += write_people(world, rng)
+            write_count += write_people(world, rng)
             with pytest.raises(NEO4J_DOWN):
                 mirror.copy_pending(neo)
             neo4j_server.start()
@@ -137,11 +137,11 @@ def write_people(world, rng):
 def write_acquaintances(world, rng):
     """Rows go straight to the table, as an import writes them."""
     people = list(GraphNode.objects.filter(world=world).order_by("?")[:120])
-    known = [
+    edges = [
         GraphEdge(world=world, src=a, dst=b, relation_id="KNOWS", src_kind=a.kind, dst_kind=b.kind)
         for a, b in zip(people[::2], people[1::2], strict=False)
     ]
-    return len(GraphEdge.objects.bulk_create(known, ignore_conflicts=True))
+    return len(GraphEdge.objects.bulk_create(edges, ignore_conflicts=True))
 
 
 def change_visibility(world, rng):

@@ -94,7 +94,7 @@ def test_the_page_says_so_too(graph, dense, settings, admin_user):
     settings.GRAPH_TIMEOUT = 0.001
     page = client.get(reverse("graph", args=[graph.world.slug]) + "?around=p0&depth=3")
     assert page.status_code == 200
-    assert "choose fewer steps" in page.content.decode()
+    assert "Choose fewer steps" in page.content.decode()
 
 
 @pytest.mark.django_db(transaction=True)

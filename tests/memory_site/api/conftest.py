@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from knowledge.entry_store import save_rule
+from knowledge.entry_store import save_entry
 from knowledge.models import Document, Lore, Rule
 from tests import cast
 from tests.memory_site.api.serving import serve
@@ -70,7 +70,7 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
             slug="house", title="House rules", system=system, world=world
         )
         body = "A grappled creature's speed becomes 0."
-        save_rule(
+        save_entry(
             Rule(
                 key="house/conditions/grappled",
                 document=house,

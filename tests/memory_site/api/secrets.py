@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from art.models import ArtCard
-from knowledge.entry_store import save_all, save_lore
+from knowledge.entry_store import save_all, save_entry
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
 from memory_site.demo.load import load
 from memory_site.demo.world_files import DemoWorld, read_world
@@ -153,7 +153,7 @@ def _add_lore(world: World) -> None:
         },
     ]
     for number, fields in enumerate(hidden):
-        save_lore(Lore(**{**shared, "slug": f"extra-{number}", **fields}))
+        save_entry(Lore(**{**shared, "slug": f"extra-{number}", **fields}))
 
 
 def _add_rules(world: World) -> None:

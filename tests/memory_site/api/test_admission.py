@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from knowledge import search
-from knowledge.entry_store import save_lore
+from knowledge.entry_store import save_entry
 from knowledge.models import Lore
 from memory_site import toolbox
 from retrieval.embedders import get_embedder
@@ -42,7 +42,7 @@ def calling(world: World) -> Make:
     """Make a key; return a function that calls a tool with it, as a process does that has read the
     key before.
     """
-    save_lore(
+    save_entry(
         Lore(
             world=world,
             slug="drowned-mill",

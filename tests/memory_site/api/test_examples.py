@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.timeout(120)]
 async def scene(site: dict[str, Any], server: Loopback, said: str) -> str:
     model = AsyncOpenAI(base_url=server.url, api_key="none", max_retries=0)
     async with Memory37Client.over_http(site["url"], site["key"]) as memory:
-        return await play(memory, model, name="scripted", said=said, audience="public")
+        return await play(memory, model, name="scripted", text=said, audience="public")
 
 
 async def test_the_model_looks_a_rule_up_and_answers(
@@ -36,8 +36,8 @@ async def test_the_model_looks_a_rule_up_and_answers(
     assert await scene(site, openai_server, "The eel wraps around me!") == "You are held fast."
     first, second = openai_server.chat.requests
     assert {tool["function"]["name"] for tool in first["tools"]} >= {"rules_lookup", "lore_search"}
-    told = json.loads(second["messages"][-1]["content"])
-    assert told["hits"][0]["title"] == "Grappled"
+    result = json.loads(second["messages"][-1]["content"])
+    assert result["hits"][0]["title"] == "Grappled"
 
 
 async def test_a_wrong_call_comes_back_with_advice(
@@ -56,10 +56,10 @@ async def test_a_wrong_call_comes_back_with_advice(
 
 async def test_an_engine_records_a_scene_and_reads_it_back(site: dict[str, Any]) -> None:
     async with Memory37Client.over_http(site["url"], site["key"]) as memory:
-        told = await record(memory, party="lanternbearers", summary_id="example-1")
+        titles = await record(memory, party="lanternbearers", summary_id="example-1")
         again = await record(memory, party="lanternbearers", summary_id="example-1")
-    assert len(told) == 1
-    assert again == told
+    assert len(titles) == 1
+    assert again == titles
 
 
 async def test_an_agent_that_debugged_once_knows_the_error_again(
@@ -68,28 +68,28 @@ async def test_an_agent_that_debugged_once_knows_the_error_again(
     monkeypatch.setenv("MEMORY37_URL", site["url"])
     monkeypatch.setenv("MEMORY37_API_KEY", site["key"])
     await debugging_agent.main()
-    told = capsys.readouterr().out
-    assert "learned: KeyError: 'fare'" in told
-    assert "known:   KeyError" in told
-    assert "Rows of free crossings have no fare" in told
+    output = capsys.readouterr().out
+    assert "errors: KeyError: 'fare'" in output
+    assert "known:  KeyError" in output
+    assert "Rows of free crossings have no fare" in output
     async with Memory37Client.over_http(site["url"], site["key"]) as memory:
-        learned = await memory.call(
+        knowledge = await memory.call(
             "knowledge_for_task", {"query": "a ledger row without a fare", "project": "ferry"}
         )
         rules = await sync_to_async(list)(StoredCodeRule.objects.filter(namespace__name="live"))
-    assert learned["errors"][0]["solution"].startswith("row.get")
+    assert knowledge["errors"][0]["solution"].startswith("row.get")
     assert [rule.project_id for rule in rules] == ["ferry"]
-    page = await sync_to_async(tried_and_shown)(site, rules[0])
-    sureness = await sync_to_async(list)(
+    page = await sync_to_async(report_outcomes)(site, rules[0])
+    confidences = await sync_to_async(list)(
         rules[0].outcomes.order_by("pk").values_list("confidence", flat=True)
     )
-    assert sureness[-3] < sureness[-2] > sureness[-1]
+    assert confidences[-3] < confidences[-2] > confidences[-1]
     assert "<polyline" in page
-    assert all(f"<td>{confidence:.0%}</td>" in page for confidence in sureness)
+    assert all(f"<td>{confidence:.0%}</td>" in page for confidence in confidences)
 
 
-def tried_and_shown(site: dict[str, Any], rule: StoredCodeRule) -> str:
-    """The rule works twice and fails once; what its page in the admin then shows."""
+def report_outcomes(site: dict[str, Any], rule: StoredCodeRule) -> str:
+    """Report two successes and a failure of the rule; return its page in the admin."""
     for success in (True, True, False):
         answer = httpx2.post(
             f"{site['url']}/api/v1/memory/code-rules/{rule.pk}/outcome",
@@ -102,9 +102,8 @@ def tried_and_shown(site: dict[str, Any], rule: StoredCodeRule) -> str:
 
 
 def page_of(rule: StoredCodeRule) -> str:
-    """By an administrator of this thread: what a fixture makes stays in a transaction that is not
-    seen from here.
-    """
+    """Open the page as an administrator created in this thread: a fixture's transaction is not
+    visible here."""
     admin, client = get_user_model().objects.create_superuser("ingrid-of-the-example"), Client()
     try:
         client.force_login(admin)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from knowledge.entry_store import save_lore
+from knowledge.entry_store import save_entry
 from knowledge.models import Lore
 from memory_site import mcp_resources
 from npcs.models import NPC
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def read(engine: ApiClient, world: World, lanternbearers: Party) -> Callable[[str, str], str]:
     body = "An inn by the river.\n\n:::secret\nThe fourth room has two doors.\n:::"
-    save_lore(
+    save_entry(
         Lore(
             world=world,
             slug="tin-heron",

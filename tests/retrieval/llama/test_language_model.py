@@ -1,7 +1,5 @@
-"""The language model's door against a real llama.cpp server: structure, streams, errors,
-time-outs."""
+"""The client of the language model against a real llama.cpp server."""
 
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -64,23 +62,6 @@ def test_an_object_is_asked_for_without_a_schema_too(llm: LanguageModel) -> None
     assert rows[-1].ok or [row.error for row in rows] == ["InvalidAnswer"] * 3
 
 
-def test_text_streams_before_it_is_complete(llm: LanguageModel) -> None:
-    started = time.monotonic()
-    pieces = llm.stream_text("You tell stories.", "Tell of a ferry at low tide.")
-    first = next(pieces)
-    until_first = time.monotonic() - started
-    text = first + "".join(pieces)
-    assert len(text.split()) > 5
-    assert until_first < (time.monotonic() - started) / 2
-    assert LanguageModelCall.objects.get().tokens_out > 5
-
-
-def test_a_turn_of_a_conversation(llm: LanguageModel) -> None:
-    reply = llm.converse([{"role": "user", "content": "Greet Mira."}])
-    assert reply.text
-    assert reply.tool_calls == ()
-
-
 def test_a_prompt_longer_than_the_model_reads_is_refused_not_repeated(llm: LanguageModel) -> None:
     with pytest.raises(LanguageModelDown, match="status 400"):
         llm.generate_structured("Read.", SCENE * 200, Split)
@@ -104,16 +85,9 @@ def test_a_server_that_makes_no_embeddings_says_so(llama: LlamaServer, settings:
         HostedEmbedder(8).embed_query(["tide"])
 
 
-def test_a_server_that_dies_breaks_off_the_stream(start_llama: Start, settings: Any) -> None:
-    settings.LLM_MAX_TOKENS = 1500
+def test_a_server_that_died_has_no_connection(start_llama: Start) -> None:
     server = start_llama()
-    doomed = LanguageModel("smollm2", base_url=server.url)
-    pieces = doomed.stream_text(
-        "You tell stories.", "Tell the longest story you know, and do not stop."
-    )
-    next(pieces)
+    llm = LanguageModel("smollm2", base_url=server.url)
     server.kill()
-    with pytest.raises(LanguageModelDown, match="broke off"):
-        list(pieces)
     with pytest.raises(LanguageModelDown, match="no connection"):
-        doomed.converse([{"role": "user", "content": "Are you there?"}])
+        llm.generate_structured("Read.", SCENE, Split)

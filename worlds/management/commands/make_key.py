@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from retrieval.errors import Problem
 from worlds import keys
-from worlds.lookup import find_campaign
-from worlds.models import World
+from worlds.lookup import find_campaign, find_world
 
 
 class Command(BaseCommand):
@@ -36,12 +35,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        world = World.objects.filter(slug=options["world"]).first()
-        if world is None:
-            slugs = ", ".join(World.objects.values_list("slug", flat=True)[:10]) or "none yet"
-            raise CommandError(f"There is no world {options['world']!r} (there are: {slugs}).")
         days = options["days"]
         try:
+            world = find_world(options["world"])
             key, text = keys.create_key(
                 world,
                 name=options["name"],

@@ -1,0 +1,94 @@
+"""Links and pictures in the Markdown of other tools, brought to ours: `[[Name|words]]`, and
+`![words](import:0)` for the first of the entry's pictures."""
+
+import re
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from knowledge.importers.drafts import PictureDraft
+from knowledge.importers.files import PICTURE_SUFFIXES, Bundle
+
+CODE = re.compile(r"(^```.*?^```[^\n]*$|^~~~.*?^~~~[^\n]*$)", re.DOTALL | re.MULTILINE)
+EMBED = re.compile(r"!\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,200})?(?:\|([^\[\]\n]{0,200}))?\]\]")
+IMAGE = re.compile(
+    r"!\[([^\[\]\n]{0,400})\]\((?:<([^<>\n]{1,500})>|([^()\s]{1,500}))[^()\n]{0,200}\)"
+)
+LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,400})\]\((?:<([^<>\n]{1,500})>|([^()\s]{1,500}))\)")
+BLOCK_ID = re.compile(r"(?<=\[\[)(?=[^\[\]|#\n]{1,300}#\^)([^#]+)#\^[^\[\]|\n]{0,200}")
+CODE_OR_COMMENT = re.compile(f"{CODE.pattern}|%%(?P<comment>.+?)%%", CODE.flags)
+SIZE = re.compile(r"\|?\d{1,5}(x\d{1,5})?\Z")
+"""`![[map.png|300]]` gives a width instead of words."""
+PLACEHOLDER = "import:"
+NOTE_SUFFIXES = (".md", ".markdown")
+
+
+class PictureCollector:
+    """Finds the pictures that a text shows in the upload, and numbers them."""
+
+    def __init__(self, bundle: Bundle, folder: str = "") -> None:
+        self.bundle, self.folder = bundle, folder
+        self.pictures: list[PictureDraft] = []
+
+    def add(self, reference: str, alt: str = "", *, is_portrait: bool = False) -> str | None:
+        """Return the placeholder of the picture that `reference` names, or None if the upload does
+        not hold it."""
+        path = unquote(reference).replace("\\", "/").removeprefix("./").strip().lower()
+        names = (f"{self.folder}/{path}".lower(), path, PurePosixPath(path).name)
+        found = next(filter(None, map(self.bundle.pictures.get, names)), None)
+        if found is None:
+            return None
+        picture = PictureDraft(found.name, SIZE.sub("", alt).strip()[:400], is_portrait)
+        same = [at for at, each in enumerate(self.pictures) if each.file == picture.file]
+        if not same:
+            self.pictures.append(picture)
+        return f"{PLACEHOLDER}{same[0] if same else len(self.pictures) - 1}"
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """Apply `change` to the text outside of fenced code."""
+    return "".join(part if at % 2 else change(part) for at, part in enumerate(CODE.split(text)))
+
+
+def comments_to_secrets(text: str) -> str:
+    """Comments (`%%…%%`) are private, so they become secret blocks. A comment may hold code, and
+    code may hold `%%`: whichever begins first holds the other."""
+
+    def secret(found: re.Match[str]) -> str:
+        comment = found["comment"]
+        return found[0] if comment is None else f"\n\n:::secret\n{comment.strip()}\n:::\n\n"
+
+    return CODE_OR_COMMENT.sub(secret, text)
+
+
+def adopt_pictures(text: str, pictures: PictureCollector) -> str:
+    """Replace `![[file]]` and `![words](file)` of pictures in the upload by placeholders. An
+    embedded note becomes a link; other pictures stay as they are."""
+
+    def embed(found: re.Match[str]) -> str:
+        reference, words = found[1].strip(), found[2] or ""
+        if reference.lower().endswith(PICTURE_SUFFIXES):
+            name = pictures.add(reference, words)
+            alt = pictures.pictures[int(name[len(PLACEHOLDER) :])].alt if name else ""
+            return f"![{alt}]({name})" if name else f"*{PurePosixPath(reference).name}*"
+        return f"[[{found[0][3:-2]}]]"
+
+    def image(found: re.Match[str]) -> str:
+        name = pictures.add(found[2] or found[3], found[1])
+        return f"![{SIZE.sub('', found[1]).strip()}]({name})" if name else found[0]
+
+    return IMAGE.sub(image, EMBED.sub(embed, text))
+
+
+def adopt_links(text: str) -> str:
+    """Bring links between notes to the form `[[Name|words]]`: `[words](Other%20note.md)` becomes
+    one; `#^id`, which names a block, is left out."""
+
+    def link(found: re.Match[str]) -> str:
+        target = unquote(found[2] or found[3]).partition("#")[0]
+        if "://" in target or not target.lower().endswith(NOTE_SUFFIXES):
+            return found[0]
+        name = PurePosixPath(target).stem
+        return f"[[{name}]]" if name == found[1] else f"[[{name}|{found[1]}]]"
+
+    return BLOCK_ID.sub(r"\1", LINK.sub(link, text))

@@ -1,0 +1,30 @@
+"""Links as data: who links to what, what is broken, what nobody links to, and how to mend it."""
+
+from knowledge.links.orphans import orphans
+from knowledge.links.queries import (
+    Backlink,
+    BrokenName,
+    backlinks,
+    broken_links,
+    links_of,
+    rows_of_thing,
+)
+from knowledge.links.rename import link_to, rename_everywhere
+from knowledge.links.shown import link_resolver
+from knowledge.links.unlinked import UnlinkedMention, link_mentions, unlinked_mentions
+
+__all__ = [
+    "Backlink",
+    "BrokenName",
+    "UnlinkedMention",
+    "backlinks",
+    "broken_links",
+    "link_mentions",
+    "link_resolver",
+    "link_to",
+    "links_of",
+    "orphans",
+    "rename_everywhere",
+    "rows_of_thing",
+    "unlinked_mentions",
+]

@@ -1,0 +1,130 @@
+"""Which things a name in a link means: by title or slug, else by an alias, else by an inflected
+form. Misspelt names mean nothing here: a wrong link is worse than a broken one."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+from uuid import UUID
+
+from knowledge.mentions.kinds import NamedThing, linked_kinds
+from retrieval.text import (
+    KnownName,
+    NameIndex,
+    fold_name,
+    query_keys,
+    slugify,
+    spelled_keys,
+)
+from worlds.audiences import GM, Audience
+from worlds.models import World
+
+Name = tuple[str, str]
+"""The folder and the name of a link; the folder is often empty."""
+
+folded = lru_cache(50_000)(fold_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The things that a name means: each a group of rows that are one thing. One group: the link is
+    resolved; several: it is ambiguous."""
+
+    groups: Sequence[Sequence[NamedThing]] = ()
+    how: Literal["name", "alias"] = "name"
+
+    @property
+    def ids(self) -> list[UUID]:
+        """All rows meant, with the entries that they are pages of."""
+        rows = [thing for group in self.groups for thing in group]
+        return sorted({each for thing in rows for each in (thing.id, thing.root)})
+
+
+class NameTable:
+    """Names of a world, read once for many links."""
+
+    def __init__(self, things: Iterable[NamedThing]) -> None:
+        self.things = list({thing.id: thing for thing in things}.values())
+        self._by_name: dict[str, list[NamedThing]] = defaultdict(list)
+        self._by_alias: dict[str, list[NamedThing]] = defaultdict(list)
+        for thing in self.things:
+            for name in {folded(thing.name), folded(thing.slug)}:
+                self._by_name[name].append(thing)
+            for alias in set(map(folded, thing.aliases)):
+                self._by_alias[alias].append(thing)
+        self._index: NameIndex | None = None
+        self._parts: NameIndex | None = None
+
+    @property
+    def index(self) -> NameIndex:
+        """An index of inflected forms, made only when a plain look-up fails."""
+        if self._index is None:
+            names = (KnownName(x.id, x.name, x.aliases) for x in self.things)
+            self._index = NameIndex(names, parts=False)
+        return self._index
+
+    def similar(self, name: str, *, limit: int) -> list[UUID]:
+        """Return the rows that `name` may be meant for: misspelt, or a part of their name."""
+        if self._parts is None:
+            self._parts = NameIndex(KnownName(x.id, x.name, x.aliases) for x in self.things)
+        return [m.key for m in self._parts.find(name, limit=limit) if isinstance(m.key, UUID)]
+
+    def meaning(self, name: Name) -> Meaning:
+        folder, text = name
+        key = folded(text)
+        if not key:
+            return Meaning()
+        if rows := self._by_name.get(key):
+            return Meaning(group_rows(rows, folder=folder))
+        if rows := self._by_alias.get(key):
+            return Meaning(group_rows(rows, folder=folder), "alias")
+        ids = {match.key for match in self.index.find_spelled(text)}
+        rows = [thing for thing in self.things if thing.id in ids]
+        return Meaning(group_rows(rows, folder=folder), "alias")
+
+
+def read_names(
+    world: World, names: Collection[str], *, audience: Audience = GM, text: str = ""
+) -> NameTable:
+    """Return the names of the world that `names` may mean or that may occur in `text`, as far as
+    `audience` may know them: one query for each kind."""
+    keys = {*query_keys(text), *(key for name in names for key in spelled_keys(name))}
+    slugs = {slugify(name) for name in names} - {""}
+    things = [
+        thing
+        for kind in linked_kinds()
+        if kind.has_names and (keys or slugs)
+        for thing in kind.named_things(world, audience, keys=keys, slugs=slugs)
+    ]
+    return NameTable(things)
+
+
+def group_rows(rows: Sequence[NamedThing], *, folder: str = "") -> list[list[NamedThing]]:
+    """Return the rows of each thing together. Canon goes before what a campaign adds, a thing with
+    a text before a bare entity of the graph, and a named folder decides between equal names."""
+    by_root: dict[UUID, list[NamedThing]] = defaultdict(list)
+    roots_by_slug: dict[str, UUID] = {}
+    for row in sorted(rows, key=lambda each: each.kind != "lore"):
+        # An entity or NPC of an entry's slug is that entry, even if nobody has joined them.
+        root = row.root
+        if row.kind == "lore":
+            roots_by_slug.setdefault(row.slug, root)
+        elif root == row.id:
+            root = roots_by_slug.setdefault(row.slug, root)
+        by_root[root].append(row)
+    groups = list(by_root.values())
+    preferences: tuple[Callable[[list[NamedThing]], bool], ...] = (
+        lambda group: not all(row.overlay for row in group),
+        lambda group: any(row.kind != "entity" for row in group),
+        lambda group: any(is_in_folder(row, folder) for row in group),
+    )
+    for is_better in preferences:
+        groups = [group for group in groups if is_better(group)] or groups
+    return groups
+
+
+def is_in_folder(row: NamedThing, folder: str) -> bool:
+    """Whether the row's folder is `folder` or ends with it, as a path."""
+    own, asked = (path.strip("./").casefold() for path in (row.folder, folder))
+    return bool(asked) and f"/{own}".endswith(f"/{asked}")

@@ -1,0 +1,63 @@
+"""The shape of a memory that a search, a listing or a comparison found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from memories.models import MemoryItem
+from retrieval.search import Hit, Leg
+
+
+@dataclass(frozen=True)
+class MemorySource:
+    """An observation a memory is derived from."""
+
+    id: UUID
+    text: str
+    source: str
+    recorded_at: datetime
+
+
+@dataclass(frozen=True)
+class FoundMemory:
+    """`score` ranks the memories of one answer; between nearest memories it is the cosine.
+
+    `now` is the newer memory that contradicts it.
+    """
+
+    id: UUID
+    text: str
+    score: float = 0.0
+    match: str = ""
+    legs: Mapping[str, Leg] = field(default_factory=dict)
+    context: str = ""
+    speaker: str = ""
+    bucket: str = ""
+    importance: float = 0.5
+    state: str = ""
+    timestamp_ms: int = 0
+    event_at: datetime | None = None
+    sources: Sequence[MemorySource] = ()
+    now: UUID | None = None
+
+    @property
+    def formerly(self) -> bool:
+        return self.now is not None
+
+    @classmethod
+    def of_row(cls, item: MemoryItem, hit: Hit | None = None) -> "FoundMemory":
+        return cls(
+            id=item.pk,
+            text=item.text,
+            context=item.context,
+            speaker=item.speaker,
+            bucket=item.bucket,
+            state=item.state,
+            importance=item.importance,
+            timestamp_ms=item.timestamp_ms,
+            event_at=item.event_at,
+            score=hit.score if hit else 0.0,
+            match=hit.match if hit else "",
+            legs=hit.legs if hit else {},
+        )

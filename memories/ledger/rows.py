@@ -1,0 +1,223 @@
+"""Insert the rows of a plan. Every table is filled by COPY; `commit` opens the transaction."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from django.db import connection, models
+from django.utils import timezone
+from pgvector import HalfVector, Vector
+from pgvector.django import HalfVectorField, VectorField
+from pgvector.psycopg.halfvec import register_halfvec_info
+from pgvector.psycopg.vector import register_vector_info
+from psycopg import sql
+from psycopg.types import TypeInfo
+
+from memories.ledger.plan import OBSERVED_FIELDS, NewMemory, Plan
+from memories.models import (
+    ClientVector,
+    Evidence,
+    MemoryItem,
+    Namespace,
+    Observation,
+    StateChange,
+    Succession,
+)
+from memories.similarity.resolve import MemoryLink
+from memories.states import LinkKind, State
+from retrieval.embedders import get_embedder
+from retrieval.models import uuid7
+
+Column: TypeAlias = "models.Field[Any, Any]"
+
+ABOUT_FIELDS = (*OBSERVED_FIELDS, "bucket", "importance", "expires_at", "metadata")
+VECTOR_TYPES = {
+    HalfVectorField: ("halfvec", register_halfvec_info),
+    VectorField: ("vector", register_vector_info),
+}
+_type_infos: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+
+
+def write_observations(namespace: Namespace, plan: Plan) -> None:
+    rows = [
+        (new.id, new.text, *(getattr(new.about, name) for name in OBSERVED_FIELDS))
+        for new in plan.observations
+    ]
+    columns = ["id", "text", *OBSERVED_FIELDS]
+    copy_rows(Observation, columns, rows, namespace=namespace.pk, batch=uuid7())
+
+
+def write_memories(
+    namespace: Namespace, plan: Plan, states: dict[UUID, State], *, superseded_ids: set[UUID]
+) -> None:
+    """Insert the memories with their vectors and log their states.
+
+    A memory that is superseded within its own plan is stored as such, and its log has both states.
+    """
+    site_vectors = None if namespace.has_own_vectors else plan.vectors
+    shared: dict[str, object] = {"namespace": namespace.pk}
+    if site_vectors is not None:
+        shared |= {"embedding_model": get_embedder("memory").name, "embedded_rev": 1}
+    columns = ["id", "text", "made_by", "payload", "language", "timestamp_ms", "state", "embedding"]
+    stamps = _assign_timestamps(namespace, plan.memories)
+    rows = [
+        (
+            new.id,
+            new.text,
+            new.made_by,
+            new.payload,
+            new.language or namespace.language,
+            stamp,
+            State.SUPERSEDED if new.id in superseded_ids else states[new.id],
+            None if site_vectors is None else HalfVector(site_vectors[row]),
+            new.about.heading,
+            *(getattr(new.about, name) for name in ABOUT_FIELDS),
+        )
+        for row, (new, stamp) in enumerate(zip(plan.memories, stamps, strict=True))
+    ]
+    copy_rows(MemoryItem, [*columns, "context", *ABOUT_FIELDS], rows, **shared)
+    changes = [(pk, state, plan.reason) for pk, state in states.items()]
+    changes += [
+        (pk, State.SUPERSEDED, plan.replace_reason) for pk in states if pk in superseded_ids
+    ]
+    log_states(changes)
+    if namespace.has_own_vectors and plan.vectors is not None:
+        pairs = zip(states, map(Vector, plan.vectors), strict=True)
+        copy_rows(ClientVector, ["memory", "vector"], pairs, namespace=namespace.pk)
+
+
+def _assign_timestamps(namespace: Namespace, memories: Iterable[NewMemory]) -> list[int]:
+    """Milliseconds, strictly increasing within the locked namespace; imported memories keep
+    their own."""
+    clock = max(int(timezone.now().timestamp() * 1000), namespace.last_timestamp_ms + 1)
+    stamps = []
+    for memory in memories:
+        stamps.append(clock if memory.timestamp_ms is None else memory.timestamp_ms)
+        clock += memory.timestamp_ms is None
+    # The caller saves it with the other counters.
+    namespace.last_timestamp_ms = max([namespace.last_timestamp_ms, *stamps])
+    return stamps
+
+
+def write_evidence(plan: Plan) -> None:
+    """Insert the evidence of each memory: its own observations, and those of the stored memories
+    that it takes the place of."""
+    observations_of = {new.id: dict.fromkeys(new.observation_ids) for new in plan.memories}
+    observations_of |= {pk: dict.fromkeys(ids) for pk, ids in plan.confirmations.items()}
+    replacing = [link for link in plan.links if link.kind != LinkKind.FORMERLY]
+    stored_evidence = evidence_of({pk for link in replacing for pk in (link.older, link.newer)})
+    from_older: dict[UUID, dict[UUID, None]] = {}
+    # In the order of the plan: what an older memory of the same plan inherited is passed on.
+    for link in replacing:
+        of_older = dict.fromkeys(stored_evidence.get(link.older, ())) | from_older.get(
+            link.older, {}
+        )
+        from_older.setdefault(link.newer, {}).update(of_older)
+    for memory, observations in from_older.items():
+        observations_of[memory] = observations_of.get(memory, {}) | observations
+    pairs = [
+        (memory, observation)
+        for memory, observations in observations_of.items()
+        for observation in observations
+        if observation not in stored_evidence.get(memory, ())
+    ]
+    copy_rows(Evidence, ["memory", "observation"], pairs)
+
+
+def evidence_of(memories: set[UUID]) -> dict[UUID, list[UUID]]:
+    """The ids of the observations that each of `memories` rests on."""
+    observation_ids: dict[UUID, list[UUID]] = {}
+    if memories:
+        rows = Evidence.objects.filter(memory__in=memories)
+        for memory, observation in rows.values_list("memory_id", "observation_id"):
+            observation_ids.setdefault(memory, []).append(observation)
+    return observation_ids
+
+
+def write_links(plan: Plan, *, in_effect: set[MemoryLink]) -> None:
+    """Insert the links; one that exists and was undone (two stored memories, merged again) takes
+    effect again."""
+    existing: set[tuple[UUID, UUID, str]] = set()
+    new_ids = {memory.id for memory in plan.memories}
+    if between_stored := [link for link in plan.links if link.newer not in new_ids]:
+        rows = Succession.objects.filter(
+            older__in=[link.older for link in between_stored],
+            newer__in=[link.newer for link in between_stored],
+        )
+        existing = set(rows.values_list("older_id", "newer_id", "kind"))
+    rows_to_copy = []
+    for link in plan.links:
+        ends, reason = (link.older, link.newer, link.kind), link.reason[:300]
+        if ends in existing:
+            Succession.objects.filter(older=link.older, newer=link.newer, kind=link.kind).update(
+                in_effect=True, undone_at=None, reason=reason
+            )
+        else:
+            rows_to_copy.append((uuid7(), *ends, reason, link in in_effect))
+    copy_rows(Succession, ["id", "older", "newer", "kind", "reason", "in_effect"], rows_to_copy)
+
+
+def log_states(
+    changes: Iterable[tuple[UUID, State, str]], *, by: str = "", at: datetime | None = None
+) -> None:
+    """Log (memory, state, reason) rows."""
+    rows = [(pk, state, reason[:300]) for pk, state, reason in changes]
+    shared = {"at": at or timezone.now(), "by": by[:120]}
+    copy_rows(StateChange, ["memory", "state", "reason"], rows, **shared)
+
+
+def copy_rows(
+    model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]], **shared: Any
+) -> None:
+    """Insert `rows` by COPY: values of the fields `columns`, in that order.
+
+    `shared` is the same in each row, and every other field has its default. Vectors are
+    `pgvector.HalfVector` or `pgvector.Vector`. Signals are not sent; triggers and constraints work.
+    """
+    rows = list(rows)
+    if not rows:
+        return
+    field_by_name = {field.name: field for field in model._meta.concrete_fields}
+    # COPY has to be given the defaults too: the table does not know most of them.
+    now = timezone.now()
+    defaults = {
+        name: value
+        for name, field in field_by_name.items()
+        if name not in columns and (value := _default_value(field, now)) is not None
+    }
+    constants = defaults | shared
+    fields = [field_by_name[name] for name in (*columns, *constants)]
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
+        sql.Identifier(model._meta.db_table),
+        sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields]),
+    )
+    with connection.cursor() as cursor:
+        _register_vector_types(cursor.cursor, fields)
+        with cursor.copy(statement) as copy:
+            # Binary COPY converts nothing: every value has to have the column's very type, without
+            # its length ("varchar" for "varchar(8)").
+            copy.set_types([str(field.db_type(connection)).partition("(")[0] for field in fields])
+            for row in rows:
+                copy.write_row((*row, *constants.values()))
+
+
+def _default_value(field: Column, now: datetime) -> Any:
+    """The value that a save would give, or None if the database gives it."""
+    if isinstance(field, models.AutoField | models.BigAutoField) or field.has_db_default():
+        return None
+    is_clock = getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False)
+    return now if is_clock else field.get_default()
+
+
+def _register_vector_types(cursor: Any, fields: Sequence[Column]) -> None:
+    """Let `cursor` write pgvector's types; raise if the extension is not installed."""
+    # For this cursor alone: on the connection it would change what every other read returns.
+    for kind, (name, register) in VECTOR_TYPES.items():
+        if any(isinstance(field, kind) for field in fields):
+            # A type's number costs a query, sent once in the life of a connection.
+            infos = _type_infos.setdefault(cursor.connection, {})
+            if name not in infos:
+                infos[name] = TypeInfo.fetch(cursor.connection, name)
+            register(cursor, infos[name])

@@ -1,0 +1,121 @@
+"""Check the rows of an archive: what they refer to, and that all of them belong to its world."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+
+from memory_site.archive.inventory import ARCHIVED, SHARED, AnyField, Table, natural_key, tables
+from memory_site.archive.lines import key_in_line, keys_of, known_users
+from memory_site.archive.read import Archive, Line
+from retrieval.errors import Invalid
+
+
+class Keys:
+    """The primary keys of all rows of an archive, by model."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._keys: dict[str, set[str]] = {}
+        self.counts: dict[str, int] = {}
+        for table in tables():
+            keys = self._keys[table.label] = set()
+            self.counts[table.label] = 0
+            for line in archive.lines(table):
+                self.counts[table.label] += 1
+                self._add(table, keys, line)
+        if self.counts["worlds.World"] != 1:
+            raise Invalid("rows/worlds.World.jsonl: an archive holds one world.")
+
+    @property
+    def uuids(self) -> set[str]:
+        found = set()
+        for label, keys in self._keys.items():
+            if label in ARCHIVED:
+                found |= {key for key in keys if len(key) == 36}
+        return found
+
+    def holds(self, label: str, key: Any) -> bool:
+        return str(key) in self._keys[label]
+
+    def _add(self, table: Table, keys: set[str], line: Line) -> None:
+        primary: AnyField = table.model._meta.pk
+        if not table.keeps_key or primary not in table.fields:
+            return
+        key = line.row.get(primary.attname)
+        if isinstance(primary, models.UUIDField) and not is_uuid(key):
+            raise Invalid(f"{line.where}: {key!r} is no id.")
+        if table.has_number and key != self.counts[table.label]:
+            raise Invalid(f"{line.where}: {key!r} is not the number of its line.")
+        if str(key) in keys:
+            raise Invalid(f"{line.where}: the id {key} is there twice.")
+        keys.add(str(key))
+
+
+class RowCheck:
+    """Checks line by line; the names of users that this site lacks are left out."""
+
+    def __init__(self, archive: Archive, keys: Keys) -> None:
+        self._keys = keys
+        self._world = next(archive.lines(Table("worlds.World", "pk"))).row["id"]
+        self._users = known_users(names_of_users(archive))
+
+    def is_for_unknown_user(self, table: Table, row: dict[str, Any]) -> bool:
+        """Whether the row belongs to a user who is not here, such as a membership."""
+        return any(
+            natural_key(field) == "username"
+            and not field.null
+            and row.get(field.name) not in self._users
+            for field in table.fields
+        )
+
+    def check(self, table: Table, line: Line) -> None:
+        """Raise `Invalid` for a row that this version cannot store as it is."""
+        fields = keys_of(table)
+        if unknown := set(line.row) - set(fields):
+            raise Invalid(f"{line.where}: this site knows no field {min(unknown)!r}.")
+        for key, field in fields.items():
+            value = line.row.get(key)
+            if value is None:
+                continue
+            if key == field.attname and key == key_in_line(field):
+                self._check_reference(table, line, field, value)
+            choices = {choice for choice, _label in field.flatchoices}
+            if choices and value != "" and value not in choices:
+                raise Invalid(f"{line.where}: {value!r} is no {key}.")
+        if table.label == "art.Picture":
+            self._check_files(line)
+
+    def _check_reference(self, table: Table, line: Line, field: AnyField, value: Any) -> None:
+        target = field.related_model
+        # History may speak of rows that were deleted since.
+        if target is None or table.label.split(".")[1].startswith("Historical"):
+            is_here = field.attname != "world_id" or value == self._world
+        else:
+            label = target._meta.label
+            is_here = label in SHARED or self._keys.holds(label, value)
+        if not is_here:
+            raise Invalid(f"{line.where}: {field.name} {value} is not in the archive.")
+
+    def _check_files(self, line: Line) -> None:
+        folder = f"pictures/{self._world}/{line.row.get('id')}/"
+        for key in ("file", "preview", "thumbnail"):
+            name = str(line.row.get(key) or "")
+            if name and (not name.startswith(folder) or "/" in name[len(folder) :] or ".." in name):
+                raise Invalid(f"{line.where}: {key} {name!r} is no file of this picture.")
+
+
+def names_of_users(archive: Archive) -> set[str]:
+    names = set()
+    for table in tables():
+        columns = [each.name for each in table.fields if natural_key(each) == "username"]
+        if columns:
+            for line in archive.lines(table):
+                names |= {str(line.row[column]) for column in columns if line.row.get(column)}
+    return names
+
+
+def is_uuid(value: object) -> bool:
+    try:
+        return str(UUID(str(value))) == value
+    except ValueError:
+        return False

@@ -1,0 +1,355 @@
+"""Save a thing: its lore entry, its NPC and its entity, all in step and all or nothing."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from episodes.lookup import lore_by_name
+from knowledge.entry_store import save_entry
+from knowledge.graph.models import GraphNode, SourceKind
+from knowledge.graph.schemas import GraphFact, NodeFact
+from knowledge.graph.upsert import lock_graph, upsert_facts
+from knowledge.links import rename_everywhere
+from knowledge.models import Lore
+from knowledge.upsert import find_kind
+from memory_site.editor.forms import NPC_FIELDS, ThingForm
+from memory_site.editor.things import NODE_KINDS, Thing
+from npcs.dispositions import recompute_all_parties
+from npcs.models import NPC, Secret
+from npcs.upsert import score_settings, store_npc
+from retrieval.errors import Conflict
+from retrieval.text import guess_language, slugify
+from worlds.audiences import Audience, Visibility
+from worlds.lookup import find_campaign
+from worlds.reveals import entries_in_force, reveal, set_known_to, undo_reveal
+from worlds.versions import require_version
+
+ENTRY_FIELDS = (
+    *("title", "aliases", "kind", "status", "body", "tags", "folder", "language", "author"),
+    *("in_world_at", "in_world_label", "in_world_until", "in_world_until_label"),
+    *("campaign", "overrides", "visibility", "parties", "npcs"),
+)
+SHARED = {"title", "aliases", "visibility", "parties", "npcs", "status"}
+"""What the entry, the NPC and the entity of a thing have in common."""
+TEXT_FIELDS = {"body", "tags", "folder", "in_world_at", "in_world_label"}
+"""An NPC without an entry gets one when one of these is filled in."""
+
+
+@dataclass(frozen=True)
+class SecretText:
+    """A secret as it was edited; without an id it is a new one, without a text it goes away."""
+
+    id: UUID | None
+    text: str
+    parties: list[str]
+
+
+@dataclass
+class Saving:
+    """One save of a form. `changed`: names of the fields that were edited."""
+
+    thing: Thing
+    form: ThingForm
+    by: str
+    secrets: list[SecretText] | None
+
+    @property
+    def has_changed(self) -> set[str]:
+        is_new = not (self.thing.entry or self.thing.npc)
+        return set(self.form.fields) if is_new else self.form.changed_content
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return self.form.cleaned_data
+
+    @property
+    def reason(self) -> str:
+        return str(self.values.get("reason") or "")
+
+    @property
+    def known_to(self) -> list[str]:
+        return sorted({*self.values["parties"], *self.values["npcs"]})
+
+
+def save_thing(
+    thing: Thing, form: ThingForm, *, by: str, secrets: list[SecretText] | None = None
+) -> bool:
+    """Write what was edited and return whether that was anything. Raises `StaleVersion` when
+    somebody else saved meanwhile, `Conflict` and `Invalid` as the services do."""
+    saving = Saving(thing, form, by, secrets)
+    if not saving.has_changed and secrets is None:
+        return False
+    scores = score_settings(thing.npc) if thing.npc else None
+    with transaction.atomic():
+        lock_graph(thing.world)
+        _require_current(saving)
+        before = _audiences(thing)
+        _rename(saving)
+        _save_entry(saving)
+        _save_npc(saving)
+        _save_node(saving)
+        _log_reveals(saving, before)
+    # Outside the transaction, because it locks one party after the other.
+    if thing.npc and scores and scores != score_settings(thing.npc):
+        recompute_all_parties(thing.npc)
+    return True
+
+
+def _require_current(saving: Saving) -> None:
+    pairs = ((saving.thing.entry, "version"), (saving.thing.npc, "npc_version"))
+    for row, name in pairs:
+        if row is None:
+            continue
+        model: Any = type(row)
+        stored = model.objects.select_for_update().filter(pk=row.pk).first()
+        # A form without a version has read none.
+        require_version(stored, saving.values.get(name) or 0)
+
+
+def _rename(saving: Saving) -> None:
+    """Rewrite the links to the old name everywhere. The old name stays as an alias."""
+    thing, values = saving.thing, saving.values
+    if "title" not in saving.has_changed or not (thing.entry or thing.npc):
+        return
+    old = thing.name
+    if thing.entry and thing.entry.title == old:
+        also = [thing.npc.pk] if thing.npc else []
+        rename_everywhere(thing.entry, values["title"], also=also, reason=saving.reason)
+        thing.entry.refresh_from_db()
+        if thing.npc:
+            thing.npc.refresh_from_db()
+    names = [*values["aliases"], old]
+    values["aliases"] = [name for name in dict.fromkeys(names) if name != values["title"]]
+
+
+# --- the entry
+
+
+def _save_entry(saving: Saving) -> None:
+    thing, values = saving.thing, saving.values
+    if thing.entry is None and not _wants_entry(saving):
+        return
+    is_new = thing.entry is None
+    names = set(ENTRY_FIELDS) if is_new else saving.has_changed & set(ENTRY_FIELDS)
+    if not names:
+        return
+    entry = thing.entry or Lore(world=thing.world, author=saving.by[:120])
+    if names & {"title", "aliases"}:
+        names |= {"title", "aliases"}
+    plain = names - {"kind", "campaign", "overrides", "visibility", "parties", "npcs"}
+    if is_new and not values["author"]:
+        plain -= {"author"}
+    for name in plain:
+        setattr(entry, name, values[name])
+    if "kind" in names:
+        _set_kind(entry, saving.form)
+    if "campaign" in names:
+        campaign = values["campaign"]
+        entry.campaign = find_campaign(thing.world, campaign) if campaign else None
+    if "overrides" in names or not entry.campaign:
+        entry.overrides = values["overrides"] if entry.campaign else None
+    if names & {"visibility", "parties", "npcs"}:
+        _set_audience(entry, saving)
+    entry.language = entry.language or guess_language(f"{entry.title} {entry.body}")
+    if is_new:
+        entry.slug = thing.npc.slug if thing.npc else free_slug(entry)
+        if _is_taken(entry):
+            entry.slug = free_slug(entry)
+    save_entry(entry, reason=saving.reason)
+    thing.entry = entry
+
+
+def _wants_entry(saving: Saving) -> bool:
+    return saving.thing.npc is None or any(saving.values[name] for name in TEXT_FIELDS)
+
+
+def _set_kind(entry: Lore, form: ThingForm) -> None:
+    if own := form.own_kind:
+        entry.kind, entry.custom_kind = Lore.Kind.CUSTOM, find_kind(entry.world, own)
+    else:
+        entry.kind, entry.custom_kind = form.cleaned_data["kind"], None
+
+
+def _set_audience(row: Lore | NPC, saving: Saving) -> None:
+    row.visibility = saving.values["visibility"]
+    if row.visibility == Visibility.REVEALED:
+        row.known_to = saving.known_to
+    elif row.visibility == Visibility.GM:
+        row.known_to = []
+
+
+def free_slug(entry: Lore) -> str:
+    """A slug made from the title that no other entry beside it, and no NPC, has."""
+    base = slugify(entry.title, longest=110) or "entry"
+    beside = Lore.objects.filter(world=entry.world, campaign=entry.campaign)
+    taken = set(beside.filter(slug__startswith=base).values_list("slug", flat=True))
+    npcs = NPC.objects.filter(world=entry.world, slug__startswith=base)
+    taken |= set(npcs.values_list("slug", flat=True))
+    candidates = (f"{base}-{number}" for number in range(2, len(taken) + 3))
+    return next(slug for slug in (base, *candidates) if slug not in taken)
+
+
+def _is_taken(entry: Lore) -> bool:
+    beside = Lore.objects.filter(world=entry.world, campaign=entry.campaign, slug=entry.slug)
+    return beside.exists()
+
+
+# --- the NPC
+
+
+def _save_npc(saving: Saving) -> None:
+    thing, values, changed = saving.thing, saving.values, saving.has_changed
+    is_character = bool(thing.entry is None or thing.entry.kind == Lore.Kind.BIOGRAPHY)
+    if not is_character or (thing.npc is None and not values["is_npc"]):
+        return
+    is_new = thing.npc is None
+    npc = thing.npc or NPC(world=thing.world, slug=thing.entry.slug if thing.entry else "")
+    names = {*NPC_FIELDS, *SHARED} if is_new else changed & {*NPC_FIELDS, *SHARED, "language"}
+    for name in names & {"role", "summary", "voice", "goals", "play_now"}:
+        setattr(npc, name, values[name])
+    if "base" in names:
+        npc.base = values["base"] or 0
+    if "hides_faction" in names:
+        hidden = values["hides_faction"]
+        npc.faction_visibility = Visibility.GM if hidden else Visibility.PUBLIC
+    _link_faction_and_home(npc, names, values)
+    if names & {"title", "aliases"}:
+        npc.name, npc.aliases = values["title"], values["aliases"]
+    if names & {"visibility", "parties", "npcs", "status"}:
+        _set_audience(npc, saving)
+        # A draft is the game master's alone: so is the name of the person that it is about.
+        if thing.entry and thing.entry.status == Lore.Status.DRAFT:
+            npc.visibility, npc.known_to = Visibility.GM, []
+    if is_new:
+        npc.language = values["language"] or thing.world.language
+    if thing.entry and (is_new or npc.biography_id is None):
+        npc.biography = thing.entry
+    store_npc(npc, has_new_secrets=saving.secrets is not None, reason=saving.reason)
+    thing.npc = npc
+    if saving.secrets is not None:
+        save_secrets(npc, saving.secrets, by=saving.by)
+
+
+def _link_faction_and_home(npc: NPC, names: set[str], values: dict[str, Any]) -> None:
+    written = [values[name] for name in ("faction", "home") if name in names and values[name]]
+    lore = lore_by_name(npc.world, written)
+    if "faction" in names:
+        npc.faction_lore = lore.get(values["faction"])
+        npc.faction = npc.faction_lore.title if npc.faction_lore else values["faction"]
+    if "home" in names:
+        npc.home_lore = lore.get(values["home"])
+        npc.home = npc.home_lore.title if npc.home_lore else values["home"]
+
+
+def save_secrets(npc: NPC, secrets: list[SecretText], *, by: str) -> None:
+    """Write the secrets by their ids: what was revealed stays with its text when others move."""
+    stored = {row.pk: row for row in npc.secrets.all()}
+    kept = [each for each in secrets if each.text]
+    gone = set(stored) - {each.id for each in kept}
+    npc.secrets.filter(pk__in=gone).delete()
+    # Two passes, because a number belongs to one secret at every moment.
+    last = max((row.position for row in stored.values()), default=0)
+    for number, each in enumerate(kept, 1):
+        row = stored.get(each.id) if each.id else None
+        row = row or Secret(world_id=npc.world_id, npc=npc)
+        row.position, row.text = last + number, each.text
+        row.save()
+        others = [who for who in row.known_to if not who.startswith("party:")]
+        open_to(row, {*others, *each.parties}, by=by)
+    for number, pk in enumerate(npc.secrets.order_by("position").values_list("pk", flat=True), 1):
+        Secret.objects.filter(pk=pk).update(position=number)
+
+
+# --- the entity
+
+
+def _save_node(saving: Saving) -> None:
+    """Bring the entity in step with the thing, and make the one of a new thing."""
+    thing, entry = saving.thing, saving.thing.entry
+    if entry and entry.campaign_id:
+        return
+    kind = NODE_KINDS.get(entry.kind) if entry else NODE_KINDS[Lore.Kind.BIOGRAPHY]
+    node = thing.node or _node_to_adopt(thing, kind)
+    if node is None and kind:
+        slug = thing.npc.slug if thing.npc else entry.slug if entry else ""
+        source = {"source_kind": SourceKind.LORE, "source_ref": slug}
+        is_free = not GraphNode.objects.filter(world=thing.world, slug=slug).exists()
+        fact = NodeFact(kind=kind, slug=slug if is_free else "", name=thing.name, **source)
+        result = upsert_facts(thing.world, [GraphFact(node=fact)])
+        node = GraphNode.objects.get(pk=result.nodes[0].id)
+    if node is None:
+        return
+    # The rows of the caller may be older than what `store_npc` wrote of its entity.
+    node = GraphNode.objects.get(pk=node.pk)
+    _fill_node(node, thing, kind)
+    try:
+        with transaction.atomic():
+            node.save()
+    except IntegrityError as problem:
+        text = _("It has relations that do not fit the new kind: end or retract them first.")
+        raise Conflict(text) from problem
+    thing.node = node
+
+
+def _fill_node(node: GraphNode, thing: Thing, kind: str | None) -> None:
+    row: Any = thing.npc or thing.entry
+    names = [thing.name, *thing.aliases]
+    node.name, node.aliases = names[0], names[1:]
+    if kind:
+        node.kind = kind
+    if thing.entry:
+        node.lore = thing.entry
+    is_draft = thing.entry is not None and thing.entry.status == Lore.Status.DRAFT
+    node.visibility = Visibility.GM if is_draft else row.visibility
+    node.known_to = [] if node.visibility == Visibility.GM else list(row.known_to)
+
+
+def _node_to_adopt(thing: Thing, kind: str | None) -> GraphNode | None:
+    """The entity without a page that has the name of the new thing."""
+    if kind is None:
+        return None
+    nodes: Any = GraphNode.objects.believed_now().in_world(thing.world).filter(kind=kind)
+    slug = thing.npc.slug if thing.npc else thing.entry.slug if thing.entry else ""
+    own = nodes.filter(slug=slug).first() if thing.npc else None
+    without_page = nodes.filter(lore=None)
+    by_slug = without_page.filter(slug=slug).first()
+    node: GraphNode | None = own or by_slug or without_page.filter(name__iexact=thing.name).first()
+    return node
+
+
+# --- the reveal log
+
+
+def _audiences(thing: Thing) -> dict[Any, set[str]]:
+    rows = [row for row in (thing.entry, thing.npc) if row]
+    return {row.pk: set(row.known_to) for row in rows}
+
+
+def _log_reveals(saving: Saving, before: dict[Any, set[str]]) -> None:
+    """Record in the reveal log to whom the thing was opened, and undo what was taken back."""
+    if not saving.has_changed & {"visibility", "parties", "npcs"}:
+        return
+    for row in (saving.thing.entry, saving.thing.npc):
+        if row and row.visibility != Visibility.PUBLIC:
+            stored: Any = type(row).objects.get(pk=row.pk)
+            _log_changes(stored, before.get(row.pk, set()), set(row.known_to), by=saving.by)
+
+
+def open_to(row: Any, audiences: set[str], *, by: str) -> None:
+    """Make the row known to exactly these audiences, through the reveal log."""
+    _log_changes(row, set(row.known_to), audiences, by=by)
+
+
+def _log_changes(row: Any, old: set[str], new: set[str], *, by: str) -> None:
+    for audience in sorted(new - old):
+        reveal(row, Audience.parse(audience), by=by)
+    for audience in sorted(old - new):
+        for entry in entries_in_force(row).filter(audience=audience):
+            undo_reveal(entry)
+    if old - new:
+        fresh: Any = type(row).objects.select_for_update().get(pk=row.pk)
+        if set(fresh.known_to) - new:
+            set_known_to(fresh, set(fresh.known_to) & new)

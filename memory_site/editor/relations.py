@@ -1,0 +1,216 @@
+"""Relations of a thing in words: read, add, correct, end and retract them."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from knowledge.graph.ancestry import ancestors
+from knowledge.graph.contradictions import record_contradictions
+from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.fact_store import end_fact, retract_facts
+from knowledge.graph.labels import RELATION_LABELS, relation_label
+from knowledge.graph.manual_facts import save_manual_fact
+from knowledge.graph.models import GraphEdge, GraphNode, SourceKind
+from knowledge.graph.protocol import View
+from knowledge.graph.relations import Relations
+from knowledge.graph.upsert import lock_graph, stored_form
+from retrieval.errors import Conflict, Invalid
+from worlds.audiences import Audience, Visibility
+from worlds.models import World
+
+MOST_RELATIONS = 200
+MOST_WORDS = 60
+LONGEST_WORDS = 80
+ANYTHING = "RELATES_TO"
+"""The relation that joins any two entities; its label says what it is."""
+
+
+@dataclass(frozen=True)
+class RelationLine:
+    """A fact as a line about one of its two entities. `to`: the line goes on from it to `other`;
+    else it begins with `other`."""
+
+    fact: GraphEdge
+    words: str
+    other: GraphNode
+    to: bool
+
+    @property
+    def is_over(self) -> bool:
+        return self.fact.until is not None
+
+
+def relations_of(node: GraphNode | None, world: World, audience: Audience) -> list[RelationLine]:
+    """The facts about an entity that the audience may know, present ones first (one statement)."""
+    if node is None:
+        return []
+    facts = View(world, audience).facts().filter(Q(src=node) | Q(dst=node))
+    lines = []
+    for fact in facts.select_related("src__lore", "dst__lore")[:MOST_RELATIONS]:
+        to = fact.src_id == node.pk
+        other = fact.dst if to else fact.src
+        lines.append(RelationLine(fact, relation_label(fact.relation_id, fact.label), other, to))
+    return sorted(lines, key=lambda line: (line.is_over, line.words, line.other.name))
+
+
+def words_in_use(world: World) -> list[str]:
+    """Words for a relation to choose from: those of the relations and those written before."""
+    edges = GraphEdge.objects.believed_now().in_world(world).exclude(label="").order_by()
+    labels = edges.values_list("label", flat=True).distinct()[:MOST_WORDS]
+    return sorted({*map(str, RELATION_LABELS.values()), *labels})
+
+
+def relation_in_words(world: World, words: str) -> tuple[str, str]:
+    """Return the code and the label of a relation that somebody wrote in words. Words that no
+    relation has become the label of the one that joins anything."""
+    wanted = " ".join(words.split()).casefold()
+    if not wanted:
+        raise Invalid(_("Write the relation in words, such as “is in” or “is an enemy of”."))
+    if len(wanted) > LONGEST_WORDS:
+        text = _("The words of a relation are %(count)d characters long at most.")
+        raise Invalid(text % {"count": LONGEST_WORDS})
+    for code, label in RELATION_LABELS.items():
+        if wanted in (str(label).casefold(), code.casefold(), code.replace("_", " ").casefold()):
+            return code, ""
+    edges = GraphEdge.objects.believed_now().in_world(world).filter(label__iexact=wanted)
+    known = edges.values_list("relation_id", "label").first()
+    return known or (ANYTHING, " ".join(words.split()))
+
+
+def entity_of_name(world: World, name: str) -> GraphNode:
+    """Return the entity of this name, alias or slug; raises `Invalid`, `NotFound` or `Ambiguous`
+    with names to choose from."""
+    if not name.strip():
+        raise Invalid(_("Write the name of the other thing."))
+    return EntityLinker.for_texts(world, [name.strip()]).resolve(name.strip())
+
+
+@dataclass(frozen=True)
+class RelationText:
+    """A relation as it was written on a page. `to`: it reads from the thing to `other`."""
+
+    other: str
+    words: str
+    to: bool = True
+    since: float | None = None
+    until: float | None = None
+    visibility: str = Visibility.GM
+
+
+@transaction.atomic
+def add_relation(node: GraphNode, text: RelationText, *, by: str) -> GraphEdge:
+    """Write a relation that a person typed. Raises `Invalid` with the words that would fit when the
+    kinds of the two do not."""
+    world = node.world
+    lock_graph(world)
+    edge = GraphEdge(world=world, source_kind=SourceKind.EDITOR, source_ref=by[:200])
+    _fill(edge, node, text)
+    same = GraphEdge.objects.believed_now().filter(
+        src=edge.src, dst=edge.dst, relation=edge.relation_id, label=edge.label, until=None
+    )
+    if same.exists():
+        raise Conflict(_("This relation is recorded already."))
+    return _save(edge, by=by)
+
+
+@transaction.atomic
+def correct_relation(
+    fact: GraphEdge, node: GraphNode, text: RelationText, *, by: str, because: str = ""
+) -> GraphEdge:
+    """Replace a fact by what a person made of it; the old one stays in the history."""
+    # Before anything is read: two who correct one fact come one after the other.
+    lock_graph(node.world)
+    _fill(fact, node, text)
+    return _save(fact, by=by, because=because)
+
+
+@transaction.atomic
+def end_relation(fact: GraphEdge, *, day: float) -> GraphEdge:
+    """Record that the relation lasted until this world day."""
+    lock_graph(fact.world)
+    if fact.since is not None and day <= fact.since:
+        raise Invalid(_("It has to end after the day on which it began."))
+    return end_fact(_present(fact), day)
+
+
+@transaction.atomic
+def retract_relation(fact: GraphEdge, *, because: str) -> list[GraphEdge]:
+    """Record that the relation was never true. Returns the facts that rested on it."""
+    lock_graph(fact.world)
+    return retract_facts([_present(fact)], because=because or _("retracted on its page"))
+
+
+def find_fact(world: World, node: GraphNode, fact: UUID) -> GraphEdge | None:
+    """Return the fact of this id, if it is about `node` and still believed."""
+    facts = GraphEdge.objects.believed_now().in_world(world).filter(Q(src=node) | Q(dst=node))
+    edge: GraphEdge | None = facts.select_related("src", "dst", "world").filter(pk=fact).first()
+    return edge
+
+
+def _present(fact: GraphEdge) -> GraphEdge:
+    facts: Any = GraphEdge.objects
+    row: GraphEdge | None = facts.believed_now().select_for_update().filter(pk=fact.pk).first()
+    if row is None:
+        raise Conflict(_("Somebody has changed this relation meanwhile: look at it again."))
+    return row
+
+
+def _fill(edge: GraphEdge, node: GraphNode, text: RelationText) -> None:
+    other = entity_of_name(node.world, text.other)
+    if other.pk == node.pk:
+        raise Invalid(_("A thing cannot have a relation to itself."))
+    code, label = relation_in_words(node.world, text.words)
+    relations = Relations.load()
+    src, dst = (node, other) if text.to else (other, node)
+    # An own label is free to join anything; the words of a relation say which kinds it joins.
+    if (src.kind, dst.kind) not in relations.require(code).joins:
+        raise Invalid(_misfit(relations, code, src, dst))
+    if None not in (text.since, text.until) and text.until <= text.since:  # type: ignore[operator]
+        raise Invalid(_("It has to end after the day on which it began."))
+    relation, edge.src, edge.dst = stored_form(relations, code, src, dst)
+    if relation.acyclic and edge.src_id in ancestors([edge.dst_id], relation.code)[edge.dst_id]:
+        text_of_cycle = _("%(target)s already %(words)s %(source)s: it cannot be both ways.")
+        names = {"target": edge.dst.name, "source": edge.src.name}
+        raise Invalid(text_of_cycle % {"words": relation_label(relation.code), **names})
+    edge.relation_id, edge.label = relation.code, label
+    edge.src_kind, edge.dst_kind = edge.src.kind, edge.dst.kind
+    edge.since, edge.until = text.since, text.until
+    if edge.visibility != text.visibility:
+        edge.visibility = text.visibility
+
+
+def _misfit(relations: Relations, code: str, src: GraphNode, dst: GraphNode) -> str:
+    fitting = [
+        relation_label(each)
+        for each, relation in relations.items()
+        if (src.kind, dst.kind) in relation.joins
+    ]
+    text = _(
+        "“%(words)s” does not fit here: %(source)s (%(source_kind)s) and %(target)s "
+        "(%(target_kind)s). What fits: %(fitting)s, or words of your own."
+    )
+    kinds: dict[str, Any] = {
+        "source_kind": src.get_kind_display(),
+        "target_kind": dst.get_kind_display(),
+    }
+    names = {"source": src.name, "target": dst.name}
+    return text % {
+        "words": relation_label(code),
+        "fitting": ", ".join(sorted(fitting)),
+        **names,
+        **kinds,
+    }
+
+
+def _save(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdge:
+    try:
+        with transaction.atomic():
+            saved = save_manual_fact(edge, by=by, because=because)
+    except IntegrityError as problem:
+        raise Conflict(_("This relation is recorded already.")) from problem
+    record_contradictions(edge.world, edges=[saved.pk], nodes=[])
+    return saved

@@ -1,0 +1,26 @@
+"""Addresses of the world editor; `world` is the slug of a world."""
+
+from django.urls import path
+
+from memory_site.editor import edit_pages as editing
+from memory_site.editor import history_pages as history
+from memory_site.editor import relation_pages as relations
+from memory_site.editor import thing_pages as things
+
+urlpatterns = [
+    path("lore/new/", editing.new, name="lore-new"),
+    path("lore/<str:slug>/", things.entry_page, name="lore-entry"),
+    path("lore/<str:slug>/edit/", editing.edit_entry, name="lore-edit"),
+    path("lore/<str:slug>/delete/", editing.delete_entry, name="lore-delete"),
+    path("lore/<str:slug>/versions/", history.entry_history, name="lore-versions"),
+    path("npcs/<str:slug>/", things.person_page, name="npc"),
+    path("npcs/<str:slug>/edit/", editing.edit_person, name="npc-edit"),
+    path("npcs/<str:slug>/delete/", editing.delete_person, name="npc-delete"),
+    path("npcs/<str:slug>/versions/", history.person_history, name="npc-versions"),
+    path("entities/<str:slug>/", things.entity_page, name="entity"),
+    path("entities/<str:slug>/relations/", relations.add, name="relation-add"),
+    path("entities/<str:slug>/relations/<uuid:fact>/", relations.change, name="relation"),
+    path("relations/names/", relations.names, name="relation-names"),
+    path("reveals/", relations.reveal_part, name="reveal"),
+    path("reveals/<uuid:entry>/undo/", relations.undo, name="reveal-undo"),
+]

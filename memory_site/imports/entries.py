@@ -1,0 +1,111 @@
+"""Write the drafts of lore entries in batches, and keep what they replace."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.db import transaction
+
+from knowledge.importers.drafts import ImportProblem, LoreDraft
+from knowledge.importers.files import line_of
+from knowledge.models import Lore
+from knowledge.schemas import LoreIn
+from knowledge.upsert import make_kind, upsert_lore_batch
+from memory_site.imports.options import ImportOptions
+from memory_site.imports.report import WriteReport
+from memory_site.imports.snapshots import Values, values_of
+from retrieval.errors import Problem
+from worlds.audiences import Audience, Visibility
+from worlds.models import ImportedRow, World
+
+BATCH = 500
+REASON = "import"
+LONGEST_FOLDER = 200
+Key = tuple[str | None, str]
+
+
+@dataclass
+class EntryWriter:
+    """Writes drafts into a world. `rows` are the entries by the `where` of their drafts."""
+
+    world: World
+    options: ImportOptions
+    report: WriteReport
+    author: str = ""
+    rows: dict[str, Lore] = field(default_factory=dict)
+    stored: set[Key] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        keys = Lore.objects.filter(world=self.world).values_list("campaign__slug", "slug")
+        self.stored = set(keys)
+
+    def write(self, drafts: Sequence[LoreDraft]) -> None:
+        """Write a batch. If it is refused, each of it is written alone, to name the bad one."""
+        drafts = [self._with_defaults(draft) for draft in self._not_skipped(drafts)]
+        for kind in {each.entry.custom_kind for each in drafts if each.entry.custom_kind}:
+            make_kind(self.world, kind)
+        before = self._values_before(drafts)
+        try:
+            with transaction.atomic():
+                self._write(drafts, before)
+        except Problem:
+            for draft in drafts:
+                try:
+                    with transaction.atomic():
+                        self._write([draft], before)
+                except Problem as problem:
+                    line = line_of(problem) or draft.body_line
+                    fault = ImportProblem(draft.file, problem.detail, line)
+                    self.report.problems.append(fault)
+
+    def _write(self, drafts: Sequence[LoreDraft], before: dict[Key, Values]) -> None:
+        entries = [draft.entry for draft in drafts]
+        results = upsert_lore_batch(self.world, entries, author=self.author, reason=REASON)
+        for draft, (row, outcome) in zip(drafts, results, strict=True):
+            self.rows[draft.where] = row
+            self.report.add(
+                "lore",
+                row,
+                outcome,
+                name=row.title,
+                source=draft.where,
+                before=before.get(key_of(draft)) if outcome == "changed" else None,
+                after=values_of("lore", row) if outcome != "unchanged" else None,
+            )
+
+    def _not_skipped(self, drafts: Sequence[LoreDraft]) -> Iterator[LoreDraft]:
+        for draft in drafts:
+            if self.options.existing == "skip" and key_of(draft) in self.stored:
+                skipped = ImportedRow.Outcome.SKIPPED
+                self.report.add("lore", None, skipped, name=draft.entry.title, source=draft.where)
+            else:
+                yield draft
+
+    def _values_before(self, drafts: Sequence[LoreDraft]) -> dict[Key, Values]:
+        slugs = [key[1] for draft in drafts if (key := key_of(draft)) in self.stored]
+        rows = Lore.objects.filter(world=self.world, slug__in=slugs).select_related("campaign")
+        return {
+            (row.campaign.slug if row.campaign else None, row.slug): values_of("lore", row)
+            for row in rows
+        }
+
+    def _with_defaults(self, draft: LoreDraft) -> LoreDraft:
+        """Set audience and status of a new entry. Importing a stored entry again changes
+        neither."""
+        defaults: dict[str, Any] = {}
+        if key_of(draft) not in self.stored:
+            audience = Audience.parse(self.options.visibility)
+            defaults["status"] = self.options.status
+            defaults["visibility"] = Visibility.GM
+            if not draft.private and audience.kind == "public":
+                defaults["visibility"] = Visibility.PUBLIC
+            elif not draft.private and audience.kind == "party":
+                defaults |= {"visibility": Visibility.REVEALED, "known_to": [str(audience)]}
+        if draft.folder:
+            defaults["folder"] = draft.folder[:LONGEST_FOLDER].rstrip("/")
+        fields = draft.entry.model_dump(exclude_unset=True)
+        return replace(draft, entry=LoreIn.model_validate({**defaults, **fields}))
+
+
+def key_of(draft: LoreDraft) -> Key:
+    return draft.entry.campaign, draft.entry.slug or ""

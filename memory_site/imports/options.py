@@ -1,0 +1,29 @@
+"""How an import is to be carried out, as its page asks; stored with the run."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from knowledge.importers.field_map import ImportMapping
+
+
+class ImportOptions(BaseModel):
+    """`visibility` of new entries: `gm`, `public` or `party:<slug>`; what the source calls private
+    stays the GM's. `existing`: entries that the world has already. `bad_files`: leave them out, or
+    import nothing if there is one. `language` is that of the messages."""
+
+    format: str = ""
+    kinds: dict[str, str] = {}
+    callouts: dict[str, str] = {}
+    fields: dict[str, str] = {}
+    status: Literal["draft", "published"] = "draft"
+    visibility: str = Field("gm", max_length=130)
+    existing: Literal["update", "skip"] = "update"
+    bad_files: Literal["skip", "refuse"] = "skip"
+    people: bool = True
+    pictures: bool = True
+    language: str = "en"
+
+    @property
+    def mapping(self) -> ImportMapping:
+        return ImportMapping(self.kinds, self.callouts, self.fields)

@@ -1,0 +1,247 @@
+"""Relations of an import: names become entries of the import or of the world, words become
+relations of the graph, and an attitude toward a party becomes a disposition."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from knowledge.graph.models import GraphEdge, GraphNode, NodeKind, SourceKind
+from knowledge.graph.relations import Relations
+from knowledge.graph.schemas import EdgeFact, FactOutcome, GraphFact, NodeFact
+from knowledge.graph.upsert import MAX_BATCH, upsert_facts
+from knowledge.importers.drafts import LoreDraft, RelationDraft
+from knowledge.models import Lore
+from memory_site.imports.relation_words import FALLBACK, NODE_KINDS, relation_for
+from memory_site.imports.report import WriteReport
+from memory_site.imports.snapshots import values_of
+from npcs.dispositions import correct
+from npcs.models import NPC, DispositionChange
+from retrieval.errors import Problem
+from retrieval.text import fold_name
+from worlds.audiences import Visibility
+from worlds.models import ImportedRow, Party, World
+
+LONGEST_LABEL = 80
+MADE_BY = "import"
+
+
+class EntryNames:
+    """The canon entries that names stand for. A title counts before an alias; a name of several is
+    no name."""
+
+    def __init__(self, entries: Iterable[Lore]) -> None:
+        self.by_title: dict[str, set[UUID]] = defaultdict(set)
+        self.by_alias: dict[str, set[UUID]] = defaultdict(set)
+        self.entries: dict[UUID, Lore] = {}
+        for entry in entries:
+            if entry.campaign_id is None:
+                self.entries[entry.pk] = entry
+                self.by_title[fold_name(entry.title)].add(entry.pk)
+                for name in (entry.slug, *entry.aliases):
+                    self.by_alias[fold_name(name)].add(entry.pk)
+
+    def find(self, name: str) -> Lore | None:
+        key = fold_name(name)
+        for names in (self.by_title, self.by_alias):
+            if len(matches := names.get(key, set())) == 1:
+                return self.entries[next(iter(matches))]
+        return None
+
+
+@dataclass(frozen=True)
+class PlannedEdge:
+    draft: LoreDraft
+    relation: RelationDraft
+    src: Lore
+    dst: Lore
+
+
+@dataclass
+class RelationWriter:
+    """Writes the relations of drafts whose entries are stored: `rows` by the `where` of the draft,
+    `npcs` by the id of their biography."""
+
+    world: World
+    report: WriteReport
+    rows: Mapping[str, Lore]
+    npcs: Mapping[UUID, NPC]
+    nodes: dict[UUID, GraphNode] = field(default_factory=dict)
+
+    def write(self, drafts: Sequence[LoreDraft]) -> None:
+        drafts = [draft for draft in drafts if draft.relations and draft.where in self.rows]
+        if not drafts:
+            return
+        columns = ("slug", "title", "aliases", "kind", "visibility", "known_to", "campaign_id")
+        stored = Lore.objects.filter(world=self.world, campaign=None).only("world_id", *columns)
+        names = EntryNames([*stored])
+        planned = [edge for draft in drafts for edge in self._plan(draft, names)]
+        ends = {entry.pk: entry for edge in planned for entry in (edge.src, edge.dst)}
+        self._make_nodes(ends)
+        self._write_edges(planned)
+        self._write_attitudes(drafts)
+
+    def _plan(self, draft: LoreDraft, names: EntryNames) -> Iterable[PlannedEdge]:
+        src = self.rows[draft.where]
+        for relation in draft.relations:
+            dst = names.find(relation.target)
+            if dst is None:
+                self.report.unknown_links.setdefault(draft.where, []).append(relation.target)
+            elif src.kind not in NODE_KINDS or dst.kind not in NODE_KINDS:
+                message = _("“%(words)s” %(target)s: entries of the kind Custom have no relations.")
+                values = {"words": relation.words, "target": relation.target}
+                self.report.note(draft.where, message % values)
+            elif src.pk != dst.pk:
+                yield PlannedEdge(draft, relation, src, dst)
+
+    def _make_nodes(self, entries: Mapping[UUID, Lore]) -> None:
+        """Find the entity of each entry, by the entry or its slug, or make it."""
+        slugs = {entry.slug for entry in entries.values()}
+        nodes = GraphNode.objects.filter(world=self.world)
+        for node in nodes.filter(lore__in=entries):
+            self.nodes[node.lore_id] = node
+        by_slug = {node.slug: node for node in nodes.filter(slug__in=slugs)}
+        missing = []
+        for entry in entries.values():
+            same = by_slug.get(entry.slug)
+            if entry.pk not in self.nodes:
+                if same and same.kind == NODE_KINDS[entry.kind] and same.lore_id is None:
+                    self.nodes[entry.pk] = same
+                else:
+                    missing.append((entry, _node_fact(entry, slug="" if same else entry.slug)))
+        for at in range(0, len(missing), MAX_BATCH):
+            batch = missing[at : at + MAX_BATCH]
+            facts = [GraphFact(node=fact) for _entry, fact in batch]
+            outcomes = upsert_facts(self.world, facts).nodes
+            made = GraphNode.objects.in_bulk([outcome.id for outcome in outcomes])
+            for (entry, _fact), outcome in zip(batch, outcomes, strict=True):
+                self.nodes[entry.pk] = made[outcome.id]
+                self._report("entity", made[outcome.id], outcome, name=entry.title)
+
+    def _write_edges(self, planned: Sequence[PlannedEdge]) -> None:
+        relations = Relations.load()
+        facts = [(edge, self._edge_fact(edge, relations)) for edge in planned]
+        for at in range(0, len(facts), MAX_BATCH):
+            batch = facts[at : at + MAX_BATCH]
+            try:
+                with transaction.atomic():
+                    self._write_batch(batch)
+            except Problem:
+                for each in batch:
+                    self._write_alone(each)
+
+    def _write_alone(self, each: tuple[PlannedEdge, EdgeFact]) -> None:
+        try:
+            with transaction.atomic():
+                self._write_batch([each])
+        except Problem as problem:
+            self.report.note(each[0].draft.where, problem.detail)
+
+    def _write_batch(self, batch: Sequence[tuple[PlannedEdge, EdgeFact]]) -> None:
+        outcomes = upsert_facts(self.world, [GraphFact(edge=fact) for _edge, fact in batch]).edges
+        rows = GraphEdge.objects.in_bulk([outcome.id for outcome in outcomes])
+        for (edge, _fact), outcome in zip(batch, outcomes, strict=True):
+            name = f"{edge.src.title} – {edge.relation.words} – {edge.dst.title}"
+            self._report("relation", rows[outcome.id], outcome, name=name, draft=edge.draft)
+
+    def _edge_fact(self, edge: PlannedEdge, relations: Relations) -> EdgeFact:
+        src_kind, dst_kind = NODE_KINDS[edge.src.kind], NODE_KINDS[edge.dst.kind]
+        words = " ".join(edge.relation.words.split())[:LONGEST_LABEL]
+        code = relation_for(relations, words, src_kind, dst_kind)
+        # A field such as "location" says no more than the relation that it became.
+        is_plain = bool(edge.relation.source) and code != FALLBACK
+        attitude = edge.relation.attitude
+        is_open = not edge.relation.private and not edge.draft.private
+        open_ends = all(end.visibility == Visibility.PUBLIC for end in (edge.src, edge.dst))
+        return EdgeFact(
+            src=self.nodes[edge.src.pk].pk,
+            dst=self.nodes[edge.dst.pk].pk,
+            relation=code,
+            label="" if is_plain else words,
+            visibility=Visibility.PUBLIC if is_open and open_ends else Visibility.GM,
+            source_kind=SourceKind.IMPORT,
+            source_ref=f"lore:{edge.src.slug}"[:200],
+            source_note="" if attitude is None else _("Attitude: %(n)+d") % {"n": attitude},
+        )
+
+    def _write_attitudes(self, drafts: Sequence[LoreDraft]) -> None:
+        """What an NPC thinks of a party is a disposition. Written once for each relation."""
+        parties = {fold_name(each.name): each for each in Party.objects.filter(world=self.world)}
+        for draft in drafts:
+            npc = self.npcs.get(self.rows[draft.where].pk)
+            for relation in draft.relations if npc else ():
+                party = parties.get(fold_name(relation.target))
+                if party and relation.attitude:
+                    self._write_attitude(draft, npc, party, relation)  # type: ignore[arg-type]
+
+    def _write_attitude(
+        self, draft: LoreDraft, npc: NPC, party: Party, relation: RelationDraft
+    ) -> None:
+        reason = _("Imported: %(words)s") % {"words": relation.words or relation.target}
+        same = DispositionChange.objects.filter(npc=npc, party=party, reason=reason)
+        if same.filter(made_by=MADE_BY, delta=relation.attitude).exists():
+            return
+        change = correct(npc, party, by=relation.attitude or 0, reason=reason, made_by=MADE_BY)
+        name = f"{npc.name} → {party.name}: {relation.attitude:+d}"
+        created = ImportedRow.Outcome.CREATED
+        before = {"change": change.pk}
+        self.report.add("disposition", None, created, name=name, source=draft.where, before=before)
+
+    def _report(
+        self,
+        kind: str,
+        row: Any,
+        outcome: FactOutcome,
+        *,
+        name: str,
+        draft: LoreDraft | None = None,
+    ) -> None:
+        # A fact that changed is a new row beside the old one, which its `replaces` names.
+        was = str(outcome.outcome)
+        before = {"replaces": str(row.replaces_id)} if was == "changed" else None
+        self.report.add(
+            kind,
+            row,
+            was,
+            name=name,
+            source=draft.where if draft else "",
+            before=before,
+            after=values_of(kind, row) if was != "unchanged" else None,
+        )
+
+
+def _node_fact(entry: Lore, *, slug: str) -> NodeFact:
+    return NodeFact(
+        kind=NodeKind(NODE_KINDS[entry.kind]),
+        slug=slug,
+        name=entry.title,
+        aliases=[alias for alias in entry.aliases if alias],
+        lore_id=entry.pk,
+        visibility=Visibility(entry.visibility),
+        known_to=entry.known_to,
+        source_kind=SourceKind.IMPORT,
+        source_ref=f"lore:{entry.slug}"[:200],
+    )
+
+
+def keep_unresolved(
+    drafts: Sequence[LoreDraft], names: EntryNames, known: set[str]
+) -> list[LoreDraft]:
+    """Put the fields whose names nothing has back into `extra`: nothing of a source is lost."""
+    result = []
+    for draft in drafts:
+        kept: dict[str, list[str]] = {}
+        for relation in draft.relations:
+            is_known = fold_name(relation.target) in known or names.find(relation.target)
+            if relation.source and not is_known:
+                kept.setdefault(relation.source, []).append(relation.target)
+        if kept:
+            values = {**draft.entry.model_dump(exclude_unset=True)}
+            values["extra"] = {**draft.entry.extra, **kept}
+            draft = replace(draft, entry=type(draft.entry).model_validate(values))
+        result.append(draft)
+    return result

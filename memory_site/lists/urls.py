@@ -1,0 +1,38 @@
+"""Addresses of the pages for work with many entries; `world` comes from the address above."""
+
+from django.urls import path
+
+from memory_site.lists import (
+    bulk_pages,
+    history_pages,
+    lore_list,
+    proposal_pages,
+    recent,
+    trash_pages,
+)
+
+urlpatterns = [
+    path("lore/", lore_list.lore_list, name="lore"),
+    path("lore/bulk/", bulk_pages.bulk_change, name="lore-bulk"),
+    path("lore/bulk/<uuid:change>/undo/", bulk_pages.undo_bulk, name="lore-bulk-undo"),
+    path("lore/filters/", lore_list.save_filter, name="lore-filter-save"),
+    path("lore/filters/<uuid:saved>/delete/", lore_list.delete_filter, name="lore-filter-delete"),
+    path("lore/<str:slug>/history/", history_pages.history_page, name="lore-history"),
+    path(
+        "lore/<str:slug>/history/<int:version>/restore/",
+        history_pages.restore_version,
+        name="lore-restore-version",
+    ),
+    path("lore/<str:slug>/comments/", history_pages.add_comment, name="lore-comment"),
+    path("comments/<uuid:comment>/resolve/", history_pages.resolve_comment, name="comment-resolve"),
+    path("proposals/<uuid:proposal>/", proposal_pages.proposal_page, name="proposal"),
+    path(
+        "proposals/<uuid:proposal>/decide/", proposal_pages.decide_proposal, name="proposal-decide"
+    ),
+    path("lore/<str:slug>/trash/", trash_pages.trash_entry, name="lore-trash"),
+    path("npcs/<str:slug>/trash/", trash_pages.trash_npc, name="npc-trash"),
+    path("recent/", recent.recent_page, name="recent"),
+    path("drafts/", recent.drafts_page, name="drafts"),
+    path("trash/", trash_pages.trash_page, name="trash"),
+    path("trash/<str:kind>/<uuid:pk>/restore/", trash_pages.restore_row, name="trash-restore"),
+]

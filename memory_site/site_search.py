@@ -1,0 +1,270 @@
+"""Search for people: one question over everything in a world, the best kind of thing first.
+
+Names find things, NPCs, parties and sessions in any script, with inflections and slips; the search
+statement finds lore, rules, episodes and pictures by words and meaning.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from art.models import ArtCard
+from episodes.models import Episode
+from episodes.views import visible_sessions
+from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.labels import fact_sentence
+from knowledge.graph.protocol import View
+from knowledge.presenters import GmHitOut
+from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
+from knowledge.tools import lore_search, rules_lookup
+from npcs.models import NPC
+from retrieval.search import SearchRequest, search
+from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem
+from worlds.callers import Caller
+from worlds.pages import Viewer
+
+MOST_PER_KIND = 8
+CUT_OFF = 0.6
+"""A hit is shown when its score is at least this share of the best one of its kind. Scores of
+different kinds come from different statements, so they are not compared."""
+SHORTEST_WORD = 3
+LONGEST_NAME = 80
+NAMED = 1.0
+"""Score of a row whose name is the whole question; above every score of the search statement."""
+MENTIONED = 0.9
+
+
+@dataclass(frozen=True)
+class SiteHit:
+    """One row of the result page. `text` of a secret is shown when it is opened."""
+
+    title: str
+    url: str
+    score: float
+    note: Any = ""
+    text: str = ""
+    language: str = ""
+    secret: bool = False
+    draft: bool = False
+    replaces: str = ""
+    is_named: bool = False
+
+
+@dataclass(frozen=True)
+class KindOfHits:
+    """The hits of one kind, best first. `relevance` orders the kinds: a name in the question comes
+    before words of it, which come before a meaning."""
+
+    kind: str
+    label: Any
+    hits: list[SiteHit]
+    relevance: float
+
+
+@dataclass
+class SiteResults:
+    """The kinds that have hits, the best first, and the search legs that were not available."""
+
+    kinds: list[KindOfHits] = field(default_factory=list)
+    degraded: set[str] = field(default_factory=set)
+
+
+NAME_MATCHES = ("exact", "alias")
+LABELS = {
+    "npc": _("People"),
+    "thing": _("Lore"),
+    "party": _("Parties"),
+    "session": _("Sessions"),
+    "rule": _("Rules"),
+    "relation": _("Relations"),
+    "episode": _("Episodes"),
+    "art": pgettext_lazy("search results", "Pictures"),
+}
+"""Kinds in the order of those with equal scores."""
+
+Finder = Callable[[Viewer, str, SiteResults], Iterable[SiteHit]]
+
+
+def search_site(viewer: Viewer, question: str) -> SiteResults:
+    """Answer `question` for the viewer's audience and campaign. Raises a `Problem` of the tools."""
+    results = SiteResults()
+    stems = _stems(question)
+    for kind, label in LABELS.items():
+        hits = sorted(FINDERS[kind](viewer, question, results), key=lambda hit: -hit.score)
+        hits = [hit for hit in hits if hit.score >= CUT_OFF * hits[0].score][:MOST_PER_KIND]
+        if hits:
+            relevance = max(_relevance(hit, stems) for hit in hits)
+            results.kinds.append(KindOfHits(kind, label, hits, relevance))
+    results.kinds.sort(key=lambda kind: -kind.relevance)
+    return results
+
+
+def _relevance(hit: SiteHit, stems: set[str]) -> float:
+    """1 and more for a row that the question names, else the share of its words in the hit."""
+    if hit.score >= MENTIONED / 2 and hit.is_named:
+        return 1 + hit.score
+    return len(stems & _stems(f"{hit.title} {hit.text}")) / max(len(stems), 1)
+
+
+def _stems(text: str) -> set[str]:
+    words = (word.lower() for word in WORD.findall(text))
+    return {light_stem(word) for word in words if len(word) >= SHORTEST_WORD or has_hangul(word)}
+
+
+# --- by name
+
+
+def find_npcs(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
+    npcs = NPC.objects.in_world(viewer.world).visible_to(viewer.audience)
+    for npc, score in _named_rows(npcs, "name", question):
+        url = reverse("npc", args=[viewer.world.slug, npc.slug])
+        text, language = npc.summary, npc.language
+        yield SiteHit(npc.name, url, score, npc.role, text, language, is_named=True)
+
+
+def find_parties(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
+    index = NameIndex(KnownName(party, party.name, ()) for party in viewer.parties)
+    for party, score in _matches(index, question):
+        url = reverse("party", args=[viewer.world.slug, party.slug])
+        yield SiteHit(party.name, url, score, party.campaign.name, is_named=True)
+
+
+def find_sessions(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
+    rows = [session for session in visible_sessions(viewer) if session.title]
+    index = NameIndex(KnownName(session, session.title, ()) for session in rows)
+    for session, score in _matches(index, question):
+        url = reverse("session", args=[viewer.world.slug, session.external_id])
+        yield SiteHit(session.title, url, score, session.in_world_label, is_named=True)
+
+
+def find_relations(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
+    """The facts between the entities that the question names; for one entity its own facts."""
+    linker = EntityLinker.for_texts(viewer.world, [question], viewer.audience)
+    nodes = linker.mentioned_nodes(question)
+    if not nodes:
+        return
+    facts = View(viewer.world, viewer.audience).facts()
+    one_end = Q(src__in=nodes) | Q(dst__in=nodes)
+    ends = Q(src__in=nodes, dst__in=nodes) if len(nodes) > 1 else one_end
+    page = reverse("graph", args=[viewer.world.slug])
+    score = MENTIONED if len(nodes) > 1 else MENTIONED / 2
+    for fact in facts.filter(ends).order_by("-confidence", "pk")[:MOST_PER_KIND]:
+        url = f"{page}?around={fact.src.slug}"
+        yield SiteHit(fact_sentence(fact), url, score, fact.source_note, is_named=len(nodes) > 1)
+
+
+def _named_rows(rows: Any, column: str, question: str) -> Iterable[tuple[Any, float]]:
+    """Rows that the question names by `column` or an alias, with a score."""
+    names = rows.values_list("pk", column, "aliases")
+    matches = dict(_matches(NameIndex(KnownName(*row) for row in names), question))
+    rows_by_id = rows.in_bulk(list(matches))
+    return [(rows_by_id[pk], score) for pk, score in matches.items() if pk in rows_by_id]
+
+
+def _matches(index: NameIndex, question: str) -> list[tuple[Any, float]]:
+    """The keys that the question is the name of, else those it mentions."""
+    text = question[:LONGEST_NAME]
+    whole = [(match.key, NAMED * match.score) for match in index.find(text)]
+    if whole:
+        return whole
+    mentions = [mention.matches for mention in index.mentions(question)]
+    return list({match.key: MENTIONED * match.score for each in mentions for match in each}.items())
+
+
+# --- by words and meaning
+
+
+def find_things(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
+    """Published entries, and for those who may write the drafts as well."""
+    caller = Caller(viewer.world, viewer.audience, viewer.campaign)
+    filters = [LoreFilters(), LoreFilters(status="draft")] if viewer.is_gm else [LoreFilters()]
+    for each in filters:
+        asked = LoreQuestion(query=question, k=MOST_PER_KIND, filters=each)
+        answer = lore_search(asked, caller)
+        results.degraded |= set(answer.degraded)
+        for hit in answer.hits:
+            url = reverse("lore-entry", args=[viewer.world.slug, hit.id])
+            yield SiteHit(
+                hit.title,
+                url,
+                hit.score,
+                note=hit.in_world_label,
+                text=hit.text,
+                language=hit.language,
+                secret=isinstance(hit, GmHitOut) and hit.secret,
+                draft=each.status == "draft",
+                is_named=hit.match in NAME_MATCHES,
+            )
+
+
+def find_rules(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
+    caller = Caller(viewer.world, viewer.audience, viewer.campaign)
+    answer = rules_lookup(RulesQuestion(term=question, k=MOST_PER_KIND), caller)
+    results.degraded |= set(answer.degraded)
+    for hit in answer.hits:
+        url = reverse("rule", args=[viewer.world.slug, hit.id])
+        source = " · ".join(filter(None, (hit.source.document, hit.source.licence)))
+        text, language, replaces = hit.text, hit.language, hit.overrides or ""
+        named = hit.match in NAME_MATCHES
+        score = hit.score
+        yield SiteHit(
+            hit.title, url, score, source, text, language, replaces=replaces, is_named=named
+        )
+
+
+def find_episodes(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
+    rows = Episode.objects.in_world(viewer.world).visible_to(viewer.audience).not_retracted()
+    for episode, score in _search(viewer, rows, rows.with_source(), question, results):
+        url = reverse("episode", args=[viewer.world.slug, episode.external_id])
+        scene = episode.scene.title if episode.scene else ""
+        title = scene or episode.place or episode.external_id
+        note = episode.in_world_label
+        yield SiteHit(title, url, score, note, episode.text, episode.language)
+
+
+def find_art(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
+    rows = ArtCard.objects.in_world(viewer.world).visible_to(viewer.audience)
+    shown = rows if viewer.is_gm else rows.suggestable()
+    for card, score in _search(
+        viewer, shown, rows.select_related("picture", "scene"), question, results
+    ):
+        uploaded = card.picture and reverse("picture", args=[viewer.world.slug, card.picture.pk])
+        # Prompt and people may show what players do not know, so only a game master reads them.
+        people = ", ".join(card.entities) if viewer.is_gm else ""
+        title = people or (str(card.scene) if card.scene else gettext("Picture"))
+        text = card.prompt_text if viewer.is_gm else ""
+        yield SiteHit(title, uploaded or card.cdn_url, score, text=text)
+
+
+def _search(
+    viewer: Viewer, rows: Any, full: Any, question: str, results: SiteResults
+) -> list[tuple[Any, float]]:
+    """Search passages that are rows themselves; return the rows of `full` with their scores."""
+    request = SearchRequest(
+        query=question,
+        scopes=[str(viewer.world.pk)],
+        hidden=viewer.is_gm,
+        limit=MOST_PER_KIND,
+        language=viewer.world.language,
+    )
+    answer = search(rows, request)
+    results.degraded |= set(answer.degraded)
+    by_id = full.in_bulk([hit.id for hit in answer.hits])
+    return [(by_id[hit.id], hit.score) for hit in answer.hits if hit.id in by_id]
+
+
+FINDERS: dict[str, Finder] = {
+    "npc": find_npcs,
+    "thing": find_things,
+    "party": find_parties,
+    "session": find_sessions,
+    "rule": find_rules,
+    "relation": find_relations,
+    "episode": find_episodes,
+    "art": find_art,
+}

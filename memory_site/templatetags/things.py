@@ -1,0 +1,48 @@
+"""Template words for the pages of things."""
+
+from typing import Any
+
+from django import template
+from django.urls import reverse
+
+from knowledge.graph.models import GraphNode
+from memory_site.editor.things import Thing
+from worlds.models import World
+
+register = template.Library()
+
+
+@register.filter
+def address(thing: Thing, page: str) -> str:
+    """The address of the thing's page `edit`, `versions` or `delete`."""
+    return thing.address(page)
+
+
+@register.filter
+def entity_address(node: GraphNode, world: World) -> str:
+    """The page of an entity: that of its NPC or its entry, else its surroundings in the graph."""
+    return reverse("entity", args=[world.slug, node.slug])
+
+
+@register.filter
+def audience_name(audience: str, names: dict[str, str]) -> str:
+    return (names or {}).get(audience, audience)
+
+
+@register.filter
+def plain_number(number: Any) -> str:
+    """A number as a form's input takes it, in every language; nothing for None."""
+    return "" if number in (None, "") else f"{float(number):.15g}"
+
+
+LONGEST_SAME = 240
+"""Characters shown of a text that did not change, between two changes."""
+
+
+@register.filter
+def truncatewords_middle(text: str) -> str:
+    """Leave out the middle of a long text that did not change."""
+    if len(text) <= LONGEST_SAME:
+        return text
+    half = LONGEST_SAME // 2
+    return f"{text[:half].rstrip()} … {text[-half:].lstrip()}"

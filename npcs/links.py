@@ -1,0 +1,143 @@
+"""What NPCs do for links: their names, and links in their texts and secrets."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from simple_history.utils import update_change_reason
+
+from knowledge.link_models import Link
+from knowledge.links.excerpts import excerpt, first_sentence
+from knowledge.links.sources import change_strings, with_alias
+from knowledge.mentions.kinds import LinkedThing, NamedThing, SourceText, TextPart
+from knowledge.mentions.names import folded
+from knowledge.mentions.store import resolve_again, save_links_of
+from npcs.models import NPC, Secret
+from worlds.audiences import Audience
+from worlds.models import World
+
+PRIVATE_TEXTS = ("voice", "goals", "play_now", "milestones")
+"""Texts of the profile that only game masters read."""
+
+
+class NPCLinks:
+    kind = "npc"
+    has_names = True
+
+    def _rows(self, world: World, audience: Audience) -> Any:
+        return NPC.objects.in_world(world).visible_to(audience)
+
+    def named_things(
+        self,
+        world: World,
+        audience: Audience,
+        *,
+        keys: Collection[str],
+        slugs: Collection[str],
+    ) -> Iterator[NamedThing]:
+        columns = ("pk", "slug", "name", "aliases", "biography")
+        for pk, slug, name, aliases, biography in self._rows(world, audience).values_list(*columns):
+            yield NamedThing(pk, self.kind, slug, name, aliases, biography or pk)
+
+    def things(
+        self, world: World, audience: Audience, ids: Collection[UUID]
+    ) -> Iterator[LinkedThing]:
+        for npc in self._rows(world, audience).filter(pk__in=ids):
+            yield self._thing(npc)
+
+    def find(self, world: World, audience: Audience, slug: str) -> LinkedThing | None:
+        npc = self._rows(world, audience).filter(slug=slug).first()
+        return self._thing(npc) if npc else None
+
+    def _thing(self, npc: NPC) -> LinkedThing:
+        return LinkedThing(
+            npc.pk,
+            self.kind,
+            npc.slug,
+            npc.name,
+            npc.role or str(NPC._meta.verbose_name),
+            first_sentence(npc.summary),
+            npc.language,
+            npc.visibility,
+        )
+
+    def visible(self, links: QuerySet[Link], world: World, audience: Audience) -> QuerySet[Link]:
+        npcs = self._rows(world, audience)
+        links = links.filter(source_kind=self.kind, source_id__in=npcs.values("pk"))
+        if audience.is_gm:
+            return links
+        secrets = Secret.objects.filter(world=world).visible_to(audience)
+        return links.filter(Q(secret=False) | Q(part__in=secrets.values("pk")))
+
+    def excerpts(self, links: Sequence[Link], audience: Audience) -> dict[int, str]:
+        secrets = Secret.objects.filter(pk__in={link.part for link in links if link.part})
+        texts = dict(secrets.visible_to(audience).values_list("pk", "text"))
+        npcs = NPC.objects.filter(pk__in={link.source_id for link in links}).visible_to(audience)
+        summaries = dict(npcs.values_list("pk", "summary"))
+        return {
+            link.pk: excerpt(
+                texts.get(link.part, "") if link.part else summaries.get(link.source_id, ""),
+                link.raw,
+            )
+            for link in links
+        }
+
+    def texts(self, world: World, ids: Collection[UUID] | None = None) -> Iterator[SourceText]:
+        rows = NPC.objects.filter(world=world, **({} if ids is None else {"pk__in": ids}))
+        for npc in rows:
+            yield SourceText(npc.pk, "summary", npc.summary)
+            for name in PRIVATE_TEXTS:
+                for text in texts_in(getattr(npc, name)):
+                    yield SourceText(npc.pk, name, text, hidden=True)
+        for secret in Secret.objects.filter(npc__in=rows):
+            part = TextPart(secret.pk, secret.text, secret=False)
+            yield SourceText(secret.npc_id, "secrets", secret.text, hidden=True, parts=[part])
+
+    def rewrite(
+        self, world: World, ids: Collection[UUID], change: Callable[[str], str], *, reason: str
+    ) -> int:
+        count = 0
+        for npc in NPC.objects.select_for_update().filter(world=world, pk__in=ids):
+            before = {name: getattr(npc, name) for name in ("summary", *PRIVATE_TEXTS)}
+            after = {name: change_strings(value, change) for name, value in before.items()}
+            secrets = [secret for secret in npc.secrets.all() if change(secret.text) != secret.text]
+            for secret in secrets:
+                secret.text = change(secret.text)
+                secret.save()
+            if before != after or secrets:
+                save_version(npc, after, reason)
+                count += 1
+        return count
+
+    def rename(self, world: World, ids: Collection[UUID], *, old: str, new: str) -> None:
+        for npc in NPC.objects.select_for_update().filter(world=world, pk__in=ids):
+            if folded(npc.name) == folded(old):
+                aliases = with_alias(npc.aliases, npc.name, new)
+                save_version(npc, {"name": new, "aliases": aliases}, f"{old} → {new}")
+
+
+def follow_npcs(npcs: Sequence[NPC]) -> None:
+    """Write the links of NPCs of one world, and resolve those that name them."""
+    if npcs:
+        world, ids = npcs[0].world, [npc.pk for npc in npcs]
+        save_links_of(world, NPCLinks.kind, ids)
+        names = [name for npc in npcs for name in (npc.name, npc.slug, *npc.aliases)]
+        resolve_again(world, ids, names)
+
+
+def save_version(npc: NPC, values: dict[str, Any], reason: str) -> None:
+    for name, value in values.items():
+        setattr(npc, name, value)
+    npc.version += 1
+    npc.save()
+    update_change_reason(npc, reason[:100])
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Return every text in a field: a text, a list of texts, or of objects with texts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(each)

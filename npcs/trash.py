@@ -1,0 +1,84 @@
+"""Move NPCs to the trash, and restore them with their entities. Their secrets, dispositions and
+ledger stay where they are and are hidden with them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from simple_history.utils import bulk_update_with_history
+
+from knowledge.graph.models import GraphNode, NodeKind
+from knowledge.graph.trash import hide_node, show_node
+from knowledge.graph.upsert import lock_graph
+from knowledge.mentions.store import forget_sources, resolve_again
+from npcs.dispositions import recompute_all_parties
+from npcs.links import follow_npcs
+from npcs.models import NPC
+from retrieval.errors import Conflict
+from worlds.models import World
+from worlds.trash import TRASH_FIELDS
+
+
+@transaction.atomic
+def trash_npcs(npcs: Sequence[NPC], *, by: str) -> int:
+    """Move live NPCs of one world to the trash; return how many."""
+    world = npcs[0].world if npcs else None
+    if world is None:
+        return 0
+    lock_graph(world)
+    ids = [npc.pk for npc in npcs]
+    rows = list(NPC.objects.select_for_update().filter(pk__in=ids, world=world))
+    if not rows:
+        return 0
+    nodes = GraphNode.objects.believed_now().filter(
+        world=world, kind=NodeKind.CHARACTER, slug__in=[npc.slug for npc in rows]
+    )
+    records = {node.slug: hide_node(node) for node in nodes}
+    now = timezone.now()
+    for npc in rows:
+        npc.deleted_at, npc.deleted_by = now, by[:150]
+        npc.trash_data = {"nodes": [records[npc.slug]] if npc.slug in records else []}
+    _write(rows, by=by, reason="moved to the trash")
+    forget_sources("npc", ids)
+    resolve_again(world, ids)
+    return len(rows)
+
+
+def restore_npcs(npcs: Sequence[NPC], *, by: str) -> int:
+    """Bring NPCs of one world back from the trash; return how many. Raises `Conflict` when
+    another NPC has the slug now: reveals and episodes name NPCs by it."""
+    world = npcs[0].world if npcs else None
+    if world is None:
+        return 0
+    with transaction.atomic():
+        lock_graph(world)
+        rows = NPC.with_trash.select_for_update().filter(pk__in=[npc.pk for npc in npcs])
+        trashed = list(rows.filter(world=world).exclude(deleted_at=None))
+        slugs = [npc.slug for npc in trashed]
+        live = NPC.objects.filter(world=world, slug__in=slugs)
+        if taken := live.values_list("slug", flat=True).first():
+            raise Conflict(f"Another NPC has the id {taken} now: change or delete that one first.")
+        if len(set(slugs)) < len(slugs):
+            raise Conflict("Two of these NPCs have the same id: restore one of them.")
+        for npc in trashed:
+            for record in npc.trash_data.get("nodes", []):
+                show_node(record)
+            npc.deleted_at, npc.deleted_by, npc.trash_data = None, "", {}
+        _write(trashed, by=by, reason="restored from the trash")
+        follow_npcs(trashed)
+    # Episodes may have been retracted meanwhile. Outside the transaction: one party at a time.
+    for npc in trashed:
+        recompute_all_parties(npc)
+    return len(trashed)
+
+
+def _write(rows: list[NPC], *, by: str, reason: str) -> None:
+    note = f"{reason} by {by}"[:100]
+    bulk_update_with_history(
+        rows, NPC, list(TRASH_FIELDS), manager=NPC.with_trash, default_change_reason=note
+    )
+
+
+def trashed_npcs(world: World) -> Any:
+    return NPC.with_trash.filter(world=world).exclude(deleted_at=None).order_by("-deleted_at")

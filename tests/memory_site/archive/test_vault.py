@@ -1,0 +1,117 @@
+"""A world as a vault: what Obsidian needs, only what the audience may know, and back again."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from knowledge.models import Lore
+from knowledge.schemas import LoreIn
+from knowledge.upsert import upsert_lore
+from memory_site.archive.vault import write_vault
+from memory_site.imports.direct import import_path
+from memory_site.imports.options import ImportOptions
+from npcs.models import NPC, Secret
+from tests import cast
+from worlds.audiences import GM, Audience
+from worlds.models import World
+
+pytestmark = pytest.mark.django_db
+TEXT = """The bell of [[Carrow Ford|the ford]].
+
+:::secret party:lanternbearers
+It is cracked.
+:::
+
+:::secret
+It is hollow.
+:::
+"""
+
+
+@pytest.fixture
+def written(world: World, lanternbearers: Any) -> World:
+    for title, kind, folder, text in (
+        ("The Bell", "item", "North/Relics", TEXT),
+        ("Carrow Ford", "place", "North", "See [[Ведьма]] and [[The Bell]]."),
+        ("Ведьма", "biography", "", "Кто она? [[까마귀]]"),
+        ("까마귀: 새", "custom", "동물", "🐦"),
+    ):
+        upsert_lore(
+            world,
+            LoreIn(
+                title=title,
+                kind=kind,
+                folder=folder,
+                body=text,
+                status="published",
+                visibility="public",
+                tags=["old"],
+                aliases=["까마귀"] if "새" in title else [],
+            ),
+        )
+    upsert_lore(
+        world,
+        LoreIn(title="The Traitor", body="Nobody knows.", status="published", visibility="gm"),
+    )
+    return world
+
+
+def notes(path: Path) -> dict[str, str]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_a_game_master_gets_folders_links_and_secrets(written: World, tmp_path: Path) -> None:
+    write_vault(written, tmp_path / "vault.zip", audience=GM)
+    files = notes(tmp_path / "vault.zip")
+    bell = files["North/Relics/The Bell.md"]
+    assert "[[Carrow Ford|the ford]]" in bell
+    assert "> [!secret] party:lanternbearers\n> It is cracked." in bell
+    assert "> [!secret]\n> It is hollow." in bell
+    assert "status: published" in bell
+    # A colon is not allowed in a file name, and an alias leads nowhere by itself.
+    assert "[[까마귀 새|까마귀]]" in files["Ведьма.md"]
+    assert "The Traitor.md" in files
+
+
+def test_a_party_gets_what_it_may_know(written: World, lanternbearers: Any, tmp_path: Path) -> None:
+    audience = Audience("party", "lanternbearers")
+    lines = {"audience": audience, "campaign": lanternbearers.campaign}
+    write_vault(written, tmp_path / "vault.zip", **lines)
+    everything = "\n".join(notes(tmp_path / "vault.zip").values())
+    assert "It is cracked." in everything
+    for hidden in ("hollow", "Traitor", "Nobody knows", "visibility", "revealed_to", "[!secret]"):
+        assert hidden not in everything
+
+
+def test_people_are_notes_with_their_fields(written: World, mira: NPC, tmp_path: Path) -> None:
+    NPC.objects.filter(pk=mira.pk).update(role="Ferrier", goals=["Cross, once more"])
+    Secret.objects.create(world=written, npc=mira, text="She owes the river.")
+    write_vault(written, tmp_path / "vault.zip", audience=GM)
+    note = notes(tmp_path / "vault.zip")["People/Mira Voss.md"]
+    assert "role: Ferrier" in note
+    assert "- Cross, once more" in note
+    assert "> [!secret]\n> She owes the river." in note
+
+
+def test_the_importer_makes_the_same_entries_of_it(written: World, tmp_path: Path) -> None:
+    write_vault(written, tmp_path / "vault.zip", audience=GM)
+    other = cast.create_world(slug="other", name="Other")
+    party = cast.create_campaign(other)
+    cast.create_party(party)
+    import_path(other, tmp_path / "vault.zip", ImportOptions())
+
+    def entries(world: World) -> dict[str, Any]:
+        return {
+            row.title: (row.kind, row.folder, row.tags, row.aliases, row.body.split())
+            for row in Lore.objects.filter(world=world)
+        }
+
+    before, after = entries(written), entries(other)
+    assert before.keys() == after.keys()
+    assert after["The Bell"] == before["The Bell"]
+    assert after["Carrow Ford"] == before["Carrow Ford"]
+    for title in before:
+        assert after[title][:3] == before[title][:3]

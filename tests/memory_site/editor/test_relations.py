@@ -1,0 +1,141 @@
+"""Relations and reveals on the page of a thing."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from knowledge.entry_store import save_entry
+from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.models import Lore, LorePassage
+from worlds.models import Party, World
+
+W = "/w/ferrymark"
+
+
+@pytest.fixture
+def mira_node(world: World) -> GraphNode:
+    names = {"name": "Mira Voss", "aliases": ["Мира Восс"], "visibility": "public"}
+    return GraphNode.objects.create(world=world, kind="Character", slug="mira-voss", **names)
+
+
+@pytest.fixture
+def quay(world: World) -> GraphNode:
+    entry = Lore(world=world, slug="the-quay", title="The Quay", kind="place")
+    entry.status, entry.visibility = "published", "public"
+    entry.body = "Wet.\n\n:::secret\nThe tunnel.\n:::"
+    save_entry(entry)
+    return GraphNode.objects.create(
+        world=world,
+        kind="Location",
+        slug="the-quay",
+        name="The Quay",
+        lore=entry,
+        visibility="public",
+    )
+
+
+def add(client: Client, node: GraphNode, **fields: str) -> Any:
+    return client.post(f"{W}/entities/{node.slug}/relations/", fields, follow=True)
+
+
+def test_a_relation_is_added_in_words_by_any_name(
+    master: Client, mira_node: GraphNode, quay: GraphNode
+) -> None:
+    add(master, quay, words="is in", other="мира восс", direction="from")
+    fact = GraphEdge.objects.get()
+    assert (fact.src, fact.relation_id, fact.dst) == (mira_node, "LOCATED_IN", quay)
+    assert (fact.edited_by, fact.visibility) == ("anna", "gm")
+    assert "is in" in master.get(f"{W}/lore/the-quay/").content.decode()
+
+
+def test_words_of_ones_own_are_kept(master: Client, mira_node: GraphNode, quay: GraphNode) -> None:
+    add(master, mira_node, words="was born at", other="The Quay")
+    fact = GraphEdge.objects.get()
+    assert (fact.relation_id, fact.label) == ("RELATES_TO", "was born at")
+
+
+def test_kinds_that_do_not_fit_are_refused_with_words_that_do(
+    master: Client, mira_node: GraphNode, quay: GraphNode
+) -> None:
+    page = add(master, mira_node, words="is an enemy of", other="The Quay").content.decode()
+    assert "does not fit" in page
+    assert "is in" in page
+    assert 'value="is an enemy of"' in page
+    assert not GraphEdge.objects.exists()
+
+
+@pytest.mark.parametrize("other", ["", "Nobody At All", "Mira Voss", "a\0b", "x" * 500])
+def test_an_unknown_name_is_refused(master: Client, mira_node: GraphNode, other: str) -> None:
+    response = add(master, mira_node, words="knows", other=other)
+    # A NUL character is refused before any page reads it.
+    assert response.status_code == (422 if "\0" in other else 200)
+    assert not GraphEdge.objects.exists()
+
+
+def test_a_relation_is_corrected_ended_and_retracted(
+    master: Client, mira_node: GraphNode, quay: GraphNode
+) -> None:
+    add(master, mira_node, words="is in", other="The Quay", since="100")
+    now = GraphEdge.objects.believed_now()
+    address = f"{W}/entities/mira-voss/relations/"
+    fields = {"words": "owns", "other": "The Quay", "because": "she bought it", "since": "100"}
+    master.post(f"{address}{now.get().pk}/", fields)
+    assert (now.get().relation_id, now.get().edited_because) == ("OWNED_BY", "she bought it")
+    master.post(f"{address}{now.get().pk}/", {"do": "end", "day": "50"})
+    assert now.get().until is None
+    master.post(f"{address}{now.get().pk}/", {"do": "end", "day": "200"})
+    assert now.get().until == 200
+    master.post(f"{address}{now.get().pk}/", {"do": "retract", "because": "a mistake"})
+    assert not now.exists()
+    assert GraphEdge.objects.count() == 3
+
+
+def test_a_secret_is_revealed_and_hidden_again(
+    master: Client, player: Client, quay: GraphNode, lanternbearers: Party
+) -> None:
+    block = LorePassage.objects.get(secret=True)
+    assert "tunnel" not in player.get(f"{W}/lore/the-quay/").content.decode()
+    fields = {"kind": "lorepassage", "id": str(block.pk), "party": "party:lanternbearers"}
+    assert player.post(f"{W}/reveals/", fields).status_code == 404
+    master.post(f"{W}/reveals/", fields)
+    assert "tunnel" in player.get(f"{W}/lore/the-quay/").content.decode()
+    page = master.get(f"{W}/lore/the-quay/")
+    (entry,) = [entry for part in page.context["parts"] for entry in part.log]
+    master.post(f"{W}/reveals/{entry.pk}/undo/")
+    assert "tunnel" not in player.get(f"{W}/lore/the-quay/").content.decode()
+
+
+def test_hidden_facts_and_entities_are_not_on_a_players_page(
+    master: Client, player: Client, stranger: Client, mira_node: GraphNode, quay: GraphNode
+) -> None:
+    add(master, mira_node, words="is in", other="The Quay")
+    page = player.get(f"{W}/lore/the-quay/").content.decode()
+    assert "Mira Voss" not in page
+    assert "Add a relation" not in page
+    assert player.get(f"{W}/entities/the-quay/").status_code == 302
+    assert player.get(f"{W}/relations/names/", {"q": "m"}).status_code == 404
+    assert stranger.get(f"{W}/lore/the-quay/").status_code == 404
+    assert Client().get(f"{W}/lore/the-quay/").status_code == 302
+
+
+def test_the_number_of_queries_does_not_grow_with_the_relations(
+    master: Client, world: World, quay: GraphNode
+) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            master.get(f"{W}/lore/the-quay/")
+        return len(seen)
+
+    master.get(f"{W}/lore/the-quay/")
+    counts = []
+    for start in (0, 10):
+        for number in range(start, start + 10):
+            node = GraphNode.objects.create(
+                world=world, kind="Item", slug=f"thing-{number}", name=f"Thing {number}"
+            )
+            add(master, node, words="is in", other="The Quay")
+        counts.append(queries())
+    assert counts[0] == counts[1]

@@ -1,0 +1,3 @@
+"""Fixtures of the import tests."""
+
+from tests.knowledge.conftest import write  # noqa: F401

@@ -1,0 +1,364 @@
+"""The pages of an import: upload, mapping, check, import, undo; who may open them; bad uploads."""
+
+import io
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.models import Lore, LorePassage
+from memory_site import tasks
+from npcs.models import NPC
+from worlds.models import ImportedRow, ImportRun, Membership, Party, World
+
+VAULT = {
+    "Places/The Quay.md": "---\naliases: [Low Quay]\n---\n"
+    "Wet. See [[Mira Voss]] and [[Nobody]].\n\n"
+    "> [!secret] Below\n> Mined by [[Mira Voss]].\n",
+    "People/Mira Voss.md": '---\ntype: character\nlocation: "[[The Quay]]"\nmood: grim\n'
+    "---\nA clerk.",
+    "Люди/Ганс.md": "Перевозчик с пристани.",
+    "지역/등대.md": "등대지기가 산다.",
+    "Bad.md": "---\ntitle: x\ntags: [a\n---\nText.",
+}
+
+
+def archive(files: dict[str, str | bytes]) -> SimpleUploadedFile:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, text in files.items():
+            packed.writestr(name, text)
+    return SimpleUploadedFile("vault.zip", content.getvalue())
+
+
+@pytest.fixture
+def anna(world: World) -> Client:
+    user = get_user_model().objects.create_user("anna")
+    Membership.objects.create(user=user, world=world, role="designer")
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+Upload = Callable[..., ImportRun]
+
+
+@pytest.fixture
+def upload(anna: Client, world: World) -> Upload:
+    """Upload files and let the worker read them."""
+
+    def send(*files: SimpleUploadedFile) -> ImportRun:
+        answer = anna.post(reverse("imports", args=[world.slug]), {"files": list(files)})
+        assert answer.status_code == 302, answer.content.decode()
+        run = ImportRun.objects.latest("created_at")
+        tasks.read_import(str(run.pk))
+        run.refresh_from_db()
+        return run
+
+    return send
+
+
+def press(client: Client, run: ImportRun, step: str, **data: Any) -> ImportRun:
+    """Press the button of a step and let the worker do it."""
+    client.post(reverse(f"import-{step}", args=[run.world.slug, run.pk]), data)
+    {"check": tasks.check_import, "write": tasks.write_import, "undo": tasks.undo_import}[step](
+        str(run.pk)
+    )
+    run.refresh_from_db()
+    return run
+
+
+def show(client: Client, run: ImportRun) -> str:
+    answer = client.get(reverse("import-run", args=[run.world.slug, run.pk]))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+KEEP = {"people": "on", "pictures": "on"}
+
+
+class TestAVault:
+    def test_what_was_recognised_is_shown_with_the_fault_of_the_bad_file(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        run = upload(archive(VAULT))
+        page = show(anna, run)
+        assert run.state == "ready"
+        assert "Bad.md:4" in page
+        assert "not YAML" in page
+        assert 'name="kind:folder:places"' in page
+        assert 'name="callout:secret"' in page
+        assert 'name="field:mood"' in page
+        assert not Lore.objects.exists()
+
+    def test_a_check_tells_everything_and_stores_nothing(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        run = press(anna, upload(archive(VAULT)), "check", **KEEP)
+        assert run.state == "checked"
+        assert run.report["written"]["counts"]["lore"] == {"created": 4}
+        assert run.report["written"]["counts"]["npc"] == {"created": 2}
+        assert "Nobody" in show(anna, run)
+        assert not Lore.objects.exists()
+        assert not ImportedRow.objects.exists()
+
+    def test_people_become_npcs_with_entity_and_relation(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        run = press(anna, upload(archive(VAULT)), "check", visibility="public", **KEEP)
+        run = press(anna, run, "write")
+        assert run.state == "done", run.report.get("failure")
+        mira = NPC.objects.get(slug="mira-voss")
+        assert mira.biography is not None
+        assert (mira.biography.kind, mira.visibility) == ("biography", "public")
+        assert mira.biography.extra == {"mood": "grim"}
+        edge = GraphEdge.objects.get()
+        assert (edge.src.name, edge.relation_id, edge.dst.name) == (
+            "Mira Voss",
+            "LOCATED_IN",
+            "The Quay",
+        )
+        assert Lore.objects.get(title="등대").folder == "지역"
+        assert LorePassage.objects.filter(text__contains="Mined", secret=True).exists()
+        assert "Mira Voss" in show(anna, run)
+
+    def test_the_mapping_decides_kind_secret_and_field(
+        self, anna: Client, upload: Upload, lanternbearers: Party
+    ) -> None:
+        chosen = {
+            "kind:folder:люди": "faction",
+            "callout:secret": "party:lanternbearers",
+            "field:mood": "tag",
+            "field:location": "extra",
+            "status": "published",
+        }
+        run = press(anna, upload(archive(VAULT)), "check", **chosen, **KEEP)
+        press(anna, run, "write")
+        assert Lore.objects.get(title="Ганс").kind == "faction"
+        assert ":::secret party:lanternbearers" in Lore.objects.get(title="The Quay").body
+        mira = Lore.objects.get(title="Mira Voss")
+        assert (mira.tags, mira.extra) == (["grim"], {"location": "[[The Quay]]"})
+        assert mira.status == "published"
+
+    def test_one_bad_file_refuses_the_whole_if_the_designer_wants_that(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        run = press(anna, upload(archive(VAULT)), "check", bad_files="refuse")
+        run = press(anna, run, "write")
+        assert run.state == "checked"
+        assert "Bad.md:4" in run.report["failure"]
+        assert not Lore.objects.exists()
+
+    def test_importing_twice_changes_nothing(self, anna: Client, upload: Upload) -> None:
+        for outcome in ("created", "unchanged"):
+            run = press(anna, upload(archive(VAULT)), "check", **KEEP)
+            run = press(anna, run, "write")
+            assert run.report["written"]["counts"]["lore"] == {outcome: 4}
+        assert (NPC.objects.count(), GraphEdge.objects.count()) == (2, 1)
+
+    def test_entries_that_exist_can_be_left_as_they_are(
+        self, anna: Client, upload: Upload, write: Callable[..., Lore]
+    ) -> None:
+        write("The Quay", "Mine.")
+        run = press(anna, upload(archive(VAULT)), "check", existing="skip")
+        run = press(anna, run, "write")
+        assert run.report["written"]["counts"]["lore"] == {"created": 3, "skipped": 1}
+        assert Lore.objects.get(title="The Quay").body == "Mine."
+
+
+class TestUndo:
+    def test_everything_that_an_import_did_is_undone(
+        self, anna: Client, upload: Upload, write: Callable[..., Lore]
+    ) -> None:
+        quay = write("The Quay", "Mine.", aliases=["Quayside"])
+        run = press(anna, press(anna, upload(archive(VAULT)), "check", **KEEP), "write")
+        assert Lore.objects.count() == 4
+        run = press(anna, run, "undo")
+        assert run.state == "undone", run.report.get("failure")
+        quay.refresh_from_db()
+        assert (quay.body, quay.aliases, quay.visibility) == ("Mine.", ["Quayside"], "public")
+        assert Lore.objects.get() == quay
+        assert not NPC.objects.exists()
+        assert not GraphEdge.objects.exists()
+        assert not GraphNode.objects.exists()
+        assert LorePassage.objects.get().text == "Mine."
+
+    def test_what_was_changed_by_hand_stays_until_confirmed(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        run = press(anna, press(anna, upload(archive(VAULT)), "check"), "write")
+        Lore.objects.filter(title="Ганс").update(body="Теперь капитан.")
+        run = press(anna, run, "undo")
+        assert [row[2] for row in run.report["kept"]] == ["Ганс"]
+        assert Lore.objects.get().title == "Ганс"
+        assert "Ганс" in show(anna, run)
+        run = press(anna, run, "undo", also=[row[0] for row in run.report["kept"]])
+        assert not Lore.objects.exists()
+        assert run.report["kept"] == []
+
+    def test_an_undone_import_can_be_imported_again(self, anna: Client, upload: Upload) -> None:
+        run = press(anna, press(anna, upload(archive(VAULT)), "check"), "write")
+        press(anna, run, "undo")
+        again = press(anna, press(anna, upload(archive(VAULT)), "check"), "write")
+        assert again.report["written"]["counts"]["lore"] == {"created": 4}
+
+
+class TestWhoMayImport:
+    def test_players_strangers_and_viewers_as_a_party_get_no_page(
+        self, anna: Client, upload: Upload, lanternbearers: Party
+    ) -> None:
+        run = upload(archive(VAULT))
+        users = get_user_model().objects
+        pat, stranger = users.create_user("pat"), users.create_user("stranger")
+        world = run.world
+        Membership.objects.create(user=pat, world=world, role="player", party=lanternbearers)
+        anna.post(reverse("view-as", args=[world.slug]), {"as": "party:lanternbearers"})
+        clients = [anna]
+        for user in (pat, stranger):
+            clients.append(Client())
+            clients[-1].force_login(user)
+        addresses = [
+            reverse("imports", args=[world.slug]),
+            *(
+                reverse(f"import-{step}", args=[world.slug, run.pk])
+                for step in ("run", "progress", "check", "write", "undo", "delete")
+            ),
+        ]
+        for client in clients:
+            for address in addresses:
+                assert client.post(address).status_code == 404
+        assert Client().get(addresses[0]).status_code == 302
+
+    def test_an_import_of_another_world_is_not_found(
+        self, anna: Client, upload: Upload, world: World
+    ) -> None:
+        run = upload(archive(VAULT))
+        other = World.objects.create(slug="other", name="Other")
+        ImportRun.objects.filter(pk=run.pk).update(world=other)
+        answer = anna.get(reverse("import-run", args=[world.slug, run.pk]))
+        assert answer.status_code == 404
+
+
+class TestBadUploads:
+    def test_no_file_is_a_message(self, anna: Client, world: World) -> None:
+        answer = anna.post(reverse("imports", args=[world.slug]))
+        assert answer.status_code == 400
+        assert "Choose a file" in answer.content.decode()
+
+    def test_a_broken_archive_fails_with_its_name(self, anna: Client, upload: Upload) -> None:
+        content = archive({"a.md": "x"}).read()[:-30]
+        run = upload(SimpleUploadedFile("broken.zip", content))
+        page = show(anna, run)
+        assert run.state in ("failed", "ready")
+        assert "broken.zip" in page
+
+    def test_unsafe_and_huge_members_are_left_out_and_named(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        bomb = "0" * 40_000_000
+        run = upload(archive({"../../etc/x.md": "out", "bomb.md": bomb, "Good.md": "Fine."}))
+        messages = {row[0]: row[2] for row in run.report["reading"]["problems"]["list"]}
+        assert "leads out" in messages["../../etc/x.md"]
+        assert "far more than its size" in messages["bomb.md"]
+        assert run.report["reading"]["entries"] == 1
+
+    def test_links_in_an_archive_are_left_out(self, anna: Client, upload: Upload) -> None:
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w") as packed:
+            link = zipfile.ZipInfo("secret.md")
+            link.external_attr = 0o120777 << 16
+            packed.writestr(link, "/etc/passwd")
+            packed.writestr("Good.md", "Fine.")
+        run = upload(SimpleUploadedFile("links.zip", content.getvalue()))
+        assert run.report["reading"]["entries"] == 1
+        assert "link to another file" in run.report["reading"]["problems"]["list"][0][2]
+
+    def test_other_encodings_are_read_with_a_note(self, anna: Client, upload: Upload) -> None:
+        files = {
+            "ru.md": "Пристань и колокол у реки".encode("cp1251"),
+            "ko.md": "등대지기가 산다 그리고".encode("cp949"),
+            "wide.md": "Wet quay".encode("utf-16"),
+            "west.md": "Café noir".encode("cp1252"),
+        }
+        run = press(anna, upload(archive(files)), "check")
+        press(anna, run, "write")
+        bodies = dict(Lore.objects.values_list("title", "body"))
+        assert bodies == {
+            "ru": "Пристань и колокол у реки",
+            "ko": "등대지기가 산다 그리고",
+            "wide": "Wet quay",
+            "west": "Café noir",
+        }
+        assert run.report["problems"]["notes"] == 4
+
+    def test_html_in_names_and_formulas_are_text(self, anna: Client, upload: Upload) -> None:
+        name = "<script>alert(1)</script>"
+        table = f'title,body\n"{name}","=HYPERLINK(""http://x"")"\n'
+        run = upload(SimpleUploadedFile("t.csv", table.encode()))
+        run = press(anna, press(anna, run, "check"), "write")
+        assert Lore.objects.get().body == '=HYPERLINK("http://x")'
+        assert name not in show(anna, run)
+
+    def test_a_name_that_two_claim_is_reported_and_both_stay(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        files = {
+            "Mira.md": "---\naliases: [The Clerk]\n---\nA.",
+            "Jory.md": "---\naliases: [the clerk]\n---\nB.",
+        }
+        run = press(anna, upload(archive(files)), "check")
+        [(file, _line, message, is_error)] = run.report["problems"]["list"]
+        assert not is_error
+        assert {"Jory.md", "Mira.md"} == {file, *(x for x in files if x in message)}
+
+    def test_a_worker_that_gets_a_message_twice_does_the_step_once(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        run = press(anna, press(anna, upload(archive(VAULT)), "check"), "write")
+        tasks.write_import(str(run.pk))
+        assert ImportedRow.objects.filter(run=run, kind="lore").count() == 4
+
+    def test_an_import_that_breaks_leaves_nothing(
+        self, anna: Client, upload: Upload, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = press(anna, upload(archive(VAULT)), "check")
+
+        def fail(*_args: Any, **_options: Any) -> None:
+            raise RuntimeError("the last file")
+
+        monkeypatch.setattr("memory_site.imports.write.RelationWriter.write", fail)
+        run = press(anna, run, "write")
+        assert run.state == "checked"
+        assert "Nothing was changed" in run.report["failure"]
+        assert not Lore.objects.exists()
+        assert not ImportedRow.objects.exists()
+
+
+def test_several_files_are_one_import(anna: Client, upload: Upload) -> None:
+    run = upload(SimpleUploadedFile("Mira.md", b"A clerk."), SimpleUploadedFile("Quay.md", b"Wet."))
+    assert run.report["reading"]["entries"] == 2
+    assert "Mira.md" in run.file_name
+
+
+def test_the_progress_bar_stops_when_the_step_is_over(anna: Client, upload: Upload) -> None:
+    run = upload(archive(VAULT))
+    address = reverse("import-progress", args=[run.world.slug, run.pk])
+    answer = anna.get(address)
+    assert answer.status_code == 286
+    assert answer["HX-Redirect"] == reverse("import-run", args=[run.world.slug, run.pk])
+    ImportRun.objects.update(state="importing", progress=40)
+    answer = anna.get(address)
+    assert answer.status_code == 200
+    assert "40" in answer.content.decode()
+
+
+def test_an_upload_can_be_thrown_away(anna: Client, upload: Upload) -> None:
+    run = upload(archive(VAULT))
+    anna.post(reverse("import-delete", args=[run.world.slug, run.pk]))
+    assert not ImportRun.objects.exists()

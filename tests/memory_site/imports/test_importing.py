@@ -1,0 +1,371 @@
+"""Importers: all or nothing, twice is once, hidden unless told otherwise; what an export writes
+comes back the same.
+"""
+
+import json
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from knowledge.export import export_json, export_markdown
+from knowledge.graph.models import GraphEdge
+from knowledge.importers.formats import FORMATS
+from knowledge.importers.html import html_to_markdown
+from knowledge.models import Lore, LorePassage
+from memory_site.imports.direct import import_path
+from memory_site.imports.options import ImportOptions
+from memory_site.imports.report import WriteReport
+from npcs.models import NPC
+from retrieval.errors import Invalid
+from worlds.audiences import PUBLIC, Visibility
+from worlds.models import Campaign, World
+
+VAULT = {
+    "Places/The Quay.md": "---\naliases: [Low Quay]\ntags: river\ndate: 2020-01-02\n---\n"
+    "Wet. See [[Mira Voss]] and "
+    "[[The Tower|a tower]]. #trade\n\n%%It floods in the ninth month.%%\n",
+    "People/Mira Voss.md": "---\ntype: character\n---\nShe keeps the ledger of the [[The Quay]].\n",
+    ".obsidian/app.md": "not a note",
+}
+
+
+def import_lore(
+    world: World, path: Path, format: str, *, publish: bool = False, **options: Any
+) -> WriteReport:
+    """Import all of it or nothing, as the command does."""
+    dry_run = options.pop("dry_run", False)
+    status = "published" if publish else "draft"
+    chosen = ImportOptions(format=format, status=status, bad_files="refuse", **options)
+    return import_path(world, path, chosen, dry_run=dry_run)
+
+
+def counts(report: WriteReport) -> dict[str, int]:
+    return report.counts()["lore"]
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    for name, text in VAULT.items():
+        path = tmp_path / "vault" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "vault"
+
+
+def rows(world: World) -> list[dict[str, Any]]:
+    left_out = {
+        "id",
+        "world_id",
+        "campaign_id",
+        "overrides_id",
+        "created_at",
+        "updated_at",
+        "version",
+    }
+    found = Lore.objects.filter(world=world).order_by("campaign__slug", "slug").values()
+    return [{name: value for name, value in row.items() if name not in left_out} for row in found]
+
+
+class TestAVault:
+    def test_notes_become_hidden_drafts_with_their_names_and_tags(
+        self, world: World, vault: Path
+    ) -> None:
+        report = import_lore(world, vault, "obsidian")
+        assert counts(report) == {"created": 2}
+        quay = Lore.objects.get(slug="the-quay")
+        assert (quay.kind, quay.aliases, quay.tags) == ("place", ["Low Quay"], ["river", "trade"])
+        assert (quay.visibility, quay.status, quay.extra) == ("gm", "draft", {"date": "2020-01-02"})
+        assert Lore.objects.get(slug="mira-voss").kind == "biography"
+
+    def test_an_authors_comment_stays_secret_even_when_the_rest_is_made_public(
+        self, world: World, vault: Path
+    ) -> None:
+        import_lore(world, vault, "obsidian", visibility=Visibility.PUBLIC, publish=True)
+        seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
+        assert "Wet" in seen
+        assert "ninth month" not in seen
+        assert LorePassage.objects.filter(text__contains="ninth month", visibility="gm").exists()
+
+    def test_a_comment_with_code_in_it_is_secret_and_code_is_not(
+        self, world: World, vault: Path
+    ) -> None:
+        note = "Dry.\n\n%%A trap:\n```\nroll 1d6\n```\nkills.%%\n\n```\n%%shown%%\n```\n"
+        (vault / "Cellar.md").write_text(note, encoding="utf-8")
+        import_lore(world, vault, "obsidian", visibility=Visibility.PUBLIC, publish=True)
+        passages = LorePassage.objects.visible_to(PUBLIC).filter(lore__slug="cellar")
+        seen = " ".join(passages.values_list("text", flat=True))
+        assert "%%shown%%" in seen
+        assert "trap" not in seen
+        assert "kills" not in seen
+
+    def test_links_without_a_target_are_reported(self, world: World, vault: Path) -> None:
+        assert import_lore(world, vault, "obsidian").unknown_links == {
+            "Places/The Quay.md": ["The Tower"]
+        }
+
+    def test_a_dry_run_reports_and_stores_nothing(self, world: World, vault: Path) -> None:
+        report = import_lore(world, vault, "obsidian", dry_run=True)
+        assert counts(report) == {"created": 2}
+        assert not Lore.objects.exists()
+        assert not LorePassage.objects.exists()
+
+    def test_importing_again_changes_nothing(self, world: World, vault: Path) -> None:
+        import_lore(world, vault, "obsidian")
+        before = list(Lore.objects.values_list("slug", "version", "updated_at"))
+        assert counts(import_lore(world, vault, "obsidian")) == {"unchanged": 2}
+        assert list(Lore.objects.values_list("slug", "version", "updated_at")) == before
+
+    def test_importing_again_keeps_the_audience(self, world: World, vault: Path) -> None:
+        import_lore(world, vault, "obsidian")
+        Lore.objects.update(visibility="public", status="published")
+        (vault / "Places/The Quay.md").write_text("Dry now.", encoding="utf-8")
+        assert counts(import_lore(world, vault, "obsidian")) == {"changed": 1, "unchanged": 1}
+        quay = Lore.objects.get(slug="the-quay")
+        assert (quay.body, quay.visibility, quay.status) == ("Dry now.", "public", "published")
+
+    def test_one_bad_file_stores_nothing_and_is_named(self, world: World, vault: Path) -> None:
+        (vault / "bad.md").write_text("---\na: 1\nb: [\n---\nText.")
+        with pytest.raises(Invalid, match=r"bad\.md:\d: The front matter is not YAML"):
+            import_lore(world, vault, "obsidian")
+        assert not Lore.objects.exists()
+
+
+def import_file(
+    world: World, tmp_path: Path, name: str, content: Any, kind: str, **options: Any
+) -> WriteReport:
+    path = tmp_path / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return import_lore(world, path, kind, **options)
+
+
+def test_world_info_keeps_keys_as_aliases_and_the_rest_in_extra(
+    world: World, tmp_path: Path
+) -> None:
+    book = {
+        "entries": {
+            "0": {
+                "uid": 0,
+                "key": ["bell", "/b.ll/i"],
+                "keysecondary": ["toll"],
+                "comment": "Toll Bell",
+                "content": "It strikes nine.",
+                "constant": True,
+                "disable": False,
+                "order": 100,
+            },
+            "1": {"uid": 1, "key": ["eel"], "comment": "", "content": "Slippery.", "disable": True},
+        }
+    }
+    import_file(world, tmp_path, "book.json", book, "sillytavern", publish=True)
+    bell, eel = Lore.objects.order_by("-slug")
+    assert (bell.title, bell.aliases, bell.body, bell.tags) == (
+        "Toll Bell",
+        ["bell"],
+        "It strikes nine.",
+        ["always-on"],
+    )
+    assert bell.extra == {
+        "patterns": ["/b.ll/i"],
+        "keysecondary": ["toll"],
+        "constant": True,
+        "order": 100,
+    }
+    assert (eel.title, eel.status, bell.status) == ("eel", "draft", "published")
+
+
+def test_a_novelai_lorebook(world: World, tmp_path: Path) -> None:
+    book = {
+        "lorebookVersion": 4,
+        "entries": [
+            {
+                "text": "A clerk.",
+                "displayName": "Mira",
+                "keys": ["Mira"],
+                "enabled": True,
+                "category": "c1",
+            }
+        ],
+        "categories": [{"id": "c1", "name": "Character"}],
+    }
+    import_file(world, tmp_path, "a.lorebook", book, "novelai")
+    assert Lore.objects.values_list("title", "kind", "tags").get() == (
+        "Mira",
+        "biography",
+        ["Character"],
+    )
+
+
+def test_kanka_keeps_private_things_private(world: World, tmp_path: Path) -> None:
+    bell = {
+        "name": "Bell",
+        "entry": "<p>Rings for [character:7|Mira]</p>",
+        "is_private": True,
+        "entity": {"id": 5},
+    }
+    post = {"name": "Debt", "entry": "<b>Owes</b> the guild.", "visibility_id": 2}
+    relation = {"target_id": 5, "relation": "owner", "attitude": -40, "visibility_id": 1}
+    mira = {
+        "name": "Mira",
+        "entry": "A clerk.",
+        "entity": {"id": 7, "posts": [post], "relations": [relation]},
+    }
+    archive = tmp_path / "kanka.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("items/bell.json", json.dumps(bell))
+        file.writestr("characters/mira.json", json.dumps(mira))
+    import_lore(world, archive, "kanka", visibility=Visibility.PUBLIC)
+    assert Lore.objects.values_list("visibility", "kind", "body").get(title="Bell") == (
+        "gm",
+        "item",
+        "Rings for [[Mira]]",
+    )
+    seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
+    assert "clerk" in seen
+    assert "Owes" not in seen
+    assert Lore.objects.get(title="Mira").extra["relations"] == [
+        {"to": "Bell", "relation": "owner", "attitude": -40, "private": False}
+    ]
+
+
+def test_kanka_memberships_and_old_exports_keep_private_things_private(
+    world: World, tmp_path: Path
+) -> None:
+    members = [{"organisation_id": 1, "role": "spy", "is_private": True}, {"organisation_id": 2}]
+    posts = [{"name": "Debt", "entry": "Owes the guild.", "visibility": "admin"}]
+    mira = {
+        "id": 3,
+        "name": "Mira",
+        "entry": "A clerk.",
+        "location_id": 4,
+        "organisation_memberships": [*members, {"organisation_id": 5}],
+        "entity": {"id": 13, "posts": posts},
+    }
+    files = {
+        "characters/mira": mira,
+        "organisations/oath": {"id": 1, "name": "Oath", "entry": "", "entity": {"id": 11}},
+        "organisations/cult": {"id": 2, "name": "Cult", "entry": "", "is_private": True},
+        "organisations/guild": {"id": 5, "name": "Guild", "entry": "", "entity": {"id": 15}},
+        "locations/lair": {"id": 4, "name": "Lair", "entry": "", "is_private": True},
+    }
+    archive = tmp_path / "kanka.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for name, entity in files.items():
+            file.writestr(f"{name}.json", json.dumps(entity))
+    import_lore(world, archive, "kanka", visibility=Visibility.PUBLIC)
+    npc = NPC.objects.get(name="Mira")
+    assert (npc.faction, npc.home) == ("Guild", "")
+    edges = GraphEdge.objects.filter(src__name="Mira", visibility="public")
+    assert list(edges.values_list("dst__name", flat=True)) == ["Guild"]
+    seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
+    assert "Owes" not in seen
+
+
+def test_foundry_secrets_and_hidden_pages_stay_secret(world: World, tmp_path: Path) -> None:
+    journal = {
+        "name": "The Quay",
+        "ownership": {"default": 2},
+        "pages": [
+            {
+                "name": "Seen",
+                "text": {"content": "<p>Wet.</p><section class='secret'><p>Mined.</p></section>"},
+            },
+            {
+                "name": "Unseen",
+                "text": {"content": "<p>Trap @UUID[Actor.1]{Mira}</p>"},
+                "ownership": {"default": 0},
+            },
+        ],
+    }
+    import_file(world, tmp_path, "j.json", journal, "foundry", visibility=Visibility.PUBLIC)
+    seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
+    assert "Wet." in seen
+    assert not {"Mined", "Trap"} & set(seen.replace(".", " ").split())
+    assert "[[Mira]]" in Lore.objects.get().body
+
+
+def test_a_table(world: World, tmp_path: Path) -> None:
+    text = (
+        "Title,Body,Kind,Aliases,in_world_at,Mood\nThe Fall,Rain.,event,Collapse|Ruin,12.5,grim\n"
+    )
+    import_file(world, tmp_path, "t.csv", text, "csv")
+    row = Lore.objects.get()
+    assert (row.kind, row.aliases, row.in_world_at, row.extra) == (
+        "event",
+        ["Collapse", "Ruin"],
+        12.5,
+        {"mood": "grim"},
+    )
+
+
+@pytest.mark.parametrize("format_name", sorted(FORMATS))
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "null", '{"entries": 3}', "\x00\x01", "[" * 100_000]
+)
+def test_invalid_files_are_refused_with_a_message_or_read_as_text(
+    world: World, tmp_path: Path, format_name: str, content: str
+) -> None:
+    suffix = {"obsidian": "md", "markdown": "md", "csv": "csv"}.get(format_name, "json")
+    with suppress(Invalid):
+        import_file(world, tmp_path, f"garbage.{suffix}", content, format_name)
+        return
+    assert not Lore.objects.exists()
+
+
+class TestExporting:
+    @pytest.fixture
+    def world_with_lore(
+        self, world: World, campaign: Campaign, write: Callable[..., Lore]
+    ) -> World:
+        bell = write(
+            "Toll Bell",
+            "It strikes.\n\n:::secret party:lanternbearers\nNine.\n:::",
+            aliases=["Колокол: «Пошлина»"],
+            tags=["a", "b"],
+            in_world_at=12.5,
+            in_world_label="1 Thaw",
+            extra={"mood": ["grim"]},
+            kind="item",
+        )
+        write("Toll Bell", "Sunk.", campaign=campaign, overrides=bell)
+        write(
+            "The Choir",
+            "---\nSings.",
+            visibility="revealed",
+            known_to=["party:lanternbearers"],
+            author="Ana",
+        )
+        return world
+
+    @pytest.mark.parametrize("format_name", ["json", "markdown"])
+    def test_an_export_imports_to_the_same_rows(
+        self, world_with_lore: World, tmp_path: Path, format_name: str
+    ) -> None:
+        path = tmp_path / "export"
+        if format_name == "json":
+            path = path.with_suffix(".json")
+            path.write_text(export_json(world_with_lore), encoding="utf-8")
+        else:
+            export_markdown(world_with_lore, path)
+        assert set(counts(import_lore(world_with_lore, path, format_name))) == {"unchanged"}
+        other = World.objects.create(slug="copy", name="Copy", system=world_with_lore.system)
+        Campaign.objects.create(world=other, slug="low-water", name="Low Water")
+        import_lore(other, path, format_name)
+        assert rows(other) == rows(world_with_lore)
+        assert Lore.objects.get(world=other, campaign__isnull=False).overrides.world == other
+
+    def test_an_export_refuses_a_folder_that_is_not_empty(
+        self, world_with_lore: World, tmp_path: Path
+    ) -> None:
+        (tmp_path / "mine.txt").write_text("mine")
+        with pytest.raises(Invalid, match="not empty"):
+            export_markdown(world_with_lore, tmp_path)
+
+
+def test_html_is_read_as_markdown() -> None:
+    text = "<h2>Quay</h2><p>Very <b>wet</b>,<br>cold.</p><ul><li>eel</li><li>rope</li></ul>"
+    html = f"{text}<script>alert(1)</script>"
+    assert html_to_markdown(html) == "## Quay\n\nVery **wet**,\ncold.\n\n- eel\n- rope"

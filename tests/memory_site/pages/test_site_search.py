@@ -1,0 +1,128 @@
+"""Search for people: the best kind first, secrets folded, nothing that the reader may not know."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from knowledge.entry_store import save_entry
+from knowledge.models import Lore
+from memory_site.demo.load import load_demo
+from memory_site.site_search import search_site
+from worlds.audiences import GM, Audience
+from worlds.models import Membership, Party, World
+from worlds.pages import Viewer
+
+
+@pytest.fixture
+def demo(db: None) -> World:
+    load_demo()
+    return World.objects.get(slug="ferrymark")
+
+
+def gm_viewer(world: World) -> Viewer:
+    return Viewer(world, "anna", True, GM, GM)
+
+
+def player_viewer(world: World) -> Viewer:
+    party = Audience("party", "lanternbearers")
+    return Viewer(world, "pat", False, party, party)
+
+
+def kinds(viewer: Viewer, question: str) -> list[str]:
+    return [each.kind for each in search_site(viewer, question).kinds]
+
+
+def titles(viewer: Viewer, question: str, kind: str) -> list[str]:
+    results = search_site(viewer, question)
+    return [hit.title for each in results.kinds if each.kind == kind for hit in each.hits]
+
+
+def sign_in(world: World, name: str, **membership: object) -> Client:
+    user = get_user_model().objects.create_user(name)
+    Membership.objects.create(user=user, world=world, **membership)
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+@pytest.mark.parametrize("question", ["Jory Fenn", "Jory", "Джори Фенн", "조리 펜", "jori fenn"])
+def test_an_npc_is_found_first_by_any_name_in_any_script(demo: World, question: str) -> None:
+    assert kinds(gm_viewer(demo), question)[0] == "npc"
+    assert titles(gm_viewer(demo), question, "npc")[0] == "Jory Fenn"
+
+
+def test_a_party_is_found_by_its_name(demo: World) -> None:
+    assert titles(gm_viewer(demo), "Lanternbearers", "party") == ["Lanternbearers"]
+    assert kinds(gm_viewer(demo), "Lanternbearers")[0] == "party"
+
+
+def test_the_facts_between_two_named_people_are_shown(demo: World) -> None:
+    results = search_site(gm_viewer(demo), "Mira Voss and the Ferrymen's Guild")
+    (relations,) = [each for each in results.kinds if each.kind == "relation"]
+    assert any("Mira Voss" in hit.title and "Guild" in hit.title for hit in relations.hits)
+
+
+def test_hits_far_below_the_best_one_are_cut_off(demo: World) -> None:
+    results = search_site(gm_viewer(demo), "Who put new coin into the Span Chest?")
+    assert results.kinds
+    for kind in results.kinds:
+        scores = [hit.score for hit in kind.hits]
+        assert scores == sorted(scores, reverse=True)
+        assert scores[-1] >= 0.6 * scores[0]
+
+
+def test_a_secret_is_folded_for_the_game_master_and_absent_for_a_player(demo: World) -> None:
+    question = "Who put new coin into the Span Chest?"
+    secret = "eleven thousand silver"
+    anna = sign_in(demo, "anna", role="gm")
+    page = anna.get(f"/w/{demo.slug}/search/", {"q": question}).content.decode()
+    folded = page.split('<details class="secret">')[1].split("</details>")[0]
+    assert secret in folded
+    party = Party.objects.get(world=demo, slug="lanternbearers")
+    pat = sign_in(demo, "pat", role="player", party=party)
+    page = pat.get(f"/w/{demo.slug}/search/", {"q": question}).content.decode()
+    assert secret not in page
+    assert "missing?" not in page
+
+
+def write_draft(world: World) -> Lore:
+    entry = Lore(world=world, slug="glass-eel", title="Glass Eel", body="An eel of glass sings.")
+    save_entry(entry)
+    return entry
+
+
+def test_a_draft_is_found_by_game_masters_alone_and_marked(demo: World) -> None:
+    write_draft(demo)
+    hits = [
+        hit
+        for each in search_site(gm_viewer(demo), "Glass Eel").kinds
+        for hit in each.hits
+        if hit.title == "Glass Eel"
+    ]
+    assert [hit.draft for hit in hits] == [True]
+    assert "Glass Eel" not in titles(player_viewer(demo), "Glass Eel", "thing")
+
+
+@pytest.mark.parametrize(
+    ("entry", "finding"),
+    [
+        ("Glass Eel", "It is a draft"),
+        ("glass-eel", "number 1"),
+        ("No Such Place At All", "No entry is called"),
+    ],
+)
+def test_the_page_explains_why_an_entry_is_missing(demo: World, entry: str, finding: str) -> None:
+    write_draft(demo)
+    anna = sign_in(demo, "anna", role="gm")
+    asked = {"q": "an eel that sings", "entry": entry}
+    assert finding in anna.get(f"/w/{demo.slug}/search/", asked).content.decode()
+    party = Party.objects.get(world=demo, slug="lanternbearers")
+    pat = sign_in(demo, "pat", role="player", party=party)
+    assert finding not in pat.get(f"/w/{demo.slug}/search/", asked).content.decode()
+
+
+@pytest.mark.parametrize("question", ["\x00", "a" * 20_000, "🐟", "?", "​", "the of and"])
+def test_no_question_is_an_error(demo: World, question: str) -> None:
+    anna = sign_in(demo, "anna", role="gm")
+    asked = {"q": question, "entry": question}
+    assert anna.get(f"/w/{demo.slug}/search/", asked).status_code == 200

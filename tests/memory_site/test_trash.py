@@ -1,0 +1,272 @@
+"""What is in the trash is found nowhere, for anybody; restored, it is all there again."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from knowledge.entry_store import save_entry
+from knowledge.export import export_json
+from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.models import Lore, LorePassage
+from knowledge.schemas import LoreQuestion
+from knowledge.tools import lore_search
+from knowledge.trash import restore_lore, trash_lore, trashed_lore
+from npcs.models import NPC, Disposition
+from npcs.profiles import present_reveals
+from npcs.trash import restore_npcs, trash_npcs, trashed_npcs
+from retrieval.errors import Conflict
+from tests.conftest import ApiClient
+from worlds.audiences import GM, Audience
+from worlds.callers import Caller
+from worlds.models import Campaign, Membership, Party, Reveal, World
+from worlds.reveals import reveal, undo_reveal
+from worlds.tasks import delete_old_records
+
+pytestmark = pytest.mark.django_db
+
+WORD = "quicksilverine"
+"""A word of the entry and of the NPC that occurs nowhere else."""
+BODY = f"The abbey of {WORD} herons.\n\n:::secret\nIts crypt floods at {WORD} tides.\n:::"
+PARTY = Audience("party", "lanternbearers")
+
+
+@pytest.fixture
+def abbey(engine: ApiClient, world: World) -> Lore:
+    entry = {
+        "title": f"Heron {WORD}",
+        "slug": "heron-abbey",
+        "kind": "place",
+        "body": BODY,
+        "status": "published",
+        "visibility": "public",
+        "folder": "North/Carrow",
+    }
+    assert engine.put("world/lore", entry)[0] == 200
+    row: Lore = Lore.objects.get(slug="heron-abbey")
+    GraphNode.objects.create(
+        world=world, kind="Location", slug="heron-abbey", name=row.title, lore=row
+    )
+    return row
+
+
+@pytest.fixture
+def abbot(engine: ApiClient, abbey: Lore, lanternbearers: Party) -> NPC:
+    secret = {"text": f"He fears {WORD} water.", "known_to": [str(PARTY)]}
+    entry = {
+        "npc_id": "abbot",
+        "name": f"Abbot {WORD}",
+        "visibility": "public",
+        "home": "heron-abbey",
+        "biography": "heron-abbey",
+        "secrets": [secret],
+    }
+    assert engine.put("world/npcs", entry)[0] == 200
+    change = {"party_id": "lanternbearers", "delta": 12, "reason": "A favour."}
+    assert engine.post("world/npcs/abbot/changes", change)[0] == 200
+
+    GraphEdge.objects.create(
+        world=abbey.world,
+        src=GraphNode.objects.get(slug="abbot"),
+        relation_id="LOCATED_IN",
+        dst=GraphNode.objects.get(slug="heron-abbey"),
+        src_kind="Character",
+        dst_kind="Location",
+        visibility="public",
+    )
+
+    row: NPC = NPC.objects.get(slug="abbot")
+    return row
+
+
+@pytest.fixture
+def people(world: World, lanternbearers: Party, admin_user: User) -> list[Client]:
+    """A superuser, a game master and a player."""
+    master = User.objects.create_user("anna")
+    player = User.objects.create_user("pat")
+    Membership.objects.create(user=master, world=world, role="gm")
+    Membership.objects.create(user=player, world=world, role="player", party=lanternbearers)
+    clients = [Client(), Client(), Client()]
+    for client, user in zip(clients, (admin_user, master, player), strict=True):
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return clients
+
+
+PAGES = (
+    *("", "lore/", "npcs/", "inbox/", "graph/", "parties/lanternbearers/", "npcs/abbot/"),
+    *(
+        "lore/heron-abbey/",
+        "graph/?around=heron-abbey",
+        "search/?q=heron+abbey",
+        "search/?q=abbot",
+        "npcs/mira-voss/",
+    ),
+)
+ADMIN_PAGES = (
+    *("knowledge/lore/", "npcs/npc/", "knowledge/graphnode/", "knowledge/graphedge/"),
+    *("npcs/disposition/", "npcs/dispositionchange/", "knowledge/lore/autocomplete-free/"),
+)
+TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("lore_search", {"query": "heron abbey"}),
+    ("npc_profile", {"npc_id": "abbot"}),
+    ("fact_check", {"claim": "The crypt of the herons floods."}),
+)
+
+
+def occurrences(clients: list[Client], api: list[ApiClient]) -> list[str]:
+    """Every place that shows the word of the entry, or of the NPC."""
+    places = []
+    for who, client in zip(("superuser", "gm", "player"), clients, strict=True):
+        addresses = [f"/w/ferrymark/{page}" for page in PAGES]
+        if who == "superuser":
+            addresses += [f"/admin/{page}" for page in ADMIN_PAGES]
+        for address in addresses:
+            answer = client.get(address)
+            assert answer.status_code < 500, address
+            places += [f"{who} {address}"] * (WORD in answer.content.decode())
+    for client in api:
+        for tool, arguments in TOOLS:
+            _status, body = client.tool(tool, **arguments)
+            places += [f"{client.key.audience} {tool}"] * (WORD in str(body))
+        for path in ("world/lore/heron-abbey", "world/npcs/abbot", "world/changes/pending"):
+            status, body = client.get(path)
+            places += [f"{client.key.audience} {path}"] * (status == 200 and WORD in str(body))
+    return places
+
+
+@pytest.fixture
+def everybody(
+    people: list[Client], engine: ApiClient, client_with_key: Callable[..., ApiClient]
+) -> Callable[[], list[str]]:
+    keys = [engine, client_with_key(audience=str(PARTY)), client_with_key(audience="public")]
+    return lambda: occurrences(people, keys)
+
+
+def test_what_is_in_the_trash_is_found_nowhere_and_comes_back(
+    everybody: Callable[[], list[str]], world: World, abbey: Lore, abbot: NPC, mira: NPC
+) -> None:
+    secret = LorePassage.objects.get(lore=abbey, secret=True)
+    reveal(secret, PARTY, by="anna")
+    reveal(abbot.secrets.get(), Audience("npc", "mira-voss"), by="anna")
+    before = everybody()
+    assert len(before) > 20
+    assert WORD in export_json(world)
+
+    trash_npcs([abbot], by="anna")
+    trash_lore([abbey], by="anna")
+    assert everybody() == []
+    assert WORD not in export_json(world)
+    assert present_reveals(Reveal.objects.all()) == []
+    assert [row.title for row in trashed_lore(world)] == [abbey.title]
+    assert [row.name for row in trashed_npcs(world)] == [abbot.name]
+
+    restore_lore([abbey], by="anna")
+    restore_npcs([abbot], by="anna")
+    assert sorted(everybody()) == sorted(before)
+    abbey.refresh_from_db()
+    again = LorePassage.objects.get(lore=abbey, secret=True)
+    assert (again.pk, again.revealed_to) == (secret.pk, [str(PARTY)])
+    assert (abbey.body, abbey.folder) == (BODY, "North/Carrow")
+    assert Disposition.objects.get(npc=abbot).score == 12
+    assert NPC.objects.get(pk=abbot.pk).biography == abbey
+    node = GraphNode.objects.get(slug="heron-abbey")
+    assert (node.lore, node.believed_until) == (abbey, None)
+    notes = [row.history_change_reason for row in abbey.history.all()]
+    assert notes[:2] == ["restored from the trash by anna", "moved to the trash by anna"]
+
+
+def test_the_entity_of_a_living_npc_outlives_its_biography(abbey: Lore, abbot: NPC) -> None:
+    trash_lore([abbey], by="anna")
+    node = GraphNode.objects.get(slug="abbot")
+    assert (node.lore, node.believed_until) == (None, None)
+    assert NPC.objects.get(pk=abbot.pk).biography is None
+
+
+def test_the_slug_of_an_entry_in_the_trash_is_free(world: World, abbey: Lore) -> None:
+    trash_lore([abbey], by="anna")
+    other = Lore(world=world, slug="heron-abbey", title="Heron Abbey", body="New walls.")
+    save_entry(other)
+    restore_lore([abbey], by="anna")
+    abbey.refresh_from_db()
+    assert abbey.slug.startswith("heron-abbey-")
+    assert Lore.objects.get(slug="heron-abbey") == other
+
+
+def test_two_entries_of_one_slug_are_restored_at_once(world: World, abbey: Lore) -> None:
+    trash_lore([abbey], by="anna")
+    other = Lore(world=world, slug="heron-abbey", title="Heron Abbey", body="New walls.")
+    save_entry(other)
+    trash_lore([other], by="anna")
+    assert restore_lore([abbey, other], by="anna") == 2
+    assert len(set(Lore.objects.values_list("slug", flat=True))) == 2
+
+
+def test_an_npc_is_not_restored_over_another(world: World, abbot: NPC, engine: ApiClient) -> None:
+    trash_npcs([abbot], by="anna")
+    assert engine.put("world/npcs", {"npc_id": "abbot", "name": "Abbot Cole"})[0] == 200
+    assert GraphNode.objects.get(slug="abbot").name == "Abbot Cole"
+    with pytest.raises(Conflict):
+        restore_npcs([abbot], by="anna")
+    assert NPC.objects.get(slug="abbot").name == "Abbot Cole"
+
+
+def test_an_overlay_in_the_trash_hides_no_canon(
+    world: World, campaign: Campaign, abbey: Lore
+) -> None:
+    overlay = Lore(
+        world=world,
+        campaign=campaign,
+        slug="heron-abbey",
+        overrides=abbey,
+        title="The burnt abbey",
+        status="published",
+        visibility="public",
+        body="Ash of herons.",
+    )
+    save_entry(overlay)
+    trash_lore([overlay], by="anna")
+    caller = Caller(world=world, audience=GM, campaign=campaign)
+    hits = lore_search(LoreQuestion(query=WORD), caller).hits
+    assert [hit.id for hit in hits][:1] == ["heron-abbey"]
+
+
+def test_a_reveal_undone_in_the_trash_stays_undone(abbey: Lore, lanternbearers: Party) -> None:
+    Lore.objects.filter(pk=abbey.pk).update(visibility="gm")
+    abbey.refresh_from_db()
+    of_entry = reveal(abbey, PARTY)
+    secret = LorePassage.objects.get(lore=abbey, secret=True)
+    of_secret = reveal(secret, PARTY)
+    trash_lore([abbey], by="anna")
+    undo_reveal(of_entry)
+    Reveal.objects.filter(pk=of_secret.pk).update(undone_at=timezone.now())
+    restore_lore([abbey], by="anna")
+    assert not Lore.objects.visible_to(PARTY).exists()
+    assert not LorePassage.objects.visible_to(PARTY).exists()
+
+
+def test_the_trash_is_emptied_after_thirty_days(world: World, abbey: Lore, abbot: NPC) -> None:
+    trash_lore([abbey], by="anna")
+    trash_npcs([abbot], by="anna")
+    Lore.with_trash.update(deleted_at=timezone.now() - timedelta(days=29))
+    NPC.with_trash.update(deleted_at=timezone.now() - timedelta(days=31))
+    assert delete_old_records()["rows in the trash"] == 1
+    assert not NPC.with_trash.exists()
+    assert not GraphNode.objects.filter(name=abbot.name).exists()
+    assert GraphNode.objects.filter(name=abbey.title).exists()
+    Lore.with_trash.update(deleted_at=timezone.now() - timedelta(days=31))
+    assert delete_old_records()["rows in the trash"] == 1
+    assert not GraphNode.objects.exists()
+
+
+def test_deleting_in_the_admin_moves_to_the_trash(
+    people: list[Client], world: World, abbey: Lore, abbot: NPC
+) -> None:
+    superuser = people[0]
+    superuser.post(f"/admin/knowledge/lore/{abbey.pk}/delete/", {"post": "yes"})
+    form = {"action": "delete_selected", "_selected_action": [str(abbot.pk)], "post": "yes"}
+    superuser.post("/admin/npcs/npc/", form)
+    assert [row.deleted_by for row in (*trashed_lore(world), *trashed_npcs(world))] == ["admin"] * 2

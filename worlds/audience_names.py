@@ -1,0 +1,78 @@
+"""The names of those to whom something can be revealed: parties, and what upper layers add (NPCs).
+
+A model declares that its rows are audiences by `audience_kind`; this module looks the models up, as
+`worlds.reveals` does, because `worlds` must not import what lies above it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Model
+
+from retrieval.text import KnownName, NameIndex
+from worlds.lookup import MOST_NAMES
+from worlds.models import World
+
+CANDIDATES = 5
+
+
+@dataclass(frozen=True)
+class AudienceName:
+    """`audience` as a secret names it (`party:lanternbearers`), `name` as people do."""
+
+    audience: str
+    name: str
+    aliases: tuple[str, ...] = ()
+
+
+@cache
+def audience_models() -> dict[str, type[Model]]:
+    """The models whose rows are audiences, by the kind of audience (`party`, `npc`)."""
+    kinds = {getattr(model, "audience_kind", ""): model for model in apps.get_models()}
+    # A table of history inherits nothing of its model, so each kind has one model.
+    return {kind: kinds[kind] for kind in sorted(kinds) if kind}
+
+
+def missing_audiences(world: World, audiences: Iterable[str]) -> set[str]:
+    """Return those of `audiences` that nobody in `world` has. One query per kind that is named."""
+    missing = set(audiences)
+    for kind, model in audience_models().items():
+        slugs = {each.partition(":")[2] for each in missing if each.startswith(f"{kind}:")}
+        if slugs:
+            rows = model._default_manager.filter(world=world, slug__in=slugs)
+            missing -= {f"{kind}:{slug}" for slug in rows.values_list("slug", flat=True)}
+    return missing
+
+
+def audience_names(world: World) -> list[AudienceName]:
+    """Return everybody in `world` to whom something can be revealed; for game masters alone."""
+    return [
+        name for kind, model in audience_models().items() for name in _names(world, kind, model)
+    ]
+
+
+def _names(world: World, kind: str, model: type[Model]) -> Iterator[AudienceName]:
+    has_aliases = any(field.name == "aliases" for field in model._meta.get_fields())
+    columns: list[Any] = ["slug", "name", *(["aliases"] if has_aliases else [])]
+    rows = model._default_manager.filter(world=world).order_by("name")
+    for slug, name, *aliases in rows.values_list(*columns)[:MOST_NAMES]:
+        yield AudienceName(f"{kind}:{slug}", name, tuple(aliases[0]) if aliases else ())
+
+
+def suggest_audiences(names: Iterable[AudienceName], written: str) -> list[str]:
+    """Return up to five audiences that `written` (`party:lantern-bearer`) may mean."""
+    kind, _colon, rest = written.rpartition(":")
+    words = rest.replace("-", " ").replace("_", " ")
+    known = [
+        KnownName(each.audience, each.name, [*each.aliases, each.audience.partition(":")[2]])
+        for each in names
+    ]
+    found = [str(match.key) for match in NameIndex(known).find(words)]
+    by_name = {each.audience.partition(":")[2]: each.audience for each in names}
+    slugs = NameIndex(KnownName(slug, slug) for slug in by_name).suggest(rest)
+    ordered = dict.fromkeys([*found, *(by_name[slug] for slug in slugs)])
+    # Those of the kind that was written come first; sorting keeps the order of the others.
+    return sorted(ordered, key=lambda each: not each.startswith(f"{kind}:"))[:CANDIDATES]

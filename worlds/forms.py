@@ -1,0 +1,159 @@
+"""Forms of the pages about people, keys and worlds."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from worlds.audiences import GM, PUBLIC
+from worlds.invitations import MAY_GRANT
+from worlds.keys import Scope
+from worlds.models import Campaign, GameSystem, Invitation, Membership, Party, World
+from worlds.pages import Viewer
+
+LIFETIMES = {7: _("One week"), 30: _("One month"), 90: _("Three months"), 365: _("One year")}
+FOR_EVER = 0
+MOST_GUESTS = 50
+SCOPES_IN_WORDS = {
+    Scope.TOOLS_READ: _("Read: look up rules, lore, NPCs, sessions and art"),
+    Scope.WORLD_WRITE: _("Write to the world: lore, NPCs, sessions, episodes"),
+    Scope.AGENT_WRITE: _("Write the memory of an agent"),
+    Scope.ADMIN: _("Administer: delete, reveal, erase"),
+}
+
+
+def roles_offered(viewer: Viewer) -> list[tuple[str, str]]:
+    """Return the roles that the viewer may give, as choices."""
+    offered = MAY_GRANT.get(viewer.role, ())
+    return [(role.value, str(role.label)) for role in Membership.Role if role in offered]
+
+
+class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
+    days = forms.TypedChoiceField(
+        label=_("Valid for"),
+        coerce=int,
+        choices=[(days, LIFETIMES[days]) for days in (7, 30, 90)],
+    )
+
+    class Meta:
+        model = Invitation
+        fields = ["role", "party", "max_uses", "note"]
+
+    def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        roles: Any = self.fields["role"]
+        roles.choices = roles_offered(viewer)
+        roles.initial = Membership.Role.PLAYER
+        party: Any = self.fields["party"]
+        party.queryset = Party.objects.filter(world=viewer.world).order_by("name")
+        party.empty_label = _("No party yet")
+        party.help_text = _("For players.")
+        uses: Any = self.fields["max_uses"]
+        uses.min_value, uses.max_value = 1, MOST_GUESTS
+        uses.widget.attrs.update(min=1, max=MOST_GUESTS)
+
+    def clean_max_uses(self) -> int:
+        uses: int = self.cleaned_data["max_uses"]
+        if not 1 <= uses <= MOST_GUESTS:
+            raise forms.ValidationError(
+                _("Between 1 and %(most)s people."), params={"most": MOST_GUESTS}
+            )
+        return uses
+
+
+class MemberForm(forms.Form):
+    role = forms.ChoiceField(label=_("role"))
+    party = forms.ModelChoiceField(label=_("party"), queryset=Party.objects.none(), required=False)
+
+    def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        roles: Any = self.fields["role"]
+        roles.choices = roles_offered(viewer)
+        party: Any = self.fields["party"]
+        party.queryset = Party.objects.filter(world=viewer.world).order_by("name")
+        party.empty_label = _("No party yet")
+
+
+class PartyForm(forms.Form):
+    """A new party, in a campaign that exists or in a new one."""
+
+    name = forms.CharField(label=_("Name of the party"), max_length=200)
+    campaign = forms.ModelChoiceField(
+        label=_("campaign"), queryset=Campaign.objects.none(), required=False
+    )
+    new_campaign = forms.CharField(label=_("or a new campaign"), max_length=200, required=False)
+
+    def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        campaign: Any = self.fields["campaign"]
+        campaign.queryset = Campaign.objects.filter(world=viewer.world).order_by("name")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not cleaned.get("campaign") and not cleaned.get("new_campaign"):
+            self.add_error("campaign", _("Choose a campaign, or name a new one."))
+        return cleaned
+
+
+class KeyForm(forms.Form):
+    """A key for a program, in words."""
+
+    name = forms.CharField(
+        label=_("What is it for?"),
+        max_length=120,
+        help_text=_("Such as: game engine, test server."),
+    )
+    scopes = forms.MultipleChoiceField(
+        label=_("What may it do?"),
+        choices=[(scope.value, words) for scope, words in SCOPES_IN_WORDS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Scope.TOOLS_READ.value],
+    )
+    audience = forms.ChoiceField(
+        label=_("Whose knowledge may it see?"),
+        help_text=_("A program for players must not see the game master's secrets."),
+    )
+    days = forms.TypedChoiceField(
+        label=_("Valid for"),
+        coerce=int,
+        choices=[*LIFETIMES.items(), (FOR_EVER, _("Until it is revoked"))],
+        initial=365,
+    )
+
+    def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        parties = Party.objects.filter(world=viewer.world).order_by("name")
+        audience: Any = self.fields["audience"]
+        audience.choices = [
+            (str(PUBLIC), _("What everybody may know")),
+            *((f"party:{party.slug}", party.name) for party in parties),
+            (str(GM), _("Everything, as a game master")),
+        ]
+
+    @property
+    def expires_at(self) -> datetime | None:
+        days: int = self.cleaned_data["days"]
+        return timezone.now() + timedelta(days=days) if days else None
+
+
+class WorldForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
+    language = forms.ChoiceField(
+        label=_("language"),
+        choices=settings.LANGUAGES,
+        help_text=_("In which the world is written. Search understands its word forms."),
+    )
+    system = forms.ModelChoiceField(
+        label=_("game system"),
+        queryset=GameSystem.objects.order_by("name"),
+        required=False,
+        empty_label=_("None, or another"),
+        help_text=_("Its rules can be looked up in the world."),
+    )
+
+    class Meta:
+        model = World
+        fields = ["name", "language", "system", "description"]
+        widgets = {"description": forms.Textarea(attrs={"rows": 3})}

@@ -1,0 +1,96 @@
+"""Invitation links: who follows one becomes a member of a world, in a role.
+
+The link holds 256 random bits; the database keeps their hash. A link ends when it expires, when it
+was used as often as allowed, or when it is revoked.
+"""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from retrieval.errors import Forbidden, NotFound
+from worlds.keys import digest
+from worlds.models import Invitation, Membership, Party, World
+from worlds.roles import Role
+
+MAY_GRANT: dict[str, tuple[str, ...]] = {
+    Role.DESIGNER: (Role.DESIGNER, Role.GM, Role.PLAYER),
+    Role.GM: (Role.GM, Role.PLAYER),
+}
+"""Nobody grants more than they have."""
+
+
+def create_invitation(
+    world: World,
+    *,
+    role: str,
+    invited_by: Any,
+    days: int = 7,
+    max_uses: int = 1,
+    party: Party | None = None,
+    note: str = "",
+) -> tuple[Invitation, str]:
+    """Store an invitation; return it with its token, which cannot be shown again."""
+    token = secrets.token_urlsafe(32)
+    invitation = Invitation.objects.create(
+        world=world,
+        role=role,
+        party=party,
+        note=note,
+        token_hash=digest(token),
+        max_uses=max_uses,
+        invited_by=invited_by,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    return invitation, token
+
+
+def open_invitation(token: str) -> Invitation:
+    """Return the invitation of that token; raises `NotFound` if it is unknown or has ended, without
+    telling which."""
+    rows = Invitation.objects.filter(token_hash=digest(token)).select_related("world", "party")
+    invitation = rows.first()
+    if invitation is None or not is_open(invitation):
+        raise NotFound("This invitation is not valid (any more).")
+    return invitation
+
+
+def is_open(invitation: Invitation) -> bool:
+    return (
+        invitation.revoked_at is None
+        and invitation.expires_at > timezone.now()
+        and invitation.uses < invitation.max_uses
+    )
+
+
+@transaction.atomic
+def accept_invitation(token: str, user: User) -> Membership:
+    """Make `user` a member. Somebody who is a member already stays what they are, and the
+    invitation is not used up."""
+    invitation = open_invitation(token)
+    # One use at a time: two people with a link for one would both see it unused otherwise.
+    Invitation.objects.select_for_update().get(pk=invitation.pk)
+    membership, is_new = Membership.objects.get_or_create(
+        user=user,
+        world=invitation.world,
+        defaults={"role": invitation.role, "party": invitation.party},
+    )
+    if is_new:
+        open_again = Invitation.objects.filter(pk=invitation.pk, uses__lt=F("max_uses"))
+        if not open_again.filter(revoked_at=None).update(uses=F("uses") + 1):
+            raise NotFound("This invitation is not valid (any more).")
+    return membership
+
+
+def revoke_invitation(invitation: Invitation) -> None:
+    Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def check_may_grant(own_role: str, role: str) -> None:
+    if role not in MAY_GRANT.get(own_role, ()):
+        raise Forbidden("A game master invites game masters and players, a designer everybody.")

@@ -1,0 +1,81 @@
+"""The members of a world: change their role or party, remove them; new parties and worlds."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.text import slugify
+from django.utils.translation import gettext
+
+from retrieval.errors import Conflict
+from worlds.models import GM_ROLES, Campaign, GameSystem, Membership, Party, World
+from worlds.roles import Role
+
+
+@transaction.atomic
+def change_member(member: Membership, *, role: str, party: Party | None = None) -> None:
+    """Give a member another role; only players have a party."""
+    if role not in GM_ROLES:
+        _keep_a_game_master(member)
+    member.role, member.party = role, party if role == Role.PLAYER else None
+    member.save(update_fields=["role", "party"])
+
+
+@transaction.atomic
+def remove_member(member: Membership) -> None:
+    _keep_a_game_master(member)
+    member.delete()
+
+
+def _keep_a_game_master(member: Membership) -> None:
+    """A world that nobody may edit could be helped only by an administrator."""
+    leaders = Membership.objects.select_for_update().filter(
+        world=member.world_id, role__in=GM_ROLES
+    )
+    if {leader.pk for leader in leaders} == {member.pk}:
+        raise Conflict(
+            gettext("The world needs a designer or game master: give somebody else the role first.")
+        )
+
+
+@transaction.atomic
+def create_world(
+    *, name: str, language: str, system: GameSystem | None, designer: Any, description: str = ""
+) -> World:
+    """Create a world whose designer is `designer`; its address is made of its name."""
+    world = World.objects.create(
+        slug=free_slug(name, World.objects.all(), otherwise="world"),
+        name=name,
+        language=language,
+        system=system,
+        description=description,
+    )
+    Membership.objects.create(user=designer, world=world, role=Role.DESIGNER)
+    return world
+
+
+@transaction.atomic
+def create_party(world: World, *, name: str, campaign: Campaign | str) -> Party:
+    """Create a party in `campaign`, which is created too if only its name is given."""
+    if isinstance(campaign, str):
+        slug = free_slug(campaign, Campaign.objects.filter(world=world), otherwise="campaign")
+        campaign = Campaign.objects.create(world=world, slug=slug, name=campaign)
+    slug = free_slug(name, Party.objects.filter(world=world), otherwise="party")
+    return Party.objects.create(world=world, campaign=campaign, slug=slug, name=name)
+
+
+def free_slug(name: str, rows: QuerySet[Any], *, otherwise: str) -> str:
+    """Return a slug made of `name`, with a number if one of `rows` has it; of `otherwise` if the
+    name has no letter."""
+    base = slugify(name, allow_unicode=True)[:70] or otherwise
+    taken = set(rows.filter(slug__startswith=base).values_list("slug", flat=True))
+    return next(slug for slug in _with_number(base) if slug not in taken)
+
+
+def _with_number(base: str) -> Iterator[str]:
+    yield base
+    number = 2
+    while True:
+        yield f"{base}-{number}"
+        number += 1

@@ -1,0 +1,127 @@
+"""Readable differences of two texts, and a three-way merge."""
+
+import json
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import Any, NamedTuple
+
+WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+class DiffPiece(NamedTuple):
+    kind: str
+    """`same`, `removed` or `added`."""
+    text: str
+
+
+def as_text(value: Any) -> str:
+    """Return a field's value as text: a list as one line per value, other data as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, (list, tuple)) and all(isinstance(each, str) for each in value):
+        return "\n".join(value)
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return str(value)
+
+
+def word_diff(old: str, new: str) -> list[DiffPiece]:
+    """Return the pieces from `old` to `new`. Lines are compared first and words only within changed
+    lines, so that the time stays linear in practice for long texts."""
+    pieces = []
+    for tag, before, after in _opcodes(LINES.findall(old), LINES.findall(new)):
+        if tag == "replace":
+            words = _opcodes(WORDS.findall("".join(before)), WORDS.findall("".join(after)))
+            for word_tag, removed, added in words:
+                pieces += _pieces(word_tag, removed, added)
+        else:
+            pieces += _pieces(tag, before, after)
+    return pieces
+
+
+def _opcodes(old: list[str], new: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        yield tag, old[i:j], new[k:m]
+
+
+def _pieces(tag: str, removed: list[str], added: list[str]) -> list[DiffPiece]:
+    if tag == "equal":
+        return [DiffPiece("same", "".join(removed))]
+    pieces = [DiffPiece("removed", "".join(removed)), DiffPiece("added", "".join(added))]
+    return [piece for piece in pieces if piece.text]
+
+
+class Merge(NamedTuple):
+    text: str
+    overlaps: int
+    """Places that both have changed; the text holds both variants between marker lines."""
+
+
+def merge_texts(base: str, yours: str, stored: str, *, names: tuple[str, str]) -> Merge:
+    """Merge two texts that were made from `base`: by lines, and by words within the lines that both
+    have changed. `names` are those of `yours` and `stored` in the marker lines."""
+    parts, overlaps = [], 0
+    lines = [LINES.findall(text) for text in (base, yours, stored)]
+    for variants in _regions(*lines):
+        merged = _one_sided(*variants)
+        if merged is None:
+            merged = _merge_words(*("".join(each) for each in variants))
+        if merged is None:
+            merged = _mark(["".join(each) for each in variants[1:]], names)
+            overlaps += 1
+        parts += merged
+    return Merge("".join(parts), overlaps)
+
+
+def _merge_words(base: str, yours: str, stored: str) -> list[str] | None:
+    """Return the merged text, None if both have changed the same words."""
+    parts: list[str] = []
+    for variants in _regions(*(WORDS.findall(text) for text in (base, yours, stored))):
+        merged = _one_sided(*variants)
+        if merged is None:
+            return None
+        parts += merged
+    return parts
+
+
+def _one_sided(base: list[str], yours: list[str], stored: list[str]) -> list[str] | None:
+    if yours in (base, stored):
+        return stored
+    return yours if stored == base else None
+
+
+def _mark(variants: list[str], names: tuple[str, str]) -> list[str]:
+    ended = [text if text.endswith("\n") or not text else f"{text}\n" for text in variants]
+    return [f"<<<<<<< {names[0]}\n", ended[0], "=======\n", ended[1], f">>>>>>> {names[1]}\n"]
+
+
+def _regions(
+    base: list[str], yours: list[str], stored: list[str]
+) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """Cut three sequences at what all of them share; yield the shared parts as well."""
+    i = j = k = 0
+    for at, at_yours, at_stored, size in _common_parts(base, yours, stored):
+        yield base[i:at], yours[j:at_yours], stored[k:at_stored]
+        i, j, k = at + size, at_yours + size, at_stored + size
+        yield base[at:i], yours[at_yours:j], stored[at_stored:k]
+
+
+def _common_parts(
+    base: list[str], yours: list[str], stored: list[str]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield (position in each, length) of what all three share, and an empty part at the end."""
+    first = SequenceMatcher(None, base, yours, autojunk=False).get_matching_blocks()
+    second = SequenceMatcher(None, base, stored, autojunk=False).get_matching_blocks()
+    n = m = 0
+    while n < len(first) and m < len(second):
+        one, two = first[n], second[m]
+        start, end = max(one.a, two.a), min(one.a + one.size, two.a + two.size)
+        if start < end:
+            yield start, one.b + start - one.a, two.b + start - two.a, end - start
+        if one.a + one.size < two.a + two.size:
+            n += 1
+        else:
+            m += 1
+    yield len(base), len(yours), len(stored), 0
