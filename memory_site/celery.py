@@ -27,4 +27,11 @@ def sweep_at_start(**_signal: object) -> None:
     app.send_task("retrieval.tasks.sweep")
 
 
+def announce_worker(**_signal: object) -> None:
+    from memory_site.worker_presence import announce_worker
+
+    announce_worker()
+
+
 worker_ready.connect(sweep_at_start)
+worker_ready.connect(announce_worker)

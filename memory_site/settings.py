@@ -208,6 +208,8 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "delete old records": {"task": "worlds.tasks.delete_old_records", "schedule": 3_600.0},
     "purge pictures": {"task": "art.tasks.purge_pictures", "schedule": 86_400.0},
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
+    "resume archives": {"task": "memory_site.tasks.resume_archives", "schedule": 60.0},
+    "delete old archives": {"task": "memory_site.tasks.delete_old_archives", "schedule": 3_600.0},
 }
 
 # --- Admin
@@ -335,6 +337,8 @@ S3_ACCESS_KEY = env.str("S3_ACCESS_KEY", default="")
 S3_SECRET_KEY = env.str("S3_SECRET_KEY", default="")
 # Days for which a deleted picture can be restored.
 PICTURE_KEEP_DAYS = env.int("PICTURE_KEEP_DAYS", default=30)
+# Days for which an archive of a world can be downloaded, or restored after its upload.
+ARCHIVE_KEEP_DAYS = env.int("ARCHIVE_KEEP_DAYS", default=7)
 UPLOAD_MAX_MB = env.int("UPLOAD_MAX_MB", default=200)  # larger requests are refused unread
 
 

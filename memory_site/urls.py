@@ -5,7 +5,7 @@ from django.views.generic import RedirectView
 
 from memory_site import account_views, error_pages, health
 from memory_site.api import api
-from memory_site.archive.pages import restore_page
+from memory_site.archive import pages as archive
 from memory_site.telemetry import prometheus_text
 from worlds import people_views as people
 from worlds import views as worlds
@@ -19,7 +19,16 @@ urlpatterns = [
     path("look/", worlds.choose_look, name="look"),
     path("i18n/", include("django.conf.urls.i18n")),
     path("worlds/new/", people.new_world, name="world-new"),
-    path("worlds/restore/", restore_page, name="world-restore"),
+    path("worlds/restore/", archive.restore_page, name="world-restore"),
+    path("worlds/restore/<uuid:run>/", archive.restoration_page, name="restoration"),
+    path(
+        "worlds/restore/<uuid:run>/progress/",
+        archive.restoration_progress,
+        name="restoration-progress",
+    ),
+    path(
+        "worlds/restore/<uuid:run>/delete/", archive.delete_restoration, name="restoration-delete"
+    ),
     path("invitation/<str:token>/", account_views.invitation, name="invitation"),
     path("", include("memory_site.account_urls")),
     path("admin/", admin.site.urls),

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+import worlds.archive_run  # noqa: F401 - the app has its model
 from retrieval.models import uuid7
 
 

@@ -108,6 +108,7 @@ DERIVED: dict[str, str] = {
 
 LEFT_OUT: dict[str, str] = {
     "retrieval.LanguageModelCall": "bookkeeping of the installation",
+    "worlds.ArchiveRun": "work on archives, and files that are deleted after some days",
     "worlds.Invitation": "a link of this installation, with the digest of its secret",
     "worlds.ApiKey": "an archive holds no secrets: make new keys",
     "worlds.CallCount": "counts calls of API keys",

@@ -134,12 +134,14 @@ class Archive:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
-    """Open the archive `path`; raises `Invalid` naming the file that is wrong."""
+def open_archive(path: Path, *, name: str = "") -> Iterator[Archive]:
+    """Open the archive `path`, called `name` in messages; raises `Invalid` naming the file that is
+    wrong."""
+    name = name or path.name
     try:
         with zipfile.ZipFile(path) as file:
-            yield Archive(file, path.name, path.stat().st_size)
+            yield Archive(file, name, path.stat().st_size)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as problem:
-        raise Invalid(f"{path.name}: damaged or no zip file ({problem}).") from problem
+        raise Invalid(f"{name}: damaged or no zip file ({problem}).") from problem
     except OSError as problem:
-        raise Invalid(f"{path.name}: it cannot be read ({problem.strerror}).") from problem
+        raise Invalid(f"{name}: it cannot be read ({problem.strerror}).") from problem

@@ -11,7 +11,7 @@ from uuid import uuid4
 from django.core.exceptions import ValidationError
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.core.validators import validate_slug
+from django.core.validators import validate_unicode_slug
 from django.db import DataError, IntegrityError, connection, transaction
 
 from art.models import Picture
@@ -48,12 +48,14 @@ def restore_world(
     as_slug: str = "",
     replace: bool = False,
     with_people: bool = True,
+    name: str = "",
     progress: Progress = lambda _percent: None,
 ) -> Restored:
     """Restore the archive `path` under its own slug, or `as_slug`. A world that has the slug is
     refused, or replaced. Raises `Invalid` or `Conflict` naming file and line; then nothing is
-    written. `with_people=False` leaves out memberships, drafts and saved filters."""
-    with open_archive(path) as archive:
+    written. `with_people=False` leaves out memberships, drafts and saved filters. Messages call the
+    archive `name`, or as its file is called."""
+    with open_archive(path, name=name) as archive:
         restorer = Restorer(archive, as_slug or archive.world_slug, progress)
         restorer.with_people = with_people
         try:
@@ -103,7 +105,7 @@ class Restorer:
     def _make_place(self, *, replace: bool, old_id: str) -> None:
         """Delete the world to replace; choose new ids if another world has the archive's."""
         try:
-            validate_slug(self._slug)
+            validate_unicode_slug(self._slug)
         except ValidationError as problem:
             raise Invalid(f"{self._slug!r}: {problem.messages[0]}") from problem
         if existing := World.objects.filter(slug=self._slug).first():

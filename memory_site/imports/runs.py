@@ -19,9 +19,9 @@ from knowledge.importers.drafts import ImportProblem
 from knowledge.importers.field_map import Choice, survey
 from knowledge.importers.run import ImportReading, read_upload
 from memory_site.imports.options import ImportOptions
-from memory_site.imports.progress import ProgressWriter, part
 from memory_site.imports.report import WriteReport, problems_json, reading_json, written_json
 from memory_site.imports.write import write_reading
+from memory_site.run_progress import ProgressWriter, part
 from retrieval.errors import Conflict, Invalid, Problem
 from retrieval.tasks import embed_soon
 from worlds.models import ImportedRow, ImportRun
@@ -140,7 +140,7 @@ def _import(run: ImportRun) -> None:
 def _write(run: ImportRun, *, is_kept: bool = False) -> dict[str, Any]:
     """Read and write everything. Raises `Invalid` for a bad file that the options refuse."""
     options = options_of(run)
-    with ProgressWriter(run.pk) as progress, upload_of(run) as path:
+    with ProgressWriter(run) as progress, upload_of(run) as path:
         reading = read_upload(
             path, name=run.file_name, format=options.format, mapping=options.mapping
         )

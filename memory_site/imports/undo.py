@@ -17,10 +17,10 @@ from knowledge.graph.fact_store import STATEMENT_FIELDS, replace_fact, retract_f
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.mentions.store import links_at_once
 from knowledge.models import Lore
-from memory_site.imports.progress import ProgressWriter
 from memory_site.imports.report import MOST_LISTED
 from memory_site.imports.runs import carry_out, finish_step
 from memory_site.imports.snapshots import MODELS, mark_of, values_of
+from memory_site.run_progress import ProgressWriter
 from npcs.dispositions import reverse
 from npcs.models import NPC, Appearance, DispositionChange
 from npcs.schemas import NPCIn
@@ -68,7 +68,7 @@ def undo(run: ImportRun, *, also: Iterable[str] = ()) -> Kept:
         "picture": _undo_pictures,
         "lore": _undo_lore,
     }
-    with ProgressWriter(run.pk) as progress, links_at_once(run.world):
+    with ProgressWriter(run) as progress, links_at_once(run.world):
         for number, kind in enumerate(ORDER):
             rows = list(run.rows.filter(kind=kind, outcome__in=UNDONE_OUTCOMES, undone=False))
             reasons = _reasons_to_keep(kind, rows, run)

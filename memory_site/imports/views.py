@@ -25,6 +25,7 @@ from memory_site.imports.forms import (
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.runs import start_step
 from memory_site.imports.uploads import create_run
+from memory_site.run_progress import progress_context, show_progress
 from retrieval.errors import Problem
 from worlds.models import ImportedRow, ImportRun
 from worlds.pages import Viewer, gm_page, render_page
@@ -32,8 +33,6 @@ from worlds.pages import Viewer, gm_page, render_page
 State = ImportRun.State
 BUSY = (State.READING, State.CHECKING, State.IMPORTING, State.UNDOING)
 RUNS_PER_PAGE, ROWS_PER_PAGE = 20, 100
-POLL_STOP = 286
-"""htmx stops polling at this status."""
 
 
 @gm_page
@@ -74,6 +73,8 @@ def run_page(request: HttpRequest, viewer: Viewer, run: UUID) -> HttpResponse:
         context["page_obj"] = _written_rows(request, row)
         context["outcomes"] = ImportedRow.Outcome.choices
         context["outcome"] = request.GET.get("outcome", "")
+    elif row.state in BUSY:
+        context |= progress_context(row, **_addresses(row))
     context["formats"] = _formats(row)
     return render_page(request, viewer, "imports/run.html", **context)
 
@@ -95,13 +96,13 @@ def _written_rows(request: HttpRequest, run: ImportRun) -> Any:
 
 @gm_page
 def progress(request: HttpRequest, viewer: Viewer, run: UUID) -> HttpResponse:
-    """The progress bar, asked for every second. When the step is over, the page is loaded again."""
     row = _run(viewer, run)
-    response = render_page(request, viewer, "imports/progress.html", run=row)
-    if row.state not in BUSY:
-        response.headers["HX-Redirect"] = reverse("import-run", args=[viewer.world.slug, row.pk])
-        response.status_code = POLL_STOP
-    return response
+    return show_progress(request, row, **_addresses(row), is_over=row.state not in BUSY)
+
+
+def _addresses(run: ImportRun) -> dict[str, str]:
+    keys = [run.world.slug, run.pk]
+    return {"page": reverse("import-run", args=keys), "poll": reverse("import-progress", args=keys)}
 
 
 @require_POST

@@ -1,0 +1,217 @@
+"""Archives made and restored by the worker; the run says how far it is. What fails leaves nothing
+but its message."""
+
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import connection, transaction
+from django.utils import timezone, translation
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from memory_site.archive.restore import restore_world
+from memory_site.archive.write import archive_world
+from memory_site.run_progress import ProgressWriter
+from retrieval.errors import Conflict, Invalid, Problem, TooLarge
+from retrieval.text import clean_text
+from worlds.archive_run import ArchiveRun
+from worlds.models import Membership, World
+
+logger = logging.getLogger(__name__)
+
+Kind, State = ArchiveRun.Kind, ArchiveRun.State
+UNFINISHED = (State.WAITING, State.WORKING)
+FOLDER = "archives"
+MOST_TRIES = 3
+"""So often a run may begin: one that ends its worker each time must not do so forever."""
+LOST_AFTER = timedelta(minutes=1)
+GRACE = timedelta(days=1)
+"""A younger file may belong to an upload that has not been committed yet."""
+LONGEST_NAME = 200
+TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 42))"
+UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%s, 42))"
+
+
+def ask_for_archive(world: World, *, user: Any) -> ArchiveRun:
+    """Return the run that is to archive `world`: the one that waits already, or a new one."""
+    waiting = ArchiveRun.objects.filter(world=world, kind=Kind.ARCHIVE, state__in=UNFINISHED)
+    return waiting.first() or ArchiveRun.objects.create(
+        kind=Kind.ARCHIVE,
+        world=world,
+        user=user,
+        file_name=f"{world.slug}-{timezone.now():%Y-%m-%d}.zip",
+        language=get_language() or "en",
+    )
+
+
+def ask_for_restoration(file: Any, *, user: Any, slug: str = "") -> ArchiveRun:
+    """Store the upload and return the run that is to restore it as `slug`, or at the address that
+    the world had. Raises `TooLarge` and `Invalid` for files that need no second look."""
+    if file.size > settings.UPLOAD_MAX_MB * 1_000_000:
+        message = _("The upload is too large: at most %(count)d MB.")
+        raise TooLarge(message % {"count": settings.UPLOAD_MAX_MB})
+    if not file.size:
+        raise Invalid(_("The file is empty."))
+    run = ArchiveRun(
+        kind=Kind.RESTORATION,
+        user=user,
+        slug=slug,
+        size=file.size,
+        file_name=clean_text(file.name or "archive.zip")[-LONGEST_NAME:],
+        language=get_language() or "en",
+    )
+    run.file.save(f"{run.pk}.zip", file, save=False)
+    run.save(force_insert=True)
+    return run
+
+
+def ask_again(run: ArchiveRun, *, slug: str) -> None:
+    """Restore an archive at another address, after it failed. Raises `Conflict` when it did not, or
+    when its file is gone."""
+    values = {"state": State.WAITING, "progress": 0, "tries": 0, "slug": slug, "failure": ""}
+    failed = ArchiveRun.objects.filter(pk=run.pk, kind=Kind.RESTORATION, state=State.FAILED)
+    if not failed.exclude(file="").update(**values):
+        raise Conflict(_("This archive is in another step by now: load the page again."))
+
+
+def archive(run_id: UUID) -> None:
+    carry_out(run_id, Kind.ARCHIVE, _archive)
+
+
+def restore(run_id: UUID) -> None:
+    carry_out(run_id, Kind.RESTORATION, _restore)
+
+
+def carry_out(run_id: UUID, kind: str, step: Callable[[ArchiveRun], None]) -> None:
+    """Carry out a run once: a message may come twice, and comes again when its worker died."""
+    with run_lock(run_id) as is_ours:
+        runs = ArchiveRun.objects.select_related("world", "user")
+        run = runs.filter(pk=run_id, kind=kind, state__in=UNFINISHED).first()
+        if not is_ours or run is None:
+            return
+        begun = {"state": State.WORKING, "progress": 0, "tries": run.tries + 1}
+        ArchiveRun.objects.filter(pk=run_id).update(**begun)
+        with translation.override(run.language):
+            try:
+                if run.tries >= MOST_TRIES:
+                    raise Conflict(_("The worker stopped each time that it did this work."))
+                step(run)
+            except Problem as problem:
+                finish(run, State.FAILED, failure=problem.detail)
+            except Exception:
+                logger.exception("work on archive %s failed", run_id)
+                failure = _("The work stopped with an unexpected error. Nothing was changed.")
+                finish(run, State.FAILED, failure=failure)
+
+
+@contextmanager
+def run_lock(run_id: UUID) -> Iterator[bool]:
+    """Yield whether this worker has the run for itself. A lock of the session, not of a
+    transaction: an archive is read in a transaction of its own."""
+    with connection.cursor() as cursor:
+        cursor.execute(TRY_LOCK, [str(run_id)])
+        is_ours = cursor.fetchone()[0]
+    try:
+        yield is_ours
+    finally:
+        if is_ours:
+            with connection.cursor() as cursor:
+                cursor.execute(UNLOCK, [str(run_id)])
+
+
+def finish(run: ArchiveRun, state: str, **values: Any) -> bool:
+    """Return whether the run is still there: its world may have been deleted."""
+    rows = ArchiveRun.objects.filter(pk=run.pk)
+    return bool(rows.update(state=state, progress=100, finished_at=timezone.now(), **values))
+
+
+def _archive(run: ArchiveRun) -> None:
+    assert run.world
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "world.zip"
+        with ProgressWriter(run) as progress:
+            archive_world(run.world, path, progress=lambda percent: progress(percent / 100))
+        with path.open("rb") as made:
+            run.file.save(f"{run.pk}.zip", File(made), save=False)
+        size = path.stat().st_size
+    if not finish(run, State.DONE, file=run.file.name, size=size):
+        run.file.delete(save=False)
+
+
+def _restore(run: ArchiveRun) -> None:
+    """The new world belongs to whoever uploaded the archive; the people of the archive are left
+    out, because a name may belong to somebody else on this site."""
+    if run.user is None:
+        raise Conflict(_("Whoever uploaded this archive has no account here any more."))
+    with local_copy(run) as path, transaction.atomic():
+        with ProgressWriter(run) as progress:
+            restored = restore_world(
+                path,
+                as_slug=run.slug,
+                with_people=False,
+                name=run.file_name,
+                progress=lambda percent: progress(percent / 100),
+            )
+        role = Membership.Role.DESIGNER
+        Membership.objects.create(user=run.user, world=restored.world, role=role)
+        finish(run, State.DONE, world=restored.world, left_out=restored.left_out, file="")
+        delete_file_after_commit(run)
+
+
+@contextmanager
+def local_copy(run: ArchiveRun) -> Iterator[Path]:
+    """Yield a copy of the file on this machine; the storage may be far away."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "archive.zip"
+        with run.file.open("rb") as stored, path.open("wb") as copy:
+            shutil.copyfileobj(stored, copy)
+        yield path
+
+
+def delete_run(run: ArchiveRun) -> None:
+    """Delete a run with its file."""
+    delete_file_after_commit(run)
+    run.delete()
+
+
+def delete_file_after_commit(run: ArchiveRun) -> None:
+    if name := run.file.name:
+        transaction.on_commit(lambda: default_storage.delete(name), robust=True)
+
+
+def unfinished_runs() -> list[ArchiveRun]:
+    """The runs whose message may be lost; one that another worker has is among them."""
+    before = timezone.now() - LOST_AFTER
+    return list(ArchiveRun.objects.filter(state__in=UNFINISHED, created_at__lt=before))
+
+
+def delete_old_runs() -> dict[str, int]:
+    """Delete what is older than `ARCHIVE_KEEP_DAYS`, and files without a run (of a deleted world).
+    Returns how many of each."""
+    before = timezone.now() - timedelta(days=settings.ARCHIVE_KEEP_DAYS)
+    old = list(ArchiveRun.objects.filter(created_at__lt=before))
+    for run in old:
+        delete_run(run)
+    return {"archives": len(old), "files": delete_files_without_run()}
+
+
+def delete_files_without_run() -> int:
+    if not default_storage.exists(FOLDER):
+        return 0
+    names = {f"{FOLDER}/{name}" for name in default_storage.listdir(FOLDER)[1]}
+    names -= set(ArchiveRun.objects.exclude(file="").values_list("file", flat=True))
+    before = timezone.now() - GRACE
+    stray = [name for name in names if default_storage.get_modified_time(name) < before]
+    for name in stray:
+        default_storage.delete(name)
+    return len(stray)
