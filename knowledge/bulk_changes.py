@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from knowledge.editing_models import BulkChange
+from knowledge.entry_entities import follow_entries
 from knowledge.entry_store import save_all
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
@@ -113,6 +114,8 @@ def _change_fields(
     changed = [
         entry for entry, outcome in zip(entries, outcomes, strict=True) if outcome == "changed"
     ]
+    if changed:  # the world is that of all of them
+        follow_entries(changed[0].world, changed)
     rows = [
         {"id": str(entry.pk), "version": entry.version, "before": before[entry.pk]}
         for entry in changed
@@ -191,6 +194,7 @@ def _restore_fields(change: BulkChange, *, by: str) -> Undone:
             entry.known_to = known_to_in_force(entry, own=entry.known_to)
             entry.visibility = visibility_in_force(entry, own=entry.visibility)
     save_all(restored, reason=f"bulk change undone by {by}")
+    follow_entries(change.world, restored)
     return Undone(len(restored), sorted(skipped))
 
 

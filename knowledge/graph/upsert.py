@@ -83,7 +83,7 @@ class Batch:
         values = {name: getattr(fact, name) for name in names}
         if current is None:
             identity = {"id": fact.id} if fact.id else {}
-            slug = fact.slug or _free_slug(self.world, fact.name)
+            slug = fact.slug or free_slug(self.world, fact.name)
             node = GraphNode.objects.create(world=self.world, slug=slug, **identity, **values)
             return FactOutcome(id=node.pk, outcome="created")
         guard = GraphNode(
@@ -154,7 +154,8 @@ def stored_form(
     return relation, src, dst
 
 
-def _free_slug(world: World, name: str) -> str:
+def free_slug(world: World, name: str) -> str:
+    """A slug made from the name that no other entity of the world has."""
     slug = slugify(name, allow_unicode=True)[:110] or "entity"
     same_start = GraphNode.objects.filter(world=world, slug__startswith=slug)
     slugs = set(same_start.values_list("slug", flat=True))

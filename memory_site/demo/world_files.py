@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from art.schemas import ArtCardIn
 from episodes.schemas import EpisodeIn, SceneIn, SessionIn
+from knowledge.entry_entities import NODE_KINDS
 from knowledge.graph.models import NodeKind, SourceKind
 from knowledge.graph.schemas import EdgeFact, NodeFact
 from knowledge.schemas import LoreIn
@@ -18,14 +19,6 @@ from npcs.schemas import NPCIn
 from retrieval.text import split_front_matter
 
 FOLDER = Path(__file__).parent / "world"
-NODE_KINDS = {
-    "place": NodeKind.LOCATION,
-    "faction": NodeKind.FACTION,
-    "item": NodeKind.ITEM,
-    "event": NodeKind.EVENT,
-    "biography": NodeKind.CHARACTER,
-}
-"""Kinds of lore that are entities of the graph."""
 FACT_DEFAULTS = {"visibility": "public", "source_kind": SourceKind.LORE}
 
 

@@ -4,23 +4,21 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
+from django.db import transaction
 
 from episodes.lookup import lore_by_name
+from knowledge.entry_entities import EntityFinder, EntityPage, page_of_entry, write_entity
 from knowledge.entry_store import save_entry
-from knowledge.graph.models import GraphNode, SourceKind
-from knowledge.graph.schemas import GraphFact, NodeFact
-from knowledge.graph.upsert import lock_graph, upsert_facts
+from knowledge.graph.models import GraphNode, NodeKind
+from knowledge.graph.upsert import lock_graph
 from knowledge.links import rename_everywhere
 from knowledge.models import Lore
 from knowledge.upsert import find_kind
 from memory_site.editor.forms import NPC_FIELDS, ThingForm
-from memory_site.editor.things import NODE_KINDS, Thing
+from memory_site.editor.things import Thing
 from npcs.dispositions import recompute_all_parties
 from npcs.models import NPC, Secret
 from npcs.upsert import score_settings, store_npc
-from retrieval.errors import Conflict
 from retrieval.text import guess_language, slugify
 from worlds.audiences import Audience, Visibility
 from worlds.lookup import find_campaign
@@ -268,56 +266,35 @@ def save_secrets(npc: NPC, secrets: list[SecretText], *, by: str) -> None:
 
 def _save_node(saving: Saving) -> None:
     """Bring the entity in step with the thing, and make the one of a new thing."""
-    thing, entry = saving.thing, saving.thing.entry
-    if entry and entry.campaign_id:
+    thing = saving.thing
+    page = page_of_thing(thing)
+    if page is None:
         return
-    kind = NODE_KINDS.get(entry.kind) if entry else NODE_KINDS[Lore.Kind.BIOGRAPHY]
-    node = thing.node or _node_to_adopt(thing, kind)
-    if node is None and kind:
-        slug = thing.npc.slug if thing.npc else entry.slug if entry else ""
-        source = {"source_kind": SourceKind.LORE, "source_ref": slug}
-        is_free = not GraphNode.objects.filter(world=thing.world, slug=slug).exists()
-        fact = NodeFact(kind=kind, slug=slug if is_free else "", name=thing.name, **source)
-        result = upsert_facts(thing.world, [GraphFact(node=fact)])
-        node = GraphNode.objects.get(pk=result.nodes[0].id)
-    if node is None:
-        return
-    # The rows of the caller may be older than what `store_npc` wrote of its entity.
-    node = GraphNode.objects.get(pk=node.pk)
-    _fill_node(node, thing, kind)
-    try:
-        with transaction.atomic():
-            node.save()
-    except IntegrityError as problem:
-        text = _("It has relations that do not fit the new kind: end or retract them first.")
-        raise Conflict(text) from problem
-    thing.node = node
+    # Read anew: the rows of the caller may be older than what `store_npc` wrote of its entity.
+    node = GraphNode.objects.filter(pk=thing.node.pk).first() if thing.node else None
+    node = node or EntityFinder.for_pages(thing.world, [page]).find(page)
+    if thing.npc and node is None:
+        node = GraphNode.objects.filter(world=thing.world, slug=thing.npc.slug).first()
+    thing.node = write_entity(page, node)[0]
 
 
-def _fill_node(node: GraphNode, thing: Thing, kind: str | None) -> None:
+def page_of_thing(thing: Thing) -> EntityPage | None:
+    """What the entity of the thing is like; None for an entry of a campaign. The names of an NPC
+    are added to those of its entry."""
     row: Any = thing.npc or thing.entry
-    names = [thing.name, *thing.aliases]
-    node.name, node.aliases = names[0], names[1:]
-    if kind:
-        node.kind = kind
-    if thing.entry:
-        node.lore = thing.entry
-    is_draft = thing.entry is not None and thing.entry.status == Lore.Status.DRAFT
-    node.visibility = Visibility.GM if is_draft else row.visibility
-    node.known_to = [] if node.visibility == Visibility.GM else list(row.known_to)
-
-
-def _node_to_adopt(thing: Thing, kind: str | None) -> GraphNode | None:
-    """The entity without a page that has the name of the new thing."""
-    if kind is None:
+    page = page_of_entry(thing.entry) if thing.entry else None
+    if thing.entry and page is None:
         return None
-    nodes: Any = GraphNode.objects.believed_now().in_world(thing.world).filter(kind=kind)
-    slug = thing.npc.slug if thing.npc else thing.entry.slug if thing.entry else ""
-    own = nodes.filter(slug=slug).first() if thing.npc else None
-    without_page = nodes.filter(lore=None)
-    by_slug = without_page.filter(slug=slug).first()
-    node: GraphNode | None = own or by_slug or without_page.filter(name__iexact=thing.name).first()
-    return node
+    is_draft = thing.entry is not None and thing.entry.status == Lore.Status.DRAFT
+    return EntityPage(
+        world=thing.world,
+        slug=row.slug,
+        names=(thing.name, *thing.aliases),
+        kind=page.kind if page else NodeKind.CHARACTER,
+        lore_id=page.lore_id if page else None,
+        visibility=Visibility.GM if is_draft else row.visibility,
+        known_to=row.known_to,
+    )
 
 
 # --- the reveal log

@@ -4,12 +4,14 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from knowledge.entry_entities import NODE_KINDS, ensure_entity
 from knowledge.graph.labels import fact_sentence, relation_label
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import View
@@ -17,6 +19,7 @@ from knowledge.graph.views import parse_number
 from memory_site.editor import relations
 from memory_site.editor.relations import RelationText
 from memory_site.editor.thing_pages import VISIBILITIES, node_of
+from memory_site.editor.things import find_entry
 from npcs.models import NPC
 from retrieval.errors import Invalid, NotFound, Problem
 from retrieval.text import query_keys
@@ -56,7 +59,22 @@ def is_day(number: float | None) -> bool:
 @gm_page
 def add(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     """Add a relation. When it cannot be stored, the form comes back with what was typed."""
-    node = node_of(viewer, slug)
+    return add_to(request, viewer, node_of(viewer, slug))
+
+
+@require_POST
+@gm_page
+def add_to_entry(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
+    """Add a relation of an entry that is not in the graph yet."""
+    entry = find_entry(viewer, slug, canon=True)
+    with transaction.atomic():
+        node = ensure_entity(entry)
+    if node is None:
+        raise Http404
+    return add_to(request, viewer, node)
+
+
+def add_to(request: HttpRequest, viewer: Viewer, node: GraphNode) -> HttpResponse:
     try:
         fact = relations.add_relation(node, relation_text(request), by=viewer.name)
     except Problem as problem:
@@ -146,12 +164,17 @@ def values_of(node: GraphNode, edge: GraphEdge) -> RelationText:
 
 @gm_page
 def names(request: HttpRequest, viewer: Viewer) -> JsonResponse:
-    """Names of entities that begin with, or contain a word of, `q`: for completion."""
+    """Names of entities, and of entries that may become one, that begin with, or contain a word of,
+    `q`: for completion."""
     text = request.GET.get("q", "").replace("\0", "")[:200].strip()
     rows = View(viewer.world, viewer.audience).entities() if text else GraphNode.objects.none()
     rows = rows.filter(keys__overlap=query_keys(text)) | rows.filter(name__icontains=text)
     found = rows.order_by("name").values_list("name", "kind")[:MOST_NAMES] if text else []
-    return JsonResponse({"names": [{"name": name, "kind": kind} for name, kind in found]})
+    kinds = dict(found)
+    for entry in relations.entries_without_entity(viewer.world, text) if text else ():
+        kinds.setdefault(entry.title, NODE_KINDS[entry.kind].value)
+    names = [{"name": name, "kind": kind} for name, kind in kinds.items()]
+    return JsonResponse({"names": names[:MOST_NAMES]})
 
 
 # --- reveals

@@ -8,9 +8,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from knowledge.entry_entities import NODE_KINDS, EntityFinder, ensure_entity, page_of_entry
 from knowledge.graph.ancestry import ancestors
 from knowledge.graph.contradictions import record_contradictions
-from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.entity_linking import EntityLinker, parse_uuid
 from knowledge.graph.fact_store import end_fact, retract_facts
 from knowledge.graph.labels import RELATION_LABELS, relation_label
 from knowledge.graph.manual_facts import save_manual_fact
@@ -18,11 +19,14 @@ from knowledge.graph.models import GraphEdge, GraphNode, SourceKind
 from knowledge.graph.protocol import View
 from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import lock_graph, stored_form
+from knowledge.models import Lore
 from retrieval.errors import Conflict, Invalid
+from retrieval.text import KnownName, NameIndex, query_keys
 from worlds.audiences import Audience, Visibility
 from worlds.models import World
 
 MOST_RELATIONS = 200
+MOST_ENTRIES = 1_000
 MOST_WORDS = 60
 LONGEST_WORDS = 80
 ANYTHING = "RELATES_TO"
@@ -82,11 +86,32 @@ def relation_in_words(world: World, words: str) -> tuple[str, str]:
 
 
 def entity_of_name(world: World, name: str) -> GraphNode:
-    """Return the entity of this name, alias or slug; raises `Invalid`, `NotFound` or `Ambiguous`
-    with names to choose from."""
-    if not name.strip():
+    """Return the entity of this name, alias or slug; an entry that has none yet gets it. Raises
+    `Invalid`, `NotFound` or `Ambiguous` with names to choose from."""
+    name = name.strip()
+    if not name:
         raise Invalid(_("Write the name of the other thing."))
-    return EntityLinker.for_texts(world, [name.strip()]).resolve(name.strip())
+    linker = EntityLinker.for_texts(world, [name])
+    entries = entries_without_entity(world, name)
+    if not entries or parse_uuid(name) or name in linker.by_slug:
+        return linker.resolve(name)
+    names = [KnownName(entry.pk, entry.title, (entry.slug, *entry.aliases)) for entry in entries]
+    key = NameIndex([*linker.index.entries, *names]).resolve(name, what="entity")
+    entry = next((entry for entry in entries if entry.pk == key), None)
+    node = ensure_entity(entry) if entry else linker.by_id[key]  # type: ignore[index]
+    assert node
+    return node
+
+
+def entries_without_entity(world: World, name: str) -> list[Lore]:
+    """The canon entries of the name that could take part in relations, and do not yet."""
+    rows = Lore.objects.filter(world=world, campaign=None, kind__in=NODE_KINDS)
+    keys = query_keys(name)
+    rows = rows.filter(Q(name_keys__overlap=keys) | Q(slug=name)) if keys else rows.none()
+    entries = list(rows.select_related("world").order_by("title", "pk")[:MOST_ENTRIES])
+    pages = {entry.pk: page for entry in entries if (page := page_of_entry(entry))}
+    finder = EntityFinder.for_pages(world, pages.values())
+    return [entry for entry in entries if finder.find(pages[entry.pk]) is None]
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,13 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from knowledge.entry_entities import NODE_KINDS
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.models import Lore
 from knowledge.views import lore_of
 from memory_site.editor import sections
 from memory_site.editor.relations import relations_of, words_in_use
-from memory_site.editor.things import (
-    NODE_KINDS,
-    Thing,
-    find_entry,
-    thing_of_entry,
-    thing_of_npc,
-)
+from memory_site.editor.things import Thing, find_entry, thing_of_entry, thing_of_npc
 from npcs import page_queries
 from npcs.gm_profile import read_gm_profile
 from npcs.models import NPC, Axis
@@ -88,7 +83,7 @@ def context_of(viewer: Viewer, thing: Thing) -> dict[str, Any]:
             "parts": knowledge.parts,
             "audience_names": knowledge.names,
             "passages": sections.passages_of(thing.entry),
-            "words_in_use": words_in_use(viewer.world) if thing.node else [],
+            "words_in_use": words_in_use(viewer.world) if thing.relation_address else [],
             "visibilities": VISIBILITIES,
         }
     return context

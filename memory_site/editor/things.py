@@ -4,10 +4,12 @@ graph that are the same place, person or object."""
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from knowledge.entry_entities import NODE_KINDS, has_entity, is_of_npc
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
@@ -15,16 +17,6 @@ from knowledge.views import find_lore_of, lore_of
 from npcs.models import NPC
 from worlds.models import World
 from worlds.pages import Viewer
-
-NODE_KINDS: dict[str, NodeKind] = {
-    Lore.Kind.PLACE: NodeKind.LOCATION,
-    Lore.Kind.FACTION: NodeKind.FACTION,
-    Lore.Kind.BIOGRAPHY: NodeKind.CHARACTER,
-    Lore.Kind.ITEM: NodeKind.ITEM,
-    Lore.Kind.EVENT: NodeKind.EVENT,
-    Lore.Kind.QUEST: NodeKind.QUEST,
-}
-"""Kinds of lore that are entities of the relation graph."""
 
 
 @dataclass
@@ -76,6 +68,16 @@ class Thing:
             url += "?canon"
         return url
 
+    @property
+    def relation_address(self) -> str:
+        """Where a relation of the thing is added; empty for what takes no part in relations."""
+        if self.node:
+            return reverse("relation-add", args=[self.world.slug, self.node.slug])
+        entry = self.entry
+        if entry is None or entry.campaign_id or not has_entity(entry.kind):
+            return ""
+        return reverse("lore-relation-add", args=[self.world.slug, entry.slug])
+
 
 def find_entry(viewer: Viewer, slug: str, *, campaign: str = "", canon: bool = False) -> Lore:
     """Return the entry of this slug as the viewer knows it; for a game master, that of `campaign`
@@ -115,6 +117,8 @@ def find_node(viewer: Viewer, *, entry: Lore | None, npc: NPC | None) -> GraphNo
         return node
     if entry is None or entry.campaign_id:
         return None
+    rows = nodes.filter(Q(lore=entry) | Q(lore=None, slug=entry.slug)).order_by("pk")
+    own = [each for each in rows if not is_of_npc(each) or entry.kind == Lore.Kind.BIOGRAPHY]
     kind = NODE_KINDS.get(entry.kind)
-    node = nodes.filter(slug=entry.slug).first()
-    return node or (nodes.filter(lore=entry, kind=kind).first() if kind else None)
+    # That of the entry's kind first: it may have been saved under another before.
+    return min(own, key=lambda each: (each.kind != kind, each.slug != entry.slug), default=None)

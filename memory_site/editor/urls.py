@@ -13,6 +13,7 @@ urlpatterns = [
     path("lore/<str:slug>/edit/", editing.edit_entry, name="lore-edit"),
     path("lore/<str:slug>/delete/", editing.delete_entry, name="lore-delete"),
     path("lore/<str:slug>/versions/", history.entry_history, name="lore-versions"),
+    path("lore/<str:slug>/relations/", relations.add_to_entry, name="lore-relation-add"),
     path("npcs/<str:slug>/", things.person_page, name="npc"),
     path("npcs/<str:slug>/edit/", editing.edit_person, name="npc-edit"),
     path("npcs/<str:slug>/delete/", editing.delete_person, name="npc-delete"),

@@ -4,7 +4,6 @@ import re
 
 from knowledge.graph.models import NodeKind
 from knowledge.graph.relations import Relations
-from knowledge.models import Lore
 
 FALLBACK = "RELATES_TO"
 WORDS: dict[str, str] = {
@@ -20,16 +19,6 @@ WORDS: dict[str, str] = {
     "KNOWS": "knows|acquaintance|знает|знаком|지인",
 }
 PATTERNS = {code: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for code, words in WORDS.items()}
-NODE_KINDS: dict[str, NodeKind] = {
-    Lore.Kind.PLACE: NodeKind.LOCATION,
-    Lore.Kind.FACTION: NodeKind.FACTION,
-    Lore.Kind.BIOGRAPHY: NodeKind.CHARACTER,
-    Lore.Kind.ITEM: NodeKind.ITEM,
-    Lore.Kind.EVENT: NodeKind.EVENT,
-    Lore.Kind.TIMELINE: NodeKind.EVENT,
-    Lore.Kind.QUEST: NodeKind.QUEST,
-}
-"""The kind of entity of an entry; other kinds take no part in relations."""
 
 
 def relation_for(relations: Relations, words: str, src: NodeKind, dst: NodeKind) -> str:

@@ -3,20 +3,21 @@ relations of the graph, and an attitude toward a party becomes a disposition."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from knowledge.graph.models import GraphEdge, GraphNode, NodeKind, SourceKind
+from knowledge.entry_entities import has_entity
+from knowledge.graph.models import GraphEdge, NodeKind, SourceKind
 from knowledge.graph.relations import Relations
-from knowledge.graph.schemas import EdgeFact, FactOutcome, GraphFact, NodeFact
+from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import MAX_BATCH, upsert_facts
 from knowledge.importers.drafts import LoreDraft, RelationDraft
 from knowledge.models import Lore
-from memory_site.imports.relation_words import FALLBACK, NODE_KINDS, relation_for
+from memory_site.imports.entities import EntityWriter
+from memory_site.imports.relation_words import FALLBACK, relation_for
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import values_of
 from npcs.dispositions import correct
@@ -70,18 +71,20 @@ class RelationWriter:
     report: WriteReport
     rows: Mapping[str, Lore]
     npcs: Mapping[UUID, NPC]
-    nodes: dict[UUID, GraphNode] = field(default_factory=dict)
+    entities: EntityWriter
 
     def write(self, drafts: Sequence[LoreDraft]) -> None:
         drafts = [draft for draft in drafts if draft.relations and draft.where in self.rows]
         if not drafts:
             return
-        columns = ("slug", "title", "aliases", "kind", "visibility", "known_to", "campaign_id")
-        stored = Lore.objects.filter(world=self.world, campaign=None).only("world_id", *columns)
+        columns = ("slug", "title", "aliases", "kind", "status", "campaign_id")
+        stored = Lore.objects.filter(world=self.world, campaign=None).only(
+            "world_id", "visibility", "known_to", *columns
+        )
         names = EntryNames([*stored])
         planned = [edge for draft in drafts for edge in self._plan(draft, names)]
-        ends = {entry.pk: entry for edge in planned for entry in (edge.src, edge.dst)}
-        self._make_nodes(ends)
+        # Entries that the world had before the import, too.
+        self.entities.write(("", entry) for edge in planned for entry in (edge.src, edge.dst))
         self._write_edges(planned)
         self._write_attitudes(drafts)
 
@@ -91,36 +94,12 @@ class RelationWriter:
             dst = names.find(relation.target)
             if dst is None:
                 self.report.unknown_links.setdefault(draft.where, []).append(relation.target)
-            elif src.kind not in NODE_KINDS or dst.kind not in NODE_KINDS:
+            elif not has_entity(src.kind) or not has_entity(dst.kind):
                 message = _("“%(words)s” %(target)s: entries of the kind Custom have no relations.")
                 values = {"words": relation.words, "target": relation.target}
                 self.report.note(draft.where, message % values)
             elif src.pk != dst.pk:
                 yield PlannedEdge(draft, relation, src, dst)
-
-    def _make_nodes(self, entries: Mapping[UUID, Lore]) -> None:
-        """Find the entity of each entry, by the entry or its slug, or make it."""
-        slugs = {entry.slug for entry in entries.values()}
-        nodes = GraphNode.objects.filter(world=self.world)
-        for node in nodes.filter(lore__in=entries):
-            self.nodes[node.lore_id] = node
-        by_slug = {node.slug: node for node in nodes.filter(slug__in=slugs)}
-        missing = []
-        for entry in entries.values():
-            same = by_slug.get(entry.slug)
-            if entry.pk not in self.nodes:
-                if same and same.kind == NODE_KINDS[entry.kind] and same.lore_id is None:
-                    self.nodes[entry.pk] = same
-                else:
-                    missing.append((entry, _node_fact(entry, slug="" if same else entry.slug)))
-        for at in range(0, len(missing), MAX_BATCH):
-            batch = missing[at : at + MAX_BATCH]
-            facts = [GraphFact(node=fact) for _entry, fact in batch]
-            outcomes = upsert_facts(self.world, facts).nodes
-            made = GraphNode.objects.in_bulk([outcome.id for outcome in outcomes])
-            for (entry, _fact), outcome in zip(batch, outcomes, strict=True):
-                self.nodes[entry.pk] = made[outcome.id]
-                self._report("entity", made[outcome.id], outcome, name=entry.title)
 
     def _write_edges(self, planned: Sequence[PlannedEdge]) -> None:
         relations = Relations.load()
@@ -146,20 +125,20 @@ class RelationWriter:
         rows = GraphEdge.objects.in_bulk([outcome.id for outcome in outcomes])
         for (edge, _fact), outcome in zip(batch, outcomes, strict=True):
             name = f"{edge.src.title} – {edge.relation.words} – {edge.dst.title}"
-            self._report("relation", rows[outcome.id], outcome, name=name, draft=edge.draft)
+            self._report(rows[outcome.id], outcome.outcome, name=name, draft=edge.draft)
 
     def _edge_fact(self, edge: PlannedEdge, relations: Relations) -> EdgeFact:
-        src_kind, dst_kind = NODE_KINDS[edge.src.kind], NODE_KINDS[edge.dst.kind]
+        src, dst = (self.entities.nodes[end.pk] for end in (edge.src, edge.dst))
         words = " ".join(edge.relation.words.split())[:LONGEST_LABEL]
-        code = relation_for(relations, words, src_kind, dst_kind)
+        code = relation_for(relations, words, NodeKind(src.kind), NodeKind(dst.kind))
         # A field such as "location" says no more than the relation that it became.
         is_plain = bool(edge.relation.source) and code != FALLBACK
         attitude = edge.relation.attitude
         is_open = not edge.relation.private and not edge.draft.private
         open_ends = all(end.visibility == Visibility.PUBLIC for end in (edge.src, edge.dst))
         return EdgeFact(
-            src=self.nodes[edge.src.pk].pk,
-            dst=self.nodes[edge.dst.pk].pk,
+            src=src.pk,
+            dst=dst.pk,
             relation=code,
             label="" if is_plain else words,
             visibility=Visibility.PUBLIC if is_open and open_ends else Visibility.GM,
@@ -191,41 +170,17 @@ class RelationWriter:
         before = {"change": change.pk}
         self.report.add("disposition", None, created, name=name, source=draft.where, before=before)
 
-    def _report(
-        self,
-        kind: str,
-        row: Any,
-        outcome: FactOutcome,
-        *,
-        name: str,
-        draft: LoreDraft | None = None,
-    ) -> None:
+    def _report(self, row: GraphEdge, was: str, *, name: str, draft: LoreDraft) -> None:
         # A fact that changed is a new row beside the old one, which its `replaces` names.
-        was = str(outcome.outcome)
-        before = {"replaces": str(row.replaces_id)} if was == "changed" else None
         self.report.add(
-            kind,
+            "relation",
             row,
             was,
             name=name,
-            source=draft.where if draft else "",
-            before=before,
-            after=values_of(kind, row) if was != "unchanged" else None,
+            source=draft.where,
+            before={"replaces": str(row.replaces_id)} if was == "changed" else None,
+            after=values_of("relation", row) if was != "unchanged" else None,
         )
-
-
-def _node_fact(entry: Lore, *, slug: str) -> NodeFact:
-    return NodeFact(
-        kind=NodeKind(NODE_KINDS[entry.kind]),
-        slug=slug,
-        name=entry.title,
-        aliases=[alias for alias in entry.aliases if alias],
-        lore_id=entry.pk,
-        visibility=Visibility(entry.visibility),
-        known_to=entry.known_to,
-        source_kind=SourceKind.IMPORT,
-        source_ref=f"lore:{entry.slug}"[:200],
-    )
 
 
 def keep_unresolved(

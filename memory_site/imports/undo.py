@@ -3,9 +3,11 @@ somebody changed or uses since stay, and are listed, until the game master says 
 go, too."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -69,16 +71,41 @@ def undo(run: ImportRun, *, also: Iterable[str] = ()) -> Kept:
         "lore": _undo_lore,
     }
     with ProgressWriter(run) as progress, links_at_once(run.world):
+        staying = _kept_entries(run, confirmed)
         for number, kind in enumerate(ORDER):
-            rows = list(run.rows.filter(kind=kind, outcome__in=UNDONE_OUTCOMES, undone=False))
+            rows = _rows_of(run, kind)
             reasons = _reasons_to_keep(kind, rows, run)
             kept |= {pk: why for pk, why in reasons.items() if str(pk) not in confirmed}
-            going = [row for row in rows if row.pk not in kept]
+            follow = _rows_of_entries(kind, rows, staying)
+            going = [row for row in rows if row.pk not in kept and row.pk not in follow]
             steps[kind](going, run)
             run.rows.filter(pk__in=[row.pk for row in going]).update(undone=True)
             progress((number + 1) / len(ORDER))
     embed_soon("lore")
     return kept
+
+
+def _rows_of(run: ImportRun, kind: str) -> list[ImportedRow]:
+    """What the run created or changed of a kind, and has not undone before."""
+    return list(run.rows.filter(kind=kind, outcome__in=UNDONE_OUTCOMES, undone=False))
+
+
+def _kept_entries(run: ImportRun, confirmed: set[str]) -> set[UUID]:
+    """The ids of the lore entries that stay."""
+    rows = _rows_of(run, "lore")
+    kept = {pk for pk in _reasons_to_keep("lore", rows, run) if str(pk) not in confirmed}
+    return {row.row_id for row in rows if row.pk in kept and row.row_id}
+
+
+def _rows_of_entries(kind: str, rows: Sequence[ImportedRow], entries: set[UUID]) -> set[UUID]:
+    """Rows that are one thing with an entry that stays, so they stay with it: its NPC and its
+    entity."""
+    link = {"npc": "biography_id", "entity": "lore_id"}.get(kind)
+    if link is None or not entries:
+        return set()
+    of_entries = {f"{link.removesuffix('_id')}__in": entries}
+    ids = set(MODELS[kind].objects.filter(**of_entries).values_list("pk", flat=True))
+    return {row.pk for row in rows if row.row_id in ids}
 
 
 def _reasons_to_keep(kind: str, rows: Sequence[ImportedRow], run: ImportRun) -> Kept:
@@ -109,11 +136,30 @@ def _in_use(kind: str, ids: list[Any], run: ImportRun) -> set[Any]:
         own = [before["change"] for before in rows if before]
         changes = DispositionChange.objects.filter(npc__in=ids, about=None).exclude(pk__in=own)
         appearances = Appearance.objects.filter(npc__in=ids)
-        return {*changes.values_list("npc", flat=True), *appearances.values_list("npc", flat=True)}
+        people = NPC.objects.filter(pk__in=ids).values_list("slug", "pk")
+        nodes = _nodes_of_npcs(run, dict(people)).values_list("slug", "pk")
+        named = _ends_of_facts(pk for _slug, pk in nodes)
+        tied = {dict(people)[slug] for slug, pk in nodes if pk in named}
+        rows_of_npc = (changes, appearances)
+        return tied.union(*(each.values_list("npc", flat=True) for each in rows_of_npc))
     if kind == "entity":
-        edges = GraphEdge.objects.believed_now().filter(Q(src__in=ids) | Q(dst__in=ids))
-        return {end for pair in edges.values_list("src", "dst") for end in pair}
+        return _ends_of_facts(ids)
     return set()
+
+
+def _ends_of_facts(nodes: Iterable[UUID]) -> set[UUID]:
+    """The entities that facts are about, be it as history: without them the facts would go."""
+    ids = list(nodes)
+    edges = GraphEdge.objects.filter(Q(src__in=ids) | Q(dst__in=ids))
+    return {end for pair in edges.values_list("src", "dst") for end in pair}
+
+
+def _nodes_of_npcs(run: ImportRun, slugs: Iterable[str]) -> Any:
+    """The entities that came with the NPCs; not one that an older entry had before."""
+    refs = [f"npc:{slug}" for slug in slugs]
+    created = run.rows.filter(kind="lore", outcome=Outcome.CREATED).values("row_id")
+    nodes = GraphNode.objects.filter(world=run.world_id, source_ref__in=refs)
+    return nodes.filter(Q(lore=None) | Q(lore__in=created))
 
 
 def _undo_dispositions(rows: Sequence[ImportedRow], run: ImportRun) -> None:
@@ -146,10 +192,9 @@ def _undo_relations(rows: Sequence[ImportedRow], _run: ImportRun) -> None:
 def _undo_npcs(rows: Sequence[ImportedRow], run: ImportRun) -> None:
     created = _ids(rows, Outcome.CREATED)
     slugs = list(NPC.objects.filter(pk__in=created).values_list("slug", flat=True))
+    _nodes_of_npcs(run, slugs).delete()
     with permanent_deletion():
         NPC.objects.filter(pk__in=created).delete()
-    refs = [f"npc:{slug}" for slug in slugs]
-    _delete_free_nodes(GraphNode.objects.filter(world=run.world_id, source_ref__in=refs))
     changed = _before(rows)
     for npc in NPC.objects.filter(pk__in=changed):
         _restore_npc(npc, dict(changed[npc.pk] or {}))
@@ -166,16 +211,15 @@ def _restore_npc(npc: NPC, values: dict[str, Any]) -> None:
 
 
 def _undo_entities(rows: Sequence[ImportedRow], _run: ImportRun) -> None:
-    created = _ids(rows, Outcome.CREATED)
-    _delete_free_nodes(GraphNode.objects.filter(pk__in=created))
-
-
-def _delete_free_nodes(nodes: Any) -> None:
-    """Delete the entities that no fact names, not even one that is history."""
-    ids = list(nodes.values_list("pk", flat=True))
-    named = GraphEdge.objects.filter(Q(src__in=ids) | Q(dst__in=ids)).values_list("src", "dst")
-    ends = {end for pair in named for end in pair}
-    GraphNode.objects.filter(pk__in=[pk for pk in ids if pk not in ends]).delete()
+    """Those that facts of others name were confirmed: they go with these facts."""
+    GraphNode.objects.filter(pk__in=_ids(rows, Outcome.CREATED)).delete()
+    changed = _before(rows)
+    for node in GraphNode.objects.filter(pk__in=changed):
+        for name, value in changed[node.pk].items():
+            setattr(node, name, value)
+        # With relations that somebody added since, an entity keeps its kind.
+        with suppress(IntegrityError), transaction.atomic():
+            node.save()
 
 
 def _undo_pictures(rows: Sequence[ImportedRow], _run: ImportRun) -> None:

@@ -132,9 +132,11 @@ def write(request: HttpRequest, viewer: Viewer, run: UUID) -> HttpResponse:
 @require_POST
 @gm_page
 def undo(request: HttpRequest, viewer: Viewer, run: UUID) -> HttpResponse:
-    """Undo the import; `also` are rows that go although somebody changed them since."""
+    """Undo the import; `also` are rows that go although somebody changed them since, with `all` all
+    that stayed."""
     row, task = _run(viewer, run), tasks.undo_import
-    report = {**row.report, "also": request.POST.getlist("also")}
+    kept = [each[0] for each in row.report.get("kept", ())]
+    report = {**row.report, "also": kept if "all" in request.POST else request.POST.getlist("also")}
     ImportRun.objects.filter(pk=row.pk).update(report=report)
     allowed = (State.DONE, State.UNDONE)
     return _start(request, viewer, row, State.UNDOING, task, allowed=allowed)

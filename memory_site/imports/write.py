@@ -8,6 +8,7 @@ from knowledge.importers.run import ImportReading, shared_names, unknown_links
 from knowledge.markup_check import check_audiences
 from knowledge.mentions.store import links_at_once
 from knowledge.models import Lore
+from memory_site.imports.entities import EntityWriter
 from memory_site.imports.entries import BATCH, EntryWriter
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.people import PeopleWriter
@@ -79,7 +80,9 @@ def _write(
         ]
         people.write(characters)
     progress(0.9)
-    RelationWriter(world, report, entries.rows, people.written).write(ordered)
+    entities = EntityWriter(world, report)
+    entities.write(entries.rows.items())
+    RelationWriter(world, report, entries.rows, people.written, entities).write(ordered)
 
 
 def _prepare(world: World, reading: ImportReading, options: ImportOptions) -> Sequence[LoreDraft]:

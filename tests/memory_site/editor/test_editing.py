@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from knowledge.entry_entities import NODE_KINDS
 from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphNode
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore, LorePassage
 from memory_site.demo.load import load_demo
-from memory_site.editor.things import NODE_KINDS
 from npcs.models import NPC, Secret
 from tests.memory_site.editor.conftest import form_data, member
 from worlds.audiences import Audience

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore, LorePassage
+from retrieval.text import slugify
 from worlds.models import Party, World
 
 W = "/w/ferrymark"
@@ -73,6 +74,51 @@ def test_an_unknown_name_is_refused(master: Client, mira_node: GraphNode, other:
     # A NUL character is refused before any page reads it.
     assert response.status_code == (422 if "\0" in other else 200)
     assert not GraphEdge.objects.exists()
+
+
+def test_an_entry_that_is_named_in_a_relation_becomes_an_entity(
+    master: Client, world: World, mira_node: GraphNode
+) -> None:
+    tower = write_place(world, "The Tall Tower", aliases=["Высокая башня"])
+    found = master.get(f"{W}/relations/names/", {"q": "tall"}).json()["names"]
+    assert found == [{"name": "The Tall Tower", "kind": "Location"}]
+    add(master, mira_node, words="is in", other="высокую башню")
+    fact = GraphEdge.objects.get()
+    assert (fact.dst.name, fact.dst.lore, fact.dst.kind) == ("The Tall Tower", tower, "Location")
+    assert "Mira Voss" in master.get(f"{W}/lore/the-tall-tower/").content.decode()
+
+
+def test_the_page_of_an_entry_that_is_no_entity_yet_adds_its_relations(
+    master: Client, player: Client, world: World, mira_node: GraphNode
+) -> None:
+    write_place(world, "The Tall Tower")
+    law = write_place(world, "Toll Law", kind="custom")
+    address = f"{W}/lore/the-tall-tower/relations/"
+    assert address in master.get(f"{W}/lore/the-tall-tower/").content.decode()
+    assert "Add a relation" not in master.get(f"{W}/lore/{law.slug}/").content.decode()
+    fields = {"words": "holds", "other": "Mira Voss"}
+    assert player.post(address, fields).status_code == 404
+    assert master.post(f"{W}/lore/{law.slug}/relations/", fields).status_code == 404
+    page = master.post(address, fields, follow=True).content.decode()
+    assert "holds" in page
+    assert GraphEdge.objects.get().src.lore == Lore.objects.get(slug="the-tall-tower")
+
+
+def test_the_exact_title_of_an_entry_counts_before_an_entity_of_a_similar_name(
+    master: Client, world: World, mira_node: GraphNode
+) -> None:
+    GraphNode.objects.create(world=world, kind="Location", slug="tower-hill", name="Tower Hill")
+    tower = write_place(world, "Tower")
+    add(master, mira_node, words="is in", other="tower")
+    assert GraphEdge.objects.get().dst.lore == tower
+
+
+def write_place(world: World, title: str, **fields: Any) -> Lore:
+    entry = Lore(world=world, slug=slugify(title), title=title, kind="place", body="Stone.")
+    for name, value in fields.items():
+        setattr(entry, name, value)
+    save_entry(entry)
+    return entry
 
 
 def test_a_relation_is_corrected_ended_and_retracted(

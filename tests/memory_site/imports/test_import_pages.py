@@ -128,6 +128,36 @@ class TestAVault:
         assert LorePassage.objects.filter(text__contains="Mined", secret=True).exists()
         assert "Mira Voss" in show(anna, run)
 
+    def test_every_place_person_and_thing_is_an_entity(self, anna: Client, upload: Upload) -> None:
+        files = {**VAULT, "Places/Mine.md": "Deep.", "Laws/Toll.md": "Pay.", "Items/Oar.md": "Wet."}
+        run = press(anna, upload(archive(files)), "check", visibility="public")
+        run = press(anna, run, "write")
+        assert run.report["written"]["counts"]["entity"]["created"] == 6
+        kinds = dict(GraphNode.objects.values_list("name", "kind"))
+        assert (kinds["Mine"], kinds["Oar"], kinds["Ганс"]) == ("Location", "Item", "Character")
+        assert "Toll" not in kinds
+        mine = GraphNode.objects.get(name="Mine")
+        assert mine.lore == Lore.objects.get(title="Mine")
+        # The entry is a draft: until it is published its name is the game master's alone.
+        assert mine.visibility == "gm"
+
+    def test_an_entity_that_has_no_page_yet_becomes_that_of_the_entry(
+        self, anna: Client, upload: Upload, world: World
+    ) -> None:
+        values = {"world": world, "kind": "Location", "slug": "old", "name": "the quay"}
+        GraphNode.objects.create(**values, aliases=["Docks"])
+        run = press(anna, press(anna, upload(archive(VAULT)), "check", **KEEP), "write")
+        quay = GraphNode.objects.get(slug="old")
+        assert (quay.name, quay.lore, quay.aliases) == (
+            "The Quay",
+            Lore.objects.get(title="The Quay"),
+            ["Low Quay"],
+        )
+        assert GraphNode.objects.filter(kind="Location", lore=quay.lore).count() == 1
+        press(anna, run, "undo")
+        quay = GraphNode.objects.get()
+        assert (quay.name, quay.lore, quay.aliases) == ("the quay", None, ["Docks"])
+
     def test_the_mapping_decides_kind_secret_and_field(
         self, anna: Client, upload: Upload, lanternbearers: Party
     ) -> None:
@@ -201,6 +231,37 @@ class TestUndo:
         run = press(anna, run, "undo", also=[row[0] for row in run.report["kept"]])
         assert not Lore.objects.exists()
         assert run.report["kept"] == []
+
+    def test_an_entry_that_stays_keeps_its_person_and_its_entity(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        run = press(anna, press(anna, upload(archive(VAULT)), "check", **KEEP), "write")
+        Lore.objects.filter(title__in=["Mira Voss", "The Quay"]).update(body="By hand.")
+        run = press(anna, run, "undo")
+        assert {row[2] for row in run.report["kept"]} == {"Mira Voss", "The Quay"}
+        assert NPC.objects.get().biography == Lore.objects.get(title="Mira Voss")
+        assert set(GraphNode.objects.values_list("name", flat=True)) == {"Mira Voss", "The Quay"}
+        run = press(anna, run, "undo", all="1")
+        assert not Lore.objects.exists()
+        assert not NPC.objects.exists()
+        assert not GraphNode.objects.exists()
+
+    def test_what_somebody_tied_to_an_imported_thing_goes_when_confirmed(
+        self, anna: Client, upload: Upload, write: Callable[..., Lore]
+    ) -> None:
+        harbour = write("The Harbour", "Old.", kind="place")
+        run = press(anna, press(anna, upload(archive(VAULT)), "check", **KEEP), "write")
+        for slug in ("mira-voss", "the-quay"):
+            fields = {"words": "was seen from", "other": harbour.slug}
+            anna.post(reverse("relation-add", args=[run.world.slug, slug]), fields)
+        assert GraphEdge.objects.filter(label="was seen from").count() == 2
+        run = press(anna, run, "undo")
+        assert {row[2] for row in run.report["kept"]} == {"Mira Voss", "The Quay"}
+        assert GraphEdge.objects.filter(label="was seen from").count() == 2
+        run = press(anna, run, "undo", all="1")
+        assert run.report["kept"] == []
+        assert not GraphEdge.objects.exists()
+        assert [node.name for node in GraphNode.objects.all()] == ["The Harbour"]
 
     def test_an_undone_import_can_be_imported_again(self, anna: Client, upload: Upload) -> None:
         run = press(anna, press(anna, upload(archive(VAULT)), "check"), "write")

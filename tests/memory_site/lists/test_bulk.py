@@ -6,7 +6,9 @@ import pytest
 from django.test import Client
 
 from knowledge.editing_models import BulkChange
+from knowledge.entry_entities import ensure_entity
 from knowledge.entry_store import save_entry
+from knowledge.graph.models import GraphNode
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore, LorePassage
 from tests.memory_site.lists.conftest import Write
@@ -110,6 +112,28 @@ def test_an_overlay_that_is_moved_to_its_own_campaign_keeps_replacing_canon(
     send(master, [overlay], "campaign", campaign="low-water")
     overlay.refresh_from_db()
     assert overlay.overrides == pair[0]
+
+
+def test_the_entities_of_the_entries_follow_them(
+    master: Client, world: World, pair: list[Lore]
+) -> None:
+    for entry in pair:
+        Lore.objects.filter(pk=entry.pk).update(kind="place")
+        entry.refresh_from_db()
+        assert (node := ensure_entity(entry))
+        assert node.visibility == "gm"
+    nodes = GraphNode.objects.order_by("name")
+    send(master, pair, "visibility", visibility="public")
+    # The Bell is a draft: its name stays the game master's.
+    assert list(nodes.values_list("visibility", flat=True)) == ["public", "gm"]
+    send(master, pair, "status", status="published")
+    assert list(nodes.values_list("visibility", flat=True)) == ["public", "public"]
+    undo(master)
+    assert list(nodes.values_list("visibility", flat=True)) == ["public", "gm"]
+    send(master, pair, "visibility", visibility="gm")
+    assert list(nodes.values_list("visibility", flat=True)) == ["gm", "gm"]
+    send(master, pair, "kind", kind="faction")
+    assert list(nodes.values_list("kind", flat=True)) == ["Faction", "Faction"]
 
 
 def test_the_page_before_counts_and_changes_nothing(master: Client, pair: list[Lore]) -> None:

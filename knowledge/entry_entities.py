@@ -1,0 +1,194 @@
+"""Entities of lore entries: which kinds of entry are one in the relation graph, and how the entity
+follows the page of its thing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from knowledge.graph.fact_store import keep_revelations
+from knowledge.graph.models import GraphNode, NodeKind, SourceKind
+from knowledge.graph.upsert import free_slug, lock_graph
+from knowledge.models import Lore
+from retrieval.errors import Conflict
+from retrieval.text import fold_name, name_keys
+from worlds.audiences import Visibility
+from worlds.models import World
+
+NODE_KINDS: dict[str, NodeKind] = {
+    Lore.Kind.PLACE: NodeKind.LOCATION,
+    Lore.Kind.FACTION: NodeKind.FACTION,
+    Lore.Kind.BIOGRAPHY: NodeKind.CHARACTER,
+    Lore.Kind.ITEM: NodeKind.ITEM,
+    Lore.Kind.EVENT: NodeKind.EVENT,
+    Lore.Kind.TIMELINE: NodeKind.EVENT,
+    Lore.Kind.QUEST: NodeKind.QUEST,
+}
+"""The kind of entity of each kind of entry; entries of other kinds take no part in relations."""
+
+AUDIENCE = ("visibility", "known_to")
+
+Outcome = Literal["created", "changed", "unchanged"]
+
+
+def has_entity(kind: str) -> bool:
+    """Whether entries of this kind are entities. Those of a campaign are not: the graph is
+    canon."""
+    return kind in NODE_KINDS
+
+
+def is_of_npc(node: GraphNode) -> bool:
+    """Whether the entity follows an NPC, which knows more names than its biography."""
+    return node.source_ref.startswith("npc:")
+
+
+@dataclass(frozen=True)
+class EntityPage:
+    """What an entity takes from the page of its thing. The first of the `names` is its name, the
+    others are aliases. Without a `kind` no entity is made, and one that exists keeps its own."""
+
+    world: World
+    slug: str
+    names: Sequence[str]
+    kind: NodeKind | None
+    lore_id: UUID | None = None
+    visibility: str = Visibility.GM
+    known_to: Sequence[str] = ()
+
+    def values(self) -> dict[str, Any]:
+        values: dict[str, Any] = {
+            "name": self.names[0],
+            "aliases": [name for name in dict.fromkeys(self.names[1:]) if name],
+            "visibility": self.visibility,
+            "known_to": sorted(self.known_to) if self.visibility != Visibility.GM else [],
+        }
+        if self.kind:
+            values["kind"] = self.kind
+        if self.lore_id:
+            values["lore_id"] = self.lore_id
+        return values
+
+
+def page_of_entry(entry: Lore) -> EntityPage | None:
+    """What the entity of a canon entry is like; None for an entry of a campaign. The name of a
+    draft is the game master's alone, whoever will know the entry."""
+    if entry.campaign_id:
+        return None
+    is_draft = entry.status == Lore.Status.DRAFT
+    return EntityPage(
+        world=entry.world,
+        slug=entry.slug,
+        names=(entry.title, *entry.aliases),
+        kind=NODE_KINDS.get(entry.kind),
+        lore_id=entry.pk,
+        visibility=Visibility.GM if is_draft else entry.visibility,
+        known_to=entry.known_to,
+    )
+
+
+def ensure_entity(entry: Lore) -> GraphNode | None:
+    """Make the entity of an entry, or bring it in step; None for an entry that is none. Raises
+    `Conflict` when its relations do not fit its kind. Call within a transaction."""
+    page = page_of_entry(entry)
+    if page is None:
+        return None
+    lock_graph(entry.world)
+    return write_entity(page, EntityFinder.for_pages(entry.world, [page]).find(page))[0]
+
+
+@dataclass
+class EntityFinder:
+    """Finds the entities of many pages, with one query. An entity of a page has its entry, or it
+    has no entry, the same kind, and the slug or the name of the page."""
+
+    by_lore: dict[UUID, list[GraphNode]] = field(default_factory=dict)
+    by_slug: dict[str, GraphNode] = field(default_factory=dict)
+    without_page: dict[str, list[GraphNode]] = field(default_factory=dict)
+
+    @classmethod
+    def for_pages(cls, world: World, pages: Iterable[EntityPage]) -> "EntityFinder":
+        pages = list(pages)
+        finder = cls()
+        wanted = Q(lore__in=[page.lore_id for page in pages if page.lore_id])
+        wanted |= Q(slug__in=[page.slug for page in pages])
+        wanted |= Q(lore=None, keys__overlap=name_keys(*(page.names[0] for page in pages)))
+        nodes: Any = GraphNode.objects.believed_now().in_world(world)
+        for node in nodes.filter(wanted).order_by("pk"):
+            finder.by_slug[node.slug] = node
+            if node.lore_id:
+                finder.by_lore.setdefault(node.lore_id, []).append(node)
+            else:
+                finder.without_page.setdefault(fold_name(node.name), []).append(node)
+        return finder
+
+    def find(self, page: EntityPage) -> GraphNode | None:
+        nodes = self.by_lore.get(page.lore_id, []) if page.lore_id else []
+        same_slug = [self.by_slug[page.slug]] if page.slug in self.by_slug else []
+        same_name = self.without_page.get(fold_name(page.names[0]), [])
+        free = [node for node in (*same_slug, *same_name) if node.lore_id is None]
+        candidates = [node for node in (*nodes, *free) if node.kind == page.kind]
+        # Of another kind by now; but the page of a place may be the biography of an NPC.
+        candidates += [node for node in nodes if node.slug == page.slug and not is_of_npc(node)]
+        return candidates[0] if candidates else None
+
+
+def write_entity(
+    page: EntityPage, node: GraphNode | None, *, source: SourceKind = SourceKind.LORE
+) -> tuple[GraphNode | None, Outcome]:
+    """Make the entity of a page, or change `node` into it. What the reveal log has opened stays
+    open. Raises `Conflict` when the relations of `node` do not fit the new kind."""
+    values = page.values()
+    if node is None:
+        if page.kind is None:
+            return None, "unchanged"
+        slug = free_slug(page.world, page.slug)
+        origin = {"source_kind": source, "source_ref": f"lore:{page.slug}"[:200]}
+        return GraphNode.objects.create(world=page.world, slug=slug, **origin, **values), "created"
+    changed = set_values(node, values)
+    if not changed:
+        return node, "unchanged"
+    try:
+        with transaction.atomic():
+            node.save(update_fields=[*changed, "keys"])
+    except IntegrityError as problem:
+        text = _("It has relations that do not fit the new kind: end or retract them first.")
+        raise Conflict(text) from problem
+    return node, "changed"
+
+
+def set_values(node: GraphNode, values: dict[str, Any]) -> set[str]:
+    """Give `node` the values of its page, unsaved; return the names of those that differed."""
+    guard = GraphNode(visibility=values["visibility"], known_to=values["known_to"])
+    keep_revelations(node, guard)
+    values = {**values, "visibility": guard.visibility, "known_to": guard.known_to}
+    changed = {name for name, value in values.items() if getattr(node, name) != value}
+    for name in changed:
+        setattr(node, name, values[name])
+    return changed
+
+
+def follow_entries(world: World, entries: Sequence[Lore]) -> None:
+    """Bring the entities that exist in step with entries that were changed; those of NPCs follow
+    their NPC. Raises `Conflict`, naming the entry. Call within a transaction."""
+    if not entries:
+        return
+    lock_graph(world)
+    pages = [page for entry in entries if (page := page_of_entry(entry))]
+    finder = EntityFinder.for_pages(world, pages)
+    same_kind = []
+    for page in pages:
+        node = finder.find(page)
+        if node is None or is_of_npc(node):
+            continue
+        if node.kind != page.kind or node.lore_id != page.lore_id:
+            try:
+                write_entity(page, node)
+            except Conflict as problem:
+                raise Conflict(f"{page.names[0]}: {problem.detail}") from problem
+        elif set_values(node, page.values()) & set(AUDIENCE):
+            same_kind.append(node)
+    GraphNode.objects.bulk_update(same_kind, AUDIENCE)
