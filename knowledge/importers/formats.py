@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.importers import (
     character_cards,
+    fivetools,
     foundry,
     kanka,
     lorebooks,
@@ -62,6 +63,7 @@ FORMATS: dict[str, Format] = {
         foundry.is_foundry,
         foundry.read_foundry,
     ),
+    "fivetools": Format(_("5e.tools"), JSON, fivetools.is_fivetools, fivetools.read_fivetools),
     "notion": Format(_("Notion"), (".md", ".csv"), notion.is_notion, notion.read_notion),
     "csv": Format(_("Table (CSV)"), (".csv", ".tsv"), tables.is_table, tables.read_csv),
     "xlsx": Format(
