@@ -217,7 +217,7 @@ def _read_file(bundle: Bundle, file: SourceFile, library: Library) -> Iterator[L
                 elif name.endswith(FLUFF):
                     key = key_of(name.removesuffix(FLUFF), row)
                     if key not in library.rows:
-                        named = {each: row[each] for each in ("name", "source") if each in row}
+                        named: Row = {each: row[each] for each in ("name", "source") if each in row}
                         yield RowReader(bundle, file, library, key[0]).draft(named, where)
 
 
