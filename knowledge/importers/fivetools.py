@@ -173,29 +173,29 @@ class Library:
             return row
         whole = self.complete(name, base, depth=depth + 1)
         kept = {key: value for key, value in whole.items() if key not in NOT_COPIED}
-        return {**_renamed(kept, as_dict(copy.get("_mod"))), **row}
+        return {**_rename(kept, as_dict(copy.get("_mod"))), **row}
 
 
 def key_of(name: str, row: Row) -> Key:
     return name, str(row.get("name")).lower(), str(row.get("source")).lower()
 
 
-def _renamed(row: Row, changes: Row) -> Row:
+def _rename(row: Row, changes: Row) -> Row:
     """The row with the words replaced that a copy replaces; other changes stay data."""
     for change in as_list(changes.get("*")):
         old, new = as_dict(change).get("replace"), as_dict(change).get("with")
         if as_dict(change).get("mode") == "replaceTxt" and isinstance(old, str) and old:
-            row = _replaced(row, old, str(new))
+            row = _replace_words(row, old, str(new))
     return row
 
 
-def _replaced(value: Any, old: str, new: str) -> Any:
+def _replace_words(value: Any, old: str, new: str) -> Any:
     if isinstance(value, str):
         return value.replace(old, new).replace(old.capitalize(), new)
     if isinstance(value, list):
-        return [_replaced(each, old, new) for each in value]
+        return [_replace_words(each, old, new) for each in value]
     if isinstance(value, dict):
-        return {key: _replaced(each, old, new) for key, each in value.items()}
+        return {key: _replace_words(each, old, new) for key, each in value.items()}
     return value
 
 

@@ -268,7 +268,7 @@ class EntryTreeWriter:
         return link_to(title, words or name) if title else words or name
 
 
-def _shown(parts: list[str]) -> str:
+def _words_shown(parts: list[str]) -> str:
     """The second part, if there is one, is what is shown."""
     return parts[1] if len(parts) > 1 and parts[1] else parts[0]
 
@@ -290,9 +290,9 @@ def _recharge(parts: list[str]) -> str:
 
 
 SIMPLE_TAGS: dict[str, Callable[[list[str]], str]] = {
-    **dict.fromkeys(("dice", "damage", "d20", "coinflip", "autodice"), _shown),
+    **dict.fromkeys(("dice", "damage", "d20", "coinflip", "autodice"), _words_shown),
     "hit": lambda parts: parts[0] if parts[0].startswith(("+", "-")) else f"+{parts[0]}",
-    "dc": lambda parts: f"DC {_shown(parts)}",
+    "dc": lambda parts: f"DC {_words_shown(parts)}",
     "chance": lambda parts: parts[1] if len(parts) > 1 and parts[1] else f"{parts[0]} percent",
     "recharge": _recharge,
     "atk": _attack,

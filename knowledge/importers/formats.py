@@ -17,6 +17,7 @@ from knowledge.importers import (
     lorebooks,
     markdown,
     notion,
+    open5e,
     spreadsheets,
     tables,
 )
@@ -64,6 +65,7 @@ FORMATS: dict[str, Format] = {
         foundry.read_foundry,
     ),
     "fivetools": Format(_("5e.tools"), JSON, fivetools.is_fivetools, fivetools.read_fivetools),
+    "open5e": Format(_("Open5e"), JSON, open5e.is_open5e, open5e.read_open5e),
     "notion": Format(_("Notion"), (".md", ".csv"), notion.is_notion, notion.read_notion),
     "csv": Format(_("Table (CSV)"), (".csv", ".tsv"), tables.is_table, tables.read_csv),
     "xlsx": Format(
