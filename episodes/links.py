@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from episodes.models import Episode
+from episodes.queries import title_of
 from episodes.schemas import EpisodeIn, IngestReport
 from knowledge.link_models import Link
 from knowledge.links.excerpts import excerpt
@@ -39,14 +40,12 @@ class EpisodeLinks:
         return next((self._thing(episode, audience) for episode in rows), None)
 
     def _thing(self, episode: Episode, audience: Audience) -> LinkedThing:
-        # A scene may be hidden from players who know its episode.
-        scene = episode.scene.title if episode.scene and audience.is_gm else ""
         label = " · ".join(filter(None, [episode.party.name, episode.in_world_label]))
         return LinkedThing(
             episode.pk,
             self.kind,
             episode.external_id,
-            scene or episode.place or episode.external_id,
+            title_of(episode, audience),
             label,
             language=episode.language,
             visibility=episode.visibility,

@@ -3,7 +3,6 @@ graph."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from episodes.lookup import lore_by_name
@@ -15,6 +14,7 @@ from knowledge.graph.upsert import replace_source_facts
 from knowledge.models import Lore, LorePassage
 from knowledge.name_matching import name_index
 from retrieval.errors import Invalid, NotFound
+from retrieval.text import NameIndex, without_secrets
 from worlds import reveals
 from worlds.audiences import Audience, Guarded
 from worlds.models import Party, Reveal
@@ -38,29 +38,38 @@ class PlannedReveal:
 class LoreMentions:
     """The place of the episode, and the entries that its text names unambiguously."""
 
-    def plan(self, party: Party, summary: EpisodeIn) -> dict[UUID, Mention.Role]:
+    def plan(self, party: Party, summary: EpisodeIn) -> list[Mention]:
         entries = Lore.objects.in_world(party.world).filter(campaign=None).published()
-        # Ambiguous and misspelt names are left out: a wrong link is worse than a missing one.
         index = name_index(entries, summary.what)
-        roles: dict[Any, Mention.Role] = {
-            match.key: Mention.Role.NAMED
-            for mention in index.mentions(summary.what)
-            if not mention.ambiguous
-            for match in mention.matches
-            if match.how in SURE_MATCHES
-        }
+        in_open_text = names_in(index, without_secrets(summary.what))
+        named = in_open_text | names_in(index, summary.what)
         place = lore_by_name(party.world, [summary.where] if summary.where else [])
-        # The place comes last and wins, because an entry has one role in an episode.
-        return roles | {lore.pk: Mention.Role.PLACE for lore in place.values()}
+        # An entry has one role in an episode, and everybody who knows the episode knows its place.
+        places = {lore.pk for lore in place.values()}
+        return [
+            *(Mention(lore_id=lore, role=Mention.Role.PLACE) for lore in places),
+            *(Mention(lore_id=lore, secret=lore not in in_open_text) for lore in named - places),
+        ]
 
-    def write(
-        self, episode: Episode, plan: dict[UUID, Mention.Role], _report: IngestReport
-    ) -> None:
-        rows = [Mention(episode=episode, lore_id=lore, role=role) for lore, role in plan.items()]
-        Mention.objects.bulk_create(rows, ignore_conflicts=True)
+    def write(self, episode: Episode, plan: list[Mention], _report: IngestReport) -> None:
+        for mention in plan:
+            mention.episode = episode
+        Mention.objects.bulk_create(plan, ignore_conflicts=True)
 
     def withdraw(self, episode: Episode) -> None:
         episode.mentions.all().delete()
+
+
+def names_in(index: NameIndex, text: str) -> set[UUID]:
+    """Return the rows that `text` names. Ambiguous and misspelt names are left out: a wrong link is
+    worse than a missing one."""
+    return {
+        match.key
+        for mention in index.mentions(text)
+        if not mention.ambiguous
+        for match in mention.matches
+        if match.how in SURE_MATCHES and isinstance(match.key, UUID)
+    }
 
 
 class LoreReveals:

@@ -227,7 +227,8 @@ class EpisodeVersion(models.Model):
 
 
 class Mention(models.Model):
-    """A place or other lore entry that an episode names."""
+    """A place or other lore entry that an episode names; `secret`: only in its secret blocks, so
+    that the mention is for game masters alone."""
 
     class Role(models.TextChoices):
         PLACE = "place", _("Scene location")
@@ -236,6 +237,7 @@ class Mention(models.Model):
     episode = models.ForeignKey(Episode, models.CASCADE, related_name="mentions")
     lore = models.ForeignKey(Lore, models.CASCADE, related_name="mentions")
     role = models.CharField(_("role"), max_length=8, choices=Role, default=Role.NAMED)
+    secret = models.BooleanField(default=False)
 
     class Meta:
         verbose_name = _("mention")

@@ -127,7 +127,7 @@ def present_episode(
     )
     return EpisodeOut(
         id=str(episode.pk),
-        title=(scene.title if scene else "") or episode.place or episode.external_id,
+        title=title_of(episode, audience),
         text=episode.text,
         summary_id=episode.external_id,
         campaign_id=episode.campaign.slug,
@@ -147,6 +147,13 @@ def present_episode(
         score=score,
         private=private if audience.is_gm else None,
     )
+
+
+def title_of(episode: Episode, audience: Audience) -> str:
+    """The title of its scene, which may be hidden from players who know the episode; else where it
+    happened."""
+    scene = episode.scene if is_visible(episode.scene, episode, audience) else None
+    return (scene.title if scene else "") or episode.place or episode.external_id
 
 
 def is_visible(row: Scene | Session | None, episode: Episode, audience: Audience) -> bool:

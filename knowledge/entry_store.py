@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
-from knowledge.markup_check import check_fences, require_sound_fences
+from knowledge.markup_check import check_structure, require_sound_structure
 from knowledge.mentions.store import resolve_again, save_links_of
 from knowledge.models import Lore, Rule
 from knowledge.name_matching import clear_shared_names
@@ -88,7 +88,7 @@ def save_all(
         return []
     _check_fields(entries)
     model = type(entries[0])
-    _check_fences(model, entries)
+    _check_structure(model, entries)
     try:
         with transaction.atomic():
             outcomes, changed = _compare_with_rows(model, entries, expected_versions or {})
@@ -205,13 +205,14 @@ def _check_fields(entries: Sequence[AnyEntry]) -> None:
         raise Invalid(f"{errors[0]['loc'][1]}: {errors[0]['msg']}", errors=errors)
 
 
-def _check_fences(model: type[Any], entries: Sequence[AnyEntry]) -> None:
-    """Raise `Invalid` for a secret that is misspelt or never closed in a new or changed text."""
-    flawed = {number: entry for number, entry in enumerate(entries) if check_fences(entry.body)}
+def _check_structure(model: type[Any], entries: Sequence[AnyEntry]) -> None:
+    """Raise `Invalid` for a secret that is misspelt or never closed, or an unfinished merge, in a
+    new or changed text."""
+    flawed = {number: entry for number, entry in enumerate(entries) if check_structure(entry.body)}
     if not flawed:
         return
     # A text that was stored with a flaw may keep it while other fields change.
     keys = [entry.pk for entry in flawed.values()]
     stored = dict(model.objects.filter(pk__in=keys).values_list("pk", "body"))
     changed = {n: each.body for n, each in flawed.items() if stored.get(each.pk) != each.body}
-    require_sound_fences(changed)
+    require_sound_structure(changed)

@@ -16,7 +16,9 @@ from worlds.audience_names import (
     missing_audiences,
     suggest_audiences,
 )
+from worlds.exact_forms import UNFINISHED_MERGE
 from worlds.models import World
+from worlds.text_diff import lines_of_markers
 
 MOST_PROBLEMS = 20
 LONGEST_SOURCE = 60
@@ -43,8 +45,18 @@ def check_markup(world: World | None, text: str) -> list[MarkupProblem]:
 
     The messages name parties and NPCs of `world`, so they are for game masters alone. A shared rule
     has no world: the audiences in it are not checked."""
-    problems = [*check_fences(text), *(check_audiences(world, text) if world else ())]
+    problems = [*check_structure(text), *(check_audiences(world, text) if world else ())]
     return sorted(problems, key=lambda problem: problem.line)[:MOST_PROBLEMS]
+
+
+def check_structure(text: str) -> list[MarkupProblem]:
+    """Return what is wrong whatever the world: broken fences, and what a merge has left."""
+    return [*check_fences(text), *check_markers(text)]
+
+
+def check_markers(text: str) -> list[MarkupProblem]:
+    """Return the first marker line of a merge that nobody has finished."""
+    return [MarkupProblem(line, str(UNFINISHED_MERGE)) for line in lines_of_markers(text)[:1]]
 
 
 def check_fences(text: str) -> list[MarkupProblem]:
@@ -72,10 +84,10 @@ def require_sound_markup(world: World | None, text: str, *, field: str = "body")
         raise _invalid(problems, [field])
 
 
-def require_sound_fences(texts: Mapping[int, str], *, field: str = "body") -> None:
-    """Raise `Invalid` for the broken fences of `texts`, by their numbers in a batch."""
+def require_sound_structure(texts: Mapping[int, str], *, field: str = "body") -> None:
+    """Raise `Invalid` for the broken structure of `texts`, by their numbers in a batch."""
     for number, text in texts.items():
-        if problems := check_fences(text):
+        if problems := check_structure(text):
             raise _invalid(problems, [number, field])
 
 

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from knowledge.editing_models import LoreProposal
-from knowledge.markup_check import require_sound_fences, require_sound_markup
+from knowledge.markup_check import require_sound_markup, require_sound_structure
 from knowledge.models import Lore
 from knowledge.schemas import LoreIn, ProposalIn
 from knowledge.upsert import upsert_lore
@@ -21,7 +21,7 @@ def propose(
     """Store a proposal. Raises `Conflict` when too many are open, `Invalid` for a broken fence."""
     # Its audiences are checked when an editor accepts it: the candidates would tell the proposer
     # of parties and NPCs.
-    require_sound_fences({0: proposal.entry.body})
+    require_sound_structure({0: proposal.entry.body})
     if LoreProposal.objects.filter(world=world, state=LoreProposal.State.OPEN).count() >= MOST_OPEN:
         raise Conflict(f"{MOST_OPEN} proposals are open already: decide some first.")
     entry = proposal.entry.model_dump(mode="json", exclude_unset=True)

@@ -16,8 +16,9 @@ from unfold.admin import ModelAdmin, TabularInline
 from episodes.admin import ReadOnlyAdmin
 from knowledge.graph.upsert import lock_graph
 from npcs import dispositions
+from npcs.dispositions import day_reached
 from npcs.models import NPC, Disposition, DispositionChange, Secret
-from npcs.score import label_of
+from npcs.profiles import present_disposition
 from npcs.trash import trash_npcs
 from npcs.upsert import restore_npc, store_npc
 from retrieval.errors import Problem
@@ -192,12 +193,20 @@ class DispositionAdmin(ReadOnlyAdmin, OfLiveNPCs, ModelAdmin):
 
     list_per_page = 20
 
-    list_display = ["npc", "party", "score", "label", "trend", "changes", "pending", "updated_at"]
+    list_display = ["npc", "party", "present", "label", "trend", "changes", "pending", "updated_at"]
     list_filter = ["npc__world", "party"]
     search_fields = ["npc__name", "party__name"]
-    list_select_related = ["npc", "party"]
+    list_select_related = ["npc", "party", "last_change"]
     ordering = ["-score"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        return rows.annotate(today=day_reached("party"))  # type: ignore[no-any-return]
+
+    @admin.display(description=_("score"), ordering="score")
+    def present(self, row: Any) -> float:
+        return present_disposition(row, today=row.today).score
+
     @admin.display(description=_("label"))
-    def label(self, row: Disposition) -> str:
-        return str(label_of(row.score))
+    def label(self, row: Any) -> str:
+        return str(present_disposition(row, today=row.today).label)

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from episodes.ingest import lock_party
@@ -231,6 +232,19 @@ def recompute_all_parties(npc: NPC) -> None:
     for party in Party.objects.filter(dispositions__npc=npc).order_by("pk"):
         with transaction.atomic():
             recompute_dispositions(lock_party(party), [npc.pk])
+
+
+def days_reached(parties: Iterable[Party]) -> dict[UUID, float | None]:
+    """Return the latest in-world day that each party has reached, by its id, with one query."""
+    rows = Party.objects.filter(pk__in=[party.pk for party in parties])
+    return dict(rows.annotate(today=day_reached("pk")).values_list("pk", "today"))
+
+
+def day_reached(party: str) -> Subquery:
+    """The latest in-world day of the party at the path `party`, as an expression."""
+    episodes = Episode.objects.filter(party=OuterRef(party), retracted_at=None)
+    latest = episodes.filter(in_world_at__isnull=False).order_by("-in_world_at")
+    return Subquery(latest.values("in_world_at")[:1])
 
 
 def latest_in_world_time(party: Party) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from uuid import UUID
 from episodes.lore_effects import PlannedReveal, parse_audiences, write_reveals
 from episodes.models import Episode
 from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport, RelationDelta
-from npcs.dispositions import build_change, recompute_dispositions
+from npcs.dispositions import build_change, days_reached, recompute_dispositions
 from npcs.lookup import UnknownNPC, find_npcs
 from npcs.models import NPC, Appearance, Disposition, DispositionChange
-from npcs.score import label_of
+from npcs.profiles import present_disposition
 from retrieval.errors import Invalid
 from worlds.audiences import Guarded
 from worlds.models import Party
@@ -62,15 +62,17 @@ class DispositionChanges:
                 build_change(npc, episode, by=delta.delta, axis=delta.axis, reason=delta.reason)
                 for npc, delta in plan
             )
+        today = days_reached([episode.party])[episode.party_id]
+        rows = [row for row in self.recompute(episode) if row.npc.deleted_at is None]
         report.dispositions = [
             {
                 "npc": row.npc.slug,
-                "score": row.score,
-                "label": str(label_of(row.score)),
-                "pending": row.pending,
+                "score": standing.score,
+                "label": str(standing.label),
+                "pending": standing.pending,
             }
-            for row in self.recompute(episode)
-            if row.npc.deleted_at is None
+            for row in rows
+            for standing in [present_disposition(row, today=today)]
         ]
         report.pending = DispositionChange.objects.pending().filter(episode=episode).count()
 

@@ -19,7 +19,6 @@ from npcs.schemas import (
     NPCProfile,
     NPCStatic,
 )
-from npcs.score import decay
 from worlds.callers import Caller
 
 PROFILE = Path(__file__).parent / "sql" / "profile.sql"
@@ -90,11 +89,6 @@ def present_dispositions(row: dict[str, Any]) -> list[DispositionOut]:
     half_life = row["half_life"] or settings.DISPOSITION_HALF_LIFE or None
     dispositions = []
     for each in rows:
-        # The stored score is that of the day of the last change; what has passed since is decayed
-        # here, so that time alone needs no write.
-        since, today = each.pop("in_world_at", None), each.pop("today", None)
-        days = 0.0 if since is None or today is None else today - since
-        score = decay(each.pop("score"), base=row["base"], days=days, half_life=half_life)
-        last_reason = each.pop("last_reason", None) or ""
-        dispositions.append(build_disposition(score=score, last_reason=last_reason, **each))
+        values = {**each, "last_reason": each.get("last_reason") or ""}
+        dispositions.append(build_disposition(**values, base=row["base"], half_life=half_life))
     return dispositions

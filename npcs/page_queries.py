@@ -6,7 +6,7 @@ from typing import Any
 
 from episodes.models import Episode, Thread
 from npcs.chart import Curve, curve
-from npcs.dispositions import fold_ledger
+from npcs.dispositions import days_reached, fold_ledger
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.profiles import (
     apparent_dispositions,
@@ -39,7 +39,11 @@ def disposition_table(
         columns = [apparent_dispositions(npcs, party, audience) for party in parties]
         return [(npc, [column[row] for column in columns]) for row, npc in enumerate(npcs)]
     rows = Disposition.objects.filter(npc__in=npcs, party__in=parties)
-    by_pair = {(row.npc_id, row.party_id): present_disposition(row) for row in with_source(rows)}
+    today = days_reached(parties)
+    by_pair = {
+        (row.npc_id, row.party_id): present_disposition(row, today=today[row.party_id])
+        for row in with_source(rows)
+    }
     return [
         (
             npc,
@@ -101,7 +105,9 @@ def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
         scores.append(score)
     row = with_source(Disposition.objects.filter(npc=npc, party=party)).first()
     return DispositionHistory(
-        now=present_disposition(row) if row else initial_disposition(npc, party),
+        now=present_disposition(row, today=days_reached([party])[party.pk])
+        if row
+        else initial_disposition(npc, party),
         curve=curve(
             [
                 (change.change, score, change.state == "counts")
@@ -135,13 +141,15 @@ def opinions_of_party(party: Party, audience: Audience) -> list[tuple[NPC, AnyDi
     npcs = NPC.objects.filter(world=party.world_id).visible_to(audience)
     if audience.is_gm:
         rows = with_source(Disposition.objects.filter(party=party, npc__in=npcs))
-        # Of very many, those in the middle say least.
-        devoted = list(rows.order_by("-score", "npc__name")[:MOST_OPINIONS])
-        if len(devoted) == MOST_OPINIONS:
+        today = days_reached([party])[party.pk]
+        # Sorted here, because a score of the past decays by the half-life of its NPC.
+        opinions = [(row.npc, present_disposition(row, today=today)) for row in rows]
+        opinions.sort(key=lambda each: (-each[1].score, each[0].name))
+        if len(opinions) > MOST_OPINIONS:
+            # Of very many, those in the middle say least.
             half = MOST_OPINIONS // 2
-            least = rows.exclude(pk__in=[row.pk for row in devoted[:half]])
-            devoted[half:] = reversed(least.order_by("score", "-npc__name")[:half])
-        return [(row.npc, present_disposition(row)) for row in devoted]
+            opinions = [*opinions[:half], *opinions[-half:]]
+        return [*opinions]
     episodes = Episode.objects.of_party(party).visible_to(audience)
     changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
     with_opinion = npcs.filter(pk__in=changes.values("npc")).order_by("name")

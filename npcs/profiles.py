@@ -11,7 +11,7 @@ from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphNode
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
-from npcs.dispositions import state_of
+from npcs.dispositions import half_life_of, state_of
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.schemas import (
     Apparent,
@@ -23,7 +23,7 @@ from npcs.schemas import (
     NPCStatic,
     RelatedEntity,
 )
-from npcs.score import ScoreChange, fold, label_of
+from npcs.score import ScoreChange, decay, decay_axes, fold, label_of
 from worlds.audiences import Audience, Visibility
 from worlds.models import Party, World
 from worlds.reveals import models_with_visibility
@@ -85,7 +85,17 @@ def build_disposition(
     changes: int = 0,
     pending: int = 0,
     last_reason: str = "",
+    in_world_at: float | None = None,
+    today: float | None = None,
+    base: float = 0.0,
+    half_life: float | None = None,
 ) -> DispositionOut:
+    """Return the disposition of the day `today`, which the party has reached. `score` and `axes`
+    are those of the last change, on the day `in_world_at`: what has passed since is decayed here,
+    so that time alone needs no write."""
+    days = 0.0 if in_world_at is None or today is None else today - in_world_at
+    score = decay(score, base=base, days=days, half_life=half_life)
+    axes = decay_axes(axes or {}, days=days, half_life=half_life)
     return DispositionOut(
         party_id=party_id,
         party=party,
@@ -93,14 +103,15 @@ def build_disposition(
         label=label_of(score),
         trend=round(trend, 1),
         direction=direction_of(trend),
-        axes=axes or {},
+        axes={axis: round(value, 4) for axis, value in axes.items()},
         changes=changes,
         pending=pending,
         last_reason=last_reason,
     )
 
 
-def present_disposition(row: Disposition) -> DispositionOut:
+def present_disposition(row: Disposition, *, today: float | None) -> DispositionOut:
+    """Return the disposition on `today`, the day its party has reached (`days_reached`)."""
     return build_disposition(
         party_id=row.party.slug,
         party=row.party.name,
@@ -110,6 +121,10 @@ def present_disposition(row: Disposition) -> DispositionOut:
         changes=row.changes,
         pending=row.pending,
         last_reason=row.last_change.reason if row.last_change else "",
+        in_world_at=row.in_world_at,
+        today=today,
+        base=float(row.npc.base),
+        half_life=half_life_of(row.npc),
     )
 
 

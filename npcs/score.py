@@ -1,6 +1,6 @@
 """Fold disposition changes to a score. Pure. The formulas are explained in docs/dispositions.md."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
@@ -81,6 +81,16 @@ def decay(score: float, *, base: float, days: float, half_life: float | None) ->
     return float(base + (score - base) * 2.0 ** (-days / half_life))
 
 
+def decay_axes(
+    axes: Mapping[str, float], *, days: float, half_life: float | None
+) -> dict[str, float]:
+    """Return each axis after so many days: 0 is its base, because the base of the score says
+    nothing about the axes."""
+    return {
+        axis: decay(value, base=0.0, days=days, half_life=half_life) for axis, value in axes.items()
+    }
+
+
 def fold(
     changes: Sequence[ScoreChange], *, base: float = 0.0, half_life: float | None = None
 ) -> FoldedScore:
@@ -98,9 +108,7 @@ def fold(
             day = change.in_world_at if day is None else max(day, change.in_world_at)
         score = decay(score, base=base, days=days, half_life=half_life)
         score = clamp(score + change.delta * WEIGHTS[change.axis])
-        # An axis decays towards 0: the base is a score and says nothing about the axes.
-        for axis, value in axes.items():
-            axes[axis] = decay(value, base=0.0, days=days, half_life=half_life)
+        axes = decay_axes(axes, days=days, half_life=half_life)
         axes[change.axis] = clamp(axes[change.axis] + change.delta)
         points.append(Point(change.entry, round(score, 4)))
     # Differences of scores, not of deltas: the trend is what the changes did after decay and clamp.

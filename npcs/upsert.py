@@ -10,6 +10,7 @@ from episodes.lookup import lore_by_name
 from knowledge.graph.models import NodeKind, SourceKind
 from knowledge.graph.schemas import GraphFact, NodeFact
 from knowledge.graph.upsert import lock_graph, upsert_facts
+from knowledge.markup_check import check_markers
 from knowledge.models import Lore
 from npcs.dispositions import recompute_all_parties
 from npcs.models import NPC, Secret
@@ -73,6 +74,7 @@ def store_npc(
     require_version(stored, expected_version)
     if stored and not has_new_secrets and versioned_fields(stored) == versioned_fields(npc):
         return "unchanged"
+    require_merged(npc, stored)
     if stored:
         npc.version = stored.version + 1
     npc._change_reason = reason[:100] or None  # type: ignore[attr-defined]  # for the history
@@ -146,6 +148,19 @@ def add_audiences(known_to: list[str], texts: list[str]) -> list[str]:
 def versioned_fields(npc: NPC) -> dict[str, Any]:
     """The fields whose change makes a new version."""
     return {name: getattr(npc, name) for name in (*COPIED, *LINKED, "milestones", "known_to")}
+
+
+def require_merged(npc: NPC, stored: NPC | None) -> None:
+    """Raise `Invalid` for an edited text in which a merge was not finished."""
+    for name in ("summary", "voice", "goals", "play_now"):
+        value = getattr(npc, name)
+        if stored and getattr(stored, name) == value:
+            continue
+        for text in [value] if isinstance(value, str) else value:
+            if problems := check_markers(text):
+                raise Invalid(
+                    f"{name}: {problems[0]}", errors=[{"loc": [name], "msg": str(problems[0])}]
+                )
 
 
 def have_secrets_changed(npc: NPC, entry: NPCIn) -> bool:

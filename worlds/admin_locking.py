@@ -47,8 +47,9 @@ class LockedForms(Base):
         with transaction.atomic():
             row = self._row(request, object_id, lock=request.method == "POST")
             token = self.edit_token(request, row) if row else ""
-            sent = request.POST.get(TOKEN)
-            if row and sent and sent != token:
+            # A form without a token has read no version: it may be older than any.
+            sent = request.POST.get(TOKEN, "")
+            if row and request.method == "POST" and sent != token:
                 return self.conflict_view(request, row, sent, token)
             return show(request, object_id, form_url, {**(extra_context or {}), TOKEN: token})
 

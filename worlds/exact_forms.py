@@ -8,8 +8,11 @@ from typing import Any
 
 from django import forms
 from django.db import models
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from worlds.list_fields import normalize_newlines
+from worlds.text_diff import lines_of_markers
 
 
 class ParagraphsField(forms.CharField):
@@ -37,9 +40,27 @@ FORM_CLASSES: dict[type[Any], type[forms.CharField]] = {
 """For exactly these classes: a slug or an address has a form field of its own."""
 
 
+UNFINISHED_MERGE = _(
+    "Two texts are to be merged here. Keep one of them, and remove the lines that begin with "
+    "<<<<<<<, ======= and >>>>>>>."
+)
+
+
+def refuse_markers(form: forms.BaseForm) -> None:
+    """Add an error with the line to each edited text that still has both variants of a place that
+    two people have changed. A text that was stored with them may stay while others change."""
+    for name in form.changed_data:
+        value = form.cleaned_data.get(name)
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and (numbers := lines_of_markers(text)):
+                values = {"line": numbers[0], "message": UNFINISHED_MERGE}
+                form.add_error(name, gettext("Line %(line)d: %(message)s") % values)
+
+
 class ExactModelForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
+        refuse_markers(self)
         if not self.instance._state.adding:
             for field in self.instance._meta.concrete_fields:
                 if field.name in data and field.name not in self.changed_data:

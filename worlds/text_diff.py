@@ -97,6 +97,20 @@ def _mark(variants: list[str], names: tuple[str, str]) -> list[str]:
     return [f"<<<<<<< {names[0]}\n", ended[0], "=======\n", ended[1], f">>>>>>> {names[1]}\n"]
 
 
+MARKER = re.compile(r"(<{7}|>{7}|={7})(?:[ \t].*)?")
+
+
+def lines_of_markers(text: str) -> list[int]:
+    """Return the numbers (from 1) of the marker lines that an unfinished merge has left. A line of
+    `=======` alone underlines a heading in Markdown; beside the other markers it is one of them."""
+    kinds = {
+        number: match[1][0]
+        for number, line in enumerate(text.splitlines(), 1)
+        if (match := MARKER.fullmatch(line.rstrip()))
+    }
+    return list(kinds) if {"<", ">"} & set(kinds.values()) else []
+
+
 def _regions(
     base: list[str], yours: list[str], stored: list[str]
 ) -> Iterator[tuple[list[str], list[str], list[str]]]:

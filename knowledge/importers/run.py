@@ -11,7 +11,7 @@ from knowledge.importers.entry_fields import with_unique_slugs
 from knowledge.importers.field_map import ImportMapping
 from knowledge.importers.files import Bundle, open_bundle
 from knowledge.importers.formats import Recognition, read_files, recognise_files
-from knowledge.markup_check import check_fences
+from knowledge.markup_check import check_structure
 from knowledge.models import Lore
 from retrieval.errors import Invalid
 from retrieval.text import find_links, fold_name
@@ -64,7 +64,7 @@ def read_upload(
 def _map(bundle: Bundle, mapping: ImportMapping, draft: LoreDraft) -> LoreDraft | None:
     with bundle.problems_of(draft.where, line=draft.body_line):
         mapped = mapping.apply(draft)
-        if not (flaws := check_fences(mapped.entry.body)):
+        if not (flaws := check_structure(mapped.entry.body)):
             return mapped
         for flaw in flaws:
             bundle.report(draft.file, flaw.message, line=draft.body_line + flaw.line - 1)

@@ -18,7 +18,7 @@ from npcs.models import HIGHEST, LOWEST, NPC
 from retrieval.errors import Problem
 from retrieval.text import storage_flaw
 from worlds.audiences import Visibility
-from worlds.exact_forms import LineField, ParagraphsField
+from worlds.exact_forms import LineField, ParagraphsField, refuse_markers
 from worlds.list_fields import ListField, ListWidget
 from worlds.lookup import find_row
 from worlds.models import Campaign, Party, World
@@ -157,6 +157,7 @@ class ThingForm(forms.Form):
             flaw = storage_flaw("\n".join(value) if isinstance(value, list) else str(value or ""))
             if flaw:
                 self.add_error(name, flaw)
+        refuse_markers(self)
         chosen = data.get("parties") or data.get("npcs")
         if data.get("visibility") == Visibility.REVEALED and not chosen and "npcs" in data:
             self.add_error("visibility", _t("Choose the parties or NPCs to whom it is revealed."))
@@ -232,6 +233,10 @@ class SecretForm(forms.Form):
         super().__init__(*args, **kwargs)
         field: Any = self.fields["parties"]
         field.choices = parties
+
+    def clean(self) -> dict[str, Any] | None:
+        refuse_markers(self)
+        return super().clean()
 
     def clean_text(self) -> str:
         text: str = self.cleaned_data["text"] or ""

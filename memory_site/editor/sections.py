@@ -8,7 +8,8 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from episodes.models import Episode
+from episodes.models import Episode, Mention
+from knowledge.link_models import Link
 from knowledge.models import Lore, LorePassage
 from memory_site.editor.things import Thing
 from npcs.models import NPC
@@ -36,12 +37,21 @@ def text_for(viewer: Viewer, entry: Lore | None) -> str:
 
 
 def episodes_of(viewer: Viewer, thing: Thing) -> list[Episode]:
-    """The latest episodes in which the thing appears or is mentioned."""
+    """The latest episodes in which the thing appears or is mentioned. Players get those whose open
+    text names it: neither what stands in secrets nor who else was there is theirs to know."""
     named = Q(pk__in=[])
-    if thing.entry:
-        named |= Q(mentions__lore=thing.entry)
-    if thing.npc:
-        named |= Q(appearances__npc=thing.npc)
+    if viewer.is_gm:
+        if thing.entry:
+            named |= Q(mentions__lore=thing.entry)
+        if thing.npc:
+            named |= Q(appearances__npc=thing.npc)
+    else:
+        if thing.entry:
+            named |= Q(mentions__in=Mention.objects.filter(lore=thing.entry, secret=False))
+        if thing.npc:
+            links = Link.objects.filter(world=viewer.world, source_kind="episode", secret=False)
+            links = links.filter(targets__contains=[thing.npc.pk])
+            named |= Q(pk__in=links.values("source_id"))
     rows = Episode.objects.in_world(viewer.world).visible_to(viewer.audience).not_retracted()
     return list(rows.filter(named).distinct().with_source().latest_first()[:MOST_EPISODES])
 

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
 from episodes.models import Episode, EpisodeVersion, Scene
 from knowledge.entry_store import save_entry
@@ -10,7 +12,7 @@ from knowledge.graph.models import GraphEdge
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import ApiClient
-from worlds.models import Campaign, Party, Reveal, World
+from worlds.models import Campaign, Membership, Party, Reveal, World
 
 pytestmark = pytest.mark.django_db
 
@@ -82,6 +84,51 @@ def test_lore_that_the_text_names_is_linked(engine: ApiClient, world: World) -> 
     ingest(engine, what="Supper at the Tin Heron. Nobody spoke of herons.")
     roles = {mention.lore.slug: mention.role for mention in Episode.objects.get().mentions.all()}
     assert roles == {"lower-landing": "place", "tin-heron": "named"}
+
+
+def test_a_name_that_only_a_secret_has_is_no_mention_for_players(
+    engine: ApiClient, world: World, client: Client
+) -> None:
+    for slug, title in (("tin-heron", "Tin Heron"), ("salt-bay", "Salt Bay")):
+        entry = Lore(world=world, slug=slug, title=title, body="Wet.", status="published")
+        entry.visibility = "public"
+        save_entry(entry)
+    secret = ":::secret\nThe Tin Heron paid. Mira Voss was there, masked.\n:::"
+    ingest(engine, what=f"They crossed Salt Bay to Salt Bay.\n{secret}")
+    NPC.objects.update(visibility="public")
+    mentions = Episode.objects.get().mentions.all()
+    assert {each.lore.slug: each.secret for each in mentions} == {
+        "lower-landing": False,
+        "salt-bay": False,
+        "tin-heron": True,
+    }
+    pages = ("lore/tin-heron", "lore/salt-bay", "lore/lower-landing", "npcs/mira-voss")
+    seen = {}
+    for role, party in (("gm", None), ("player", Party.objects.get(slug="lanternbearers"))):
+        user = User.objects.create_user(role)
+        Membership.objects.create(user=user, world=world, role=role, party=party)
+        client.force_login(user)
+        answers = [client.get(f"/w/ferrymark/{page}/") for page in pages]
+        assert {answer.status_code for answer in answers} == {200}
+        seen[role] = [len(answer.context["episodes"]) for answer in answers]
+    assert seen == {"gm": [1, 1, 1, 1], "player": [0, 1, 1, 0]}
+
+
+def test_players_are_not_told_the_title_of_a_hidden_scene(
+    engine: ApiClient, world: World, client: Client
+) -> None:
+    ingest(engine)
+    Scene.objects.update(title="The Harbourmaster's trap", visibility="gm")
+    user = User.objects.create_user("pat")
+    party = Party.objects.get(slug="lanternbearers")
+    Membership.objects.create(user=user, world=world, role="player", party=party)
+    client.force_login(user)
+    pages = ("", "parties/lanternbearers/", "sessions/session-1/", "lore/lower-landing/")
+    for page in pages:
+        answer = client.get(f"/w/ferrymark/{page}")
+        assert answer.status_code == 200, page
+        assert "episodes/ep-s1-01" in answer.content.decode(), page
+        assert "trap" not in answer.content.decode(), page
 
 
 def test_the_same_summary_twice_changes_nothing(engine: ApiClient) -> None:

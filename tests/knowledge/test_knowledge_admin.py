@@ -16,6 +16,7 @@ from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore, LorePassage, Rule
 from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn
+from tests.admin_forms import save_form
 from worlds.models import Membership, Party, World
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -60,8 +61,8 @@ def form_of(entry: Lore, **changes: object) -> dict[str, object]:
 def test_saving_an_entry_cuts_it_anew_and_keeps_why(ana: Client, write: Write) -> None:
     quay = write("The Quay", "Wet.")
     url = reverse("admin:knowledge_lore_change", args=[quay.pk])
-    answer = ana.post(
-        url, form_of(quay, body="Dry.\n\n:::secret\nMined.\n:::", reason="the tide turned")
+    answer = save_form(
+        ana, url, form_of(quay, body="Dry.\n\n:::secret\nMined.\n:::", reason="the tide turned")
     )
     assert answer.status_code == 302, answer.context["adminform"].form.errors
     assert set(LorePassage.objects.values_list("text", "visibility")) == {

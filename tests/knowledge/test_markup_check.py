@@ -19,6 +19,8 @@ from memory_site.imports.options import ImportOptions
 from npcs.models import NPC
 from retrieval.errors import Invalid
 from retrieval.indexing import normalize_lore
+from tests.admin_forms import save_form
+from tests.conftest import ApiClient
 from tests.knowledge.test_knowledge_admin import form_of
 from tests.knowledge.test_knowledge_rest import client_of, post, put
 from worlds.models import Party, World
@@ -145,6 +147,44 @@ class TestAudiences:
             assert check_markup(lanternbearers.world, block * 100) == []
 
 
+MERGE = "Wet.\n<<<<<<< yours\nDry.\n=======\nDamp.\n>>>>>>> stored\n"
+
+
+class TestUnfinishedMerges:
+    def test_the_first_marker_is_named_by_its_line(self) -> None:
+        assert [(each.line, "<<<<<<<" in each.message) for each in check_markup(None, MERGE)] == [
+            (2, True)
+        ]
+        assert check_markup(None, "The end.\n>>>>>>> stored")[0].line == 2
+
+    def test_headings_quotes_and_arrows_are_no_markers(self) -> None:
+        for text in (
+            "Harbour\n=======\nWet.",
+            "> > > > > > > Deep.",
+            "<<<<<<<<< left",
+            "a <<<<<<< b",
+        ):
+            assert check_markup(None, text) == []
+
+    def test_no_writer_stores_one(self, engine: ApiClient, write: Write) -> None:
+        quay = write("The Quay", "Wet.")
+        for path, body in (
+            ("world/lore", {"title": "The Quay", "slug": quay.slug, "body": MERGE}),
+            ("world/rules", {"rule_id": "house/x", "title": "X", "body": MERGE}),
+            ("world/lore/proposals", {"entry": {"title": "Y", "body": MERGE}}),
+            ("world/npcs", {"npc_id": "mira-voss", "name": "Mira", "summary": MERGE}),
+        ):
+            method = "POST" if path.endswith("proposals") else "PUT"
+            status, answer = engine.send(method, path, body)
+            assert (status, "ine 2" in answer["detail"]) == (422, True), (path, answer)
+        quay.refresh_from_db()
+        assert (quay.body, NPC.objects.count(), Rule.objects.filter(world=quay.world).count()) == (
+            "Wet.",
+            0,
+            0,
+        )
+
+
 class TestWrites:
     def test_the_api_refuses_it_and_names_the_line(self, world: World) -> None:
         for path, fields in (("/lore", {}), ("/rules", {"rule_id": "house/forging"})):
@@ -188,7 +228,7 @@ class TestWrites:
         quay = write("The Quay", "Wet.")
         url = reverse("admin:knowledge_lore_change", args=[quay.pk])
         body = "Wet.\n\n:::secret party:lanternbearer\nMined.\n:::\n\n::: secrt\nDeep.\n:::"
-        answer = admin_client.post(url, form_of(quay, body=body))
+        answer = save_form(admin_client, url, form_of(quay, body=body))
         assert answer.status_code == 200
         errors = answer.context["adminform"].form.errors["body"]
         assert errors[0].startswith("Line 3:")

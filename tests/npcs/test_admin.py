@@ -7,6 +7,7 @@ from django.test import Client
 from art.models import ArtCard
 from episodes.models import Episode
 from npcs.models import NPC, Disposition, DispositionChange
+from tests.admin_forms import save_form
 from tests.conftest import ApiClient
 from worlds.models import Party
 
@@ -75,7 +76,7 @@ def test_an_episode_changed_by_hand_is_its_next_version(client: Client, episode:
         "versions-TOTAL_FORMS": 0,
         "versions-INITIAL_FORMS": 0,
     }
-    client.post(f"/admin/episodes/episode/{episode.pk}/change/", form)
+    save_form(client, f"/admin/episodes/episode/{episode.pk}/change/", form)
     episode.refresh_from_db()
     assert (episode.what, episode.text, episode.version, score()) == ("No fog.", "No fog.", 2, 10)
 

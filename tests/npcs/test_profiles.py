@@ -5,13 +5,17 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
+from npcs import page_queries
+from npcs.admin import DispositionAdmin
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import ApiClient
+from worlds.audiences import Audience
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +125,36 @@ def test_dispositions_decay_with_a_half_life(engine: ApiClient, mira: NPC) -> No
     ingest(engine, 1, 30)
     ingest(engine, 11, 1, "lanternbearers", relations_delta={"jory-fenn": 1})
     assert read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 5.0
+
+
+def test_every_page_shows_the_disposition_of_the_day_that_the_party_has_reached(
+    engine: ApiClient, mira: NPC, admin_client: Client
+) -> None:
+    NPC.objects.filter(pk=mira.pk).update(half_life=10, base=-10)
+    ingest(engine, 1, 30)
+    ingest(engine, 11, 1, "lanternbearers", relations_delta={"jory-fenn": 1})
+    profile = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
+    assert (profile["score"], profile["axes"]) == (5.0, {"affection": 15.0})
+    audience, party = Audience("gm"), Party.objects.get(slug="lanternbearers")
+    [(_npc, [in_list])] = page_queries.disposition_table([mira], [party], audience)
+    opinions = dict(page_queries.opinions_of_party(party, audience))
+    assert in_list == opinions[mira] == page_queries.disposition_history(mira, party).now
+    assert (in_list.score, in_list.label, in_list.axes) == (5.0, "neutral", {"affection": 15.0})
+    [row] = [
+        row
+        for row in admin_client.get("/admin/npcs/disposition/").context["cl"].result_list
+        if row.npc_id == mira.pk
+    ]
+    assert (row.score, DispositionAdmin.present(None, row)) == (20.0, 5.0)  # type: ignore[arg-type]
+
+
+def test_the_most_devoted_are_those_of_today(engine: ApiClient, mira: NPC, jory: NPC) -> None:
+    NPC.objects.filter(pk=mira.pk).update(half_life=1)
+    ingest(engine, 1, 30, relations_delta={"mira-voss": 30, "jory-fenn": 10})
+    ingest(engine, 11, 0, relations_delta={"jory-fenn": 1})
+    party = Party.objects.get(slug="lanternbearers")
+    ranked = page_queries.opinions_of_party(party, Audience("gm"))
+    assert [npc for npc, _standing in ranked] == [jory, mira]
 
 
 @pytest.mark.parametrize("name", ["MIRA VOSS", "Мире Восс", "미라 보스는", "Mira", "Mira Vos"])

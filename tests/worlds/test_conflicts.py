@@ -12,6 +12,7 @@ from knowledge.models import Lore
 from npcs.models import NPC
 from npcs.upsert import store_npc
 from tests.memory_site.demo.browser_form import BrowserForm
+from worlds.admin_locking import TOKEN
 from worlds.audiences import Audience
 from worlds.models import Party, World
 from worlds.reveals import reveal
@@ -72,14 +73,25 @@ def test_the_second_tab_on_an_entry_is_shown_both_texts(admin_client: Client, qu
     assert (quay.tags, quay.version) == (["a, b", "new"], 3)
 
 
-def test_words_that_both_changed_are_marked_and_both_kept(admin_client: Client, quay: Lore) -> None:
+def test_words_that_both_changed_are_marked_and_saved_when_one_was_chosen(
+    admin_client: Client, quay: Lore
+) -> None:
     first, second = Tab(admin_client, quay), Tab(admin_client, quay)
     first.save(body=BODY.replace("noon", "dawn"))
     page = second.save(body=BODY.replace("noon", "dusk"), title="Quay")
-    second.save_merged(page)
-    assert "Boats come at dawn." in quay.body
-    assert "Boats come at dusk." in quay.body
-    assert "<<<<<<<" in quay.body
+    second.fields = second._read(page, "conflict_form")
+    both = second.fields["body"][0].replace("\r\n", "\n")
+    assert "Boats come at dawn." in both
+    assert "Boats come at dusk." in both
+
+    refused = admin_client.post(second.url, {**second.fields, "_save": "Save"})
+    line = both.split("\n").index("<<<<<<< what you wrote") + 1
+    assert refused.context["adminform"].form.errors["body"][0].startswith(f"Line {line}: ")
+    assert Lore.objects.get().version == 2
+
+    second.fields = second._read(refused, "lore_form")
+    second.save(body=BODY.replace("noon", "dawn or dusk"))
+    assert "Boats come at dawn or dusk." in quay.body
     assert quay.title == "Quay"
 
 
@@ -140,6 +152,20 @@ def test_a_row_without_versions_is_guarded_as_well(
     assert "The Lights" in page.content.decode()
     assert second.save_merged(page).status_code == 302
     assert lanternbearers.name == "The Lights"
+
+
+@pytest.mark.parametrize("token", [None, "", "0.x"])
+def test_a_form_without_the_token_of_its_page_is_not_saved(
+    admin_client: Client, quay: Lore, lanternbearers: Party, token: str | None
+) -> None:
+    for row, name in ((quay, "title"), (lanternbearers, "name")):
+        tab, before = Tab(admin_client, row), getattr(row, name)
+        tab.fields.pop(TOKEN)
+        page = tab.save(**{name: "Overwritten"}, **({} if token is None else {TOKEN: token}))
+        assert (page.status_code, getattr(row, name)) == (409, before)
+        assert "Overwritten" in page.content.decode()
+        tab.save_merged(page, **{name: "Decided"})
+        assert getattr(row, name) == "Decided"
 
 
 def test_saving_twice_in_one_tab_after_a_reload_is_no_conflict(

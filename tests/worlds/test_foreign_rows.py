@@ -8,6 +8,7 @@ from episodes.models import Scene, Session
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore
 from tests import cast
+from tests.admin_forms import save_form
 from worlds.models import Campaign, Membership, Party, World
 from worlds.roles import Role
 
@@ -67,13 +68,12 @@ def test_a_scene_added_to_a_session_is_of_its_world(
         world=campaign.world, campaign=campaign, number=1, external_id="s1", title="One"
     )
     address = f"/admin/episodes/session/{session.pk}/change/"
-    designer.get(address)
     hidden = Campaign.objects.create(world=elsewhere, slug="hidden", name="Hidden")
     foreign = Party.objects.create(world=elsewhere, campaign=hidden, slug="far", name="Far Party")
-    page = designer.post(address, session_form(session, party=foreign.pk))
+    page = save_form(designer, address, session_form(session, party=foreign.pk))
     assert not Scene.objects.exists()
     assert page.status_code == 200
-    page = designer.post(address, session_form(session))
+    page = save_form(designer, address, session_form(session))
     assert page.status_code == 302, page.context["errors"]
     scene = Scene.objects.get()
     assert (scene.world, scene.campaign) == (campaign.world, campaign)

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from npcs.models import NPC
 from tests import cast
+from tests.admin_forms import save_form
 from worlds import keys
 from worlds.admin_scoping import WorldScoped
 from worlds.models import ApiKey, Campaign, Membership, Party, World
@@ -103,7 +104,7 @@ def test_an_operator_administers_users_and_keys_but_reads_no_world(
 def test_an_operator_cannot_widen_a_key_or_make_one(operator: Client, world: World) -> None:
     key, _text = keys.create_key(world, name="engine")
     form = {"name": "renamed", "calls_per_minute": 5, "audience": "gm", "scopes": ["admin"]}
-    operator.post(f"/admin/worlds/apikey/{key.pk}/change/", form)
+    save_form(operator, f"/admin/worlds/apikey/{key.pk}/change/", form)
     key.refresh_from_db()
     assert (key.name, key.audience, key.scopes) == ("renamed", "public", ["tools:read"])
     assert operator.get("/admin/worlds/apikey/add/").status_code == 403

@@ -13,6 +13,7 @@ from knowledge.graph.postgres_store import neighbors
 from knowledge.graph.protocol import View
 from knowledge.graph.upsert import upsert_facts
 from retrieval.errors import Conflict
+from tests.admin_forms import save_form
 from tests.knowledge.graph.conftest import edge, node
 from worlds import reveals
 from worlds.audiences import GM, PUBLIC, Audience
@@ -66,7 +67,9 @@ def form_of(fact, **changes):
 
 
 def change(designer, fact, **changes):
-    return designer.post(f"/admin/knowledge/graphedge/{fact.pk}/change/", form_of(fact, **changes))
+    return save_form(
+        designer, f"/admin/knowledge/graphedge/{fact.pk}/change/", form_of(fact, **changes)
+    )
 
 
 def where(world, audience=GM, believed_at=None):
@@ -148,7 +151,7 @@ def test_the_facts_in_an_entitys_form_are_versioned_too_and_a_removed_one_stays_
             **rows,
             "facts_from-0-id": fact.pk,
         }
-        answer = designer.post(f"/admin/knowledge/graphnode/{mira.pk}/change/", form)
+        answer = save_form(designer, f"/admin/knowledge/graphnode/{mira.pk}/change/", form)
         assert answer.status_code == 302, [
             fs.errors for fs in answer.context["inline_admin_formsets"]
         ]

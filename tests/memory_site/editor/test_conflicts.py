@@ -49,6 +49,10 @@ def test_what_both_changed_stands_in_the_merge_twice(master: Client, world: Worl
     merged = merge_of(master.post(QUAY, {**opened, "body": "Dry."}))
     assert "Damp." in merged["body"][0]
     assert "Dry." in merged["body"][0]
+    refused = master.post(QUAY, merged)
+    assert refused.status_code == 422
+    assert refused.context["form"].errors["body"][0].startswith("Line 1: ")
+    assert Lore.objects.get().version == 2
     master.post(QUAY, {**merged, "body": "Damp, then dry."})
     assert Lore.objects.get().body == "Damp, then dry."
 
