@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from episodes.models import Episode
-from episodes.queries import title_of
 from episodes.schemas import EpisodeIn, IngestReport
+from episodes.titles import title_of
 from knowledge.link_models import Link
 from knowledge.links.excerpts import excerpt
 from knowledge.mentions.kinds import LinkedThing, NamedThing, SourceText

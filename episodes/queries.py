@@ -8,11 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from episodes.field_types import When
-from episodes.models import Episode, Scene, Session
+from episodes.models import Episode
 from episodes.schemas import EpisodeOut, EpisodePrivate, Who
 from episodes.sql import fetch_rows
+from episodes.titles import is_visible, title_of
 from retrieval.search import Mode, SearchRequest, search
-from worlds.audiences import Audience, Visibility
+from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.models import World
 
@@ -147,21 +148,6 @@ def present_episode(
         score=score,
         private=private if audience.is_gm else None,
     )
-
-
-def title_of(episode: Episode, audience: Audience) -> str:
-    """The title of its scene, which may be hidden from players who know the episode; else where it
-    happened."""
-    scene = episode.scene if is_visible(episode.scene, episode, audience) else None
-    return (scene.title if scene else "") or episode.place or episode.external_id
-
-
-def is_visible(row: Scene | Session | None, episode: Episode, audience: Audience) -> bool:
-    """The rule of `visible_to` for a row that was read together with an episode."""
-    if row is None or audience.is_gm or row.visibility == Visibility.PUBLIC:
-        return True
-    own = row.party_id == episode.party_id and audience == Audience("party", episode.party.slug)
-    return row.visibility == Visibility.REVEALED and (own or str(audience) in row.known_to)
 
 
 def fit_to_budget(episodes: Sequence[EpisodeOut], most: int) -> tuple[list[EpisodeOut], bool]:

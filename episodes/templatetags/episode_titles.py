@@ -3,7 +3,7 @@
 from django import template
 
 from episodes.models import Episode
-from episodes.queries import title_of
+from episodes.titles import title_of
 from worlds.audiences import Audience
 
 register = template.Library()
