@@ -3,15 +3,19 @@ unsafe or too large is left out and reported; nothing is ever unpacked to disk."
 
 import io
 import json
+import posixpath
 import stat
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from django.utils.translation import gettext as _
 
@@ -27,9 +31,15 @@ decompression bomb: text packs 5 to 20 times, deflate reaches 1,032."""
 IGNORED_PREFIXES = (".", "__MACOSX", "_templates", "Thumbs.db")
 VAULT_SETTINGS = ".obsidian"
 """The folder in which Obsidian keeps its settings: it lies at the top of a vault."""
+NOTE_SUFFIXES = (".md", ".markdown")
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif")
 SYMLINK = 0xA000
 NAMES_ARE_UTF8, IS_ENCRYPTED = 0x800, 0x1
+
+
+def compose(name: str) -> str:
+    """Return a path with letters and their marks as one: Apple's tools write them apart."""
+    return unicodedata.normalize("NFC", name)
 
 
 @dataclass(eq=False)
@@ -108,6 +118,35 @@ class Bundle:
         for file in pictures:
             found.setdefault(file.path.name.lower(), file)
         return found
+
+    @cached_property
+    def notes(self) -> dict[str, SourceFile]:
+        """The notes of the whole upload by their path without `.md`, and by their name, in lower
+        case. The first of several with one name counts, as in Obsidian."""
+        notes = (self.whole or self).of_type(*NOTE_SUFFIXES)
+        found = {str(file.path.with_suffix("")).lower(): file for file in reversed(notes)}
+        for file in notes:
+            found.setdefault(file.path.stem.lower(), file)
+        return found
+
+    @cached_property
+    def note_names(self) -> Counter[str]:
+        """How many notes have a name, in lower case."""
+        return Counter(
+            file.path.stem.lower() for file in (self.whole or self).of_type(*NOTE_SUFFIXES)
+        )
+
+    def find_named(
+        self, files: Mapping[str, SourceFile], reference: str, *, folder: str
+    ) -> SourceFile | None:
+        """Return that of `files`, by lower-case paths and names, which a text in `folder` means by
+        `reference`: a path from there or from the top of the upload, else a name."""
+        path = compose(unquote(reference)).replace("\\", "/").strip().lower()
+        if not path or "\0" in path:
+            return None
+        places = (posixpath.join(folder.lower(), path), f"{self.root.lower()}{path.lstrip('/')}")
+        names = [*map(posixpath.normpath, places), PurePosixPath(path).name]
+        return next(filter(None, map(files.get, names)), None)
 
     @cached_property
     def root(self) -> str:
@@ -208,7 +247,7 @@ def open_bundle(path: Path, *, name: str = "") -> Bundle:
 
 def _add_folder(bundle: Bundle, folder: Path) -> None:
     for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
+        name = compose(path.relative_to(folder).as_posix())
         if path.is_symlink():
             # A link could lead out of the folder, to files that nobody means to import.
             bundle.report(name, _("This is a link to another file: it is left out."))
@@ -246,7 +285,7 @@ def member_name(member: zipfile.ZipInfo) -> str:
     if not member.flag_bits & NAMES_ARE_UTF8 and not name.isascii():
         with suppress(UnicodeEncodeError):
             name = decode(name.encode("cp437"))[0]
-    return name.replace("\\", "/")
+    return compose(name.replace("\\", "/"))
 
 
 def _fault_of(member: zipfile.ZipInfo) -> str:

@@ -10,6 +10,7 @@ from knowledge.importers.drafts import LoreDraft
 from knowledge.importers.entry_fields import fields_except, make_draft, title_from_path
 from knowledge.importers.files import Bundle, SourceFile
 from knowledge.importers.markup import (
+    NoteFinder,
     PictureCollector,
     adopt_links,
     adopt_pictures,
@@ -17,8 +18,11 @@ from knowledge.importers.markup import (
     outside_code,
 )
 from knowledge.schemas import LoreIn
-from retrieval.text import clean_text, slugify, split_front_matter, string_list
+from retrieval.text import clean_text, fold_name, slugify, split_front_matter, string_list
 
+TITLE = re.compile(
+    r"\s*(?:#[ \t]+(?P<atx>[^\n]*?)(?:[ \t]+#+)?|(?P<setext>[^\s#>|-][^\n]*)\n=+)[ \t]*(?:\n|\Z)"
+)
 INLINE_TAG = re.compile(r"(?:^|\s)#([^\W\d][\w/-]*)")
 OWN_FRONT_MATTER = re.compile(
     r"\A---\n(?=(?s:.{0,4000})^slug:)(?=(?s:.{0,4000})^visibility:)", re.M
@@ -47,13 +51,15 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
     """Return the draft of one note. `title` is that of a file whose name is not its title."""
     note_encoding(bundle, file)
     fields, body = split_front_matter(clean_text(file.text))
-    body_line = line_of_body(file.text, body)
-    pictures = PictureCollector(bundle, file.path.parent.as_posix())
-    body = outside_code(
-        comments_to_secrets(body), lambda text: adopt_links(adopt_pictures(text, pictures))
-    )
     stem = title or title_from_path(file.path)
     name = str(fields.get("title") or stem)
+    body = without_title(body, name)
+    body_line = line_of_body(file.text, body)
+    folder = file.path.parent.as_posix()
+    pictures, notes = PictureCollector(bundle, folder), NoteFinder(bundle, folder)
+    body = outside_code(
+        comments_to_secrets(body), lambda text: adopt_links(adopt_pictures(text, pictures), notes)
+    )
     aliases = string_list(fields.get("aliases") or fields.get("alias"))
     if name != stem:
         aliases.append(stem)  # other notes link to the file by its name
@@ -74,6 +80,16 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
         pictures=tuple(pictures.pictures),
         **in_world_fields(fields),
     )
+
+
+def without_title(body: str, title: str) -> str:
+    """Take a first heading that repeats the title off the text: the page shows the title above
+    it."""
+    heading = TITLE.match(body)
+    words = fold_name(heading["atx"] or heading["setext"]) if heading else ""
+    if heading and words and words == fold_name(title):
+        return body[heading.end() :].lstrip("\n")
+    return body
 
 
 def in_world_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

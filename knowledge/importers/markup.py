@@ -7,20 +7,25 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from knowledge.importers.drafts import PictureDraft
-from knowledge.importers.files import PICTURE_SUFFIXES, Bundle
+from knowledge.importers.files import NOTE_SUFFIXES, PICTURE_SUFFIXES, Bundle
 
 CODE = re.compile(r"(^```.*?^```[^\n]*$|^~~~.*?^~~~[^\n]*$)", re.DOTALL | re.MULTILINE)
 EMBED = re.compile(r"!\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,200})?(?:\|([^\[\]\n]{0,200}))?\]\]")
 IMAGE = re.compile(
     r"!\[([^\[\]\n]{0,400})\]\((?:<([^<>\n]{1,500})>|([^()\s]{1,500}))[^()\n]{0,200}\)"
 )
-LINK = re.compile(r"(?<!!)\[([^\[\]\n]{1,400})\]\((?:<([^<>\n]{1,500})>|([^()\s]{1,500}))\)")
+LINK = re.compile(
+    r"(?<!!)\[(?P<words>[^\[\]\n]{1,400})\]"
+    r"\((?:<(?P<path>[^<>\n]{1,500})>|(?P<plain>(?:[^()\s]|\([^()\s]{0,200}\)){1,500}))"
+    r"(?: +(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'))?\)"
+)
 BLOCK_ID = re.compile(r"(?<=\[\[)(?=[^\[\]|#\n]{1,300}#\^)([^#]+)#\^[^\[\]|\n]{0,200}")
 CODE_OR_COMMENT = re.compile(f"{CODE.pattern}|%%(?P<comment>.+?)%%", CODE.flags)
 SIZE = re.compile(r"\|?\d{1,5}(x\d{1,5})?\Z")
 """`![[map.png|300]]` gives a width instead of words."""
 PLACEHOLDER = "import:"
-NOTE_SUFFIXES = (".md", ".markdown")
+UNLINKABLE = re.compile(r"[\[\]|#\n\\]")
+"""Characters that `[[Name]]` cannot hold."""
 
 
 class PictureCollector:
@@ -33,9 +38,7 @@ class PictureCollector:
     def add(self, reference: str, alt: str = "", *, is_portrait: bool = False) -> str | None:
         """Return the placeholder of the picture that `reference` names, or None if the upload does
         not hold it."""
-        path = unquote(reference).replace("\\", "/").removeprefix("./").strip().lower()
-        names = (f"{self.folder}/{path}".lower(), path, PurePosixPath(path).name)
-        found = next(filter(None, map(self.bundle.pictures.get, names)), None)
+        found = self.bundle.find_named(self.bundle.pictures, reference, folder=self.folder)
         if found is None:
             return None
         picture = PictureDraft(found.name, SIZE.sub("", alt).strip()[:400], is_portrait)
@@ -80,15 +83,42 @@ def adopt_pictures(text: str, pictures: PictureCollector) -> str:
     return IMAGE.sub(image, EMBED.sub(embed, text))
 
 
-def adopt_links(text: str) -> str:
-    """Bring links between notes to the form `[[Name|words]]`: `[words](Other%20note.md)` becomes
-    one; `#^id`, which names a block, is left out."""
+class NoteFinder:
+    """Finds the notes of the upload that the links of a text in `folder` lead to."""
+
+    def __init__(self, bundle: Bundle, folder: str = "") -> None:
+        self.bundle, self.folder = bundle, folder
+
+    def name_of(self, path: str) -> str | None:
+        """Return the name to link to by `[[Name]]`, with its folder if another note has that name,
+        or None if the upload has no such note."""
+        suffix = next((end for end in NOTE_SUFFIXES if path.lower().endswith(end)), "")
+        path = path[: len(path) - len(suffix)]
+        note = self.bundle.find_named(self.bundle.notes, path, folder=self.folder)
+        if note is None:
+            return None
+        folder = self.bundle.folder_of(note)
+        is_only_one = self.bundle.note_names[note.path.stem.lower()] == 1
+        return note.path.stem if is_only_one or not folder else f"{folder}/{note.path.stem}"
+
+
+def adopt_links(text: str, notes: NoteFinder | None = None) -> str:
+    """Bring links between notes to the form `[[Name#Heading|words]]`: `[words](Other%20note.md)`
+    becomes one, without `.md` as well if it is one of the `notes`; `#^id`, which names a block, is
+    left out."""
 
     def link(found: re.Match[str]) -> str:
-        target = unquote(found[2] or found[3]).partition("#")[0]
-        if "://" in target or not target.lower().endswith(NOTE_SUFFIXES):
+        path, _hash, heading = (found["path"] or found["plain"]).partition("#")
+        path, heading, words = unquote(path), unquote(heading), found["words"]
+        if not path or "://" in path:
             return found[0]
-        name = PurePosixPath(target).stem
-        return f"[[{name}]]" if name == found[1] else f"[[{name}|{found[1]}]]"
+        name = notes.name_of(path) if notes else None
+        if name is None and path.lower().endswith(NOTE_SUFFIXES):
+            name = PurePosixPath(path).stem
+        if name is None or UNLINKABLE.search(name + heading):
+            return found[0]
+        if heading and not heading.startswith("^"):
+            return f"[[{name}#{heading}|{words}]]"
+        return f"[[{name}]]" if name == words else f"[[{name}|{words}]]"
 
     return BLOCK_ID.sub(r"\1", LINK.sub(link, text))

@@ -2,7 +2,9 @@
 comes back the same.
 """
 
+import hashlib
 import json
+import unicodedata
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,16 +13,19 @@ from typing import Any
 
 import pytest
 
+from art.models import Picture
 from knowledge.export import export_json, export_markdown
 from knowledge.graph.models import GraphEdge
 from knowledge.importers.formats import FORMATS
 from knowledge.importers.html import html_to_markdown
+from knowledge.link_models import Link
 from knowledge.models import Lore, LorePassage
 from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.report import WriteReport
 from npcs.models import NPC
 from retrieval.errors import Invalid
+from tests.art.image_samples import image_bytes
 from worlds.audiences import PUBLIC, Visibility
 from worlds.models import Campaign, World
 
@@ -101,6 +106,93 @@ class TestAVault:
         assert "%%shown%%" in seen
         assert "trap" not in seen
         assert "kills" not in seen
+
+    @pytest.mark.parametrize(
+        ("file", "text", "body"),
+        [
+            ("Mine.md", "# Mine\n\nDeep.", "Deep."),
+            ("Mine.md", "\n\n#  mine ##\nDeep.\n\n# Mine\n", "Deep.\n\n# Mine"),
+            ("Mine.md", "---\ntitle: The Mine\n---\n# The Mine\n\nDeep.", "Deep."),
+            ("Mine.md", "Mine\n====\nDeep.", "Deep."),
+            ("Старая шахта.md", "# Старая шахта\n\nТемно.", "Темно."),
+            ("등대.md", "# 등대\n\n어둡다.", "어둡다."),
+            ("Mine.md", "# Mine", ""),
+            ("Mine.md", "# Shafts\n\nDeep.", "# Shafts\n\nDeep."),
+            ("Mine.md", "Deep.\n\n# Mine\n\nOld.", "Deep.\n\n# Mine\n\nOld."),
+            ("Mine.md", "#mine\n\nDeep.", "#mine\n\nDeep."),
+            ("Mine.md", "## Mine\n\nDeep.", "## Mine\n\nDeep."),
+        ],
+    )
+    def test_a_first_heading_that_repeats_the_title_is_left_out(
+        self, world: World, tmp_path: Path, file: str, text: str, body: str
+    ) -> None:
+        (tmp_path / file).write_text(text, encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian")
+        assert Lore.objects.get().body == body
+
+    def test_the_line_of_a_fault_below_the_title_is_that_of_the_file(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        text = "---\ntags: a\n---\n\n# Mine\n\nDeep.\n\n:::secrt\nGold.\n:::\n"
+        (tmp_path / "Mine.md").write_text(text, encoding="utf-8")
+        with pytest.raises(Invalid, match=r"Mine\.md:9"):
+            import_lore(world, tmp_path, "obsidian")
+
+    @pytest.mark.parametrize(
+        ("link", "adopted"),
+        [
+            ("[a clerk](../People/Mira%20Voss.md)", "[[Mira Voss|a clerk]]"),
+            ("[Mira Voss](People/Mira%20Voss.md)", "[[Mira Voss]]"),
+            ("[clerk](</People/Mira Voss.md>)", "[[Mira Voss|clerk]]"),
+            ("[clerk](Mira%20Voss)", "[[Mira Voss|clerk]]"),
+            ("[clerk](../People/mira%20voss)", "[[Mira Voss|clerk]]"),
+            ('[clerk](Mira%20Voss.md "Who she is")', "[[Mira Voss|clerk]]"),
+            ("[work](Mira%20Voss.md#Her%20work)", "[[Mira Voss#Her work|work]]"),
+            ("[work](Mira%20Voss#^a1b2)", "[[Mira Voss|work]]"),
+            ("[old](Tower%20(old).md)", "[[Tower (old)|old]]"),
+            ("[Маяк](%D0%9C%D0%B0%D1%8F%D0%BA.md)", "[[Маяк]]"),
+            ("[빛](../%E1%84%83%E1%85%B3%E1%86%BC%E1%84%83%E1%85%A2.md)", "[[등대|빛]]"),
+            ("[this one](Inn.md)", "[[Places/Inn|this one]]"),
+            ("[that one](../People/Inn.md)", "[[People/Inn|that one]]"),
+            ("[nobody](Nobody)", "[nobody](Nobody)"),
+            ("[site](https://example.com/Mira%20Voss.md)", None),
+            ("[below](#Below)", None),
+            ("[mail](mailto:mira@example.com)", None),
+        ],
+    )
+    def test_links_of_markdown_lead_to_the_notes_of_the_vault(
+        self, world: World, vault: Path, link: str, adopted: str | None
+    ) -> None:
+        others = ("Tower (old)", "Маяк", unicodedata.normalize("NFD", "등대"), "People/Inn")
+        for name in (*others, "Places/Inn"):
+            (vault / f"{name}.md").write_text("Old.", encoding="utf-8")
+        (vault / "Places/Door.md").write_text(f"See {link}.", encoding="utf-8")
+        import_lore(world, vault, "obsidian")
+        entry = Lore.objects.get(title="Door")
+        assert entry.body == f"See {adopted or link}."
+        if adopted and adopted.startswith("[["):
+            assert Link.objects.get(source_id=entry.pk).state == Link.State.RESOLVED
+
+    def test_pictures_are_found_by_any_path_to_them(self, world: World, vault: Path) -> None:
+        name = unicodedata.normalize("NFD", "지도 é.png")
+        colours = {"Places/maps": "teal", "maps": "red"}
+        for folder, colour in colours.items():
+            (vault / folder).mkdir()
+            (vault / folder / name).write_bytes(image_bytes(colour=colour))
+        text = (
+            "![a](maps/%EC%A7%80%EB%8F%84%20%C3%A9.png)\n![b](<../maps/지도 é.png>)\n"
+            "![c](./maps/%EC%A7%80%EB%8F%84%20%C3%A9.png)\n![[지도 é.png|d]]"
+        )
+        (vault / "Places/Hall.md").write_text(text, encoding="utf-8")
+        import_lore(world, vault, "obsidian")
+        hall = Lore.objects.get(title="Hall")
+        own, top = (
+            Picture.objects.get(sha256=hashlib.sha256(image_bytes(colour=colour)).hexdigest())
+            for colour in colours.values()
+        )
+        shown = [own, top, own, own]
+        words = [f"![{alt}](picture:{each.pk})" for alt, each in zip("abcd", shown, strict=True)]
+        assert hall.body == "\n".join(words)
 
     def test_links_without_a_target_are_reported(self, world: World, vault: Path) -> None:
         assert import_lore(world, vault, "obsidian").unknown_links == {
