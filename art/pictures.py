@@ -12,17 +12,19 @@ from uuid import UUID
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.db.models import Max, Q
+from django.db.models import Exists, Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from art.image_files import MAX_BYTES, ImageFile, read_image, too_many_bytes
 from art.models import Picture, PictureUse
+from art.querysets import PictureQuerySet, showing_picture
+from knowledge.entry_drafts import EntryDraft
 from knowledge.models import Lore
 from npcs.models import NPC
 from retrieval.errors import Invalid, NotFound, TooLarge
 from retrieval.models import uuid7
-from retrieval.text import storage_flaw
+from retrieval.text import picture_targets, storage_flaw
 from worlds.audiences import Visibility
 from worlds.models import World
 from worlds.versions import require_version
@@ -290,6 +292,26 @@ def delete_unused(world: World) -> int:
     before = timezone.now() - timedelta(days=1)
     unused = Picture.objects.in_world(world).present().without_uses()
     return delete_pictures(unused.filter(created_at__lt=before))
+
+
+def shown_nowhere(pictures: PictureQuerySet) -> list[Picture]:
+    """Those of the pictures that nothing shows, not even an entry or a person in the trash, or a
+    text that somebody is writing."""
+    rows = pictures.without_uses().exclude(
+        Exists(showing_picture(Lore.with_trash.exclude(deleted_at=None), "body"))
+        | Exists(showing_picture(NPC.with_trash.exclude(deleted_at=None), "summary"))
+    )
+    unused: list[Picture] = list(rows)
+    worlds = {picture.world_id for picture in unused}
+    drafts = EntryDraft.objects.filter(world__in=worlds).values_list("fields", flat=True)
+    in_drafts = {pk for fields in drafts for pk in picture_targets(str(fields.get("body", "")))}
+    return [picture for picture in unused if picture.pk not in in_drafts]
+
+
+def delete_for_good(pictures: Iterable[Picture]) -> None:
+    """Delete the pictures, and their files after the commit. They cannot be restored."""
+    for picture in pictures:
+        picture.delete()
 
 
 def restore_picture(picture: Picture) -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 from celery import shared_task
 
 from memory_site.archive import runs as archive_runs
-from memory_site.imports import runs, undo
+from memory_site.imports import runs, undo, uploads
 from worlds.archive_run import ArchiveRun
 
 
@@ -51,3 +51,8 @@ def resume_archives() -> None:
 @shared_task
 def delete_old_archives() -> dict[str, int]:
     return archive_runs.delete_old_runs()
+
+
+@shared_task
+def delete_old_uploads() -> dict[str, int]:
+    return uploads.delete_old_uploads()

@@ -15,6 +15,7 @@ from knowledge.importers.markup import PLACEHOLDER
 from knowledge.models import Lore
 from memory_site.imports.report import WriteReport
 from retrieval.errors import Problem
+from retrieval.text import picture_targets, without_secrets
 from worlds.models import ImportedRow, World
 
 IN_TEXT = re.compile(rf"!\[([^\[\]\n]*)\]\({PLACEHOLDER}(\d+)\)")
@@ -56,7 +57,13 @@ class PictureWriter:
             for wanted in draft.pictures if entry else ():
                 if picture := self._find_or_store(wanted.file, alt=wanted.alt):
                     assert entry is not None
-                    use = place_picture(picture, entry, is_portrait=wanted.is_portrait)
+                    use = place_picture(
+                        picture,
+                        entry,
+                        is_portrait=wanted.is_portrait,
+                        # The gallery must not show players what only a secret shows.
+                        is_hidden=not wanted.is_portrait and is_secret(picture, entry.body),
+                    )
                     if row := self.new.get(picture.pk):
                         row.before = {"uses": [*(row.before or {}).get("uses", []), str(use.pk)]}
 
@@ -82,3 +89,9 @@ class PictureWriter:
         if outcome == "created":
             self.new[picture.pk] = self.report.rows[-1]
         return picture
+
+
+def is_secret(picture: Picture, text: str) -> bool:
+    """Whether `text` shows the picture, and only in its secrets."""
+    is_shown = picture.pk in picture_targets(text)
+    return is_shown and picture.pk not in picture_targets(without_secrets(text))

@@ -101,7 +101,7 @@ def _fail(run_id: UUID, state: str, message: str) -> None:
 def finish_step(run: ImportRun, state: str, **report: Any) -> None:
     run.state, run.progress, run.finished_at = state, 100, timezone.now()
     run.report = {**run.report, "failure": "", **report}
-    run.save(update_fields=["state", "progress", "report", "finished_at", "undone_at"])
+    run.save(update_fields=["state", "progress", "report", "finished_at", "undone_at", "file"])
 
 
 # --- the steps

@@ -12,8 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from art.models import Picture, PictureUse
-from art.pictures import delete_pictures
+from art.models import Picture
+from art.pictures import delete_for_good, shown_nowhere
 from knowledge.entry_store import save_all
 from knowledge.graph.fact_store import STATEMENT_FIELDS, replace_fact, retract_facts
 from knowledge.graph.models import GraphEdge, GraphNode
@@ -22,6 +22,7 @@ from knowledge.models import Lore
 from memory_site.imports.report import MOST_LISTED
 from memory_site.imports.runs import carry_out, finish_step
 from memory_site.imports.snapshots import MODELS, mark_of, values_of
+from memory_site.imports.uploads import delete_upload_after_commit
 from memory_site.run_progress import ProgressWriter
 from npcs.dispositions import reverse
 from npcs.models import NPC, Appearance, DispositionChange
@@ -50,6 +51,7 @@ def undo_run(run_id: UUID) -> None:
 
 
 def _undo_step(run: ImportRun) -> None:
+    delete_upload_after_commit(run)
     kept = undo(run, also=run.report.get("also", ()))
     rows = run.rows.filter(pk__in=kept)
     listed = [[str(row.pk), row.kind, row.name, row.slug, kept[row.pk]] for row in rows]
@@ -76,7 +78,7 @@ def undo(run: ImportRun, *, also: Iterable[str] = ()) -> Kept:
             rows = _rows_of(run, kind)
             reasons = _reasons_to_keep(kind, rows, run)
             kept |= {pk: why for pk, why in reasons.items() if str(pk) not in confirmed}
-            follow = _rows_of_entries(kind, rows, staying)
+            follow = _rows_that_stay_along(kind, rows, staying)
             going = [row for row in rows if row.pk not in kept and row.pk not in follow]
             steps[kind](going, run)
             run.rows.filter(pk__in=[row.pk for row in going]).update(undone=True)
@@ -97,14 +99,17 @@ def _kept_entries(run: ImportRun, confirmed: set[str]) -> set[UUID]:
     return {row.row_id for row in rows if row.pk in kept and row.row_id}
 
 
-def _rows_of_entries(kind: str, rows: Sequence[ImportedRow], entries: set[UUID]) -> set[UUID]:
-    """Rows that are one thing with an entry that stays, so they stay with it: its NPC and its
-    entity."""
-    link = {"npc": "biography_id", "entity": "lore_id"}.get(kind)
+def _rows_that_stay_along(kind: str, rows: Sequence[ImportedRow], entries: set[UUID]) -> set[UUID]:
+    """Rows that stay because of another: the NPC and the entity of an entry that stays, which are
+    one thing, and pictures that something shows."""
+    if kind == "picture":
+        uploaded = Picture.objects.filter(pk__in=_ids(rows, Outcome.CREATED))
+        unused = {picture.pk for picture in shown_nowhere(uploaded)}
+        return {row.pk for row in rows if row.row_id not in unused}
+    link = {"npc": "biography__in", "entity": "lore__in"}.get(kind)
     if link is None or not entries:
         return set()
-    of_entries = {f"{link.removesuffix('_id')}__in": entries}
-    ids = set(MODELS[kind].objects.filter(**of_entries).values_list("pk", flat=True))
+    ids = set(MODELS[kind].objects.filter(**{link: entries}).values_list("pk", flat=True))
     return {row.pk for row in rows if row.row_id in ids}
 
 
@@ -223,15 +228,8 @@ def _undo_entities(rows: Sequence[ImportedRow], _run: ImportRun) -> None:
 
 
 def _undo_pictures(rows: Sequence[ImportedRow], _run: ImportRun) -> None:
-    """Hide the pictures that the import uploaded and that nothing else shows by now."""
-    uploaded = Picture.objects.filter(pk__in=[row.row_id for row in rows])
-    placed = PictureUse.objects.filter(picture__in=uploaded).exclude(pk__in=_uses_of(rows))
-    delete_pictures(uploaded.exclude(pk__in=placed.values("picture")))
-
-
-def _uses_of(rows: Sequence[ImportedRow]) -> list[str]:
-    """The ids of the places in galleries where the import put its pictures."""
-    return [use for row in rows for use in (row.before or {}).get("uses", [])]
+    """Delete the pictures that the import uploaded; those that something shows by now stay."""
+    delete_for_good(Picture.objects.filter(pk__in=_ids(rows, Outcome.CREATED)))
 
 
 def _undo_lore(rows: Sequence[ImportedRow], _run: ImportRun) -> None:

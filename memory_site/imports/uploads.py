@@ -3,20 +3,30 @@
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
 from django.conf import settings
 from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from retrieval.errors import Invalid, TooLarge
 from retrieval.text import clean_text
 from worlds.models import ImportRun, World
+from worlds.trash import DAYS_IN_TRASH
 
 LONGEST_NAME = 200
 MOST_FILES = 2_000
+FOLDER = "imports"
+GRACE = timedelta(days=1)
+"""Younger files may belong to an upload that has not been committed yet."""
+WRITTEN = (ImportRun.State.DONE, ImportRun.State.UNDOING, ImportRun.State.UNDONE)
+"""States of runs that have changed the world."""
 
 
 def create_run(world: World, files: Sequence[Any], *, user: Any) -> ImportRun:
@@ -47,6 +57,51 @@ def create_run(world: World, files: Sequence[Any], *, user: Any) -> ImportRun:
             run.file.save(f"{run.pk}.zip", File(archive), save=False)
     run.save(force_insert=True)
     return run
+
+
+# --- deletion
+
+
+def delete_upload_after_commit(run: ImportRun) -> None:
+    """Delete the file of a run that does not need it any more. The caller saves the run."""
+    if name := run.file.name:
+        transaction.on_commit(lambda: default_storage.delete(name), robust=True)
+    run.file = ""
+
+
+def delete_old_uploads() -> dict[str, int]:
+    """Delete the files of runs that are older than `DAYS_IN_TRASH`, runs among them that were never
+    imported, and files without a run (of a deleted world). Returns how many of each. What was
+    imported stays listed: it can be undone without its file."""
+    before = timezone.now() - timedelta(days=DAYS_IN_TRASH)
+    old = ImportRun.objects.filter(created_at__lt=before)
+    abandoned = list(old.exclude(state__in=WRITTEN))
+    for run in abandoned:
+        with transaction.atomic():
+            delete_upload_after_commit(run)
+            run.delete()
+    imported = list(old.exclude(file="").only("file"))
+    for run in imported:
+        with transaction.atomic():
+            delete_upload_after_commit(run)
+            run.save(update_fields=["file"])
+    return {
+        "abandoned imports": len(abandoned),
+        "uploads": len(abandoned) + len(imported),
+        "files": delete_files_without_run(),
+    }
+
+
+def delete_files_without_run() -> int:
+    if not default_storage.exists(FOLDER):
+        return 0
+    names = {f"{FOLDER}/{name}" for name in default_storage.listdir(FOLDER)[1]}
+    names -= set(ImportRun.objects.exclude(file="").values_list("file", flat=True))
+    before = timezone.now() - GRACE
+    stray = [name for name in names if default_storage.get_modified_time(name) < before]
+    for name in stray:
+        default_storage.delete(name)
+    return len(stray)
 
 
 def _pack(archive: Any, files: Sequence[Any], names: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from memory_site.imports.forms import (
 )
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.runs import start_step
-from memory_site.imports.uploads import create_run
+from memory_site.imports.uploads import create_run, delete_upload_after_commit
 from memory_site.run_progress import progress_context, show_progress
 from retrieval.errors import Problem
 from worlds.models import ImportedRow, ImportRun
@@ -148,7 +148,7 @@ def delete(request: HttpRequest, viewer: Viewer, run: UUID) -> HttpResponse:
     """Throw an upload away that was not imported. Imports stay listed: they can be undone."""
     row = _run(viewer, run)
     if row.state in (State.READY, State.CHECKED, State.FAILED):
-        transaction.on_commit(partial(row.file.delete, save=False))
+        delete_upload_after_commit(row)
         row.delete()
         messages.success(request, _("The upload was deleted."))
     return redirect("imports", viewer.world.slug)

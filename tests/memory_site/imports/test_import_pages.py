@@ -1,20 +1,33 @@
 """The pages of an import: upload, mapping, check, import, undo; who may open them; bad uploads."""
 
 import io
+import os
+import time
 import zipfile
 from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from art.models import Picture, PictureUse
+from art.pictures import file_names, place_picture
+from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore, LorePassage
+from knowledge.trash import trash_lore
 from memory_site import tasks
 from npcs.models import NPC
+from tests.art.image_samples import image_bytes
+from worlds.audiences import PUBLIC, Audience
 from worlds.models import ImportedRow, ImportRun, Membership, Party, World
 
 VAULT = {
@@ -26,6 +39,14 @@ VAULT = {
     "Люди/Ганс.md": "Перевозчик с пристани.",
     "지역/등대.md": "등대지기가 산다.",
     "Bad.md": "---\ntitle: x\ntags: [a\n---\nText.",
+}
+
+
+PICTURES = {
+    "Places/The Quay.md": "Wet.\n\n![A gate](../img/gate.png)\n",
+    "Places/Mine.md": "Deep.\n\n> [!secret] Below\n> ![[mine.png]]\n",
+    "img/gate.png": image_bytes(colour="red"),
+    "img/mine.png": image_bytes(colour="black"),
 }
 
 
@@ -176,6 +197,51 @@ class TestAVault:
         assert (mira.tags, mira.extra) == (["grim"], {"location": "[[The Quay]]"})
         assert mira.status == "published"
 
+    @pytest.mark.parametrize(
+        ("chosen", "who"),
+        [
+            ({"visibility": "gm", "status": "published"}, set()),
+            ({"visibility": "public", "status": "draft"}, set()),
+            ({"visibility": "public", "status": "published"}, {"party", "public"}),
+            ({"visibility": "party:lanternbearers", "status": "published"}, {"party"}),
+        ],
+    )
+    def test_its_pictures_are_for_those_who_may_see_the_entry(
+        self,
+        anna: Client,
+        upload: Upload,
+        lanternbearers: Party,
+        chosen: dict[str, str],
+        who: set[str],
+    ) -> None:
+        pat = get_user_model().objects.create_user("pat")
+        values = {"world": lanternbearers.world, "role": "player", "party": lanternbearers}
+        Membership.objects.create(user=pat, **values)
+        press(anna, press(anna, upload(archive(PICTURES)), "check", **chosen, **KEEP), "write")
+        gate = Picture.objects.get(name="gate.png")
+        assert f"picture:{gate.pk}" in Lore.objects.get(title="The Quay").body
+        assert gate.visibility == "gm"
+        audiences = {"party": Audience("party", "lanternbearers"), "public": PUBLIC}
+        seen = {
+            name
+            for name, audience in audiences.items()
+            if Picture.objects.visible_to(audience).filter(pk=gate.pk).exists()
+        }
+        assert seen == who
+        player = Client()
+        player.force_login(pat)
+        address = reverse("picture", args=[gate.world.slug, gate.pk])
+        assert anna.get(address).status_code == 200
+        assert player.get(address).status_code == (200 if "party" in who else 404)
+
+    def test_a_picture_inside_a_secret_stays_the_game_masters(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        chosen = {"visibility": "public", "status": "published"}
+        press(anna, press(anna, upload(archive(PICTURES)), "check", **chosen, **KEEP), "write")
+        mine = Picture.objects.get(name="mine.png")
+        assert not Picture.objects.visible_to(PUBLIC).filter(pk=mine.pk).exists()
+
     def test_one_bad_file_refuses_the_whole_if_the_designer_wants_that(
         self, anna: Client, upload: Upload
     ) -> None:
@@ -262,6 +328,54 @@ class TestUndo:
         assert run.report["kept"] == []
         assert not GraphEdge.objects.exists()
         assert [node.name for node in GraphNode.objects.all()] == ["The Harbour"]
+
+    def test_pictures_and_their_files_go_with_the_import(
+        self, anna: Client, upload: Upload, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        run = press(anna, press(anna, upload(archive(PICTURES)), "check", **KEEP), "write")
+        files = [name for picture in Picture.objects.all() for name in file_names(picture)]
+        assert len(files) >= 4
+        assert all(map(default_storage.exists, files))
+        with django_capture_on_commit_callbacks(execute=True):
+            press(anna, run, "undo")
+        assert not Picture.objects.exists()
+        assert not PictureUse.objects.exists()
+        assert not any(map(default_storage.exists, files))
+
+    def test_a_picture_that_something_shows_by_now_stays(
+        self,
+        anna: Client,
+        upload: Upload,
+        write: Callable[..., Lore],
+        django_capture_on_commit_callbacks: Any,
+    ) -> None:
+        run = press(anna, press(anna, upload(archive(PICTURES)), "check", **KEEP), "write")
+        mine, gate = (Picture.objects.get(name=name) for name in ("mine.png", "gate.png"))
+        # In a gallery of another entry, and in a text that was moved to the trash.
+        place_picture(mine, write("The Harbour", "Old."))
+        trash_lore([write("The Pier", f"![Gate](picture:{gate.pk})")], by="anna")
+        with django_capture_on_commit_callbacks(execute=True):
+            run = press(anna, run, "undo")
+        assert run.report["kept"] == []
+        assert set(Picture.objects.present()) == {mine, gate}
+        assert all(map(default_storage.exists, file_names(mine)))
+        PictureUse.objects.all().delete()
+        with django_capture_on_commit_callbacks(execute=True):
+            press(anna, run, "undo")
+        assert set(Picture.objects.all()) == {gate}
+        assert not any(map(default_storage.exists, file_names(mine)))
+
+    def test_the_pictures_of_an_entry_that_stays_stay_with_it(
+        self, anna: Client, upload: Upload
+    ) -> None:
+        run = press(anna, press(anna, upload(archive(PICTURES)), "check", **KEEP), "write")
+        quay = Lore.objects.get(title="The Quay")
+        quay.body += "\n\nBy hand."
+        save_entry(quay)
+        run = press(anna, run, "undo")
+        assert [picture.name for picture in Picture.objects.all()] == ["gate.png"]
+        press(anna, run, "undo", all="1")
+        assert not Picture.objects.exists()
 
     def test_an_undone_import_can_be_imported_again(self, anna: Client, upload: Upload) -> None:
         run = press(anna, press(anna, upload(archive(VAULT)), "check"), "write")
@@ -419,7 +533,65 @@ def test_the_progress_bar_stops_when_the_step_is_over(anna: Client, upload: Uplo
     assert "40" in answer.content.decode()
 
 
-def test_an_upload_can_be_thrown_away(anna: Client, upload: Upload) -> None:
-    run = upload(archive(VAULT))
-    anna.post(reverse("import-delete", args=[run.world.slug, run.pk]))
-    assert not ImportRun.objects.exists()
+class TestTheUploadedFile:
+    def test_an_upload_that_is_thrown_away_is_deleted_with_its_file(
+        self,
+        anna: Client,
+        upload: Upload,
+        django_capture_on_commit_callbacks: Any,
+    ) -> None:
+        run = upload(archive(VAULT))
+        with django_capture_on_commit_callbacks(execute=True):
+            anna.post(reverse("import-delete", args=[run.world.slug, run.pk]))
+        assert not ImportRun.objects.exists()
+        assert not default_storage.exists(str(run.file))
+
+    @pytest.mark.parametrize("days", [29, 31])
+    def test_it_is_deleted_by_the_clock_and_the_import_can_still_be_undone(
+        self,
+        anna: Client,
+        upload: Upload,
+        django_capture_on_commit_callbacks: Any,
+        days: int,
+    ) -> None:
+        waiting = upload(archive(VAULT))
+        done = press(anna, press(anna, upload(archive(VAULT)), "check"), "write")
+        created_at = timezone.now() - timedelta(days=days)
+        ImportRun.objects.update(created_at=created_at)
+        with django_capture_on_commit_callbacks(execute=True):
+            deleted = tasks.delete_old_uploads()
+        assert deleted["uploads"] == (2 if days > 30 else 0)
+        files = [str(run.file) for run in (waiting, done)]
+        assert [default_storage.exists(name) for name in files] == [days < 30] * 2
+        assert ImportRun.objects.filter(pk=waiting.pk).exists() == (days < 30)
+        assert "The Quay" in show(anna, done)
+        press(anna, done, "undo")
+        assert not Lore.objects.exists()
+
+    def test_it_is_deleted_when_the_import_is_undone(
+        self,
+        anna: Client,
+        upload: Upload,
+        django_capture_on_commit_callbacks: Any,
+    ) -> None:
+        run = press(anna, press(anna, upload(archive(VAULT)), "check"), "write")
+        name = str(run.file)
+        assert default_storage.exists(name)
+        with django_capture_on_commit_callbacks(execute=True):
+            run = press(anna, run, "undo")
+        assert not default_storage.exists(name)
+        assert not run.file
+
+    def test_a_file_whose_world_is_gone_is_deleted(self, upload: Upload) -> None:
+        run = upload(archive(VAULT))
+        ImportRun.objects.all().delete()
+        assert tasks.delete_old_uploads()["files"] == 0, "young files may still be written"
+        path = Path(default_storage.path(str(run.file)))
+        old = time.time() - 2 * 86_400
+        os.utime(path, (old, old))
+        assert tasks.delete_old_uploads()["files"] == 1
+        assert not path.exists()
+
+    def test_the_worker_does_it_by_the_clock(self) -> None:
+        tasks_of_clock = {each["task"] for each in settings.CELERY_BEAT_SCHEDULE.values()}
+        assert "memory_site.tasks.delete_old_uploads" in tasks_of_clock
