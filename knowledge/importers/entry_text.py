@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from retrieval.errors import Invalid
 
 ABILITIES = ("str", "dex", "con", "int", "wis", "cha")
+LONGEST_ABBREVIATION = 2
 DEEPEST = 60
 """How deep the parts of a text may lie inside each other; real ones reach about a dozen."""
 NOT_IN_LINKS = re.compile(r"[\[\]|#\n]+")
@@ -119,6 +120,8 @@ def readable(value: Any, *, depth: int = 0) -> str:
 
 
 def heading_of(field: str) -> str:
-    """The name of a field as a heading: `legendary_actions` is `Legendary actions`."""
+    """The name of a field as a heading: `legendary_actions` is `Legendary actions`, `pd` `PD`."""
+    if len(field) <= LONGEST_ABBREVIATION:
+        return field.upper()
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", field).replace("_", " ").replace("-", " ")
     return " ".join(words.split()).capitalize()

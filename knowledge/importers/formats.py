@@ -19,6 +19,7 @@ from knowledge.importers import (
     notion,
     open5e,
     spreadsheets,
+    statblocks,
     tables,
 )
 from knowledge.importers.drafts import LoreDraft
@@ -66,6 +67,9 @@ FORMATS: dict[str, Format] = {
     ),
     "fivetools": Format(_("5e.tools"), JSON, fivetools.is_fivetools, fivetools.read_fivetools),
     "open5e": Format(_("Open5e"), JSON, open5e.is_open5e, open5e.read_open5e),
+    "statblocks": Format(
+        _("Fantasy Statblocks"), JSON, statblocks.is_bestiary, statblocks.read_bestiaries
+    ),
     "notion": Format(_("Notion"), (".md", ".csv"), notion.is_notion, notion.read_notion),
     "csv": Format(_("Table (CSV)"), (".csv", ".tsv"), tables.is_table, tables.read_csv),
     "xlsx": Format(

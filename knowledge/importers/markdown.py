@@ -17,6 +17,7 @@ from knowledge.importers.markup import (
     comments_to_secrets,
     outside_code,
 )
+from knowledge.importers.statblocks import layout_of, tables_of_stat_blocks
 from knowledge.schemas import LoreIn
 from retrieval.text import clean_text, fold_name, slugify, split_front_matter, string_list
 
@@ -57,12 +58,15 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
     body_line = line_of_body(file.text, body)
     folder = file.path.parent.as_posix()
     pictures, notes = PictureCollector(bundle, folder), NoteFinder(bundle, folder)
-    body = outside_code(
-        comments_to_secrets(body), lambda text: adopt_links(adopt_pictures(text, pictures), notes)
-    )
+    # Comments first: what a block shows may hold `%%`, and would begin or end one.
+    body, creatures = tables_of_stat_blocks(comments_to_secrets(body), title=name)
+    body = outside_code(body, lambda text: adopt_links(adopt_pictures(text, pictures), notes))
     aliases = string_list(fields.get("aliases") or fields.get("alias"))
     if name != stem:
         aliases.append(stem)  # other notes link to the file by its name
+    if len(creatures) == 1 and isinstance(creatures[0].get("name"), str):
+        aliases.append(creatures[0]["name"])
+    layouts = [layout for creature in creatures if (layout := layout_of(creature))]
     tags = [*string_list(fields.get("tags") or fields.get("tag"))]
     tags += [tag for part in [body] for tag in INLINE_TAG.findall(part)]
     return make_draft(
@@ -73,9 +77,10 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
         body_line=body_line,
         kind=str(fields.get("kind") or fields.get("type") or ""),
         folder=bundle.folder_of(file),
-        aliases=[alias for alias in aliases if alias != name],
+        aliases=[alias for alias in dict.fromkeys(aliases) if alias != name],
         tags=[tag.lstrip("#") for tag in dict.fromkeys(tags)],
         source=origin or f"obsidian:{file.name}",
+        extra={"statblock_layout": layouts[0] if len(layouts) == 1 else layouts} if layouts else {},
         fields=fields_except(fields, *VAULT_FIELDS, *DAYS, "in_world_label"),
         pictures=tuple(pictures.pictures),
         **in_world_fields(fields),
