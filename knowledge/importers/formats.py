@@ -104,12 +104,13 @@ def _format_of(file: SourceFile, bundle: Bundle, format: str) -> str:
     if format in fits:
         return format
     scores: dict[str, int] = {}
+    problems: list[Problem] = []
     if not format:
         for name, each in fits.items():
             try:
                 scores[name] = each.recognise(file, bundle)
             except Problem as problem:
-                bundle.report_once(file.name, problem)
+                problems.append(problem)
             except (
                 RecursionError,
                 ArithmeticError,
@@ -123,6 +124,9 @@ def _format_of(file: SourceFile, bundle: Bundle, format: str) -> str:
     best = max(scores, key=lambda name: scores[name], default="")
     if best and scores[best]:
         return best
+    # What one format cannot read may be another's: only what none can read is a fault.
+    for problem in problems:
+        bundle.report_once(file.name, problem)
     return PICTURE if file.suffix in PICTURE_SUFFIXES else UNKNOWN
 
 

@@ -211,7 +211,7 @@ def _texts(value: Any, *, depth: int = 0) -> str:
     parts = []
     for entry in as_list(value):
         if not isinstance(entry, dict):
-            parts.append(f"- {readable(entry)}")
+            parts.append(readable(entry))
             continue
         # Spells are written `- Cantrips (at will): light, fog`.
         named = _text_of(entry) or "name" in entry
