@@ -70,6 +70,9 @@ class LoreDraft:
     private: bool = False
     is_exact: bool = False
     """An entry of our own export: nothing in it is interpreted or guessed."""
+    is_rule: bool = False
+    """From a book of rules: only `template` names its kind. Folders are chapters, and the monsters
+    of a chapter "Characters" are no characters."""
     notes: tuple[str, ...] = ()
     file: str = ""
     body_line: int = 1

@@ -38,7 +38,7 @@ KINDS: dict[str, EntryKind] = {kind: kind for kind in get_args(EntryKind)} | {
 
 DRAFT_FIELDS = (
     *("file", "body_line", "folder", "fields", "person", "relations", "pictures"),
-    *("private", "template", "is_exact", "notes"),
+    *("private", "template", "is_exact", "is_rule", "notes"),
 )
 """The arguments of `make_draft` that are not fields of an entry."""
 

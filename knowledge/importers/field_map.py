@@ -242,6 +242,8 @@ def kind_words(draft: LoreDraft) -> Iterator[tuple[str, str]]:
     """The words of a draft that may name its kind, as (group, word), the surest first."""
     if draft.template:
         yield "template", draft.template
+    if draft.is_rule:
+        return
     for part in reversed(draft.folder.split("/")):
         if part:
             yield "folder", part

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.importers import (
     character_cards,
+    datasworn,
     fivetools,
     foundry,
     kanka,
@@ -70,6 +71,7 @@ FORMATS: dict[str, Format] = {
     "statblocks": Format(
         _("Fantasy Statblocks"), JSON, statblocks.is_bestiary, statblocks.read_bestiaries
     ),
+    "datasworn": Format(_("Datasworn"), JSON, datasworn.is_datasworn, datasworn.read_datasworn),
     "notion": Format(_("Notion"), (".md", ".csv"), notion.is_notion, notion.read_notion),
     "csv": Format(_("Table (CSV)"), (".csv", ".tsv"), tables.is_table, tables.read_csv),
     "xlsx": Format(
@@ -125,8 +127,8 @@ def _format_of(file: SourceFile, bundle: Bundle, format: str) -> str:
     if best and scores[best]:
         return best
     # What one format cannot read may be another's: only what none can read is a fault.
-    for problem in problems:
-        bundle.report_once(file.name, problem)
+    for fault in problems:
+        bundle.report_once(file.name, fault)
     return PICTURE if file.suffix in PICTURE_SUFFIXES else UNKNOWN
 
 

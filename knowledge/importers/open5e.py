@@ -181,6 +181,7 @@ def _draft(file: SourceFile, row: Any, where: str) -> LoreDraft:
         file=file.name,
         title=row.get("name") or row.get("title"),
         kind=kind,
+        is_rule=True,
         body=join_blocks([body, _source(row)]),
         tags=[tag for tag in (kind, creature_type.lower()) if tag],
         folder=str(row.get("parent") or "") if kind == "section" else "",

@@ -294,6 +294,7 @@ def _draft(bundle: Bundle, file: SourceFile, creature: Any, where: str) -> LoreD
         file=file.name,
         title=name,
         kind="monster",
+        is_rule=True,
         body=stat_block_text(creature, title=name),
         tags=list(dict.fromkeys(tag.lower() for tag in tags)),
         source=f"statblocks:{name}",
