@@ -1,5 +1,6 @@
 """Drafts of lore entries: a source's fields fitted to an entry, the rest kept in `extra`."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
@@ -114,6 +115,17 @@ def with_unique_slugs(drafts: list[LoreDraft]) -> list[LoreDraft]:
             slug = f"{base}-{number}"
         slugs.add((campaign, slug))
         result.append(replace(draft, entry=draft.entry.model_copy(update={"slug": slug})))
+    return result
+
+
+def with_unique_sources(drafts: list[LoreDraft]) -> list[LoreDraft]:
+    """Give each draft a `where` of its own: what is written is found again by it."""
+    counts: Counter[str] = Counter()
+    result = []
+    for draft in drafts:
+        counts[draft.where] += 1
+        number = counts[draft.where]
+        result.append(replace(draft, where=f"{draft.where} ({number})") if number > 1 else draft)
     return result
 
 

@@ -10,7 +10,16 @@ from django.utils.translation import gettext as _
 
 from knowledge.importers.drafts import LoreDraft, PersonDraft, RelationDraft
 from knowledge.importers.entry_fields import fields_except, make_draft
+from knowledge.importers.entry_text import link_to
 from knowledge.importers.files import Bundle, SourceFile
+from knowledge.importers.foundry_pf2e import (
+    PF2E_THINGS,
+    actor_text,
+    enricher_words,
+    is_pf2e,
+    is_unique,
+    item_text,
+)
 from knowledge.importers.html import html_to_markdown
 from knowledge.importers.markup import PictureCollector, adopt_pictures
 from retrieval.errors import Invalid
@@ -18,12 +27,17 @@ from retrieval.errors import Invalid
 Document = dict[str, Any]
 
 LINK = re.compile(r"@\w{1,40}\[([^\[\]\n]{0,200})\](?:\{([^{}\n]{0,200})\})?")
-ROLL = re.compile(r"\[\[/\w* ?([^\[\]\n]{1,200})\]\](?:\{([^{}\n]{0,200})\})?")
+ROLL = re.compile(
+    # A roll may name its damage: `[[/r 2d6[fire]]]`.
+    r"\[\[/\w* ?((?:[^\[\]\n]|\[[^\[\]\n]{0,60}\]){1,200})\]\](?:\{([^{}\n]{0,200})\})?"
+)
 # Ownership levels: -1 inherits, 0 none, 1 limited, 2 observer, 3 owner.
 OBSERVER = 2
 MARKDOWN = 2
 THINGS = ("weapon", "equipment", "consumable", "tool", "loot", "container", "backpack", "object")
 """Types of items that lie in a world; others (spell, feat, class) are rules."""
+COMPENDIUM = "Compendium."
+ID = re.compile(r"[A-Za-z0-9]{16}")
 KEY = re.compile(r"!(\w+)[!.]")
 COLLECTIONS = {"journal", "actors", "items", "tables", "scenes", "folders"}
 KNOWN = (
@@ -51,6 +65,8 @@ def read_foundry(bundle: Bundle) -> Iterator[LoreDraft]:
                     raise Invalid(_("The file holds no Foundry documents with a name."))
                 found.append((file, document))
     names = {str(document.get("_id")): str(document["name"]) for _file, document in found}
+    # The source of a pack names the targets of links, where a pack has their ids.
+    names |= {str(document["name"]): str(document["name"]) for _file, document in found}
     folders = folder_paths([document for _file, document in found])
     for file, document in found:
         with bundle.problems_of(file.name):
@@ -100,9 +116,10 @@ def collection_of(document: Document) -> str:
         return "tables"
     if "walls" in document or ("tokens" in document and "grid" in document):
         return "scenes"
-    if "prototypeToken" in document or ("token" in document and "items" in document):
+    has_system = "system" in document or "data" in document
+    if "prototypeToken" in document or ("items" in document and has_system):
         return "actors"
-    if "system" in document or "data" in document:
+    if has_system:
         return "items"
     return "folders" if "sorting" in document else ""
 
@@ -196,16 +213,23 @@ class DocumentReader:
         goals = tuple(traits[name][:400] for name in ("ideal", "bond") if traits[name])
         lines = tuple(traits[name][:400] for name in ("trait", "flaw") if traits[name])
         token = self.document.get("prototypeToken") or self.document.get("token") or {}
+        is_pathfinder = is_pf2e(self.document)
         # A linked token is one certain person; monsters have many tokens of one actor.
         is_person = bool(token.get("actorLink")) or self.document.get("type") == "character"
+        is_person = is_person or (is_pathfinder and is_unique(self.document))
+        kind = str(self.document.get("type") or "")
+        is_creature = not is_pathfinder or kind in ("npc", "character", "familiar")
         belongings = [
             str(each.get("name"))
             for each in self.document.get("items") or []
-            if isinstance(each, dict) and each.get("type") in THINGS
+            if isinstance(each, dict) and each.get("type") in (*THINGS, *PF2E_THINGS)
         ]
+        body = "\n\n".join(filter(None, [public, text if text != public else ""]))
+        if is_pathfinder:
+            body, public = actor_text(self.document, self._text), self._text(details.get("blurb"))
         return {
-            "kind": "character" if is_person else "monster",
-            "body": "\n\n".join(filter(None, [public, text if text != public else ""])),
+            "kind": ("character" if is_person else "monster") if is_creature else kind,
+            "body": body,
             "person": PersonDraft(summary=public, goals=goals, play_now=lines),
             "relations": tuple(RelationDraft(name, "owns") for name in dict.fromkeys(belongings))
             if is_person
@@ -216,7 +240,9 @@ class DocumentReader:
         kind = str(self.document.get("type") or "")
         description = self.system.get("description")
         text = description.get("value") if isinstance(description, dict) else description
-        return {"kind": "item" if kind in THINGS else kind, "body": self._text(text)}
+        is_thing = kind in (*THINGS, *PF2E_THINGS)
+        body = item_text(self.document, self._text) if is_pf2e(self.document) else self._text(text)
+        return {"kind": "item" if is_thing else kind, "is_rule": not is_thing, "body": body}
 
     def _table(self) -> dict[str, Any]:
         """A table of results: the roll and its text."""
@@ -229,7 +255,7 @@ class DocumentReader:
         formula = str(self.document.get("formula") or "")
         table = "\n".join([f"| {formula or '#'} | |", "| --- | --- |", *rows])
         parts = [self._text(self.document.get("description")), table if rows else ""]
-        return {"kind": "roll table", "body": "\n\n".join(filter(None, parts))}
+        return {"kind": "roll table", "is_rule": True, "body": "\n\n".join(filter(None, parts))}
 
     def _scene(self) -> dict[str, Any]:
         """A scene is a place; its map is a picture, its pins are links."""
@@ -247,13 +273,16 @@ class DocumentReader:
         return {"kind": "place", "body": "\n".join(lines)}
 
     def _text(self, content: Any, *, is_html: bool = True) -> str:
-        text = html_to_markdown(str(content or "")) if is_html else str(content or "")
+        source = enricher_words(str(content or ""))
+        text = html_to_markdown(source) if is_html else source
         text = ROLL.sub(lambda roll: roll[2] or f"`{roll[1]}`", text)
         return LINK.sub(self._link, adopt_pictures(text, self.pictures)).strip()
 
     def _link(self, link: re.Match[str]) -> str:
-        name = self.names.get(link[1].rsplit(".", 1)[-1], "")
+        target = link[1].rsplit(".", 1)[-1]
+        name = self.names.get(target) or self.names.get(link[2] or "", "")
+        if not name and link[1].startswith(COMPENDIUM):
+            # A compendium of the system: of its thousands of rules only what comes along is linked.
+            return link[2] or ("" if ID.fullmatch(target) else target)
         words = link[2] or name
-        if not words:
-            return link[0]
-        return f"[[{name}|{words}]]" if name and name != words else f"[[{words}]]"
+        return link_to(name or words, words) if words else link[0]

@@ -4,6 +4,8 @@ text."""
 import re
 from html.parser import HTMLParser
 
+HIDDEN_FROM_PLAYERS = ("gm", "owner")
+EMPTY_ELEMENTS = ("br", "hr", "img", "input", "col", "wbr")
 BLOCKS = {"p", "div", "section", "article", "blockquote", "ul", "ol", "table", "tr", "figure"}
 MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "s": "~~"}
 INVISIBLE = {"script", "style", "head", "template"}
@@ -19,7 +21,8 @@ CLOSING = dict.fromkeys([*BLOCKS, *HEADINGS], "\n\n") | {"td": " ", "th": " "} |
 
 
 def html_to_markdown(html: str) -> str:
-    """Return Markdown. An unrevealed `<section class="secret">` becomes a secret block."""
+    """Return Markdown. An unrevealed `<section class="secret">` becomes a secret block, and so does
+    an element with `data-visibility="gm"` or `"owner"`."""
     writer = MarkdownWriter()
     writer.feed(html)
     writer.close()
@@ -28,16 +31,23 @@ def html_to_markdown(html: str) -> str:
 
 
 class MarkdownWriter(HTMLParser):
-    """Appends Markdown to `out`. `secrets` holds, for each open section, whether it is secret."""
+    """Appends Markdown to `out`. `secrets` holds, for each open section, whether it is secret;
+    `hidden` the tag of each open hidden element, and how many elements of it are open."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.out: list[str] = []
         self.invisible_depth = 0
         self.secrets: list[bool] = []
+        self.hidden: list[tuple[str, int]] = []
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if dict(attrs).get("data-visibility") in HIDDEN_FROM_PLAYERS and tag not in EMPTY_ELEMENTS:
+            self.hidden.append((tag, 1))
+            self.out.append("\n\n:::secret\n\n")
+        elif self.hidden and self.hidden[-1][0] == tag:
+            self.hidden[-1] = (tag, self.hidden[-1][1] + 1)
         if tag in INVISIBLE:
             self.invisible_depth += 1
         elif tag == "section":
@@ -63,6 +73,12 @@ class MarkdownWriter(HTMLParser):
             self.out.append(f"](<{address}>)" if address else "")
         else:
             self.out.append(CLOSING.get(tag, ""))
+        if self.hidden and self.hidden[-1][0] == tag:
+            name, count = self.hidden.pop()
+            if count > 1:
+                self.hidden.append((name, count - 1))
+            else:
+                self.out.append("\n\n:::\n\n")
 
     def handle_data(self, data: str) -> None:
         if not self.invisible_depth:

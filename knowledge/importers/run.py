@@ -7,7 +7,7 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 
 from knowledge.importers.drafts import ImportProblem, LoreDraft
-from knowledge.importers.entry_fields import with_unique_slugs
+from knowledge.importers.entry_fields import with_unique_slugs, with_unique_sources
 from knowledge.importers.field_map import ImportMapping
 from knowledge.importers.files import Bundle, open_bundle
 from knowledge.importers.formats import Recognition, read_files, recognise_files
@@ -51,7 +51,7 @@ def read_upload(
         raise Invalid(message % {"count": len(drafts), "most": MOST_ENTRIES})
     if mapping is not None:
         drafts = [draft for each in drafts if (draft := _map(bundle, mapping, each))]
-    reading.drafts = with_unique_slugs(drafts)
+    reading.drafts = with_unique_slugs(with_unique_sources(drafts))
     for draft in reading.drafts:
         for note in draft.notes:
             bundle.note(draft.where, note)
