@@ -1,4 +1,7 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_delete
 from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
@@ -9,3 +12,13 @@ class MemoriesConfig(AppConfig):
 
     def ready(self) -> None:
         autodiscover_modules("agent_admin")
+        from memories.models import Namespace
+        from retrieval.indexing.statistics import forget_scope
+
+        def forget_words(instance: Namespace, **_signal: Any) -> None:
+            forget_scope(str(instance.pk))
+
+        # A signal, because the namespaces of a deleted world go without their own erasure.
+        post_delete.connect(
+            forget_words, sender=Namespace, weak=False, dispatch_uid="forget_words_of_namespace"
+        )

@@ -7,6 +7,7 @@ value of each field that the user did not edit."""
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -57,10 +58,49 @@ def refuse_markers(form: forms.BaseForm) -> None:
                 form.add_error(name, gettext("Line %(line)d: %(message)s") % values)
 
 
+def refuse_rows_of_other_worlds(form: Any) -> None:
+    """Add an error to each field whose row is of another world than the row of the form: a user may
+    lead several worlds, but no row refers from one to another."""
+    chosen = {
+        name: world
+        for name, value in form.cleaned_data.items()
+        if name != "world" and (world := world_of(value))
+    }
+    world = world_of(form.cleaned_data.get("world")) or world_of(form.instance)
+    world = world or next(iter(chosen.values()), None)
+    for name, other in chosen.items():
+        if other != world and name in form.changed_data:
+            form.add_error(name, gettext("This is of another world: choose one of the same world."))
+
+
+def world_of(row: Any) -> Any:
+    """Return the key of the world that the row belongs to, None if it belongs to none. A row that
+    is about to be made may have it by what it hangs on."""
+    if not isinstance(row, models.Model):
+        return None
+    if row._meta.label == "worlds.World":
+        return row.pk
+    names = {field.name for field in row._meta.concrete_fields if field.is_relation}
+    if world := "world" in names and getattr(row, "world_id", None):
+        return world
+    if "world" in names and not row._state.adding:
+        return None  # shared by all worlds
+    names = {name for name in names - {"world"} if row.__dict__.get(f"{name}_id")}
+    return next(filter(None, (world_of(_related_row(row, name)) for name in sorted(names))), None)
+
+
+def _related_row(row: models.Model, name: str) -> Any:
+    try:
+        return getattr(row, name)
+    except ObjectDoesNotExist:  # of an inline below a row that is not saved yet
+        return None
+
+
 class ExactModelForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         refuse_markers(self)
+        refuse_rows_of_other_worlds(self)
         if not self.instance._state.adding:
             for field in self.instance._meta.concrete_fields:
                 if field.name in data and field.name not in self.changed_data:

@@ -28,7 +28,7 @@ from knowledge.graph.models import (
 )
 from retrieval.errors import Problem
 from worlds.admin_forms import ExactFields, ExactForms
-from worlds.admin_scoping import WorldScoped
+from worlds.admin_scoping import ScopedChoices, WorldScoped
 from worlds.exact_forms import ExactModelForm
 
 FACT_COLUMNS = ["label", "since", "until", "confidence", "visibility", "source_kind", "source_ref"]
@@ -68,7 +68,7 @@ class FactForm(ExactModelForm):
         return data
 
 
-class FactsFrom(ExactFields, TabularInline):
+class FactsFrom(ScopedChoices, TabularInline):
     model = GraphEdge
     form = FactForm
     fk_name = "src"

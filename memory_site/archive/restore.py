@@ -19,12 +19,13 @@ from knowledge.mentions.store import relink
 from memory_site.archive.check import Keys, RowCheck
 from memory_site.archive.identities import NewIds
 from memory_site.archive.inventory import Table, tables
-from memory_site.archive.lines import insert_lines, keys_of, new_numbers, quote_name, with_defaults
+from memory_site.archive.lines import insert_lines, keys_of, new_numbers, with_defaults
 from memory_site.archive.read import Archive, Line, open_archive
 from memory_site.archive.write import Progress
 from retrieval.errors import Conflict, Invalid
 from retrieval.models import passage_models
 from retrieval.tasks import embed_soon
+from worlds.deletion import forget_history
 from worlds.erasure import permanent_deletion
 from worlds.models import World
 
@@ -213,13 +214,4 @@ def delete_world(world: World) -> None:
             cursor.execute("DELETE FROM art_picture WHERE world_id = %s", [world.pk])
         key = world.pk
         world.delete()
-    forget_history(str(key))
-
-
-def forget_history(world_id: str) -> None:
-    """Delete the history of a deleted world: an archive brings its own."""
-    for table in tables():
-        if table.label.split(".")[1].startswith("Historical"):
-            with connection.cursor() as cursor:
-                name = quote_name(table.model._meta.db_table)
-                cursor.execute(f"DELETE FROM {name} WHERE world_id = %s", [world_id])
+    forget_history(key)  # an archive brings its own

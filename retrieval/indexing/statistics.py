@@ -36,6 +36,12 @@ def count_words(
         return int(totals.aggregate(total=Sum("rows"))["total"] or 0)
 
 
+def forget_scope(scope: str) -> None:
+    """Delete the counts of a world or namespace that was deleted, in all domains."""
+    for table in (ScopeStatistics, WordStatistics):
+        table._default_manager.filter(scope=scope).delete()
+
+
 def rows_with_scope(model: type[Passage]) -> "QuerySet[Any]":
     """Return all rows with the scope that each is counted in as `counted_scope`."""
     scope = model.search_config.scope

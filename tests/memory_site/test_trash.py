@@ -1,6 +1,7 @@
 """What is in the trash is found nowhere, for anybody; restored, it is all there again."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -16,10 +17,12 @@ from knowledge.models import Lore, LorePassage
 from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
 from knowledge.trash import restore_lore, trash_lore, trashed_lore
+from memory_site import mcp_resources, toolbox
+from memory_site.api import api
 from npcs.models import NPC, Disposition
 from npcs.profiles import present_reveals
 from npcs.trash import restore_npcs, trash_npcs, trashed_npcs
-from retrieval.errors import Conflict
+from retrieval.errors import Conflict, NotFound
 from tests.conftest import ApiClient
 from worlds.audiences import GM, Audience
 from worlds.callers import Caller
@@ -110,10 +113,40 @@ ADMIN_PAGES = (
     *("knowledge/lore/", "npcs/npc/", "knowledge/graphnode/", "knowledge/graphedge/"),
     *("npcs/disposition/", "npcs/dispositionchange/", "knowledge/lore/autocomplete-free/"),
 )
-TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("lore_search", {"query": "heron abbey"}),
-    ("npc_profile", {"npc_id": "abbot"}),
-    ("fact_check", {"claim": "The crypt of the herons floods."}),
+TOOLS: dict[str, dict[str, Any]] = {
+    "lore_search": {"query": "heron abbey", "expand": True},
+    "rules_lookup": {"term": "heron abbey"},
+    "session_fetch": {"party_id": "lanternbearers"},
+    "npc_profile": {"npc_id": "abbot"},
+    "lore_assert": {"fact": f"Abbot {WORD} lives in Heron {WORD}."},
+    "art_suggest": {"scene_id": "s1-crypt", "k": 4},
+}
+READS = {
+    "reveal_list": "world/reveals",
+    "lore_get": "world/lore/heron-abbey",
+    "rule_get": "world/rules/house/herons",
+    "graph_neighbors": "world/graph/neighbors?entity=mira-voss&depth=2",
+    "graph_path": "world/graph/path?src=mira-voss&dst=heron-abbey",
+    "graph_contradictions": "world/graph/contradictions",
+    "episode_list": "world/episodes",
+    "episode_get": "world/episodes/ep-1",
+    "scratch_get": "world/scenes/s1-crypt/scratch",
+    "thread_list": "world/threads",
+    "thread_get": "world/threads/t-1",
+    "recap_get": "world/recaps/session/s1",
+    "npc_get": "world/npcs/abbot",
+    "disposition_list": "world/npcs/abbot/changes",
+    "disposition_pending": "world/changes/pending",
+    "art_get": "world/art/crypt-card",
+    "picture_list": "world/pictures",
+}
+"""Every operation that reads the world, by its id; pictures by their id are read in a test of their
+own."""
+RESOURCES = (
+    "m37://lore/heron-abbey",
+    "m37://npc/abbot",
+    "m37://episode/ep-1",
+    "m37://rules/house/herons",
 )
 
 
@@ -129,13 +162,82 @@ def occurrences(clients: list[Client], api: list[ApiClient]) -> list[str]:
             assert answer.status_code < 500, address
             places += [f"{who} {address}"] * (WORD in answer.content.decode())
     for client in api:
-        for tool, arguments in TOOLS:
-            _status, body = client.tool(tool, **arguments)
-            places += [f"{client.key.audience} {tool}"] * (WORD in str(body))
-        for path in ("world/lore/heron-abbey", "world/npcs/abbot", "world/changes/pending"):
+        for tool, arguments in TOOLS.items():
+            status, body = client.tool(tool, **arguments)
+            assert status in (200, 404), (tool, body)
+            text = str(body).replace(str(arguments.get("fact")), "")  # an echo of the question
+            places += [f"{client.key.audience} {tool}"] * (status == 200 and WORD in text)
+        for path in READS.values():
             status, body = client.get(path)
+            assert status in (200, 403, 404), (path, body)
             places += [f"{client.key.audience} {path}"] * (status == 200 and WORD in str(body))
+        places += [f"{client.key.audience} {uri}" for uri in resources_with_word(client)]
     return places
+
+
+def resources_with_word(client: ApiClient) -> list[str]:
+    caller = Caller.with_key(client.key)
+    listed, _cursor = mcp_resources.page(caller, None)
+    places = ["list"] * any(WORD in str(each) for each in listed)
+    for uri in RESOURCES:
+        with suppress(NotFound):
+            places += [uri] * (WORD in mcp_resources.read(uri, caller))
+    return places
+
+
+def test_the_test_reads_whatever_the_interfaces_offer() -> None:
+    assert set(TOOLS) == {tool.name for tool in toolbox.TOOLS if tool.reads_only}
+    operations = {
+        operation["get"]["operationId"]
+        for path, operation in api.get_openapi_schema()["paths"].items()
+        if "get" in operation and "/world/" in path
+    }
+    assert operations - set(READS) == {"picture_get", "picture_file"}
+    kinds = {template.uri_template.split("/{")[0] for template in mcp_resources.TEMPLATES}
+    assert kinds == {uri.rsplit("/", 1)[0].replace("/house", "") for uri in RESOURCES}
+
+
+@pytest.fixture
+def story(engine: ApiClient, abbey: Lore, abbot: NPC, mira: NPC) -> None:
+    """What other rows say of both, without their names: an episode, its scene, a card, a thread,
+    facts that contradict each other, reveals."""
+    summary = {
+        "summary_id": "ep-1",
+        "party_id": "lanternbearers",
+        "scene_id": "s1-crypt",
+        "session_id": "s1",
+        "where": "heron-abbey",
+        "who": {"players": [], "npcs": ["abbot"]},
+        "what": "They went down into the crypt.",
+        "relations_delta": [{"npc": "abbot", "delta": 60, "reason": "They stayed."}],
+        "reveals": [{"lore": "heron-abbey"}, {"npc": "abbot"}],
+    }
+    assert engine.post("world/episodes", summary)[0] == 200
+    card = {
+        "image_id": "crypt-card",
+        "scene_id": "s1-crypt",
+        "cdn_url": "https://pictures.example/crypt.webp",
+        "prompt_text": "A flooded crypt.",
+        "entities": ["abbot", "heron-abbey"],
+        "moderation": "approved",
+    }
+    assert engine.put("world/art", card)[0] == 200
+    thread = {"party_id": "lanternbearers", "steps": [{"text": "They wait."}]}
+    assert engine.post("world/threads/t-1/steps", thread)[0] == 200
+    assert engine.post("world/recaps/session/s1", {})[0] == 200
+    assert engine.put("world/scenes/s1-crypt/scratch/mood", {"value": "wet"})[0] == 200
+    rule = {"rule_id": "house/herons", "title": "Herons", "body": "See [[heron-abbey]]."}
+    assert engine.put("world/rules", rule)[0] == 200
+    edges = [
+        {"src": "abbot", "relation": "LOCATED_IN", "dst": "heron-abbey", "since": 1, "until": 5},
+        {"src": "abbot", "relation": "LOCATED_IN", "dst": "mira-hut", "since": 2},
+        {"src": "mira-voss", "relation": "KNOWS", "dst": "abbot", "visibility": "public"},
+    ]
+    mira_node = {"kind": "Character", "slug": "mira-voss", "name": "Mira", "visibility": "public"}
+    nodes = [{"kind": "Location", "slug": "mira-hut", "name": "Hut"}, mira_node]
+    facts = [*({"node": node} for node in nodes), *({"edge": edge} for edge in edges)]
+    status, answer = engine.post("world/graph/facts", {"facts": facts})
+    assert status == 200, answer
 
 
 @pytest.fixture
@@ -147,7 +249,12 @@ def everybody(
 
 
 def test_what_is_in_the_trash_is_found_nowhere_and_comes_back(
-    everybody: Callable[[], list[str]], world: World, abbey: Lore, abbot: NPC, mira: NPC
+    everybody: Callable[[], list[str]],
+    world: World,
+    abbey: Lore,
+    abbot: NPC,
+    mira: NPC,
+    story: None,
 ) -> None:
     secret = LorePassage.objects.get(lore=abbey, secret=True)
     reveal(secret, PARTY, by="anna")
