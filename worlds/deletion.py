@@ -25,7 +25,7 @@ def models_without_cascade() -> tuple[type[models.Model], ...]:
         model
         for model in apps.get_models()
         for field in model._meta.concrete_fields
-        if field.related_model is World and not field.db_constraint  # type: ignore[union-attr]
+        if field.related_model is World and not field.db_constraint  # type: ignore[attr-defined]
     )
 
 
@@ -51,6 +51,6 @@ def forget_history(world_id: UUID | str) -> None:
 def delete_upload(instance: ImportRun, **_signal: Any) -> None:
     """Delete the file of an import when its row cannot come back any more. What is missed is
     deleted by the daily task."""
-    if instance.file:
-        delete = partial(instance.file.storage.delete, instance.file.name)
+    if name := instance.file.name:
+        delete = partial(instance.file.storage.delete, name)
         transaction.on_commit(delete, robust=True)
