@@ -13,7 +13,7 @@ class MemoriesConfig(AppConfig):
     def ready(self) -> None:
         autodiscover_modules("agent_admin")
         from memories.models import Namespace
-        from retrieval.indexing.statistics import forget_scope
+        from retrieval.indexing import forget_scope
 
         def forget_words(instance: Namespace, **_signal: Any) -> None:
             forget_scope(str(instance.pk))

@@ -14,7 +14,7 @@ from django.db import models, transaction
 from django.db.models.signals import post_delete
 from django.dispatch import receiver
 
-from retrieval.indexing.statistics import forget_scope
+from retrieval.indexing import forget_scope
 from worlds.models import ImportRun, World
 
 

@@ -12,7 +12,7 @@ from retrieval.indexing.normalize import (
     normalize_lore,
     normalize_srd,
 )
-from retrieval.indexing.statistics import count_words
+from retrieval.indexing.statistics import count_words, forget_scope
 from retrieval.indexing.upkeep import index_vectors
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "chunk_entry",
     "count_words",
     "embed_pending",
+    "forget_scope",
     "index_vectors",
     "install_passage_table",
     "mark_foreign_stale",

@@ -20,7 +20,7 @@ from memory_site.demo.world_files import read_world
 from npcs.models import NPC
 from npcs.trash import trash_npcs
 from npcs.upsert import store_npc
-from retrieval.indexing.statistics import count_words
+from retrieval.indexing import count_words
 from tests.art.image_samples import image_bytes
 from tests.conftest import ApiClient
 from worlds import audit
