@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from episodes.models import Episode, Session
 from knowledge.editing_models import LoreProposal
 from knowledge.graph.contradictions import flagged_facts, open_contradictions, world_days_of
+from knowledge.models import Lore
 from memory_site.missing_entry import explain_missing_entry
 from memory_site.site_search import search_site
 from npcs.models import NPC, DispositionChange
@@ -37,6 +38,7 @@ def home_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         .with_source()
         .latest_first()[:LATEST],
         waiting=_waiting(viewer) if viewer.is_gm else None,
+        is_without_entries=viewer.is_gm and not Lore.objects.in_world(world).exists(),
     )
 
 

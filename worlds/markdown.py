@@ -53,7 +53,7 @@ TAGS = {
 }
 ATTRIBUTES = {
     "a": {"href", "title", "class", "data-card"},
-    "div": {"class"},
+    "div": {"aria-label", "class", "role", "tabindex"},
     "img": {"alt", "class", "loading", "referrerpolicy", "src", "title"},
     "span": {"class"},
     "ol": {"start"},
@@ -123,6 +123,14 @@ def split_marks(token: Token, links: list[ShownLink | None]) -> list[Token]:
     return result
 
 
+def render_table(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest: object) -> str:
+    """A wide table scrolls by itself, with the keyboard, too."""
+    if tokens[at].nesting != 1:
+        return "</table>\n</div>\n"
+    name = escapeHtml(_("Table"))
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{name}">\n<table>\n'
+
+
 def render_image(
     renderer: RendererHTML, tokens: list[Token], at: int, options: Any, env: dict[str, Any]
 ) -> str:
@@ -151,6 +159,8 @@ def markdown_parser() -> MarkdownIt:
         ["table", "strikethrough"]
     )
     parser.add_render_rule("image", render_image)
+    parser.add_render_rule("table_open", render_table)
+    parser.add_render_rule("table_close", render_table)
     parser.core.ruler.push("mark_headings", mark_headings)
     parser.core.ruler.push("insert_links", insert_links)
     return parser.use(container_plugin, "secret", render=render_secret)
@@ -193,9 +203,22 @@ def mark_links(text: str, links: LinkResolver | None) -> tuple[str, list[ShownLi
 
 
 IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
-MARKS = re.compile(r"(\*\*|__|`|^#{1,6} |^> |^:::.*$)", re.MULTILINE)
+WEB_LINK = re.compile(r"\[([^\[\]]+)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)|<(https?://[^\s<>]+)>")
+MARKS = re.compile(
+    r"(\*\*|__|~~|`|^#{1,6} |^> |^:::.*$|^[ \t]*[-*+] (?=\S)|^\|?[ \t]*:?--[-|: \t]*$)",
+    re.MULTILINE,
+)
+EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+)(?<=\S)\*(?![\w*])|(?<!\w)_([^_\n]+)_(?!\w)")
+TABLE_ROW = re.compile(r"^\|(.*)\|[ \t]*$", re.MULTILINE)
 
 
 def plain_text(markdown: str) -> str:
     """Return the words of a Markdown text, for an excerpt."""
-    return MARKS.sub("", IMAGE.sub(r"\1", replace_links(markdown)))
+    text = IMAGE.sub(r"\1", replace_links(markdown))
+    text = MARKS.sub("", WEB_LINK.sub(_first_group, text))
+    text = EMPHASIS.sub(_first_group, text)
+    return TABLE_ROW.sub(lambda row: row[1].strip().replace("|", "·"), text)
+
+
+def _first_group(found: re.Match[str]) -> str:
+    return next(group for group in found.groups() if group)

@@ -13,11 +13,14 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from art.galleries import portraits_of
+from art.models import Picture
 from knowledge.links import broken_links, link_mentions, link_to, orphans, unlinked_mentions
 from knowledge.links.queries import broken_names, find_thing, leading_row
 from knowledge.mentions.kinds import LinkedThing, linked_kind
 from knowledge.mentions.names import read_names
 from knowledge.models import Lore
+from npcs.models import NPC
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from retrieval.text import storage_flaw
@@ -42,7 +45,15 @@ def card(request: HttpRequest, viewer: Viewer, kind: str, slug: str) -> HttpResp
         thing = find_thing(viewer.world, viewer.audience, kind, slug)
     if thing is None:
         raise Http404
-    return render_page(request, viewer, "editor/card.html", thing=thing)
+    portrait = portrait_of(viewer, thing)
+    return render_page(request, viewer, "editor/card.html", thing=thing, portrait=portrait)
+
+
+def portrait_of(viewer: Viewer, thing: LinkedThing) -> Picture | None:
+    """The portrait of a lore entry or an NPC, if the viewer may see it."""
+    model: Any = {"lore": Lore, "npc": NPC}.get(thing.kind)
+    rows = model.objects.filter(world=viewer.world, pk=thing.id) if model else []
+    return portraits_of(rows, viewer.audience).get(thing.id)
 
 
 @page

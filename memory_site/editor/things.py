@@ -55,7 +55,7 @@ class Thing:
         return self.row.language
 
     def address(self, page: str = "") -> str:
-        """The address of the thing, or of its page `edit`, `versions` or `delete`."""
+        """The address of the thing, or of its page `edit`, `history` or `delete`."""
         prefix = "npc" if self.npc else "lore-entry"
         name = f"{'npc' if self.npc else 'lore'}-{page}" if page else prefix
         row = self.npc or self.entry

@@ -34,6 +34,8 @@ COLUMNS = [
     *(("status", _("Status")), ("visibility", _("Visible to")), ("campaign", _("Campaign"))),
     *(("author", _("Author")), ("updated", _("Changed"))),
 ]
+RARELY_USED = ("folder", "visibility", "campaign", "author", "language")
+"""Filters that the form folds away until one of them is set."""
 FOR_PLAYERS = ("kind", "tag", "language", "text", "sort")
 """What players filter by: folders, drafts and authors are the game master's."""
 
@@ -72,6 +74,10 @@ class LoreFilter:
     @property
     def is_empty(self) -> bool:
         return not any(value for name, value in asdict(self).items() if name != "sort")
+
+    @property
+    def has_rare_choice(self) -> bool:
+        return any(getattr(self, name) for name in RARELY_USED)
 
     def narrow(self, rows: LoreQuerySet, viewer: Viewer) -> LoreQuerySet:
         conditions = Q()

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from pydantic import ValidationError
@@ -15,13 +14,13 @@ from knowledge.editing_models import LoreProposal
 from knowledge.models import Lore
 from knowledge.proposals import accept, reject
 from knowledge.schemas import LoreIn
-from memory_site.lists.history_pages import FieldDiff, shorten
+from memory_site.field_diffs import FieldDiff, field_diff
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from retrieval.text import slugify
 from worlds.audiences import Visibility
 from worlds.pages import Viewer, gm_page, render_page
-from worlds.text_diff import as_text, word_diff
+from worlds.text_diff import as_text
 
 EDITABLE = ("title", "kind", "status", "visibility", "aliases", "tags", "folder", "body")
 LISTS = ("aliases", "tags")
@@ -70,13 +69,9 @@ def proposal_diff(row: LoreProposal, current: Lore | None) -> list[FieldDiff]:
         present = links[name] if name in links else getattr(current, name, None)
         before, after = as_text(present), as_text(proposed)
         if before != after and name in LoreIn.model_fields:
-            diffs.append(FieldDiff(_label(name), shorten(word_diff(before, after))))
+            field: Any = Lore._meta.get_field(name)
+            diffs.append(field_diff(field.verbose_name, before, after))
     return diffs
-
-
-def _label(name: str) -> str:
-    field: Any = Lore._meta.get_field(name)
-    return capfirst(str(field.verbose_name))
 
 
 def _form_values(entry: dict[str, Any]) -> dict[str, str]:

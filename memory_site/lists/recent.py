@@ -84,7 +84,7 @@ def _versions(model: Any, world: World, before: datetime | None) -> Any:
 
 def _lore_change(world: World, row: tuple[Any, ...]) -> RecentChange:
     *common, title, slug, campaign = row
-    suffix = f"?campaign={campaign}" if campaign else ""
+    suffix = f"?campaign={campaign}" if campaign else "?canon"
     return _change(
         common,
         kind=_("Lore"),
@@ -102,7 +102,13 @@ def _rule_change(row: tuple[Any, ...]) -> RecentChange:
 def _npc_change(world: World, row: tuple[Any, ...]) -> RecentChange:
     *common, name, slug = row
     url = reverse("npc", args=[world.slug, slug])
-    return _change(common, kind=_("NPC"), title=name, url=url, diff_url="")
+    return _change(
+        common,
+        kind=_("NPC"),
+        title=name,
+        url=url,
+        diff_url=reverse("npc-history", args=[world.slug, slug]),
+    )
 
 
 def _change(common: list[Any], *, kind: str, title: str, url: str, diff_url: str) -> RecentChange:

@@ -4,7 +4,6 @@ from django.urls import path
 
 from memory_site.lists import (
     bulk_pages,
-    history_pages,
     lore_list,
     proposal_pages,
     recent,
@@ -17,14 +16,6 @@ urlpatterns = [
     path("lore/bulk/<uuid:change>/undo/", bulk_pages.undo_bulk, name="lore-bulk-undo"),
     path("lore/filters/", lore_list.save_filter, name="lore-filter-save"),
     path("lore/filters/<uuid:saved>/delete/", lore_list.delete_filter, name="lore-filter-delete"),
-    path("lore/<str:slug>/history/", history_pages.history_page, name="lore-history"),
-    path(
-        "lore/<str:slug>/history/<int:version>/restore/",
-        history_pages.restore_version,
-        name="lore-restore-version",
-    ),
-    path("lore/<str:slug>/comments/", history_pages.add_comment, name="lore-comment"),
-    path("comments/<uuid:comment>/resolve/", history_pages.resolve_comment, name="comment-resolve"),
     path("proposals/<uuid:proposal>/", proposal_pages.proposal_page, name="proposal"),
     path(
         "proposals/<uuid:proposal>/decide/", proposal_pages.decide_proposal, name="proposal-decide"

@@ -14,7 +14,7 @@ register = template.Library()
 
 @register.filter
 def address(thing: Thing, page: str) -> str:
-    """The address of the thing's page `edit`, `versions` or `delete`."""
+    """The address of the thing's page `edit`, `history` or `delete`."""
     return thing.address(page)
 
 
@@ -33,16 +33,3 @@ def audience_name(audience: str, names: dict[str, str]) -> str:
 def plain_number(number: Any) -> str:
     """A number as a form's input takes it, in every language; nothing for None."""
     return "" if number in (None, "") else f"{float(number):.15g}"
-
-
-LONGEST_SAME = 240
-"""Characters shown of a text that did not change, between two changes."""
-
-
-@register.filter
-def truncatewords_middle(text: str) -> str:
-    """Leave out the middle of a long text that did not change."""
-    if len(text) <= LONGEST_SAME:
-        return text
-    half = LONGEST_SAME // 2
-    return f"{text[:half].rstrip()} … {text[-half:].lstrip()}"

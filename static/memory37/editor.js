@@ -222,7 +222,8 @@ function upgrade(textarea, names) {
         completions({ settings, say, names, commands: blocks, onCreate: status.created }),
         secretFrames(names, say), uploads.extension, EditorView.lineWrapping,
         EditorView.contentAttributes.of({
-          ...labelOf(textarea), spellcheck: "true", autocapitalize: "sentences",
+          // Whoever scrolls with the keyboard has to reach the text first.
+          ...labelOf(textarea), tabindex: "0", spellcheck: "true", autocapitalize: "sentences",
           ...(textarea.lang ? { lang: textarea.lang } : {}),
         }),
         EditorView.updateListener.of((update) => {

@@ -23,6 +23,7 @@ from memory_site.imports.runs import check_run, import_run, read_run, start_step
 from memory_site.imports.uploads import create_run
 from npcs.models import NPC
 from tests.art.image_samples import image_bytes
+from worlds.archive_run import ArchiveRun
 from worlds.audiences import Audience
 from worlds.invitations import create_invitation
 from worlds.keys import create_key
@@ -61,6 +62,7 @@ def write_everything(world: World, user: Any) -> str:
     write_entries(world, user)
     show_pictures(world)
     import_files(world, user)
+    archive_files(world, user)
     entry = LoreIn(title="Toll House", slug="toll-house", body=f"Dry. {LONG_WORD}")
     propose(world, ProposalIn(entry=entry, reason=LONG_ADDRESS), by="scribe")
     party = Party.objects.get(world=world, slug="lanternbearers")
@@ -142,6 +144,20 @@ def import_files(world: World, user: Any) -> None:
     states: dict[str, Any] = {State.FAILED: failure, State.IMPORTING: {"progress": 40}}
     for state, values in states.items():
         ImportRun.objects.create(world=world, user=user, file_name=LONG_WORD, state=state, **values)
+
+
+def archive_files(world: World, user: Any) -> None:
+    for kind in ArchiveRun.Kind:
+        for state in (ArchiveRun.State.WORKING, ArchiveRun.State.FAILED, ArchiveRun.State.DONE):
+            ArchiveRun.objects.create(
+                kind=kind,
+                world=world if kind == "archive" or state == "done" else None,
+                user=user,
+                state=state,
+                file_name=f"{LONG_WORD}.zip",
+                progress=40,
+                failure=f"{LONG_WORD} is broken." if state == "failed" else "",
+            )
 
 
 def link_to_set_a_password(user: Any) -> tuple[str, str]:

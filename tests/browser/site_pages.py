@@ -15,6 +15,7 @@ from episodes.models import Episode
 from knowledge.editing_models import LoreProposal
 from knowledge.graph.models import GraphEdge
 from knowledge.models import Rule
+from worlds.archive_run import ArchiveRun
 from worlds.models import ImportRun, World
 
 QUERIES = {
@@ -29,6 +30,8 @@ QUERIES = {
 }
 """What a page shows beside its plain address."""
 NEEDS_QUERY = {"link-choices"}
+DOWNLOADS = {"archive-file"}
+"""Files that only a finished run has."""
 PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
 NO_ROW: dict[str, Any] = {"int": 1, "uuid": UUID(int=0)}
 """For pages that only take a POST, which answer before they look for the row."""
@@ -60,7 +63,7 @@ def named_routes(resolver: URLResolver, start: str = "") -> Iterator[tuple[str, 
     for each in resolver.url_patterns:
         route = start + str(each.pattern)
         if isinstance(each, URLPattern):
-            if each.name:
+            if each.name and each.name not in DOWNLOADS:
                 yield each.name, route
         elif not each.namespace:  # the admin and the REST API have one
             yield from named_routes(each, route)
@@ -86,6 +89,10 @@ def rows_in_addresses(world: World, *, token: str, reset: tuple[str, str]) -> Ro
     name alone. `token` is that of an invitation, `reset` is of a link that sets a password."""
     relation = GraphEdge.objects.believed_now().filter(src__world=world, src__slug="mira-voss")
     episodes = Episode.objects.in_world(world).not_retracted()
+    archives, restorations = (
+        list(ArchiveRun.objects.filter(kind=kind).values_list("pk", flat=True))
+        for kind in (ArchiveRun.Kind.ARCHIVE, ArchiveRun.Kind.RESTORATION)
+    )
     house_rule = Rule.objects.get(world=world)
     return {
         "world": [world.slug],
@@ -100,7 +107,9 @@ def rows_in_addresses(world: World, *, token: str, reset: tuple[str, str]) -> Ro
         "rules/key": [house_rule.key],
         "fact": [relation.earliest("pk").pk],
         "picture": [Picture.objects.filter(world=world, deleted_at=None).earliest("pk").pk],
-        "run": list(ImportRun.objects.filter(world=world).values_list("pk", flat=True)),
+        "import/run": list(ImportRun.objects.filter(world=world).values_list("pk", flat=True)),
+        "archive/run": archives,
+        "restore/run": restorations,
         "proposal": [LoreProposal.objects.get(world=world).pk],
         "kind": ["lore"],
         "token": [token],

@@ -1,12 +1,17 @@
 """Template words for the pages: Markdown that is safe to show, and links that keep the place."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
 from django.conf import settings
+from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 
@@ -47,6 +52,32 @@ def words(text: str) -> str:
 def day(number: float | None, names: dict[float, str]) -> str:
     """Show a world day by its date, where it has one (`worlds.in_world_days.names_of_days`)."""
     return day_name(number, names or {})
+
+
+@register.filter(expects_localtime=True)
+def moment(value: datetime | None) -> SafeString | str:
+    """Show a date with its time, as the reader's language writes it."""
+    return time_element(value, date_format(value, "DATETIME_FORMAT")) if value else ""
+
+
+@register.filter(expects_localtime=True)
+def calendar_day(value: datetime | None) -> SafeString | str:
+    return time_element(value, date_format(value, "DATE_FORMAT")) if value else ""
+
+
+@register.filter(expects_localtime=True)
+def ago(value: datetime | None) -> SafeString | str:
+    """Show how long ago something was, or its date if that is more than a day."""
+    if not value:
+        return ""
+    is_recent = abs(timezone.now() - value) < timedelta(days=1)
+    return time_element(value, str(naturaltime(value))) if is_recent else calendar_day(value)
+
+
+def time_element(value: datetime, shown: str) -> SafeString:
+    exact = value.isoformat(sep=" ", timespec="seconds")
+    html = '<time datetime="{}" title="{}">{}</time>'
+    return format_html(html, value.isoformat(), exact, shown)
 
 
 @register.filter

@@ -173,10 +173,10 @@ def test_a_deleted_thing_is_in_the_trash(master: Client, world: World) -> None:
 def test_history_shows_the_words_and_restores_the_values(master: Client, world: World) -> None:
     make(master, "place", "The Quay", body="Wet and loud.")
     edit(master, "lore/the-quay", body="Wet and quiet.")
-    page = master.get(f"{W}/lore/the-quay/versions/")
+    page = master.get(f"{W}/lore/the-quay/history/")
     assert "<del>loud</del><ins>quiet</ins>" in page.content.decode()
     first = Lore.objects.get().history.earliest()
-    master.post(f"{W}/lore/the-quay/versions/", {"record": first.pk, "model": "lore"})
+    master.post(f"{W}/lore/the-quay/history/", {"record": first.pk, "model": "lore"})
     assert (Lore.objects.get().body, Lore.objects.get().version) == ("Wet and loud.", 3)
     assert LorePassage.objects.get().text == "Wet and loud."
 
@@ -196,7 +196,7 @@ def test_bad_input_is_refused_and_never_an_error(master: Client, world: World) -
 
 
 @pytest.mark.parametrize(
-    "path", ["lore/new/?kind=place", "lore/the-quay/edit/", "lore/the-quay/versions/"]
+    "path", ["lore/new/?kind=place", "lore/the-quay/edit/", "lore/the-quay/history/"]
 )
 def test_only_a_game_master_writes(
     master: Client, player: Client, stranger: Client, world: World, path: str

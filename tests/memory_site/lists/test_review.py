@@ -40,21 +40,45 @@ def test_versions_are_compared_word_by_word(master: Client, abbey: Lore) -> None
     assert "<del>old</del><ins>burnt</ins>" in text
     assert "the fire" in text
     first = abbey.history.last().history_id
-    assert "These two are the same" in page(master, f"lore/abbey/history/?old={first}&new={first}")
-    for query in ("old=x", "old=99999999999999999999999", "page=-1", "campaign=nowhere%00"):
-        assert master.get(f"{HOME}/lore/abbey/history/?{query}").status_code in (200, 404)
+    same = f"old=lore-{first}&new=lore-{first}"
+    assert "These two are the same" in page(master, f"lore/abbey/history/?{same}")
+    last = abbey.history.first().history_id
+    two = page(master, f"lore/abbey/history/?old=lore-{last}&new=lore-{first}")
+    assert "<del>burnt</del><ins>old</ins>" in two
+    for query in ("old=x&new=y", f"old=lore-{first}&new=npc-{first}", "page=-1", "campaign=x%00"):
+        assert master.get(f"{HOME}/lore/abbey/history/?{query}").status_code < 500
 
 
 def test_an_old_version_is_restored(master: Client, abbey: Lore, player: Client) -> None:
     first = abbey.history.last().history_id
-    restore = f"{HOME}/lore/abbey/history/{first}/restore/"
-    assert player.post(restore).status_code == 404
-    master.post(restore)
+    history, sent = f"{HOME}/lore/abbey/history/", {"record": first, "model": "lore"}
+    assert player.post(history, sent).status_code == 404
+    master.post(history, sent)
     abbey.refresh_from_db()
     assert abbey.body == "Herons nest in the old tower."
     assert abbey.passages.get().text == abbey.body
     assert abbey.history.count() == 3
-    assert master.post(f"{HOME}/lore/abbey/history/{first + 10**6}/restore/").status_code == 404
+    for record in (first + 10**6, "x", "9" * 30):
+        assert master.post(history, sent | {"record": record}).status_code == 404
+
+
+def test_the_former_addresses_of_the_history_lead_to_it(
+    master: Client, abbey: Lore, mira: NPC
+) -> None:
+    for thing in ("lore/abbey", "npcs/mira-voss"):
+        moved: Any = master.get(f"{HOME}/{thing}/versions/?page=1")
+        assert (moved.status_code, moved.url) == (301, f"{HOME}/{thing}/history/?page=1")
+
+
+def test_versions_of_an_entry_and_an_npc_are_not_compared(
+    master: Client, write: Write, mira: NPC
+) -> None:
+    mira.biography = write("Mira Voss", kind="biography")
+    mira.save()
+    of_entry, of_npc = mira.biography.history.get().pk, mira.history.first().pk
+    text = page(master, f"npcs/mira-voss/history/?old=lore-{of_entry}&new=npc-{of_npc}")
+    assert "choose two of the same" in text
+    assert "New comment" in text
 
 
 def test_a_comment_is_written_resolved_and_opened_again(master: Client, abbey: Lore) -> None:
