@@ -64,9 +64,13 @@ class EpisodeLinks:
     def texts(self, world: World, ids: Collection[UUID] | None = None) -> Iterator[SourceText]:
         rows = Episode.objects.in_world(world).not_retracted()
         rows = rows if ids is None else rows.filter(pk__in=ids)
-        for pk, what, notes in rows.values_list("pk", "what", "notes"):
-            yield SourceText(pk, "what", what, with_names=True)
-            yield SourceText(pk, "notes", notes, hidden=True)
+        columns = ("pk", "what", "notes", "campaign")
+        for pk, what, notes, campaign in rows.values_list(*columns):
+            yield SourceText(pk, "what", what, with_names=True, campaign=campaign)
+            yield SourceText(pk, "notes", notes, hidden=True, campaign=campaign)
+
+    def campaigns(self, ids: Collection[UUID]) -> dict[UUID, UUID | None]:
+        return dict(Episode.objects.filter(pk__in=ids).values_list("pk", "campaign"))
 
     def rewrite(
         self, world: World, ids: Collection[UUID], change: Callable[[str], str], *, reason: str

@@ -94,6 +94,9 @@ class NPCLinks:
             part = TextPart(secret.pk, secret.text, secret=False)
             yield SourceText(secret.npc_id, "secrets", secret.text, hidden=True, parts=[part])
 
+    def campaigns(self, ids: Collection[UUID]) -> dict[UUID, UUID | None]:
+        return {}
+
     def rewrite(
         self, world: World, ids: Collection[UUID], change: Callable[[str], str], *, reason: str
     ) -> int:

@@ -11,20 +11,24 @@ from knowledge.mentions.names import Meaning, read_names
 from retrieval.text import TextLink
 from worlds.audiences import Audience
 from worlds.markdown import LinkResolver, ShownLink, heading_id
-from worlds.models import World
+from worlds.models import Campaign, World
 
 
-def link_resolver(world: World, audience: Audience) -> LinkResolver:
+def link_resolver(
+    world: World, audience: Audience, *, campaign: Campaign | None = None
+) -> LinkResolver:
     """Return a function that says what to show for each link of a text. It reads three tables once,
     whatever the number of links.
 
-    A name that `audience` may not know is unknown to it: both are plain words. Only a game master
+    A name means what it means in `campaign`, whose overlay of canon the page shows. A name that
+    `audience` may not know is unknown to it: both are plain words. Only a game master
     sees that a link is broken."""
 
     def resolve(links: Sequence[TextLink]) -> list[ShownLink | None]:
         table = read_names(world, {link.name for link in links}, audience=audience)
         meanings = {
-            name: table.meaning(name) for name in {(link.folder, link.name) for link in links}
+            name: table.meaning(name, campaign=campaign.pk if campaign else None)
+            for name in {(link.folder, link.name) for link in links}
         }
         return [
             show_link(world, audience, link, meanings[(link.folder, link.name)]) for link in links

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from knowledge.entry_store import save_all
@@ -17,7 +17,7 @@ from knowledge.mentions.names import folded
 from knowledge.models import Lore, LorePassage, Rule
 from retrieval.text import without_secrets
 from worlds.audiences import Audience
-from worlds.models import World
+from worlds.models import Campaign, World
 
 OBSIDIAN = "obsidian:"
 
@@ -25,7 +25,16 @@ OBSIDIAN = "obsidian:"
 def readable_lore(world: World, audience: Audience) -> Any:
     """The entries that pages show to `audience`."""
     rows: Any = Lore.objects.in_world(world).visible_to(audience)
-    return rows if audience.is_gm else rows.published().filter(campaign=None)
+    if audience.is_gm:
+        return rows
+    return rows.published().known_in(campaign_of(world, audience), audience)
+
+
+def campaign_of(world: World, audience: Audience) -> Campaign | None:
+    """The campaign that a party plays in: its overlay of canon is what the party reads."""
+    if audience.kind != "party":
+        return None
+    return Campaign.objects.filter(world=world, parties__slug=audience.slug).first()
 
 
 class LoreLinks:
@@ -36,14 +45,28 @@ class LoreLinks:
         self, world: World, audience: Audience, *, keys: Collection[str], slugs: Collection[str]
     ) -> Iterator[NamedThing]:
         rows = readable_lore(world, audience)
-        rows = rows.filter(Q(name_keys__overlap=list(keys)) | Q(slug__in=list(slugs)))
+        has_name = Q(name_keys__overlap=list(keys)) | Q(slug__in=list(slugs))
+        replaced = {} if audience.is_gm else names_replaced(rows, audience, has_name)
+        rows = rows.filter(has_name | Q(pk__in=replaced))
         columns = ("pk", "slug", "title", "aliases", "overrides", "campaign", "folder", "origin")
         for pk, slug, title, aliases, overrides, campaign, *places in rows.values_list(*columns):
             folder, origin = places
             if origin.startswith(OBSIDIAN):
                 folder = folder or origin.removeprefix(OBSIDIAN).rpartition("/")[0]
-            root = overrides or pk
-            yield NamedThing(pk, self.kind, slug, title, aliases, root, folder, bool(campaign))
+            yield NamedThing(
+                pk,
+                self.kind,
+                slug,
+                title,
+                aliases,
+                root=overrides or pk,
+                folder=folder,
+                campaign=campaign,
+                also=replaced.get(pk, ()),
+            )
+
+    def campaigns(self, ids: Collection[UUID]) -> dict[UUID, UUID | None]:
+        return dict(Lore.objects.filter(pk__in=ids).values_list("pk", "campaign"))
 
     def things(
         self, world: World, audience: Audience, ids: Collection[UUID]
@@ -53,9 +76,10 @@ class LoreLinks:
             yield self._thing(entry)
 
     def find(self, world: World, audience: Audience, slug: str) -> LinkedThing | None:
-        # Canon before the overlay of a campaign that has the same slug.
-        rows = readable_lore(world, audience).order_by("campaign_id")
-        entry = rows.filter(slug=slug, campaign=None).first() or rows.filter(slug=slug).first()
+        # Of one slug players read the entry of their campaign, and a game master canon.
+        canon_first = {"nulls_first": True} if audience.is_gm else {"nulls_last": True}
+        rows = readable_lore(world, audience).filter(slug=slug)
+        entry = rows.order_by(F("campaign").asc(**canon_first)).first()
         if entry is None:
             return None
         if audience.is_gm:
@@ -101,10 +125,10 @@ class LoreLinks:
         for lore, pk, text, secret, audiences in passages.values_list(*columns):
             if "[[" in text:
                 parts[lore].append(TextPart(pk, text, secret, tuple(audiences or ())))
-        for pk, body, extra in rows.values_list("pk", "body", "extra"):
-            yield SourceText(pk, "body", body, parts=parts[pk])
+        for pk, body, extra, campaign in rows.values_list("pk", "body", "extra", "campaign"):
+            yield SourceText(pk, "body", body, parts=parts[pk], campaign=campaign)
             for path, text in strings_in(extra, "extra"):
-                yield SourceText(pk, path[:120], text, hidden=True)
+                yield SourceText(pk, path[:120], text, hidden=True, campaign=campaign)
 
     def rewrite(
         self, world: World, ids: Collection[UUID], change: Callable[[str], str], *, reason: str
@@ -124,6 +148,19 @@ class LoreLinks:
         save_all(entries, reason=_("renamed"))
 
 
+def names_replaced(
+    rows: QuerySet[Lore], audience: Audience, has_name: Q
+) -> dict[UUID, Sequence[str]]:
+    """Return the names of the canon entry that each of `rows` replaces, if it `has_name` and the
+    audience may know it: a link with such a name means the entry that replaces it."""
+    canon = Lore.objects.visible_to(audience).published().filter(has_name)
+    overlays = rows.filter(overrides__in=canon.values("pk"))
+    columns = ("pk", "overrides__title", "overrides__slug", "overrides__aliases")
+    return {
+        pk: (title, slug, *aliases) for pk, title, slug, aliases in overlays.values_list(*columns)
+    }
+
+
 class RuleLinks:
     """The world's own rules. They have links, and no link means a rule."""
 
@@ -134,8 +171,8 @@ class RuleLinks:
         return ()
 
     def _rows(self, world: World, audience: Audience) -> QuerySet[Rule]:
-        rows: QuerySet[Rule] = Rule.objects.filter(world=world).visible_to(audience)
-        return rows if audience.is_gm else rows.filter(campaign=None)
+        rows: Any = Rule.objects.filter(world=world).visible_to(audience)
+        return rows if audience.is_gm else rows.in_campaign(campaign_of(world, audience))
 
     def things(
         self, world: World, audience: Audience, ids: Collection[UUID]
@@ -167,8 +204,11 @@ class RuleLinks:
 
     def texts(self, world: World, ids: Collection[UUID] | None = None) -> Iterator[SourceText]:
         rows = Rule.objects.filter(world=world, **({} if ids is None else {"pk__in": ids}))
-        for pk, body in rows.values_list("pk", "body"):
-            yield SourceText(pk, "body", body)
+        for pk, body, campaign in rows.values_list("pk", "body", "campaign"):
+            yield SourceText(pk, "body", body, campaign=campaign)
+
+    def campaigns(self, ids: Collection[UUID]) -> dict[UUID, UUID | None]:
+        return dict(Rule.objects.filter(pk__in=ids).values_list("pk", "campaign"))
 
     def rewrite(
         self, world: World, ids: Collection[UUID], change: Callable[[str], str], *, reason: str
@@ -226,6 +266,9 @@ class EntityNames:
 
     def texts(self, world: World, ids: Collection[UUID] | None = None) -> Iterable[SourceText]:
         return ()
+
+    def campaigns(self, ids: Collection[UUID]) -> dict[UUID, UUID | None]:
+        return {}
 
     def rewrite(
         self, world: World, ids: Collection[UUID], change: Callable[[str], str], *, reason: str

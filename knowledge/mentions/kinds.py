@@ -24,7 +24,8 @@ from worlds.models import World
 @dataclass(frozen=True, slots=True)
 class NamedThing:
     """A row that links can name. Rows with the same `root` are one thing: an NPC, the biography of
-    it and its entity of the graph. An `overlay` belongs to one campaign."""
+    it and its entity of the graph. A row with a `campaign` is part of its overlay. `also` are names
+    that count like its own: those of the entry that it replaces, where that one is not read."""
 
     id: UUID
     kind: str
@@ -33,7 +34,8 @@ class NamedThing:
     aliases: Sequence[str]
     root: UUID
     folder: str = ""
-    overlay: bool = False
+    campaign: UUID | None = None
+    also: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class TextPart:
 @dataclass(frozen=True, slots=True)
 class SourceText:
     """One text of a row. `hidden`: only game masters read it, whatever its blocks say. `parts` are
-    the rows that cut it into audiences, in order. `with_names`: unlinked names count, too."""
+    the rows that cut it into audiences, in order. `with_names`: unlinked names count, too.
+    `campaign`: the one whose overlay holds the text, where names mean its entries first."""
 
     source_id: UUID
     field: str
@@ -81,6 +84,7 @@ class SourceText:
     hidden: bool = False
     parts: Sequence[TextPart] = ()
     with_names: bool = False
+    campaign: UUID | None = None
 
 
 class LinkedKind(Protocol):
@@ -113,6 +117,9 @@ class LinkedKind(Protocol):
 
     def texts(self, world: World, ids: Collection[UUID] | None = None) -> Iterator[SourceText]:
         """Return the texts of the rows with `ids`, or of all."""
+
+    def campaigns(self, ids: Collection[UUID]) -> dict[UUID, UUID | None]:
+        """Return the campaign of each of these rows, of those that have one."""
 
     def rewrite(
         self, world: World, ids: Collection[UUID], change: Callable[[str], str], *, reason: str

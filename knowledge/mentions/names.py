@@ -49,7 +49,7 @@ class NameTable:
         self._by_name: dict[str, list[NamedThing]] = defaultdict(list)
         self._by_alias: dict[str, list[NamedThing]] = defaultdict(list)
         for thing in self.things:
-            for name in {folded(thing.name), folded(thing.slug)}:
+            for name in set(map(folded, (thing.name, thing.slug, *thing.also))):
                 self._by_name[name].append(thing)
             for alias in set(map(folded, thing.aliases)):
                 self._by_alias[alias].append(thing)
@@ -60,7 +60,7 @@ class NameTable:
     def index(self) -> NameIndex:
         """An index of inflected forms, made only when a plain look-up fails."""
         if self._index is None:
-            names = (KnownName(x.id, x.name, x.aliases) for x in self.things)
+            names = (KnownName(x.id, x.name, [*x.aliases, *x.also]) for x in self.things)
             self._index = NameIndex(names, parts=False)
         return self._index
 
@@ -70,18 +70,19 @@ class NameTable:
             self._parts = NameIndex(KnownName(x.id, x.name, x.aliases) for x in self.things)
         return [m.key for m in self._parts.find(name, limit=limit) if isinstance(m.key, UUID)]
 
-    def meaning(self, name: Name) -> Meaning:
+    def meaning(self, name: Name, *, campaign: UUID | None = None) -> Meaning:
+        """Return what `name` means in a text of `campaign`, or in one of canon."""
         folder, text = name
         key = folded(text)
         if not key:
             return Meaning()
         if rows := self._by_name.get(key):
-            return Meaning(group_rows(rows, folder=folder))
+            return Meaning(group_rows(rows, folder=folder, campaign=campaign))
         if rows := self._by_alias.get(key):
-            return Meaning(group_rows(rows, folder=folder), "alias")
+            return Meaning(group_rows(rows, folder=folder, campaign=campaign), "alias")
         ids = {match.key for match in self.index.find_spelled(text)}
         rows = [thing for thing in self.things if thing.id in ids]
-        return Meaning(group_rows(rows, folder=folder), "alias")
+        return Meaning(group_rows(rows, folder=folder, campaign=campaign), "alias")
 
 
 def read_names(
@@ -100,12 +101,20 @@ def read_names(
     return NameTable(things)
 
 
-def group_rows(rows: Sequence[NamedThing], *, folder: str = "") -> list[list[NamedThing]]:
-    """Return the rows of each thing together. Canon goes before what a campaign adds, a thing with
-    a text before a bare entity of the graph, and a named folder decides between equal names."""
+def group_rows(
+    rows: Sequence[NamedThing], *, folder: str = "", campaign: UUID | None = None
+) -> list[list[NamedThing]]:
+    """Return the rows of each thing together. What `campaign` has goes before canon, and canon
+    before what other campaigns add, a thing with a text before a bare entity of the graph, and a
+    named folder decides between equal names."""
+
+    def order(row: NamedThing) -> tuple[bool, bool, bool]:
+        is_own = campaign is not None and row.campaign == campaign
+        return row.kind != "lore", not is_own, row.campaign is not None
+
     by_root: dict[UUID, list[NamedThing]] = defaultdict(list)
     roots_by_slug: dict[str, UUID] = {}
-    for row in sorted(rows, key=lambda each: each.kind != "lore"):
+    for row in sorted(rows, key=order):
         # An entity or NPC of an entry's slug is that entry, even if nobody has joined them.
         root = row.root
         if row.kind == "lore":
@@ -115,7 +124,8 @@ def group_rows(rows: Sequence[NamedThing], *, folder: str = "") -> list[list[Nam
         by_root[root].append(row)
     groups = list(by_root.values())
     preferences: tuple[Callable[[list[NamedThing]], bool], ...] = (
-        lambda group: not all(row.overlay for row in group),
+        lambda group: any(campaign and row.campaign == campaign for row in group),
+        lambda group: not all(row.campaign for row in group),
         lambda group: any(row.kind != "entity" for row in group),
         lambda group: any(is_in_folder(row, folder) for row in group),
     )

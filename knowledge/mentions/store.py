@@ -72,8 +72,10 @@ def write_links(
     table = read_names(world, {link.name for link in links}, text=prose)
     for text in named_texts:
         links += name_mentions(world, kind, text, table)
+    campaigns = {text.source_id: text.campaign for text in texts}
     for link in links:
-        set_targets(link, table.meaning((link.folder, link.name)))
+        campaign = campaigns[link.source_id]
+        set_targets(link, table.meaning((link.folder, link.name), campaign=campaign))
     Link.objects.bulk_create(links, batch_size=BATCH)
 
 
@@ -92,12 +94,30 @@ def resolve_again(world: World, ids: Collection[UUID], names: Collection[str] = 
     if not by_id:
         return
     table = read_names(world, {link.name for link in by_id.values()})
+    campaigns = campaigns_of_sources(by_id.values())
     changed = [
         link
         for link in by_id.values()
-        if set_targets(link, table.meaning((link.folder, link.name)))
+        if set_targets(
+            link,
+            table.meaning((link.folder, link.name), campaign=campaigns.get(link.source_id)),
+        )
     ]
     Link.objects.bulk_update(changed, ["targets", "state", "kind"], batch_size=BATCH)
+
+
+def campaigns_of_sources(links: Collection[Link]) -> dict[UUID, UUID | None]:
+    """Return the campaign of the text of each link: one query for each kind of texts."""
+    ids: dict[str, set[UUID]] = defaultdict(set)
+    for link in links:
+        ids[link.source_kind].add(link.source_id)
+    sources = ((linked_kind(kind), rows) for kind, rows in ids.items())
+    return {
+        pk: campaign
+        for source, rows in sources
+        if source
+        for pk, campaign in source.campaigns(rows).items()
+    }
 
 
 def forget_sources(kind: str, ids: Collection[UUID]) -> None:
@@ -178,7 +198,7 @@ def name_mentions(world: World, kind: str, text: SourceText, table: NameTable) -
     for block in blocks_of(text.text):
         for mention in table.index.mentions(block.text, typos=False):
             hows = {match.how for match in mention.matches}
-            meaning = table.meaning(("", mention.text))
+            meaning = table.meaning(("", mention.text), campaign=text.campaign)
             if hows & {"part", "fuzzy"} or len(meaning.groups) != 1:
                 continue
             yield Link(

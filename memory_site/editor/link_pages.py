@@ -64,7 +64,8 @@ def link_choices(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         raise Http404
     folder, _slash, bare = name.rpartition("/")
     table = read_names(viewer.world, [bare], audience=viewer.audience, text=bare)
-    meaning = table.meaning((folder, bare))
+    campaign = viewer.campaign
+    meaning = table.meaning((folder, bare), campaign=campaign.pk if campaign else None)
     rows: list[Any] = [leading_row(group) for group in meaning.groups]
     if not rows and viewer.is_gm:
         ids = table.similar(bare, limit=MOST_CHOICES)

@@ -31,7 +31,7 @@ def markdown(text: str, links: Viewer | LinkResolver | None = None) -> SafeStrin
     world = ""
     if isinstance(links, Viewer):
         world = links.world.slug
-        links = link_resolver()(links.world, links.audience)
+        links = link_resolver()(links.world, links.audience, campaign=links.campaign)
     return safe_html(text or "", links, world=world)
 
 

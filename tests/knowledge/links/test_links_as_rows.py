@@ -10,6 +10,7 @@ from knowledge.links import (
     backlinks,
     broken_links,
     link_mentions,
+    link_resolver,
     link_to,
     links_of,
     orphans,
@@ -24,6 +25,7 @@ from knowledge.schemas import RuleIn
 from knowledge.upsert import upsert_rule
 from npcs.models import NPC, Secret
 from retrieval.errors import Conflict
+from retrieval.text import find_links
 from worlds import reveals
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.models import Campaign, Party, World
@@ -244,15 +246,66 @@ def test_a_rename_between_long_titles_fits_the_history(world: World) -> None:
     assert source.version == 2
 
 
-def test_players_get_no_backlink_from_a_rule_of_a_campaign(
-    world: World, campaign: Campaign, rules: dict[str, Rule]
+def test_players_get_no_backlink_from_a_rule_of_another_campaign(
+    world: World, lanternbearers: Party, rules: dict[str, Rule]
 ) -> None:
+    campaign = Campaign.objects.create(world=world, slug="high-water", name="High Water")
     bell = entry(world, "Toll Bell")
     for key, holds_in in (("house/all", None), ("house/one", campaign.slug)):
         rule = RuleIn(rule_id=key, title=key, body="Heed the [[Toll Bell]].", campaign=holds_in)
         upsert_rule(world, rule)
     assert titles_of_backlinks(bell) == ["house/all", "house/one"]
     assert titles_of_backlinks(bell, LANTERNBEARERS) == ["house/all"]
+
+
+def test_the_players_of_a_campaign_follow_links_to_and_from_its_overlay(
+    world: World, lanternbearers: Party
+) -> None:
+    campaign = lanternbearers.campaign
+    far = Campaign.objects.create(world=world, slug="high-water", name="High Water")
+    Party.objects.create(world=world, campaign=far, slug="oath", name="Oath")
+    bell = entry(world, "Toll Bell", "Rings.", aliases=["Old Tom"])
+    cracked = entry(world, "Cracked Bell", "Silent.", campaign=campaign, overrides=bell)
+    barge = entry(world, "Barge", "Canon.")
+    own_barge = entry(world, "Barge", "Of the players.", campaign=campaign)
+    text = "[[Toll Bell]], [[Old Tom]], [[Cracked Bell]], [[Barge]]"
+    canon = entry(world, "Harbour", text)
+    log = entry(world, "Log", text, campaign=campaign)
+
+    def shown(audience: Audience, campaign: Campaign | None) -> list[str | None]:
+        resolve = link_resolver(world, audience, campaign=campaign)
+        return [each and each.url.split("/")[-2] for each in resolve(find_links(text))]
+
+    own = ["cracked-bell", "cracked-bell", "cracked-bell", "barge"]
+    assert shown(LANTERNBEARERS, campaign) == own
+    others = ["toll-bell", "toll-bell", None, "barge"]
+    assert shown(Audience("party", "oath"), far) == others
+    assert shown(PUBLIC, None) == others
+
+    def targets(lore: Lore) -> list[set[Any]]:
+        return [set(link.targets) for link in links_of("lore", lore.pk)]
+
+    assert targets(log) == [{bell.pk}, {bell.pk}, {cracked.pk, bell.pk}, {own_barge.pk}]
+    assert targets(canon)[3] == {barge.pk}
+    cracked.aliases, own_barge.aliases = ["Tom"], ["Raft"]
+    save_all([cracked, own_barge])
+    assert targets(log)[3] == {own_barge.pk}, "resolving again keeps the campaign"
+
+    assert titles_of_backlinks(cracked, LANTERNBEARERS) == ["Harbour", "Log"]
+    assert titles_of_backlinks(own_barge, LANTERNBEARERS) == ["Log"]
+    assert titles_of_backlinks(cracked, Audience("party", "oath")) == ["Harbour"]
+    assert titles_of_backlinks(cracked, PUBLIC) == ["Harbour"]
+    entry(world, "Secret Log", text, campaign=campaign, visibility="gm")
+    assert titles_of_backlinks(cracked, LANTERNBEARERS) == ["Harbour", "Log"]
+
+
+def test_a_link_tells_nobody_of_hidden_canon_that_an_overlay_replaces(
+    world: World, lanternbearers: Party
+) -> None:
+    hidden = entry(world, "The Ninth Boat", visibility="gm")
+    entry(world, "Wreck", campaign=lanternbearers.campaign, overrides=hidden)
+    resolve = link_resolver(world, LANTERNBEARERS, campaign=lanternbearers.campaign)
+    assert resolve(find_links("[[The Ninth Boat]]")) == [None]
 
 
 def test_a_rename_to_a_taken_title_is_refused_and_changes_nothing(world: World) -> None:
