@@ -170,7 +170,7 @@ class RuleLinks:
     def named_things(self, *_args: Any, **_options: Any) -> Iterable[NamedThing]:
         return ()
 
-    def _rows(self, world: World, audience: Audience) -> QuerySet[Rule]:
+    def _rows(self, world: World, audience: Audience) -> Any:
         rows: Any = Rule.objects.filter(world=world).visible_to(audience)
         return rows if audience.is_gm else rows.in_campaign(campaign_of(world, audience))
 
