@@ -1,5 +1,6 @@
 """Check the rows of an archive: what they refer to, and that all of them belong to its world."""
 
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ class Keys:
 
     def __init__(self, archive: Archive) -> None:
         self._keys: dict[str, set[str]] = {}
+        self._other_uuids: set[str] = set()
         self.counts: dict[str, int] = {}
         for table in tables():
             keys = self._keys[table.label] = set()
@@ -28,7 +30,9 @@ class Keys:
 
     @property
     def uuids(self) -> set[str]:
-        found = set()
+        """The ids of all rows, and those of rows that are gone: a reveal, for instance, outlives
+        what was revealed."""
+        found = set(self._other_uuids)
         for label, keys in self._keys.items():
             if label in ARCHIVED:
                 found |= {key for key in keys if len(key) == 36}
@@ -38,6 +42,9 @@ class Keys:
         return str(key) in self._keys[label]
 
     def _add(self, table: Table, keys: set[str], line: Line) -> None:
+        if table.path:
+            values = (line.row.get(field.attname) for field in uuid_columns(table))
+            self._other_uuids |= {str(value) for value in values if is_uuid(value)}
         primary: AnyField = table.model._meta.pk
         if not table.keeps_key or primary not in table.fields:
             return
@@ -102,6 +109,14 @@ class RowCheck:
             name = str(line.row.get(key) or "")
             if name and (not name.startswith(folder) or "/" in name[len(folder) :] or ".." in name):
                 raise Invalid(f"{line.where}: {key} {name!r} is no file of this picture.")
+
+
+@cache
+def uuid_columns(table: Table) -> list[AnyField]:
+    """The columns that hold the id of a row without being a foreign key."""
+    return [
+        each for each in table.fields if isinstance(each, models.UUIDField) and not each.primary_key
+    ]
 
 
 def names_of_users(archive: Archive) -> set[str]:

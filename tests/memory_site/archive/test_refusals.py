@@ -3,19 +3,27 @@
 import hashlib
 import json
 import re
+import stat
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from knowledge.models import Lore
 from memory_site.archive import read
 from memory_site.archive.restore import delete_world, restore_world
 from memory_site.archive.write import archive_world
 from retrieval.errors import Conflict, Invalid
-from worlds.models import World
+from worlds.audiences import Audience
+from worlds.models import Reveal, World
+from worlds.reveals import reveal
 
 pytestmark = pytest.mark.django_db
 LORE = "rows/knowledge.Lore.jsonl"
@@ -141,3 +149,74 @@ def test_a_copy_has_ids_of_its_own(packed: Path, tmp_path: Path) -> None:
     assert copy.world.pk != first.pk
     assert Lore.objects.get(world=first).pk != Lore.objects.get(world=copy.world).pk
     assert copy.world.campaigns.count() == first.campaigns.count() == 1
+
+
+def test_a_world_with_a_reveal_of_what_was_deleted_can_be_copied(
+    world: World, lanternbearers: Any, tmp_path: Path
+) -> None:
+    row = Lore.objects.create(world=world, slug="bell", title="The Bell")
+    reveal(row, Audience("party", lanternbearers.slug))
+    key = row.pk
+    row.delete()
+    assert Reveal.objects.filter(subject_id=key).exists()
+    archive_world(world, tmp_path / "world.zip")
+    copy = restore_world(tmp_path / "world.zip", as_slug="copy").world
+    assert Reveal.objects.get(world=copy).subject_id != key
+
+
+def linked(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return info
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("files/pictures/../../../etc/cron.d/x.png", "holds no such file"),
+        ("/etc/passwd", "holds no such file"),
+        ("..\\..\\outside.txt", "holds no such file"),
+        (LORE, "a file is in the archive twice"),
+    ],
+)
+def test_a_link_or_a_path_that_leads_out_is_refused(packed: Path, name: str, message: str) -> None:
+    with zipfile.ZipFile(packed, "a") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the name that is there twice
+        archive.writestr(linked(name), "/etc/passwd")
+    with pytest.raises(Invalid, match=message):
+        restore_world(packed)
+    assert not World.objects.exists()
+
+
+def test_a_file_of_a_picture_that_is_a_link_is_content_and_no_link(
+    packed: Path, tmp_path: Path
+) -> None:
+    """Members are read, never unpacked: what a link names is not followed. No row names it."""
+    key = "00000000-0000-7000-8000-000000000000"
+    change(packed, added(f"files/pictures/{key}/{key}/file.png", b"/etc/passwd"))
+    with pytest.raises(Invalid, match="no picture of the archive names this file"):
+        restore_world(packed)
+    assert not default_storage.exists(f"pictures/{key}/{key}/file.png")
+    assert not World.objects.exists()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
+def test_no_changed_byte_and_no_cut_goes_unnoticed(
+    packed: Path, place: float, bit: int, cut: bool
+) -> None:
+    """Either the archive is refused, or the byte says nothing and the world is the same."""
+    whole = packed.read_bytes()
+    at = int(place * len(whole))
+    other = whole[:at] if cut else whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :]
+    damaged = packed.with_name("damaged.zip")
+    damaged.write_bytes(other)
+    with transaction.atomic():
+        try:
+            restored = restore_world(damaged).world
+        except Invalid:
+            assert not World.objects.exists()
+        else:
+            assert not cut
+            assert Lore.objects.get(world=restored).body == "Bronze."
+        transaction.set_rollback(True)
