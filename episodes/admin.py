@@ -29,6 +29,7 @@ from episodes.schemas import EpisodeIn
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from worlds.admin_scoping import ScopedChoices, WorldScoped
+from worlds.admin_texts import EditorTexts
 
 
 class ReadOnlyAdmin:
@@ -123,7 +124,8 @@ class VersionInline(ReadOnlyAdmin, TabularInline):
 
 
 @admin.register(Episode)
-class EpisodeAdmin(WorldScoped, ModelAdmin):
+class EpisodeAdmin(EditorTexts, WorldScoped, ModelAdmin):
+    editor_texts = {"what", "notes"}
     list_display = [
         "external_id",
         "party",

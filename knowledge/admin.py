@@ -35,6 +35,7 @@ from retrieval.tasks import embed_soon
 from worlds.admin_forms import ExactForms
 from worlds.admin_history import VersionHistory
 from worlds.admin_scoping import WorldScoped
+from worlds.admin_texts import EditorTexts
 from worlds.audiences import Visibility
 from worlds.exact_forms import ExactModelForm
 from worlds.markdown import safe_html
@@ -88,10 +89,11 @@ class ReasonForm(ExactModelForm):
         return cleaned
 
 
-class EntryAdmin(WorldScoped, VersionHistory, ModelAdmin):
+class EntryAdmin(EditorTexts, WorldScoped, VersionHistory, ModelAdmin):
     """Shared by rules and lore: embedding state, preview, passages, saving with history."""
 
     form = ReasonForm
+    editor_texts = {"body"}
     domain = ""
     list_per_page = 20
     show_facets = admin.ShowFacets.ALLOW

@@ -25,6 +25,7 @@ from retrieval.errors import Problem
 from worlds.admin_forms import ExactFields
 from worlds.admin_history import VersionHistory
 from worlds.admin_scoping import WorldScoped
+from worlds.admin_texts import EditorTexts
 
 SCORE_FIELDS = {"base", "half_life"}
 """Fields from which every disposition of the NPC is computed."""
@@ -38,7 +39,8 @@ class SecretInline(ExactFields, TabularInline):
 
 
 @admin.register(NPC)
-class NPCAdmin(WorldScoped, VersionHistory, ModelAdmin):
+class NPCAdmin(EditorTexts, WorldScoped, VersionHistory, ModelAdmin):
+    editor_texts = {"summary", "voice"}
     list_per_page = 20
     list_select_related = ["world"]
     list_display = ["name", "role", "faction", "home", "world", "visibility"]
