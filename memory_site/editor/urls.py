@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from memory_site.editor import edit_pages as editing
 from memory_site.editor import history_pages as history
+from memory_site.editor import kind_pages as kinds
 from memory_site.editor import relation_pages as relations
 from memory_site.editor import thing_pages as things
 
@@ -28,6 +29,11 @@ urlpatterns = [
     path("npcs/<str:slug>/delete/", editing.delete_person, name="npc-delete"),
     path("npcs/<str:slug>/history/", history.person_history, name="npc-history"),
     path("npcs/<str:slug>/versions/", moved(pattern_name="npc-history")),
+    path("npcs/<str:slug>/versions/", history.person_history, name="npc-versions"),
+    path("kinds/", kinds.kind_list, name="kinds"),
+    path("kinds/new/", kinds.new_kind, name="kind-new"),
+    path("kinds/own/<str:slug>/", kinds.edit_kind, name="kind-edit"),
+    path("kinds/own/<str:slug>/delete/", kinds.remove_kind, name="kind-delete"),
     path("entities/<str:slug>/", things.entity_page, name="entity"),
     path("entities/<str:slug>/relations/", relations.add, name="relation-add"),
     path("entities/<str:slug>/relations/<uuid:fact>/", relations.change, name="relation"),
