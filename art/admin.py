@@ -5,10 +5,13 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 
+from art.card_forms import ArtCardAdminForm
 from art.models import ArtCard, Picture
 from art.pictures import change_picture
 from art.schemas import ArtCardIn
@@ -50,18 +53,31 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
     list_filter = ["world", "moderation", "visibility"]
     search_fields = ["external_id", "prompt_text", "entities", "visual_tags"]
     list_select_related = ["scene", "place"]
+    form = ArtCardAdminForm
     fields = [
-        *("world", "external_id", "scene", "picture", "cdn_url", "prompt_text", "entities"),
+        *("world", "external_id", "scene", "shown", "upload", "picture", "cdn_url"),
+        *("prompt_text", "entities"),
         "visual_tags",
         *("style", "seed", "moderation", "moderation_note", "visibility", "place"),
         *("moderated_by", "moderated_at"),
     ]
-    readonly_fields = ["place", "moderated_by", "moderated_at"]
+    readonly_fields = ["shown", "place", "moderated_by", "moderated_at"]
     autocomplete_fields = ["world", "scene", "picture"]
     actions = ["approve", "flag", "reject", "embed_again"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ArtCard]:
         return super().get_queryset(request).defer("embedding", "search_vector")
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.uploaded_by = request.user.get_username()
+        return form
+
+    @admin.display(description=_("present picture"))
+    def shown(self, card: ArtCard) -> SafeString:
+        return render_to_string("admin/art_card.html", {"card": card})
 
     @admin.display(description=_("embedded"), boolean=True)
     def is_embedded(self, card: ArtCard) -> bool:

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from art import card_views as cards
 from art import views as art
 from episodes import views as episodes
 from knowledge import rule_views as rules
@@ -56,6 +57,9 @@ urlpatterns = [
     path("pictures/<uuid:picture>/place/", art.place, name="picture-place"),
     path("pictures/<uuid:picture>/delete/", art.delete_picture, name="picture-delete"),
     path("pictures/<uuid:picture>/restore/", art.restore_picture, name="picture-restore"),
+    path("art/", cards.card_list, name="art-cards"),
+    path("art/new/", cards.new_card, name="art-card-new"),
+    path("art/<uuid:card>/", cards.edit_card, name="art-card"),
     path("import/", include("memory_site.imports.urls")),
     path("graph/", graph.graph, name="graph"),
     path("facts/<uuid:fact>/looked-at/", graph.remove_flag, name="fact-looked-at"),
