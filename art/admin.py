@@ -55,13 +55,13 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
     list_select_related = ["scene", "place"]
     form = ArtCardAdminForm
     fields = [
-        *("world", "external_id", "scene", "shown", "upload", "picture", "cdn_url"),
+        *("world", "external_id", "scene", "preview", "upload", "picture", "cdn_url"),
         *("prompt_text", "entities"),
         "visual_tags",
         *("style", "seed", "moderation", "moderation_note", "visibility", "place"),
         *("moderated_by", "moderated_at"),
     ]
-    readonly_fields = ["shown", "place", "moderated_by", "moderated_at"]
+    readonly_fields = ["preview", "place", "moderated_by", "moderated_at"]
     autocomplete_fields = ["world", "scene", "picture"]
     actions = ["approve", "flag", "reject", "embed_again"]
 
@@ -76,7 +76,7 @@ class ArtCardAdmin(WorldScoped, ModelAdmin):
         return form
 
     @admin.display(description=_("present picture"))
-    def shown(self, card: ArtCard) -> SafeString:
+    def preview(self, card: ArtCard) -> SafeString:
         return render_to_string("admin/art_card.html", {"card": card})
 
     @admin.display(description=_("embedded"), boolean=True)

@@ -58,6 +58,7 @@ ENTRY_POINTS = {
     "api",
     "management",
     "rest",
+    "card_views",
     "rule_views",
 }
 """Modules (or the folder of commands) that parse, authorize, call a service, and serialize."""

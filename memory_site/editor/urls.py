@@ -29,7 +29,6 @@ urlpatterns = [
     path("npcs/<str:slug>/delete/", editing.delete_person, name="npc-delete"),
     path("npcs/<str:slug>/history/", history.person_history, name="npc-history"),
     path("npcs/<str:slug>/versions/", moved(pattern_name="npc-history")),
-    path("npcs/<str:slug>/versions/", history.person_history, name="npc-versions"),
     path("kinds/", kinds.kind_list, name="kinds"),
     path("kinds/new/", kinds.new_kind, name="kind-new"),
     path("kinds/own/<str:slug>/", kinds.edit_kind, name="kind-edit"),
