@@ -30,6 +30,12 @@ def audience_name(audience: str, names: dict[str, str]) -> str:
 
 
 @register.filter
+def audience_list(audiences: list[str], names: dict[str, str]) -> str:
+    """Names of parties and NPCs; an audience that is gone by its id."""
+    return ", ".join(audience_name(audience, names) for audience in audiences)
+
+
+@register.filter
 def plain_number(number: Any) -> str:
     """A number as a form's input takes it, in every language; nothing for None."""
     return "" if number in (None, "") else f"{float(number):.15g}"

@@ -30,13 +30,15 @@ WORKER = (
 
 
 @contextmanager
-def worker() -> Iterator[subprocess.Popen[bytes]]:
+def worker(**settings: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A worker on the test database; `settings` are environment variables."""
     name = connection.settings_dict["NAME"]
     environment = {
         **os.environ,
         "EMBEDDED_DATABASE": name,
         "EMBEDDER": "hashing",
         "PYTHONWARNINGS": "ignore",
+        **settings,
     }
     process = subprocess.Popen(
         [sys.executable, *WORKER.split()], env=environment, start_new_session=True
