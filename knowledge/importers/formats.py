@@ -22,6 +22,7 @@ from knowledge.importers import (
     spreadsheets,
     statblocks,
     tables,
+    world_anvil,
 )
 from knowledge.importers.drafts import LoreDraft
 from knowledge.importers.files import PICTURE_SUFFIXES, Bundle, SourceFile
@@ -72,6 +73,9 @@ FORMATS: dict[str, Format] = {
         _("Fantasy Statblocks"), JSON, statblocks.is_bestiary, statblocks.read_bestiaries
     ),
     "datasworn": Format(_("Datasworn"), JSON, datasworn.is_datasworn, datasworn.read_datasworn),
+    "worldanvil": Format(
+        _("World Anvil"), JSON, world_anvil.is_world_anvil, world_anvil.read_world_anvil
+    ),
     "notion": Format(_("Notion"), (".md", ".csv"), notion.is_notion, notion.read_notion),
     "csv": Format(_("Table (CSV)"), (".csv", ".tsv"), tables.is_table, tables.read_csv),
     "xlsx": Format(

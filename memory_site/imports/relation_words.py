@@ -9,7 +9,7 @@ FALLBACK = "RELATES_TO"
 WORDS: dict[str, str] = {
     "LOCATED_IN": "location|located|home|lives|live in|region|residence|resident|place|birthplace|"
     "born in|место|дом|живёт|живет|находится|위치|고향|거주",
-    "PART_OF": "part of|parent|member|membership|faction|factions|guild|organi[sz]ation|"
+    "PART_OF": "part of|parent|member|membership|faction|factions|guild|organi[sz]ations?|"
     "affiliation|allegiance|belongs|region|фракция|член|состоит|소속|구성원",
     "OWNED_BY": "owner|owned|holder|владелец|принадлежит|주인|소유자",
     "OWNS": "owns|owning|possesses|carries|wields|владеет|소유",
