@@ -215,7 +215,7 @@ def _difference(old: str, new: str) -> list[tuple[str, str]]:
 
 
 def _present(row: EntryDraft) -> str:
-    return date_format(timezone.localtime(row.updated_at), "SHORT_DATETIME_FORMAT")
+    return date_format(timezone.localtime(row.updated_at), "DATETIME_FORMAT")
 
 
 # --- what was sent

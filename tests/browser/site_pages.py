@@ -96,8 +96,8 @@ def rows_in_addresses(world: World, *, token: str, reset: tuple[str, str]) -> Ro
     house_rule = Rule.objects.get(world=world)
     return {
         "world": [world.slug],
-        "lore/slug": ["toll-house", "long-names", "han-solbi"],
-        "npcs/slug": ["mira-voss", "emmerich-sool"],
+        "lore/slug": ["long-names", "han-solbi"],
+        "npcs/slug": ["mira-voss"],
         "entities/slug": ["mira-voss"],
         "parties/slug": ["lanternbearers"],
         "sessions/ref": ["session-1"],

@@ -14,7 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth import get_user_model
 from django.test import Client
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests.browser.conftest import sign_in
@@ -63,11 +63,7 @@ class Looker:
         self.faults += [(site_page.address, *each) for each in serious]
         self.faults += [(site_page.address, "too wide", each) for each in wide]
         self.faults += [(site_page.address, "complaint", each) for each in self.complaints]
-        if SHOTS:
-            name = re.sub(
-                r"\W+", "-", f"{self.look} {self.who} {site_page.name} {site_page.address}"
-            )[:110]
-            self.page.screenshot(path=Path(SHOTS, f"{name}.png"), full_page=True)
+        keep_shot(self.page, f"{self.look} {self.who} {site_page.name} {site_page.address}")
 
 
 @contextmanager
@@ -84,40 +80,45 @@ def looker(chromium: Browser, look: str, who: str) -> Iterator[Looker]:
 
 
 def pages_shown(
-    client: Client, pages: Iterable[SitePage], *, but: Container[int]
+    client: Client, pages: Iterable[SitePage], *, but: Container[int] = ()
 ) -> list[SitePage]:
-    """Those that answer with a whole page, not with a file, a part of a page or a redirect. Every
-    other one says 405, which a page that only takes a POST does, or one of `but`."""
-    shown, missing = [], []
+    """Those that answer with a whole page, not with a file or a part of a page; each page once.
+    Every other one says 405, which a page that only takes a POST does, or one of `but`."""
+    shown, missing = {}, []
     for each in pages:
-        answer = client.get(each.address)
+        answer = client.get(each.address, follow=True)
         status = answer.status_code
         if status >= 400 and status != 405 and status not in but:
             missing.append((each.name, each.address, status))
         if status == 200 and not answer.streaming and b"<title>" in answer.content:
-            shown.append(each)
+            led_to = answer.request["PATH_INFO"] + answer.request["QUERY_STRING"]
+            shown.setdefault(led_to, each)
     assert missing == []
-    return shown
+    return list(shown.values())
 
 
+@pytest.mark.timeout(600)  # a minute on a machine with nothing else to do
 def test_every_page_is_accessible_fits_and_raises_no_complaint(
     chromium: Browser, live_server: LiveServer, people: World
 ) -> None:
     anna, pat = (get_user_model().objects.get(username=name) for name in ("anna", "pat"))
     token = write_everything(people, anna)
-    reset = link_to_set_a_password(anna)
-    every = pages_of_site(rows_in_addresses(people, token=token, reset=reset))
     empty = pages_of_empty_world(create_world(slug="blank", name="Blank"))
     designer, player, nobody = Client(), Client(), Client()
     designer.force_login(anna)
     player.force_login(pat)
+    # The mailed link is void as soon as its owner signs in: it is that of somebody else.
+    reset = link_to_set_a_password(get_user_model().objects.create_user("mo"))
+    every = pages_of_site(rows_in_addresses(people, token=token, reset=reset))
     inside = [each for each in every if each.address.startswith("/w/")]
     outside = [each for each in every if each not in inside]
+    for_nobody = pages_shown(nobody, outside)
+    own = [each for each in outside if each not in for_nobody]
     shown = {
-        # Without another status: for a designer a 404 is a row missing in `rows_in_addresses`.
-        "anna": pages_shown(designer, [*every, *empty], but=()),
+        # For a designer a 404 is a row missing in `rows_in_addresses`.
+        "anna": pages_shown(designer, [*inside, *own, *empty]),
         "pat": pages_shown(player, inside, but=(403, 404)),
-        "": pages_shown(nobody, outside, but=()),
+        "": for_nobody,
     }
     faults = []
     for look in LOOKS:
@@ -129,3 +130,53 @@ def test_every_page_is_accessible_fits_and_raises_no_complaint(
                     person.look_at(live_server.url, each)
                 faults += [(look, name, *fault) for fault in person.faults]
     assert not faults, json.dumps(faults, indent=1, ensure_ascii=False)
+
+
+def test_the_header_of_a_phone_has_two_rows_with_menu_and_search(
+    chromium: Browser, live_server: LiveServer, people: World
+) -> None:
+    with looker(chromium, "phone in dark", "anna") as phone:
+        page = phone.page
+        sign_in(page, live_server, "anna")
+        page.goto(f"{live_server.url}/w/ferrymark/")
+        controls = page.locator(".masthead :is(summary, a, input, button):visible")
+        boxes = [box for each in controls.all() if (box := each.bounding_box())]
+        rows = {round(box["y"] + box["height"] / 2) for box in boxes}
+        assert len(rows) == 2, rows
+        expect(page.get_by_role("searchbox", name="Search everything")).to_be_visible()
+        menu = page.locator("summary", has_text="Menu")
+        menu.focus()
+        page.keyboard.press("Enter")
+        sheet = page.locator(".menu.narrow .sheet")
+        for name in ("Lore", "Inbox"):
+            expect(sheet.get_by_role("link", name=name)).to_be_visible()
+        for name in ("Canon of the world", "Lanternbearers"):
+            expect(sheet.get_by_role("button", name=name)).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(sheet).to_be_hidden()
+        expect(menu).to_be_focused()
+
+
+def test_links_have_cards_and_filters_unfold(
+    chromium: Browser, live_server: LiveServer, people: World
+) -> None:
+    write_everything(people, get_user_model().objects.get(username="anna"))
+    with looker(chromium, "laptop in light", "anna") as laptop:
+        page = laptop.page
+        sign_in(page, live_server, "anna")
+        page.goto(f"{live_server.url}/w/ferrymark/lore/ferrymens-guild/")
+        page.get_by_role("link", name="Mira Voss").first.hover()
+        portrait = page.locator(".hovercard .cardportrait")
+        expect(portrait).to_be_visible()
+        keep_shot(page, "hover card")
+        page.goto(f"{live_server.url}/w/ferrymark/lore/")
+        expect(page.get_by_label("Author")).to_be_hidden()
+        page.get_by_text("More filters").click()
+        expect(page.get_by_label("Author")).to_be_visible()
+        keep_shot(page, "filters")
+
+
+def keep_shot(page: Page, name: str) -> None:
+    if SHOTS:
+        name = re.sub(r"\W+", "-", name)[:110]
+        page.screenshot(path=Path(SHOTS, f"{name}.png"), full_page=True)
