@@ -7,6 +7,7 @@
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django import template
@@ -51,3 +52,11 @@ def removed_from(context: template.Context, thing: Thing) -> PictureUse | None:
 def place_of(thing: Any) -> str:
     """The name of a gallery for the upload form: `lore:<id>` or `npc:<id>`."""
     return f"{thing._meta.model_name}:{thing.pk}"
+
+
+@register.filter
+def shown_address(url: str) -> str:
+    """The address of a picture as a page can show it. One on this computer is the site's own,
+    whatever the host and port that the page is read at: the demo's are."""
+    parts = urlsplit(url)
+    return parts.path if parts.hostname in ("localhost", "127.0.0.1") else url

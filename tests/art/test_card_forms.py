@@ -76,6 +76,18 @@ def test_a_card_needs_a_picture_or_an_address(world: World, designer: Client) ->
     assert ArtCard.objects.get().cdn_url == "https://cdn.example/a.png"
 
 
+def test_a_picture_of_this_site_is_shown_at_any_port(world: World, designer: Client) -> None:
+    for number, url in enumerate(
+        ("http://localhost:8000/static/a.svg", "https://cdn.example/b.png")
+    ):
+        ArtCard.objects.create(
+            world=world, external_id=f"c{number}", cdn_url=url, prompt_text="A", text="A"
+        )
+    page = designer.get(reverse("art-cards", args=[world.slug])).content.decode()
+    assert 'src="/static/a.svg"' in page
+    assert 'src="https://cdn.example/b.png"' in page
+
+
 def test_a_card_keeps_its_picture_when_its_words_change_and_two_tabs_do_not_collide(
     world: World, designer: Client
 ) -> None:
