@@ -23,6 +23,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from knowledge.editing_models import LoreProposal
 from knowledge.entry_store import restore_entry, save_entry
 from knowledge.glossary_term import GlossaryTerm
+from knowledge.links import claims_of_entry
 from knowledge.lore_kinds import LoreKind
 from knowledge.markup_check import check_markup
 from knowledge.models import Document, Lore, Rule
@@ -153,6 +154,10 @@ class EntryAdmin(EditorTexts, WorldScoped, VersionHistory, ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if save_entry(obj, reason=form.cleaned_data.get("reason", "")) != "unchanged":
             embed_soon(self.domain)
+        is_named = not change or bool({"title", "aliases", "slug"} & set(form.changed_data))
+        if is_named and isinstance(obj, Lore):
+            for claim in claims_of_entry(obj):
+                messages.warning(request, claim.html)
 
     def restore_version(self, request: HttpRequest, obj: Any, record: Any, reason: str) -> str:
         outcome = restore_entry(obj, record, reason=reason)

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router, Status
 
+from knowledge.links import claims_of_entry
 from knowledge.markup_check import require_sound_markup
 from knowledge.models import Lore, Rule
 from knowledge.presenters import lore_to_out, rule_to_out
@@ -46,7 +47,7 @@ def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreWrite
     rows = Lore.objects.filter(world=caller.world, slug=slug_of(entry), campaign__slug=campaign)
     stored = rows.values_list("version", flat=True).first()
     with expecting(request, stored, in_body=entry.version) as version:
-        result = _write_lore(caller, entry, version)
+        result = _write_lore(caller, entry, version, warn=True)
     tag(response, result.version)
     return result
 
@@ -133,7 +134,7 @@ def _campaign_to_write(caller: Caller, entry: LoreIn) -> str | None:
 
 
 def _write_lore(
-    caller: Caller, entry: LoreWrite, expected_version: int | None = None
+    caller: Caller, entry: LoreWrite, expected_version: int | None = None, *, warn: bool = False
 ) -> EntryWritten:
     require_sound_markup(caller.world, entry.body)
     entry = entry.model_copy(update={"campaign": _campaign_to_write(caller, entry)})
@@ -146,7 +147,8 @@ def _write_lore(
         )
         if outcome != "unchanged":
             embed_soon("lore")
-    return EntryWritten(id=row.slug, outcome=outcome, version=row.version)
+    warnings = [str(claim) for claim in claims_of_entry(row)] if warn else []
+    return EntryWritten(id=row.slug, outcome=outcome, version=row.version, warnings=warnings)
 
 
 def _write_rule(

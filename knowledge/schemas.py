@@ -248,6 +248,7 @@ class EntryWritten(BaseModel):
     id: str
     outcome: Literal["created", "changed", "unchanged"]
     version: int
+    warnings: list[str] = Field([], description="Names that other things have as well.")
 
 
 class EntryBatch(StrictModel):

@@ -17,6 +17,7 @@ from episodes.admin import ReadOnlyAdmin
 from knowledge.graph.upsert import lock_graph
 from npcs import dispositions
 from npcs.dispositions import day_reached
+from npcs.links import claims_of_npc
 from npcs.models import NPC, Disposition, DispositionChange, Secret
 from npcs.profiles import present_disposition
 from npcs.trash import trash_npcs
@@ -65,6 +66,9 @@ class NPCAdmin(EditorTexts, WorldScoped, VersionHistory, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: NPC, form: Any, change: bool) -> None:
         store_npc(obj)
+        if not change or {"name", "aliases"} & set(form.changed_data):
+            for claim in claims_of_npc(obj):
+                messages.warning(request, claim.html)
         if change and SCORE_FIELDS & set(form.changed_data):
             dispositions.recompute_all_parties(obj)
 

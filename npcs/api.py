@@ -9,6 +9,7 @@ from ninja import Body, Path, Query, Router
 from episodes.api import name_of
 from npcs import dispositions
 from npcs.gm_profile import read_gm_profile
+from npcs.links import claims_of_npc
 from npcs.lookup import find_npc
 from npcs.models import NPC, DispositionChange
 from npcs.profiles import influences_on, present_influence
@@ -46,7 +47,7 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCWrite]) 
     rows = NPC.objects.filter(world=caller.world, slug=entry.npc_id)
     stored = rows.values_list("version", flat=True).first()
     with expecting(request, stored, in_body=entry.version) as version:
-        report = write_npc(caller.world, entry, version)
+        report = write_npc(caller.world, entry, version, warn=True)
     tag(response, report.version)
     return report
 
@@ -63,9 +64,17 @@ def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
     return write_all(batch.npcs, NPCWrite, write, atomic=batch.atomic, id_field="npc_id")
 
 
-def write_npc(world: World, entry: NPCWrite, expected_version: int | None = None) -> NPCUpsertOut:
+def write_npc(
+    world: World, entry: NPCWrite, expected_version: int | None = None, *, warn: bool = False
+) -> NPCUpsertOut:
     npc, outcome = upsert_npc(world, entry, expected_version=expected_version or entry.version)
-    return NPCUpsertOut(id=str(npc.pk), npc_id=npc.slug, outcome=outcome, version=npc.version)
+    return NPCUpsertOut(
+        id=str(npc.pk),
+        npc_id=npc.slug,
+        outcome=outcome,
+        version=npc.version,
+        warnings=[str(claim) for claim in claims_of_npc(npc)] if warn else [],
+    )
 
 
 @router.get("/npcs/{ref}", operation_id="npc_get", summary="Get an NPC", response=NPCProfile)

@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from simple_history.utils import update_change_reason
 
 from knowledge.link_models import Link
+from knowledge.links import Claim, other_claims
 from knowledge.links.excerpts import excerpt, first_sentence
 from knowledge.links.sources import change_strings, with_alias
 from knowledge.mentions.kinds import LinkedThing, NamedThing, SourceText, TextPart
@@ -118,6 +119,12 @@ class NPCLinks:
             if folded(npc.name) == folded(old):
                 aliases = with_alias(npc.aliases, npc.name, new)
                 save_version(npc, {"name": new, "aliases": aliases}, f"{old} → {new}")
+
+
+def claims_of_npc(npc: NPC) -> list[Claim]:
+    """Return what else has a name of the NPC."""
+    own = {npc.pk, *({npc.biography_id} if npc.biography_id else ())}
+    return other_claims(npc.world, [npc.name, *npc.aliases], own=own, slug=npc.slug)
 
 
 def follow_npcs(npcs: Sequence[NPC]) -> None:

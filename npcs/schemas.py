@@ -150,6 +150,7 @@ class NPCUpsertOut(BaseModel):
     npc_id: str
     outcome: str
     version: int
+    warnings: list[str] = Field(default=[], description="Names that other things have as well.")
 
 
 class DispositionOut(BaseModel):

@@ -82,3 +82,7 @@ class LoreDraft:
     person: PersonDraft | None = None
     relations: tuple[RelationDraft, ...] = ()
     pictures: tuple[PictureDraft, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.entry.title, *self.entry.aliases)

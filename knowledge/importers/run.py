@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from knowledge.importers.drafts import ImportProblem, LoreDraft
 from knowledge.importers.entry_fields import with_unique_slugs, with_unique_sources
@@ -12,10 +13,15 @@ from knowledge.importers.field_map import ImportMapping
 from knowledge.importers.files import Bundle, open_bundle
 from knowledge.importers.formats import Recognition, read_files, recognise_files
 from knowledge.markup_check import check_structure
+from knowledge.mentions.names import read_names
 from knowledge.models import Lore
 from retrieval.errors import Invalid
 from retrieval.text import find_links, fold_name
 from worlds.models import World
+
+SHARED = gettext_lazy(
+    "The name %(name)s is also that of %(others)s: a link by this name is ambiguous."
+)
 
 MOST_ENTRIES = 20_000
 
@@ -93,6 +99,26 @@ def names_of(draft: LoreDraft) -> tuple[str, ...]:
     return (draft.entry.slug or "", draft.entry.title, *draft.entry.aliases)
 
 
+def claimed_names(world: World, drafts: Sequence[LoreDraft]) -> list[ImportProblem]:
+    """A note for each draft with a name that another thing of the world has already. Call before
+    the drafts are written."""
+    canon = [draft for draft in drafts if not draft.entry.campaign]
+    table = read_names(world, {name for draft in canon for name in draft.names})
+    slugs = {draft.entry.slug for draft in canon}
+    notes = []
+    for draft in canon:
+        for name in draft.names:
+            others = {
+                group[0].name
+                for group in table.things_named(name)
+                # What an import writes again is no other thing; two drafts are `shared_names`.
+                if not any(row.slug in slugs or row.campaign for row in group)
+            }
+            if others:
+                notes.append(note_of_shared_name(draft, name, sorted(others)))
+    return notes
+
+
 def shared_names(drafts: Iterable[LoreDraft]) -> list[ImportProblem]:
     """A note for each name that several entries of the import claim: a link by it is ambiguous."""
     owners: dict[str, dict[str, LoreDraft]] = {}
@@ -100,16 +126,16 @@ def shared_names(drafts: Iterable[LoreDraft]) -> list[ImportProblem]:
     for draft in drafts:
         if draft.entry.campaign:
             continue  # an overlay has the names of the entry that it overrides
-        for name in (draft.entry.title, *draft.entry.aliases):
+        for name in draft.names:
             owners.setdefault(fold_name(name), {})[draft.where] = draft
             names.setdefault(fold_name(name), name)
-    message = _("The name %(name)s is also that of %(others)s: a link by this name is ambiguous.")
     return [
-        ImportProblem(
-            claims[0].file,
-            message % {"name": names[key], "others": ", ".join(each.where for each in claims[1:4])},
-            is_error=False,
-        )
+        note_of_shared_name(claims[0], names[key], [each.where for each in claims[1:]])
         for key, by_source in owners.items()
         if len(claims := list(by_source.values())) > 1
     ]
+
+
+def note_of_shared_name(draft: LoreDraft, name: str, others: Sequence[str]) -> ImportProblem:
+    values = {"name": name, "others": ", ".join(others[:3])}
+    return ImportProblem(draft.file, str(SHARED) % values, is_error=False)

@@ -1,5 +1,6 @@
 """Links as data: who links to what, what is broken, what nobody links to, and how to mend it."""
 
+from knowledge.links.claims import Claim, claims_of_entry, other_claims
 from knowledge.links.orphans import orphans
 from knowledge.links.queries import (
     Backlink,
@@ -16,14 +17,17 @@ from knowledge.links.unlinked import UnlinkedMention, link_mentions, unlinked_me
 __all__ = [
     "Backlink",
     "BrokenName",
+    "Claim",
     "UnlinkedMention",
     "backlinks",
     "broken_links",
+    "claims_of_entry",
     "link_mentions",
     "link_resolver",
     "link_to",
     "links_of",
     "orphans",
+    "other_claims",
     "rename_everywhere",
     "rows_of_thing",
     "unlinked_mentions",

@@ -70,6 +70,12 @@ class NameTable:
             self._parts = NameIndex(KnownName(x.id, x.name, x.aliases) for x in self.things)
         return [m.key for m in self._parts.find(name, limit=limit) if isinstance(m.key, UUID)]
 
+    def things_named(self, name: str) -> list[list[NamedThing]]:
+        """Return the rows of each thing that has exactly this name, as its own or as an alias."""
+        key = folded(name)
+        rows = [*self._by_name.get(key, ()), *self._by_alias.get(key, ())] if key else []
+        return rows_by_thing({row.id: row for row in rows}.values())
+
     def meaning(self, name: Name, *, campaign: UUID | None = None) -> Meaning:
         """Return what `name` means in a text of `campaign`, or in one of canon."""
         folder, text = name
@@ -108,6 +114,23 @@ def group_rows(
     before what other campaigns add, a thing with a text before a bare entity of the graph, and a
     named folder decides between equal names."""
 
+    groups = rows_by_thing(rows, campaign=campaign)
+    preferences: tuple[Callable[[list[NamedThing]], bool], ...] = (
+        lambda group: any(campaign and row.campaign == campaign for row in group),
+        lambda group: not all(row.campaign for row in group),
+        lambda group: any(row.kind != "entity" for row in group),
+        lambda group: any(is_in_folder(row, folder) for row in group),
+    )
+    for is_better in preferences:
+        groups = [group for group in groups if is_better(group)] or groups
+    return groups
+
+
+def rows_by_thing(
+    rows: Iterable[NamedThing], *, campaign: UUID | None = None
+) -> list[list[NamedThing]]:
+    """Group the rows that are one thing; of its entries that of `campaign` comes first."""
+
     def order(row: NamedThing) -> tuple[bool, bool, bool]:
         is_own = campaign is not None and row.campaign == campaign
         return row.kind != "lore", not is_own, row.campaign is not None
@@ -122,16 +145,7 @@ def group_rows(
         elif root == row.id:
             root = roots_by_slug.setdefault(row.slug, root)
         by_root[root].append(row)
-    groups = list(by_root.values())
-    preferences: tuple[Callable[[list[NamedThing]], bool], ...] = (
-        lambda group: any(campaign and row.campaign == campaign for row in group),
-        lambda group: not all(row.campaign for row in group),
-        lambda group: any(row.kind != "entity" for row in group),
-        lambda group: any(is_in_folder(row, folder) for row in group),
-    )
-    for is_better in preferences:
-        groups = [group for group in groups if is_better(group)] or groups
-    return groups
+    return list(by_root.values())
 
 
 def is_in_folder(row: NamedThing, folder: str) -> bool:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from knowledge.entry_drafts import EntryDraft
 from knowledge.kind_templates import starting_text
+from knowledge.links import Claim, claims_of_entry
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
 from knowledge.trash import trash_lore
@@ -17,6 +18,7 @@ from memory_site.editor.entry_writer import SecretText, save_thing
 from memory_site.editor.forms import OWN_KIND, ThingForm, initial_of, kind_choices, secret_forms
 from memory_site.editor.thing_pages import entry_of_request, find_npc
 from memory_site.editor.things import Thing, thing_of_entry, thing_of_npc
+from npcs.links import claims_of_npc
 from npcs.models import NPC
 from npcs.trash import trash_npcs
 from retrieval.errors import Problem, StaleVersion
@@ -107,10 +109,21 @@ def save(request: HttpRequest, viewer: Viewer, thing: Thing, form: ThingForm, se
     if save_thing(thing, form, by=viewer.name, secrets=texts):
         embed_soon("lore")
         messages.success(request, _("Saved."), extra_tags="good")
+        if form.changed_content & {"title", "aliases"}:
+            for claim in claims_of_thing(thing):
+                messages.warning(request, claim.html)
     else:
         messages.info(request, _("Nothing was changed."))
     if draft := as_uuid(request.POST.get("draft", "")):
         EntryDraft.objects.filter(pk=draft, world=viewer.world, user=request.user.pk).delete()
+
+
+def claims_of_thing(thing: Thing) -> list[Claim]:
+    """Return what else has a name of the thing."""
+    if thing.entry:
+        return claims_of_entry(thing.entry, also=[thing.npc.pk] if thing.npc else [])
+    assert thing.npc
+    return claims_of_npc(thing.npc)
 
 
 def secret_texts(secrets: Any) -> list[SecretText]:

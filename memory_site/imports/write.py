@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from knowledge.importers.drafts import ImportProblem, LoreDraft
-from knowledge.importers.run import ImportReading, shared_names, unknown_links
+from knowledge.importers.run import ImportReading, claimed_names, shared_names, unknown_links
 from knowledge.markup_check import check_audiences
 from knowledge.mentions.store import links_at_once
 from knowledge.models import Lore
@@ -53,7 +53,7 @@ def _write(
 ) -> None:
     drafts = _prepare(world, reading, options)
     report.unknown_links = unknown_links(world, drafts)
-    report.problems += shared_names(drafts)
+    report.problems += [*shared_names(drafts), *claimed_names(world, drafts)]
     for draft in drafts:
         if ":::" in draft.entry.body:
             for problem in check_audiences(world, draft.entry.body):
