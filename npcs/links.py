@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from simple_history.utils import update_change_reason
 
 from knowledge.link_models import Link
-from knowledge.links import Claim, other_claims
+from knowledge.links import NameClash, other_claims
 from knowledge.links.excerpts import excerpt, first_sentence
 from knowledge.links.sources import change_strings, with_alias
 from knowledge.mentions.kinds import LinkedThing, NamedThing, SourceText, TextPart
@@ -121,7 +121,7 @@ class NPCLinks:
                 save_version(npc, {"name": new, "aliases": aliases}, f"{old} → {new}")
 
 
-def claims_of_npc(npc: NPC) -> list[Claim]:
+def claims_of_npc(npc: NPC) -> list[NameClash]:
     """Return what else has a name of the NPC."""
     own = {npc.pk, *({npc.biography_id} if npc.biography_id else ())}
     return other_claims(npc.world, [npc.name, *npc.aliases], own=own, slug=npc.slug)

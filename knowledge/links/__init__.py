@@ -1,6 +1,6 @@
 """Links as data: who links to what, what is broken, what nobody links to, and how to mend it."""
 
-from knowledge.links.claims import Claim, claims_of_entry, other_claims
+from knowledge.links.name_clashes import NameClash, claims_of_entry, other_claims
 from knowledge.links.orphans import orphans
 from knowledge.links.queries import (
     Backlink,
@@ -17,7 +17,7 @@ from knowledge.links.unlinked import UnlinkedMention, link_mentions, unlinked_me
 __all__ = [
     "Backlink",
     "BrokenName",
-    "Claim",
+    "NameClash",
     "UnlinkedMention",
     "backlinks",
     "broken_links",

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from knowledge.entry_drafts import EntryDraft
 from knowledge.kind_templates import starting_text
-from knowledge.links import Claim, claims_of_entry
+from knowledge.links import NameClash, claims_of_entry
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
 from knowledge.trash import trash_lore
@@ -118,7 +118,7 @@ def save(request: HttpRequest, viewer: Viewer, thing: Thing, form: ThingForm, se
         EntryDraft.objects.filter(pk=draft, world=viewer.world, user=request.user.pk).delete()
 
 
-def claims_of_thing(thing: Thing) -> list[Claim]:
+def claims_of_thing(thing: Thing) -> list[NameClash]:
     """Return what else has a name of the thing."""
     if thing.entry:
         return claims_of_entry(thing.entry, also=[thing.npc.pk] if thing.npc else [])

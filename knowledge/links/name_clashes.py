@@ -20,7 +20,7 @@ MOST_CLAIMS = 10
 
 
 @dataclass(frozen=True)
-class Claim:
+class NameClash:
     """Another thing that has the name `name`."""
 
     name: str
@@ -44,7 +44,7 @@ class Claim:
         )
 
 
-def claims_of_entry(entry: Lore, *, also: Collection[UUID] = ()) -> list[Claim]:
+def claims_of_entry(entry: Lore, *, also: Collection[UUID] = ()) -> list[NameClash]:
     """Return what else has a name of the entry; `also` are further rows that are one thing with
     it, such as the NPC whose biography it is."""
     own = {entry.pk, *also, *GraphNode.objects.filter(lore=entry).values_list("pk", flat=True)}
@@ -60,7 +60,7 @@ def other_claims(
     own: Collection[UUID],
     slug: str,
     campaign: UUID | None = None,
-) -> list[Claim]:
+) -> list[NameClash]:
     """Return the things that have one of `names` as well, at most ten: of canon, and of `campaign`.
     `own` are the rows of the thing itself; one with its `slug` is the same thing."""
     names = list(dict.fromkeys(filter(None, names)))
@@ -69,7 +69,7 @@ def other_claims(
     def is_own(group: Collection[NamedThing]) -> bool:
         return any({row.id, row.root} & set(own) or row.slug == slug for row in group)
 
-    claims: dict[tuple[UUID, str], Claim] = {}
+    claims: dict[tuple[UUID, str], NameClash] = {}
     for name in names:
         for group in table.things_named(name):
             near = [row for row in group if row.campaign in (None, campaign)]
@@ -77,5 +77,5 @@ def other_claims(
                 continue
             row = leading_row(near)
             thing = LinkedThing(row.id, row.kind, row.slug, row.name, "")
-            claims.setdefault((row.root, name), Claim(name, thing, thing.url(world)))
+            claims.setdefault((row.root, name), NameClash(name, thing, thing.url(world)))
     return list(claims.values())[:MOST_CLAIMS]
