@@ -15,6 +15,7 @@ from knowledge.importers import (
     fivetools,
     foundry,
     kanka,
+    legendkeeper,
     lorebooks,
     markdown,
     notion,
@@ -75,6 +76,12 @@ FORMATS: dict[str, Format] = {
     "datasworn": Format(_("Datasworn"), JSON, datasworn.is_datasworn, datasworn.read_datasworn),
     "worldanvil": Format(
         _("World Anvil"), JSON, world_anvil.is_world_anvil, world_anvil.read_world_anvil
+    ),
+    "legendkeeper": Format(
+        _("LegendKeeper"),
+        (".lk", ".json"),
+        legendkeeper.is_legendkeeper,
+        legendkeeper.read_legendkeeper,
     ),
     "notion": Format(_("Notion"), (".md", ".csv"), notion.is_notion, notion.read_notion),
     "csv": Format(_("Table (CSV)"), (".csv", ".tsv"), tables.is_table, tables.read_csv),
