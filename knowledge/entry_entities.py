@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from knowledge.graph.fact_store import keep_revelations
 from knowledge.graph.models import GraphNode, NodeKind, SourceKind
 from knowledge.graph.upsert import free_slug, lock_graph
+from knowledge.mentions.store import resolve_again
 from knowledge.models import Lore
 from retrieval.errors import Conflict
 from retrieval.text import fold_name, name_keys
@@ -30,6 +31,7 @@ NODE_KINDS: dict[str, NodeKind] = {
 }
 """The kind of entity of each kind of entry; entries of other kinds take no part in relations."""
 
+BATCH = 500
 AUDIENCE = ("visibility", "known_to")
 
 Outcome = Literal["created", "changed", "unchanged"]
@@ -141,14 +143,11 @@ def write_entity(
 ) -> tuple[GraphNode | None, Outcome]:
     """Make the entity of a page, or change `node` into it. What the reveal log has opened stays
     open. Raises `Conflict` when the relations of `node` do not fit the new kind."""
-    values = page.values()
     if node is None:
         if page.kind is None:
             return None, "unchanged"
-        slug = free_slug(page.world, page.slug)
-        origin = {"source_kind": source, "source_ref": f"lore:{page.slug}"[:200]}
-        return GraphNode.objects.create(world=page.world, slug=slug, **origin, **values), "created"
-    changed = set_values(node, values)
+        return make_entities(page.world, [page], source=source)[0], "created"
+    changed = set_values(node, page.values())
     if not changed:
         return node, "unchanged"
     try:
@@ -158,6 +157,26 @@ def write_entity(
         text = _("It has relations that do not fit the new kind: end or retract them first.")
         raise Conflict(text) from problem
     return node, "changed"
+
+
+def make_entities(
+    world: World, pages: Sequence[EntityPage], *, source: SourceKind = SourceKind.LORE
+) -> list[GraphNode]:
+    """Make the entities of pages that have none and that have a kind, in a few statements."""
+    wanted = [page.slug for page in pages]
+    nodes = GraphNode.objects.filter(world=world, slug__in=wanted)
+    taken = set(nodes.values_list("slug", flat=True))
+    new = []
+    for page in pages:
+        slug = page.slug if page.slug not in taken else free_slug(world, page.slug, also=taken)
+        taken.add(slug)
+        origin = {"source_kind": source, "source_ref": f"lore:{page.slug}"[:200]}
+        new.append(GraphNode(world=world, slug=slug, **origin, **page.values()))
+    GraphNode.objects.bulk_create(new, batch_size=BATCH)
+    # No signal tells it of rows that are made at once.
+    names = [name for node in new for name in (node.name, node.slug, *node.aliases)]
+    resolve_again(world, [node.pk for node in new], names)
+    return new
 
 
 def set_values(node: GraphNode, values: dict[str, Any]) -> set[str]:

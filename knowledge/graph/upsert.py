@@ -1,6 +1,6 @@
 """Write batches of facts: idempotent, validated, never overwriting an edge."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from django.db import IntegrityError, connection, transaction
@@ -154,11 +154,12 @@ def stored_form(
     return relation, src, dst
 
 
-def free_slug(world: World, name: str) -> str:
-    """A slug made from the name that no other entity of the world has."""
+def free_slug(world: World, name: str, *, also: Collection[str] = ()) -> str:
+    """A slug made from the name that no other entity of the world has, and that is not in
+    `also`."""
     slug = slugify(name, allow_unicode=True)[:110] or "entity"
     same_start = GraphNode.objects.filter(world=world, slug__startswith=slug)
-    slugs = set(same_start.values_list("slug", flat=True))
+    slugs = {*same_start.values_list("slug", flat=True), *also}
     candidates = (f"{slug}-{n}" for n in range(2, len(slugs) + 3))
     return next(each for each in (slug, *candidates) if each not in slugs)
 

@@ -8,6 +8,7 @@ from knowledge.entry_entities import (
     EntityFinder,
     EntityPage,
     is_of_npc,
+    make_entities,
     page_of_entry,
     write_entity,
 )
@@ -15,7 +16,7 @@ from knowledge.graph.models import GraphNode, SourceKind
 from knowledge.graph.upsert import lock_graph
 from knowledge.models import Lore
 from memory_site.imports.report import WriteReport
-from memory_site.imports.snapshots import values_of
+from memory_site.imports.snapshots import Values, values_of
 from retrieval.errors import Conflict
 from worlds.models import World
 
@@ -40,29 +41,43 @@ class EntityWriter:
             return
         lock_graph(self.world)
         finder = EntityFinder.for_pages(self.world, [page for _where, page in pages.values()])
+        missing = {}
         for entry_id, (where, page) in pages.items():
             node = finder.find(page)
-            # An NPC writes its own entity, with more names than its biography has.
-            if node is None or not is_of_npc(node):
-                node = self._write(where, page, node)
-            if node:
-                self.nodes[entry_id] = node
+            if node is None:
+                missing[entry_id] = (where, page)
+            else:
+                # An NPC writes its own entity, with more names than its biography has.
+                self.nodes[entry_id] = node if is_of_npc(node) else self._update(where, page, node)
+        made = make_entities(
+            self.world, [page for _where, page in missing.values()], source=SourceKind.IMPORT
+        )
+        for (entry_id, (where, page)), node in zip(missing.items(), made, strict=True):
+            self.nodes[entry_id] = node
+            self._report(where, page, node, "created")
 
-    def _write(self, where: str, page: EntityPage, old: GraphNode | None) -> GraphNode | None:
-        before = values_of("entity", old) if old else None
+    def _update(self, where: str, page: EntityPage, old: GraphNode) -> GraphNode:
+        before = values_of("entity", old)
         try:
-            node, outcome = write_entity(page, old, source=SourceKind.IMPORT)
+            _node, outcome = write_entity(page, old)
         except Conflict as problem:
             self.report.note(where, problem.detail)
-            # Unsaved values must not look like stored ones.
-            return GraphNode.objects.get(pk=old.pk) if old else None
+            # Values that were not saved must not look like stored ones.
+            return GraphNode.objects.get(pk=old.pk)
+        self._report(where, page, old, outcome, before=before if outcome == "changed" else None)
+        return old
+
+    def _report(
+        self,
+        where: str,
+        page: EntityPage,
+        node: GraphNode,
+        outcome: str,
+        *,
+        before: Values | None = None,
+    ) -> None:
+        after = values_of("entity", node) if outcome != "unchanged" else None
+        name = page.names[0]
         self.report.add(
-            "entity",
-            node,
-            outcome,
-            name=page.names[0],
-            source=where,
-            before=before if outcome == "changed" else None,
-            after=values_of("entity", node) if outcome != "unchanged" else None,
+            "entity", node, outcome, name=name, source=where, before=before, after=after
         )
-        return node
