@@ -4,6 +4,8 @@ Overrides form a chain: shared rule ← rule of the world ← rule of the campai
 replaces the world's house rule where there is one, and the last rule of the chain answers.
 """
 
+from uuid import UUID
+
 from django.db.models import F
 
 from knowledge.models import Rule
@@ -26,6 +28,20 @@ def rule_in_force(
             break
         rule = override
     return rule
+
+
+def rules_in_force(
+    world: World, *, campaign: Campaign | None, audience: Audience
+) -> dict[UUID, UUID]:
+    """Return, for each rule that a house rule replaces in the campaign, the rule that answers, as
+    far as the audience may know: one query."""
+    house_rules = Rule.objects.filter(world=world).in_campaign(campaign).visible_to(audience)
+    overrides = house_rules.exclude(overrides=None).order_by(F("campaign").asc(nulls_first=True))
+    # A rule of the campaign comes last and wins over one of the world.
+    answers = dict(overrides.values_list("overrides", "pk"))
+    for _step in range(LONGEST_CHAIN - 1):
+        answers = {rule: answers.get(answer, answer) for rule, answer in answers.items()}
+    return answers
 
 
 def find_rule_to_override(world: World, key: str, *, campaign: Campaign | None) -> Rule:

@@ -1,6 +1,6 @@
 """Which rules and lore entries a question names: exactly, by an alias, inflected, or misspelled."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -53,13 +53,20 @@ _shared: dict[UUID, SharedNames] = {}
 
 
 def match_rules(
-    rules: CompiledRows, own: CompiledRows, world: World, question: str, *, weight: float
+    rules: CompiledRows,
+    own: CompiledRows,
+    world: World,
+    question: str,
+    *,
+    weight: float,
+    answers: Callable[[], Mapping[UUID, UUID]],
 ) -> list[NamedRow]:
     """Return the rules of `rules` that `question` is the name of, else those that it mentions
-    (scored `weight`). `own` are those of `rules` that are not shared by all worlds."""
+    (scored `weight`). `own` are those of `rules` that are not shared by all worlds. The name of a
+    rule that was replaced means the one that answers for it (`answers`)."""
     indexes = [_shared_index(world.system_id)] if world.system_id else []
     indexes.append(name_index(own, question))
-    return _match(indexes, lambda: name_index(rules, question), question, weight)
+    return _match(indexes, lambda: name_index(rules, question), question, weight, answers)
 
 
 def match_rows(rows: CompiledRows, question: str, *, weight: float) -> list[NamedRow]:
@@ -99,10 +106,19 @@ def clear_shared_names() -> None:
 
 
 def _match(
-    indexes: Sequence[NameIndex], all_names: Callable[[], NameIndex], question: str, weight: float
+    indexes: Sequence[NameIndex],
+    all_names: Callable[[], NameIndex],
+    question: str,
+    weight: float,
+    answers: Callable[[], Mapping[UUID, UUID]] = dict,
 ) -> list[NamedRow]:
     text = question[:LONGEST_QUESTION]
     mentions = [mention for index in indexes for mention in index.mentions(text)]
+    if mentions and (replaced := answers()):
+        mentions = [
+            replace(mention, matches=tuple(_with_answers(mention.matches, replaced)))
+            for mention in mentions
+        ]
     # A question that is nothing but a name, apart from punctuation, gets the rows of that name.
     length = len(question.strip(" .?!\"'«»"))
     whole = [
@@ -111,15 +127,35 @@ def _match(
         if len(each.text) >= length and all(map(_is_certain, each.matches))
     ]
     if whole:
-        return list(_rows(match for mention in whole for match in mention.matches))
+        return _once(_rows(match for mention in whole for match in mention.matches))
     if not mentions and len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS:
-        return list(_rows(all_names().find(question)))
+        found = all_names().find(question)
+        return _once(_rows(_with_answers(found, answers() if found else {})))
     # A name that several rows have counts less for each of them.
-    return [
+    return _once(
         replace(row, score=row.score * weight / len(mention.matches), kind="alias")
         for mention in mentions
         for row in _rows(filter(_is_certain, mention.matches))
-    ]
+    )
+
+
+def _with_answers(matches: Iterable[NameMatch], replaced: Mapping[UUID, UUID]) -> list[NameMatch]:
+    """Return the matches with the rules that answer, each of them once."""
+    best: dict[Any, NameMatch] = {}
+    for match in matches:
+        key = replaced.get(match.key, match.key)  # type: ignore[call-overload]  # hashable
+        if key not in best or match.score > best[key].score:
+            best[key] = replace(match, key=key)
+    return list(best.values())
+
+
+def _once(rows: Iterable[NamedRow]) -> list[NamedRow]:
+    """Return each row with its highest score."""
+    best: dict[UUID, NamedRow] = {}
+    for row in rows:
+        if row.id not in best or row.score > best[row.id].score:
+            best[row.id] = row
+    return list(best.values())
 
 
 def _is_certain(match: NameMatch) -> bool:

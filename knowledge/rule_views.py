@@ -110,7 +110,6 @@ def save_house_rule(
         title=title,
         body=body,
         kind=original.kind if original else "custom",
-        aliases=original.aliases if original else [],
         campaign=campaign.slug if campaign else None,
         overrides=original.key if original else None,
         # The text begins as a copy: a rule that players may not know stays hidden from them.

@@ -1,8 +1,10 @@
 """Search rules and lore. The audience is part of every query."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from rapidfuzz import fuzz, process
@@ -10,7 +12,7 @@ from rapidfuzz import fuzz, process
 from knowledge.glossary.expansion import TermMatch, get_glossary
 from knowledge.graph.protocol import View
 from knowledge.graph_leg import add_graph_leg
-from knowledge.house_rules import rule_in_force
+from knowledge.house_rules import rule_in_force, rules_in_force
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
 from knowledge.name_matching import CERTAIN, NamedRow, match_rows, match_rules, name_index
 from knowledge.presenters import (
@@ -73,10 +75,12 @@ def find_rules(
     terms = glossary_terms(term, caller)
     rows = _row_cache(caller, question.kind)
     passages = rows("rule passages", lambda: visible_rules(RulePassage, question, caller))
-    rules = rows("rules", lambda: visible_rules(Rule, question, caller))
+    rules = rows("rules", lambda: known_rules(Rule, question, caller))
     # An index shared by all worlds has the names of shared rules, so only the others are read.
-    own = rows("own rules", lambda: visible_rules(Rule, question, caller).not_shared())
-    names = match_rules(rules, own, caller.world, term, weight=MENTIONED_RULE)
+    own = rows("own rules", lambda: known_rules(Rule, question, caller).not_shared())
+    names = match_rules(
+        rules, own, caller.world, term, weight=MENTIONED_RULE, answers=partial(answers_of, caller)
+    )
     request = SearchRequest(
         query=term,
         scopes=[scope for scope in (caller.world.system_id, caller.world.pk) if scope],
@@ -99,12 +103,25 @@ def find_rules(
 def visible_rules(model: Any, question: RulesQuestion, caller: Caller) -> Any:
     """The rows of `model` (rules or passages) of the asked kind that the caller may know."""
     rows = model.objects.in_force(caller.world, caller.campaign, caller.audience)
-    rows = rows.visible_to(caller.audience)
+    return of_kind(rows.visible_to(caller.audience), question)
+
+
+def known_rules(model: Any, question: RulesQuestion, caller: Caller) -> Any:
+    """The same with those that a house rule replaces: their names mean the house rule."""
+    rows = model.objects.in_world(caller.world).in_campaign(caller.campaign)
+    return of_kind(rows.visible_to(caller.audience), question)
+
+
+def answers_of(caller: Caller) -> dict[UUID, UUID]:
+    return rules_in_force(caller.world, campaign=caller.campaign, audience=caller.audience)
+
+
+def of_kind(rows: Any, question: RulesQuestion) -> Any:
     if not question.kind:
         return rows
     # A passage has the kind in its metadata, so that the search needs no join.
     kind: dict[str, Any] = {"kind": question.kind}
-    return rows.filter(**kind) if model is Rule else rows.filter(metadata__contains=kind)
+    return rows.filter(**kind) if rows.model is Rule else rows.filter(metadata__contains=kind)
 
 
 def _find_rule_and_override(question: RulesQuestion, caller: Caller, reference: str) -> list[Rule]:
@@ -112,7 +129,7 @@ def _find_rule_and_override(question: RulesQuestion, caller: Caller, reference: 
     is the id of that one."""
     known = Rule.objects.in_world(caller.world).in_campaign(caller.campaign)
     known = known.visible_to(caller.audience).select_related("document", "overrides")
-    rule = _find_rule(known, visible_rules(Rule, question, caller), reference)
+    rule = _find_rule(known, known_rules(Rule, question, caller), answers_of(caller), reference)
     answer = rule_in_force(caller.world, rule, campaign=caller.campaign, audience=caller.audience)
     return [rule] if answer == rule else [answer, rule]
 
@@ -122,9 +139,11 @@ def _texts_of(rule: Rule, caller: Caller) -> list[RulePassage]:
     return list(visible.order_by("position").only("text", "updated_at"))
 
 
-def _find_rule(known: "QuerySet[Rule]", rules: "QuerySet[Rule]", reference: str) -> Rule:
+def _find_rule(
+    known: "QuerySet[Rule]", rules: "QuerySet[Rule]", answers: Mapping[UUID, UUID], reference: str
+) -> Rule:
     """Return the rule of `known` with this id, with or without its document, else the one of
-    `rules`, those in force, with this name."""
+    `rules` with this name; the name of a replaced rule means the one that answers."""
     rules = rules.select_related("document", "overrides")
     with_id = Q(key__iexact=reference) | Q(key__iendswith=f"/{reference}")
     rows = list(known.filter(with_id)[: CANDIDATES + 1])
@@ -136,9 +155,9 @@ def _find_rule(known: "QuerySet[Rule]", rules: "QuerySet[Rule]", reference: str)
         message = f"{reference!r} fits several rules: name one of them in full."
         raise Ambiguous(message, candidates=[rule.key for rule in rows[:CANDIDATES]])
     matches = name_index(rules, reference).find(reference)
-    certain = [match for match in matches if match.how in CERTAIN]
+    certain = {answers.get(match.key, match.key) for match in matches if match.how in CERTAIN}  # type: ignore[call-overload]
     if len(certain) == 1:
-        return rules.get(pk=str(certain[0].key))
+        return known.get(pk=certain.pop())
     tail = reference.rsplit("/", 1)[-1]
     tails = {key: key.rsplit("/", 1)[-1] for key in rules.values_list("key", flat=True)}
     similar = process.extract(tail, tails, scorer=fuzz.ratio, limit=CANDIDATES, score_cutoff=60)

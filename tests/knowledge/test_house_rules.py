@@ -62,6 +62,29 @@ def test_another_world_of_the_system_keeps_the_shared_rule(world: World) -> None
     assert "house/grappled" not in ids(ask(other, term="grappled"))
 
 
+@pytest.mark.parametrize("name", ["схваченный", "붙잡힌 상태", "Grappled", "What is схваченный?"])
+def test_every_name_of_the_replaced_rule_means_the_house_rule(
+    world: World, campaign: Campaign, name: str
+) -> None:
+    original = ids(ask(world, term=name))
+    assert original[0] == GRAPPLED
+    write_rule(world, title="Grappled", aliases=[])
+    assert ids(ask(world, term=name))[0] == "house/grappled"
+    write_rule(world, "house/low-water/held", title="Held", campaign=campaign.slug)
+    assert ids(ask(world, campaign, term=name))[0] == "house/low-water/held"
+    assert ids(ask(world, term=name))[0] == "house/grappled"
+    other = cast.create_world(slug="elsewhere", name="Elsewhere")
+    assert ids(ask(other, term=name))[0] == GRAPPLED
+
+
+def test_the_name_of_a_replaced_rule_finds_the_house_rule_like_its_id(world: World) -> None:
+    write_rule(world, title="Held", aliases=[])
+    assert ids(ask(world, rule_id="схваченный")) == ["house/grappled"]
+    write_rule(world, title="Held", visibility="gm", aliases=[])
+    assert ids(ask(world, audience=PUBLIC, rule_id="схваченный")) == [GRAPPLED]
+    assert ids(ask(world, audience=PUBLIC, term="схваченный"))[0] == GRAPPLED
+
+
 def test_a_campaign_replaces_the_house_rule_of_its_world(world: World, campaign: Campaign) -> None:
     write_rule(world)
     rule = write_rule(
@@ -129,7 +152,8 @@ class TestPages:
         page = answer.content.decode()
         assert "They may bite." in page
         assert "Show the original rule" in page
-        assert Rule.objects.get(world=world).campaign == campaign
+        rule = Rule.objects.get(world=world)
+        assert (rule.campaign, rule.aliases) == (campaign, [])
         assert "They may bite." in gm.get(f"/w/{world.slug}/rules/{GRAPPLED}/").content.decode()
         assert "Grappled" in gm.get(f"/w/{world.slug}/rules/").content.decode()
 

@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from memories.buckets.events import MemoryEvent
@@ -20,6 +21,7 @@ from memories.buckets.write_pipeline import OpenGate, WritePipeline
 from memories.curation import lifecycle
 from memories.erasure import deletion
 from memories.ingest.add import Models
+from memories.ledger.commit import change_state
 from memories.models import Insight, MemoryItem, Namespace, Reflection, Trigger
 from memories.reflection import (
     EpisodeClusterer,
@@ -241,6 +243,38 @@ def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> 
     assert insight.memory.state == State.PENDING
     assert insight.flag == "Source episodes that are no longer valid: 1 of 3"
     assert flag_retracted() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_rejected_while_it_is_flagged_stays_rejected(mira: Namespace) -> None:
+    write_episodes(mira, *BELLS)
+    (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
+    lifecycle.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
+    counts = []
+
+    def flag() -> None:
+        counts.append(flag_retracted())
+        connection.close()
+
+    worker = threading.Thread(target=flag)
+    with transaction.atomic():
+        change_state([pk], to=State.REJECTED, by="Ingrid")
+        worker.start()
+        wait_for_a_lock()
+    worker.join()
+    assert (MemoryItem.objects.get(pk=pk).state, counts) == (State.REJECTED, [0])
+    assert Insight.objects.get(pk=pk).flag == ""
+
+
+def wait_for_a_lock() -> None:
+    """Until another connection waits for a row of this transaction."""
+    for _try in range(200):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.05)
+    raise AssertionError("nobody waits")
 
 
 @pytest.mark.django_db
