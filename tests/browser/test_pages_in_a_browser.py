@@ -1,10 +1,7 @@
-"""Every page for game masters, in light and dark, on a laptop and a phone: complete, accessible,
-nothing sticks out."""
-
-import json
+"""What game masters and players see and do on single pages. All pages together are looked at in
+test_every_page_in_a_browser.py."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
@@ -12,22 +9,7 @@ from npcs.models import NPC, Disposition, DispositionChange
 from tests.browser.conftest import sign_in
 from worlds.models import World
 
-PAGES = (
-    "",
-    "npcs/",
-    "npcs/mira-voss/",
-    "npcs/mira-voss/?party=gilded-oath",
-    "parties/lanternbearers/",
-    "sessions/",
-    "lore/",
-    "lore/ferry-law/",
-    "graph/",
-    "graph/?around=mira-voss",
-    "inbox/",
-    "audit/",
-    "search/?q=ferry",
-)
-LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+LAPTOP = {"width": 1280, "height": 800}
 
 pytestmark = pytest.mark.browser
 
@@ -40,54 +22,6 @@ def open_page(
     page.set_default_timeout(20_000)
     sign_in(page, live_server, who)
     return page
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_has_a_serious_accessibility_fault(
-    chromium: Browser, live_server: LiveServer, people: World, scheme: str
-) -> None:
-    page = open_page(chromium, live_server, scheme=scheme, size=LAPTOP, who="anna")
-    faults = []
-    for path in PAGES:
-        answer = page.goto(f"{live_server.url}/w/ferrymark/{path}")
-        assert answer is not None
-        assert answer.status == 200, path
-        found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        faults += [
-            (path, each["id"], each["nodes"][0]["html"][:120]) for each in found if _serious(each)
-        ]
-    assert not faults, json.dumps(faults, indent=1)
-
-
-def _serious(violation: dict[str, object]) -> bool:
-    return violation["impact"] in ("serious", "critical")
-
-
-def test_no_page_is_wider_than_a_phone(
-    chromium: Browser, live_server: LiveServer, people: World
-) -> None:
-    page = open_page(chromium, live_server, scheme="light", size=PHONE, who="anna")
-    wide = []
-    for path in PAGES:
-        page.goto(f"{live_server.url}/w/ferrymark/{path}")
-        width = page.evaluate("document.documentElement.scrollWidth")
-        if width > PHONE["width"]:
-            wide.append((path, width))
-    assert wide == []
-
-
-def test_no_page_breaks_its_content_security_policy(
-    chromium: Browser, live_server: LiveServer, people: World
-) -> None:
-    page = open_page(chromium, live_server, scheme="light", size=LAPTOP, who="anna")
-    complaints: list[str] = []
-    page.on(
-        "console",
-        lambda message: complaints.append(message.text) if message.type == "error" else None,
-    )
-    for path in PAGES:
-        page.goto(f"{live_server.url}/w/ferrymark/{path}")
-    assert complaints == []
 
 
 def test_the_demo_brings_its_own_pictures(
