@@ -52,6 +52,7 @@ CATEGORIES = {
 }
 PF2E_THINGS = ("armor", "shield", "treasure", "ammo", "kit", "book")
 """Types of items that lie in a world, beyond those of other systems."""
+HIDDEN_PARTS = ("campaignNotes",)
 NOTES = ("publicNotes", "description", "disable", "routine", "reset")
 
 
@@ -129,7 +130,7 @@ def actor_text(document: Document, text: Text) -> str:
             stat_table(_facts(system, items)),
             _modifiers(as_dict(system.get("abilities"))),
             *(text(details.get(name)) for name in NOTES),
-            *(section(heading_of(name), text(each)) for name, each in biography.items()),
+            *_biography(biography, text),
             secret_block(text(details.get("privateNotes"))),
             _strikes(items),
             *_abilities(items, text),
@@ -137,6 +138,16 @@ def actor_text(document: Document, text: Text) -> str:
             _publication(details.get("publication")),
         ]
     )
+
+
+def _biography(biography: Document, text: Text) -> Iterator[str]:
+    """What a player wrote of a character; parts that are not shown to others are secrets."""
+    visibility = as_dict(biography.get("visibility"))
+    for name, each in biography.items():
+        if isinstance(each, str):
+            part = section(heading_of(name), text(each))
+            is_shown = name not in HIDDEN_PARTS and visibility.get(name) is not False
+            yield part if is_shown else secret_block(part)
 
 
 def _head(system: Document) -> str:

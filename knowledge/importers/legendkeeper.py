@@ -96,12 +96,13 @@ class ResourceTree:
 
     def above(self, resource: Resource) -> list[Resource]:
         """The resources above this one, the nearest first."""
-        found: list[Resource] = []
-        parent = self.by_id.get(str(resource.get("parentId")))
-        while parent is not None and len(found) < MOST_PARENTS and parent not in found:
-            found.append(parent)
-            parent = self.by_id.get(str(parent.get("parentId")))
-        return found
+        found: dict[str, Resource] = {}
+        key = str(resource.get("parentId"))
+        # An export may hold a loop: none is followed twice.
+        while key in self.by_id and key not in found and len(found) < MOST_PARENTS:
+            found[key] = self.by_id[key]
+            key = str(found[key].get("parentId"))
+        return [*found.values()]
 
     def is_hidden(self, resource: Resource) -> bool:
         return any(each.get("isHidden") for each in (resource, *self.above(resource)))

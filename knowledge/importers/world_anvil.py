@@ -128,8 +128,10 @@ def _file_of(image: Article, bundle: Bundle) -> str:
 
 
 def is_private(article: Article) -> bool:
+    """Whether only some may read it: an article for a group of subscribers is not for all."""
     state = str(article.get("state") or "public").lower()
-    return state not in PUBLIC or bool(article.get("isDraft"))
+    is_restricted = bool(article.get("isDraft") or article.get("subscribergroups"))
+    return state not in PUBLIC or is_restricted
 
 
 def read_world_anvil(bundle: Bundle) -> Iterator[LoreDraft]:

@@ -211,6 +211,22 @@ def test_notes_for_the_game_master_stay_secret(world: World, tmp_path: Path) -> 
     assert NPC.objects.get().name == "Mira Voss"
 
 
+def test_a_players_hidden_notes_are_secrets(tmp_path: Path) -> None:
+    biography = {
+        "appearance": "<p>Tall.</p>",
+        "backstory": "<p>A spy.</p>",
+        "campaignNotes": "<p>Owes the guild.</p>",
+        "visibility": {"appearance": True, "backstory": False},
+    }
+    system = {"details": {"biography": biography, "publication": PUBLICATION}}
+    hero = {"_id": "h", "name": "Hero", "type": "character", "items": [], "system": system}
+    body = drafts_by_title(read_files(tmp_path, {"hero.json": hero}))["Hero"].entry.body
+    assert body == (
+        "## Appearance\n\nTall.\n\n:::secret\n## Backstory\n\nA spy.\n:::\n\n"
+        ":::secret\n## Campaign notes\n\nOwes the guild.\n:::\n\n*Source: Book of Tolls, ORC*"
+    )
+
+
 def test_two_documents_of_one_name_in_a_file_are_two_entries(world: World, tmp_path: Path) -> None:
     twin = {**MIRA, "_id": "aaaaaaaaaaaaaaac", "ownership": {"default": 2}}
     import_files(world, tmp_path, {"pair.json": [{**twin, "_id": "x"}, twin]})

@@ -66,6 +66,14 @@ MIRA = {
     "portrait": {"id": 8, "title": "mira.png"},
     "eyes": "grey",
 }
+CLUB = {
+    "id": "7",
+    "title": "Supper Club",
+    "templateType": "organization",
+    "state": "public",
+    "subscribergroups": [{"id": "g", "title": "Patrons"}],
+    "content": "Gilded.",
+}
 GUILD = {
     "id": "33333333-cccc",
     "title": "Harbour Guild",
@@ -104,6 +112,7 @@ FILES: dict[str, Any] = {
     "World/articles/guild.json": GUILD,
     "World/articles/cult.json": CULT,
     "World/articles/bell.json": DRAFT,
+    "World/articles/club.json": CLUB,
     "World/secrets/pays.json": SECRET,
     "World/maps/map.json": MAP,
     "World/categories.json": CATEGORIES,
@@ -123,7 +132,8 @@ def test_articles_with_category_texts_fields_and_pictures(tmp_path: Path) -> Non
     assert reading.problems == []
     drafts = drafts_by_title(reading)
     assert set(drafts) == {
-        *("The Quay", "Mira Voss", "Harbour Guild", "The Cult", "Bell", "Map of Carrow")
+        *("The Quay", "Mira Voss", "Harbour Guild", "The Cult", "Bell", "Map of Carrow"),
+        "Supper Club",
     }
     quay = drafts["The Quay"]
     assert (quay.entry.kind, quay.folder) == ("place", "North/Carrow")
@@ -166,7 +176,7 @@ def test_people_become_npcs_and_what_is_private_stays_so(world: World, tmp_path:
     assert Lore.objects.get(title="The Cult").visibility == "gm"
     seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
     assert {"Wet", "Cold"} <= set(seen.replace(".", " ").split())
-    for secret in ("Mined", "pays", "sinks", "Drowned", "Rings"):
+    for secret in ("Mined", "pays", "sinks", "Drowned", "Rings", "Gilded"):
         assert secret not in seen
 
 
