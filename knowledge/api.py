@@ -89,7 +89,8 @@ def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> Lo
     "/rules", operation_id="rule_upsert", summary="Write a house rule", response=EntryWritten
 )
 def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleWrite]) -> EntryWritten:
-    """Create or change a rule of the key's world; shared rules of the game system are read-only.
+    """Create a rule of the key's world, or change it by the fields sent; shared rules of the game
+    system are read-only.
     `If-Match` or `version` refuses the change of a rule that others have changed since."""
     caller = require_gm(request)
     rows = Rule.objects.filter(world=caller.world, key=entry.rule_id)

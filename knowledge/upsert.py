@@ -159,14 +159,16 @@ def upsert_rule(
     chunks: Sequence[Chunk] | None = None,
     expected_version: int | None = None,
 ) -> tuple[Rule, Outcome]:
-    """Create or change a rule of the world's own. Raises `Conflict` for the id of a shared rule,
-    `StaleVersion` when another version than the expected one is stored."""
+    """Create a rule of the world's own, or change it by the fields that are set. Raises `Conflict`
+    for the id of a shared rule, `StaleVersion` when another version than the expected one is
+    stored."""
     key = entry.rule_id
     # The worlds of a system search its shared rules and their own together: an id names one rule.
     if Rule.objects.filter(world=None, key=key, document__system=world.system_id).exists():
         raise Conflict(f"{key} is a shared rule of the game system: give yours an id of its own.")
     row = Rule.objects.select_for_update().filter(world=world, key=key).first()
     require_version(row, expected_version)
+    sent = entry.model_fields_set if row else set(RuleIn.model_fields)
     if row is None:
         if not world.system:
             raise Invalid("This world has no game system: choose one in the admin first.")
@@ -175,14 +177,16 @@ def upsert_rule(
         values = {"title": f"{world.name}: {slug}", "system": world.system}
         document, _new = Document.objects.get_or_create(world=world, slug=slug, defaults=values)
         row = Rule(world=world, key=key, document=document)
-    for name in set(RuleIn.model_fields) - {"rule_id", "campaign", "overrides"}:
+    for name in sent & set(RuleIn.model_fields) - {"rule_id", "campaign", "overrides"}:
         setattr(row, name, getattr(entry, name))
-    row.campaign = find_campaign(world, entry.campaign) if entry.campaign else None
-    row.overrides = (
-        find_rule_to_override(world, entry.overrides, campaign=row.campaign)
-        if entry.overrides
-        else None
-    )
+    if "campaign" in sent:
+        row.campaign = find_campaign(world, entry.campaign) if entry.campaign else None
+    if "overrides" in sent:
+        row.overrides = (
+            find_rule_to_override(world, entry.overrides, campaign=row.campaign)
+            if entry.overrides
+            else None
+        )
     require_acyclic(row)
     row.language = row.language or guess_language(f"{row.title} {row.body}")
     outcome = save_entry(row, reason=reason, chunks=chunks)

@@ -41,8 +41,9 @@ PAGE = 100
     "/npcs", operation_id="npc_upsert", summary="Create or update an NPC", response=NPCUpsertOut
 )
 def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCWrite]) -> NPCUpsertOut:
-    """Audiences to which the NPC was revealed keep knowing it. `If-Match` or `version` refuses the
-    change of an NPC that others have changed since it was read."""
+    """Of an NPC that exists, only the fields that are sent change, and audiences to which it was
+    revealed keep knowing it. `If-Match` or `version` refuses the change of an NPC that others have
+    changed since it was read."""
     caller = require_gm(request)
     rows = NPC.objects.filter(world=caller.world, slug=entry.npc_id)
     stored = rows.values_list("version", flat=True).first()

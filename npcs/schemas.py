@@ -55,7 +55,8 @@ class Milestone(EngineInput):
 
 
 class NPCIn(EngineInput):
-    """The static half of an NPC's profile, as an engine or an import sends it."""
+    """The static half of an NPC's profile, as an engine or an import sends it. Of an NPC that
+    exists, only the fields that are sent change."""
 
     npc_id: Slug
     name: Annotated[str, Field(min_length=1, max_length=200), Storable]

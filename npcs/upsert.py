@@ -1,5 +1,6 @@
 """Create and update NPCs: the static half of profiles, with their secrets."""
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 from django.db import transaction
@@ -29,14 +30,17 @@ COPIED = (
 """Fields that are the same in `NPCIn` and in the row."""
 REWORDED = 60
 """From this similarity (0–100) on, a text is a new wording of a secret."""
+REFERENCES = ("faction", "home", "biography")
+"""Fields of `NPCIn` that name a lore entry."""
 LINKED = ("faction", "faction_lore_id", "home", "home_lore_id", "biography_id")
 
 
 def upsert_npc(
     world: World, entry: NPCIn, *, expected_version: int | None = None
 ) -> tuple[NPC, str]:
-    """Create or update an NPC by its id; returns it with `created`, `changed` or `unchanged`.
-    Raises `StaleVersion` when another version than the expected one is stored.
+    """Create an NPC, or change the one with its id by the fields that are set; returns it with
+    `created`, `changed` or `unchanged`. Raises `StaleVersion` when another version than the
+    expected one is stored.
 
     Audiences that the reveal log has added to `known_to` stay.
     """
@@ -47,9 +51,12 @@ def upsert_npc(
         npc = old or NPC(slug=entry.npc_id)
         npc.world = world
         scores = score_settings(npc)
-        copy_fields(entry, npc)
-        outcome = store_npc(npc, has_new_secrets=bool(old) and have_secrets_changed(npc, entry))
-        if outcome != "unchanged":
+        sent = entry.model_fields_set if old else set(NPCIn.model_fields)
+        copy_fields(entry, npc, sent=sent)
+        has_secrets = "secrets" in sent
+        has_new_secrets = bool(old) and has_secrets and have_secrets_changed(npc, entry)
+        outcome = store_npc(npc, has_new_secrets=has_new_secrets)
+        if outcome != "unchanged" and has_secrets:
             write_secrets(npc, entry)
     # Outside the transaction, because it locks one party after the other.
     if old and scores != score_settings(npc):
@@ -106,16 +113,22 @@ def score_settings(npc: NPC) -> tuple[int, float | None]:
     return npc.base, npc.half_life
 
 
-def copy_fields(entry: NPCIn, npc: NPC) -> None:
-    names = [name for name in (entry.faction, entry.home, entry.biography) if name]
-    lore = lore_by_name(npc.world, names)
-    faction, home = lore.get(entry.faction), lore.get(entry.home)
-    npc.faction_lore, npc.home_lore, npc.biography = faction, home, lore.get(entry.biography)
-    npc.faction = faction.title if faction else entry.faction
-    npc.home = home.title if home else entry.home
+def copy_fields(entry: NPCIn, npc: NPC, *, sent: Collection[str]) -> None:
+    """Copy the fields `sent`. Does not save."""
+    references = {name: getattr(entry, name) for name in REFERENCES if name in sent}
+    lore = lore_by_name(npc.world, [name for name in references.values() if name])
+    for name, written in references.items():
+        row = lore.get(written)
+        if name == "biography":
+            npc.biography = row
+        else:
+            setattr(npc, f"{name}_lore", row)
+            setattr(npc, name, row.title if row else written)
     for name in COPIED:
-        setattr(npc, name, getattr(entry, name))
-    npc.milestones = [each.model_dump() for each in entry.milestones]
+        if name in sent:
+            setattr(npc, name, getattr(entry, name))
+    if "milestones" in sent:
+        npc.milestones = [each.model_dump() for each in entry.milestones]
     npc.known_to = add_audiences(npc.known_to, entry.known_to)
     # Whoever names an audience for a hidden NPC means to reveal it.
     if npc.known_to and npc.visibility == Visibility.GM:
