@@ -39,6 +39,8 @@ UNDONE_OUTCOMES = (Outcome.CREATED, Outcome.CHANGED)
 ORDER = ("disposition", "relation", "npc", "entity", "lore", "picture")
 """What points to others goes first."""
 REASON = "import undone"
+EVERYTHING = "*"
+"""Instead of ids: a page lists only the first of many rows."""
 _FIELDS: dict[str, Any] = {field.attname: field for field in Lore._meta.concrete_fields}
 Kept = dict[UUID, str]
 """Why a row stays, by the id of the imported row."""
@@ -54,14 +56,16 @@ def _undo_step(run: ImportRun) -> None:
     delete_upload_after_commit(run)
     kept = undo(run, also=run.report.get("also", ()))
     rows = run.rows.filter(pk__in=kept)
-    listed = [[str(row.pk), row.kind, row.name, row.slug, kept[row.pk]] for row in rows]
+    listed = [
+        [str(row.pk), row.kind, row.name, row.slug, kept[row.pk]] for row in rows[:MOST_LISTED]
+    ]
     run.undone_at = timezone.now()
-    finish_step(run, State.UNDONE, kept=listed[:MOST_LISTED], kept_count=len(kept), also=[])
+    finish_step(run, State.UNDONE, kept=listed, unlisted=len(kept) - len(listed), also=[])
 
 
 def undo(run: ImportRun, *, also: Iterable[str] = ()) -> Kept:
     """Undo what the run did, in the caller's transaction. Rows that were changed or are used since
-    stay unless their id is among `also`. Returns why each that stayed did."""
+    stay unless their id, or `EVERYTHING`, is among `also`. Returns why each that stayed did."""
     confirmed = set(also)
     kept: Kept = {}
     steps: Mapping[str, Callable[[Sequence[ImportedRow], ImportRun], None]] = {
@@ -76,8 +80,7 @@ def undo(run: ImportRun, *, also: Iterable[str] = ()) -> Kept:
         staying = _kept_entries(run, confirmed)
         for number, kind in enumerate(ORDER):
             rows = _rows_of(run, kind)
-            reasons = _reasons_to_keep(kind, rows, run)
-            kept |= {pk: why for pk, why in reasons.items() if str(pk) not in confirmed}
+            kept |= _unconfirmed(_reasons_to_keep(kind, rows, run), confirmed)
             follow = _rows_that_stay_along(kind, rows, staying)
             going = [row for row in rows if row.pk not in kept and row.pk not in follow]
             steps[kind](going, run)
@@ -95,8 +98,14 @@ def _rows_of(run: ImportRun, kind: str) -> list[ImportedRow]:
 def _kept_entries(run: ImportRun, confirmed: set[str]) -> set[UUID]:
     """The ids of the lore entries that stay."""
     rows = _rows_of(run, "lore")
-    kept = {pk for pk in _reasons_to_keep("lore", rows, run) if str(pk) not in confirmed}
+    kept = _unconfirmed(_reasons_to_keep("lore", rows, run), confirmed)
     return {row.row_id for row in rows if row.pk in kept and row.row_id}
+
+
+def _unconfirmed(reasons: Kept, confirmed: set[str]) -> Kept:
+    if EVERYTHING in confirmed:
+        return {}
+    return {pk: why for pk, why in reasons.items() if str(pk) not in confirmed}
 
 
 def _rows_that_stay_along(kind: str, rows: Sequence[ImportedRow], entries: set[UUID]) -> set[UUID]:

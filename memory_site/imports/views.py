@@ -24,6 +24,7 @@ from memory_site.imports.forms import (
 )
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.runs import start_step
+from memory_site.imports.undo import EVERYTHING
 from memory_site.imports.uploads import create_run, delete_upload_after_commit
 from memory_site.run_progress import progress_context, show_progress
 from retrieval.errors import Problem
@@ -135,8 +136,8 @@ def undo(request: HttpRequest, viewer: Viewer, run: UUID) -> HttpResponse:
     """Undo the import; `also` are rows that go although somebody changed them since, with `all` all
     that stayed."""
     row, task = _run(viewer, run), tasks.undo_import
-    kept = [each[0] for each in row.report.get("kept", ())]
-    report = {**row.report, "also": kept if "all" in request.POST else request.POST.getlist("also")}
+    also = [EVERYTHING] if "all" in request.POST else request.POST.getlist("also")
+    report = {**row.report, "also": also}
     ImportRun.objects.filter(pk=row.pk).update(report=report)
     allowed = (State.DONE, State.UNDONE)
     return _start(request, viewer, row, State.UNDOING, task, allowed=allowed)

@@ -312,6 +312,18 @@ class TestUndo:
         assert not NPC.objects.exists()
         assert not GraphNode.objects.exists()
 
+    def test_all_that_stays_can_be_undone_also_when_the_page_lists_only_some(
+        self, anna: Client, upload: Upload, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("memory_site.imports.undo.MOST_LISTED", 1)
+        run = press(anna, press(anna, upload(archive(VAULT)), "check", **KEEP), "write")
+        Lore.objects.update(body="By hand.")
+        run = press(anna, run, "undo")
+        assert (len(run.report["kept"]), run.report["unlisted"]) == (1, 3)
+        assert "and 3 more" in show(anna, run)
+        press(anna, run, "undo", all="1")
+        assert not Lore.objects.exists()
+
     def test_what_somebody_tied_to_an_imported_thing_goes_when_confirmed(
         self, anna: Client, upload: Upload, write: Callable[..., Lore]
     ) -> None:
