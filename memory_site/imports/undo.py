@@ -80,7 +80,7 @@ def undo(run: ImportRun, *, also: Iterable[str] = ()) -> Kept:
         staying = _kept_entries(run, confirmed)
         for number, kind in enumerate(ORDER):
             rows = _rows_of(run, kind)
-            kept |= _unconfirmed(_reasons_to_keep(kind, rows, run), confirmed)
+            kept |= _without_confirmed(_reasons_to_keep(kind, rows, run), confirmed)
             follow = _rows_that_stay_along(kind, rows, staying)
             going = [row for row in rows if row.pk not in kept and row.pk not in follow]
             steps[kind](going, run)
@@ -98,11 +98,11 @@ def _rows_of(run: ImportRun, kind: str) -> list[ImportedRow]:
 def _kept_entries(run: ImportRun, confirmed: set[str]) -> set[UUID]:
     """The ids of the lore entries that stay."""
     rows = _rows_of(run, "lore")
-    kept = _unconfirmed(_reasons_to_keep("lore", rows, run), confirmed)
+    kept = _without_confirmed(_reasons_to_keep("lore", rows, run), confirmed)
     return {row.row_id for row in rows if row.pk in kept and row.row_id}
 
 
-def _unconfirmed(reasons: Kept, confirmed: set[str]) -> Kept:
+def _without_confirmed(reasons: Kept, confirmed: set[str]) -> Kept:
     if EVERYTHING in confirmed:
         return {}
     return {pk: why for pk, why in reasons.items() if str(pk) not in confirmed}

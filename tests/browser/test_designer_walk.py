@@ -278,8 +278,8 @@ def restore_older_version(hand: Hand) -> None:
     page = hand.page
     hand.follow("History")
     hand.shot("10-history")
-    published = page.locator("section.card", has_text="status Published")
-    hand.press("Restore this version", within=published)
+    published = page.locator("section.version", has_text="status Published")
+    hand.click(published.get_by_role("button", name="Restore the version of"))
     expect(page.locator(".notice.good")).to_be_visible()
     expect(page.locator("main")).not_to_contain_text("sluice")
     hand.shot("11-restored")
