@@ -15,6 +15,7 @@ from knowledge.editing_models import EntryComment, SavedFilter
 from knowledge.entry_drafts import save_draft
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore
+from knowledge.own_kinds import create_kind
 from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn, RuleIn
 from knowledge.trash import trash_lore
@@ -106,6 +107,9 @@ def write_entries(world: World, user: Any) -> None:
     save_entry(draft)
     save_draft(user, world, fields={"title": LONG_WORD, "body": "Never saved."})
     SavedFilter.objects.create(user=user, world=world, name=LONG_WORD, query="kind=place")
+    vessel = create_kind(world, name=LONG_WORD, icon="*", template="## Hull\n")
+    ship = Lore(world=world, slug="ship", title="A ship", kind="custom", custom_kind=vessel)
+    save_entry(ship)
     fog = RuleIn(rule_id="house/fog", title="Fog", body=LONG_TEXT, kind="custom")
     upsert_rule(world, fog, reason="demo")
 

@@ -10,10 +10,11 @@ from uuid import UUID
 
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from art.models import Picture
+from art.models import ArtCard, Picture
 from episodes.models import Episode
 from knowledge.editing_models import LoreProposal
 from knowledge.graph.models import GraphEdge
+from knowledge.lore_kinds import LoreKind
 from knowledge.models import Rule
 from worlds.archive_run import ArchiveRun
 from worlds.models import ImportRun, World
@@ -98,6 +99,7 @@ def rows_in_addresses(world: World, *, token: str, reset: tuple[str, str]) -> Ro
         "world": [world.slug],
         "lore/slug": ["long-names", "han-solbi"],
         "npcs/slug": ["mira-voss"],
+        "own/slug": list(LoreKind.objects.filter(world=world).values_list("slug", flat=True)),
         "entities/slug": ["mira-voss"],
         "parties/slug": ["lanternbearers"],
         "sessions/ref": ["session-1"],
@@ -107,6 +109,7 @@ def rows_in_addresses(world: World, *, token: str, reset: tuple[str, str]) -> Ro
         "rules/key": [house_rule.key],
         "fact": [relation.earliest("pk").pk],
         "picture": [Picture.objects.filter(world=world, deleted_at=None).earliest("pk").pk],
+        "art/card": [ArtCard.objects.filter(world=world).earliest("pk").pk],
         "import/run": list(ImportRun.objects.filter(world=world).values_list("pk", flat=True)),
         "archive/run": archives,
         "restore/run": restorations,

@@ -293,3 +293,26 @@ def test_without_javascript_the_text_area_stays(
     page.get_by_role("button", name="Save").click()
     quay.refresh_from_db()
     assert quay.body == "Dry."
+
+
+def test_the_admin_has_the_same_editor(
+    chromium: Browser, live_server: LiveServer, people: World
+) -> None:
+    entry = Lore.objects.get(world=people, slug="toll-house")
+    context = chromium.new_context(viewport=LAPTOP)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    complaints: list[str] = []
+    page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    sign_in(page, live_server, "anna")
+    page.goto(f"{live_server.url}/admin/knowledge/lore/{entry.pk}/change/")
+    expect(page.locator(".cm-content")).to_be_visible()
+    write(page, "\n\nAsk [[Мира В")
+    choose_first(page, "Мира Восс")
+    expect(page.locator(".cm-content")).to_contain_text("[[Mira Voss]]")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    entry.refresh_from_db()
+    assert entry.body.endswith("Ask [[Mira Voss]]")
+    assert complaints == []
+    context.close()
