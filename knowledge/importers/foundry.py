@@ -28,8 +28,9 @@ Document = dict[str, Any]
 
 LINK = re.compile(r"@\w{1,40}\[([^\[\]\n]{0,200})\](?:\{([^{}\n]{0,200})\})?")
 ROLL = re.compile(
-    # A roll may name its damage: `[[/r 2d6[fire]]]`.
-    r"\[\[/\w* ?((?:[^\[\]\n]|\[[^\[\]\n]{0,60}\]){1,200})\]\](?:\{([^{}\n]{0,200})\})?"
+    # A roll may name its damage: `[[/r 2d6[fire]]]`. Older ones have no command: `[[2d6]]`.
+    r"\[\[(?:/\w* ?|lookup |(?=@|\d{0,3}d\d))((?:[^\[\]\n]|\[[^\[\]\n]{0,60}\]){1,200})\]\]"
+    r"(?:\{([^{}\n]{0,200})\})?"
 )
 # Ownership levels: -1 inherits, 0 none, 1 limited, 2 observer, 3 owner.
 OBSERVER = 2
@@ -143,6 +144,17 @@ def owner_level(document: Document) -> int:
     return level if isinstance(level, int) else 0
 
 
+def without_rolls(value: Any) -> Any:
+    """The value with the words of its inline rolls: `[[/r 2d6]]` would be a link in our data."""
+    if isinstance(value, str):
+        return ROLL.sub(lambda roll: roll[2] or roll[1], value)
+    if isinstance(value, list):
+        return [without_rolls(each) for each in value]
+    if isinstance(value, dict):
+        return {key: without_rolls(each) for key, each in value.items()}
+    return value
+
+
 class DocumentReader:
     """Reads one document; `names` by id are those that links of the upload may name."""
 
@@ -177,7 +189,7 @@ class DocumentReader:
             title=document["name"],
             folder=self.folders.get(str(document.get("folder")), ""),
             source=f"foundry:{document.get('_id') or self.file.name}",
-            extra=fields_except(document, *KNOWN),
+            extra=without_rolls(fields_except(document, *KNOWN)),
             pictures=tuple(self.pictures.pictures),
             **fields,
         )

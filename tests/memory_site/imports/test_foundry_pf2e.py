@@ -227,6 +227,15 @@ def test_a_players_hidden_notes_are_secrets(tmp_path: Path) -> None:
     )
 
 
+def test_inline_rolls_are_no_links_in_texts_and_data(tmp_path: Path) -> None:
+    rolls = "[[/r 2d6[fire]]]{fire} [[/award 15GP]] [[lookup @abilities.wis.mod]] [[1d4]]"
+    actor = {**EEL, "system": {**EEL["system"], "notes": rolls}}  # type: ignore[dict-item]
+    journal = {"_id": "j", "name": "Loot", "pages": [{"text": {"content": f"<p>{rolls}</p>"}}]}
+    drafts = drafts_by_title(read_files(tmp_path, {"a.json": actor, "j.json": journal}))
+    assert "[[" not in json.dumps(drafts["Harbor Eel"].entry.extra)
+    assert drafts["Loot"].entry.body == "fire `15GP` `@abilities.wis.mod` `1d4`"
+
+
 def test_two_documents_of_one_name_in_a_file_are_two_entries(world: World, tmp_path: Path) -> None:
     twin = {**MIRA, "_id": "aaaaaaaaaaaaaaac", "ownership": {"default": 2}}
     import_files(world, tmp_path, {"pair.json": [{**twin, "_id": "x"}, twin]})
