@@ -62,6 +62,10 @@ class BenchServer:
         self._wait()
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def _vectors(self) -> Path:
         return Path(self._folder.name) / "vectors.npz"
 

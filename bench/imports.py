@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.cpu_time import cpu_seconds, database_pids
 from bench.scratch import connect
 
 DATABASE = "memory37_bench_imports"
@@ -31,11 +32,12 @@ def main() -> None:
     world = World.objects.create(slug="bench", name="Bench", system=system)
     with tempfile.TemporaryDirectory() as folder:
         write_vault(Path(folder), options.notes)
-        load = os.getloadavg()[0]
-        started = time.perf_counter()
+        load, pids = os.getloadavg()[0], [os.getpid(), *database_pids()]
+        started, cpu = time.perf_counter(), cpu_seconds(pids)
         report = import_path(world, Path(folder), ImportOptions(format="obsidian"), dry_run=False)
-        seconds = time.perf_counter() - started
-    print(f"{options.notes} notes: {seconds:.0f} s, load {load:.0f} to {os.getloadavg()[0]:.0f}")
+        seconds, cpu = time.perf_counter() - started, cpu_seconds(pids) - cpu
+    print(f"{options.notes} notes: {seconds:.0f} s, CPU of worker and database {cpu:.0f} s")
+    print(f"  load {load:.0f} to {os.getloadavg()[0]:.0f}")
     for kind, counts in report.counts().items():
         print(f"  {kind}: {counts}")
 

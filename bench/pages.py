@@ -2,15 +2,18 @@
 
 A web server answers them from a scratch database with 5,000 entries and 500 NPCs, which is kept.
 Each page is read by a game master, or a superuser for the admin, over one connection; the table
-has the median, the slowest, and the median as a multiple of that of `/health/live`.
+has the median, the slowest, the median as a multiple of that of `/health/live`, and the CPU time of
+web server and database for one request, which other work on the machine changes least.
 """
 
 import argparse
+import os
 import statistics
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from bench.cpu_time import cpu_seconds, database_pids
 from bench.scratch import connect
 
 DATABASE = "memory37_bench_pages"
@@ -170,14 +173,15 @@ def measure(times: int) -> None:
     cookie = {"Cookie": f"sessionid={session_key()}"}
     try:
         live = read_times(server, LIVE, {}, times * 4)
-        print(f"{'page':26} {'p50 ms':>8} {'max ms':>8} {'× live':>8}")
-        print(f"{LIVE:26} {live[0]:8.1f} {live[1]:8.1f} {1:8.1f}")
+        print(f"{'page':26} {'p50 ms':>8} {'max ms':>8} {'× live':>8} {'CPU ms':>8}")
+        print(f"{LIVE:26} {live[0]:8.1f} {live[1]:8.1f} {1:8.1f} {live[2]:8.1f}")
         slow = []
         for name, address in addresses("bench").items():
-            median, slowest = read_times(server, address, cookie, times)
+            median, slowest, cpu = read_times(server, address, cookie, times)
             slow += [name] * (median > BAR)
-            print(f"{name:26} {median:8.1f} {slowest:8.1f} {median / live[0]:8.1f}")
-        print(f"Above {BAR:.0f} ms: {', '.join(slow) or 'none'}")
+            relative = median / live[0]
+            print(f"{name:26} {median:8.1f} {slowest:8.1f} {relative:8.1f} {cpu:8.1f}")
+        print(f"Above {BAR:.0f} ms: {', '.join(slow) or 'none'}; load {os.getloadavg()[0]:.0f}")
     finally:
         server.stop()
 
@@ -206,17 +210,22 @@ def session_key() -> str:
 
 def read_times(
     server: Any, address: str, headers: dict[str, str], times: int
-) -> tuple[float, float]:
-    """Return the median and the longest time in milliseconds; the first three are not counted."""
+) -> tuple[float, float, float]:
+    """Return the median time, the longest, and the CPU time of one request, all in milliseconds;
+    the first three requests are not counted."""
     durations = []
+    pids, cpu = [server.pid, *database_pids()], 0.0
     for number in range(times + 3):
+        if number == 3:
+            cpu = cpu_seconds(pids)
         started = time.perf_counter()
         status, _body = server.get(address, **headers)
         if status != 200:
             raise RuntimeError(f"{address}: the server answered {status}")
         if number >= 3:
             durations.append((time.perf_counter() - started) * 1000)
-    return statistics.median(durations), max(durations)
+    cpu = (cpu_seconds(pids) - cpu) * 1000 / times
+    return statistics.median(durations), max(durations), cpu
 
 
 if __name__ == "__main__":

@@ -1,6 +1,10 @@
 """Find the session, scene, arc, episode or thread that a reference names."""
 
-from django.db.models import Q
+from collections import defaultdict
+from collections.abc import Sequence
+
+from django.db.models import Q, Value
+from django.db.models.functions import Upper
 
 from episodes.models import Arc, Episode, Scene, Session, Thread
 from knowledge.models import Lore
@@ -48,14 +52,19 @@ def find_thread(world: World, reference: str) -> Thread:
     return thread
 
 
-def lore_by_name(world: World, names: list[str]) -> dict[str, Lore]:
+def lore_by_name(world: World, names: Sequence[str]) -> dict[str, Lore]:
     """Return the canon entries with these slugs, titles or aliases; ambiguous names are left
-    out."""
+    out. At most two queries."""
     canon = Lore.objects.in_world(world).filter(campaign=None)
-    entries = {entry.slug: entry for entry in canon.filter(slug__in=names)}
-    for name in names:
-        if name and name not in entries:
-            matches = list(canon.filter(Q(title__iexact=name) | Q(aliases__contains=[name]))[:2])
-            if len(matches) == 1:
-                entries[name] = matches[0]
+    wanted = {name for name in names if name}
+    entries = {entry.slug: entry for entry in canon.filter(slug__in=wanted)} if wanted else {}
+    if rest := sorted(wanted - set(entries)):
+        titles = canon.annotate(upper_title=Upper("title"))
+        named = Q(upper_title__in=[Upper(Value(name)) for name in rest])
+        by_name: dict[str, list[Lore]] = defaultdict(list)
+        for entry in titles.filter(named | Q(aliases__overlap=rest)):
+            for name in rest:
+                if entry.title.upper() == name.upper() or name in entry.aliases:
+                    by_name[name].append(entry)
+        entries |= {name: rows[0] for name, rows in by_name.items() if len(rows) == 1}
     return entries

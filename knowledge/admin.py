@@ -192,7 +192,9 @@ class LoreAdmin(EntryAdmin):
     list_display = ["title", "kind", "world", "campaign", "status", "audience", *LAST_COLUMNS]
     list_filter = ["world", "campaign", "kind", "status", "visibility", "language", EmbeddingState]
     list_select_related = ["world", "campaign"]
-    search_fields = ["title", "slug", "aliases", "tags", "body"]
+    # No texts: each would be read to its end for every search. The site's search finds words.
+    search_fields = ["title", "slug", "aliases", "tags"]
+    search_help_text = _("Finds titles, slugs, other names and tags. Search the site for words.")
     prepopulated_fields = {"slug": ["title"]}
     autocomplete_fields = ["world", "campaign", "overrides", "custom_kind"]
     readonly_fields = ["preview", "cut_into", "origin", "extra", "version"]
@@ -253,7 +255,8 @@ class RuleAdmin(EntryAdmin):
     list_display = ["title", "key", "kind", "document", "world", "audience", *LAST_COLUMNS]
     list_filter = ["document", "kind", "world", "language", EmbeddingState]
     list_select_related = ["document", "world"]
-    search_fields = ["title", "key", "aliases", "body"]
+    search_fields = ["title", "key", "aliases"]
+    search_help_text = _("Finds titles, ids and other names. Search the site for words.")
     autocomplete_fields = ["world", "document", "campaign", "overrides"]
     readonly_fields = ["preview", "cut_into", "version"]
     fieldsets = [

@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 
 from knowledge.graph.fact_store import keep_revelations
 from knowledge.graph.models import GraphNode, NodeKind, SourceKind
-from knowledge.graph.upsert import free_slug, lock_graph
-from knowledge.mentions.store import resolve_again
+from knowledge.graph.upsert import free_slug, insert_nodes, lock_graph
 from knowledge.models import Lore
 from retrieval.errors import Conflict
 from retrieval.text import fold_name, name_keys
@@ -31,7 +30,6 @@ NODE_KINDS: dict[str, NodeKind] = {
 }
 """The kind of entity of each kind of entry; entries of other kinds take no part in relations."""
 
-BATCH = 500
 AUDIENCE = ("visibility", "known_to")
 
 Outcome = Literal["created", "changed", "unchanged"]
@@ -172,10 +170,7 @@ def make_entities(
         taken.add(slug)
         origin = {"source_kind": source, "source_ref": f"lore:{page.slug}"[:200]}
         new.append(GraphNode(world=world, slug=slug, **origin, **page.values()))
-    GraphNode.objects.bulk_create(new, batch_size=BATCH)
-    # No signal tells it of rows that are made at once.
-    names = [name for node in new for name in (node.name, node.slug, *node.aliases)]
-    resolve_again(world, [node.pk for node in new], names)
+    insert_nodes(world, new)
     return new
 
 

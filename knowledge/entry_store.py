@@ -2,6 +2,7 @@
 
 The caller enqueues the embedding after commit (`embed_soon`); a periodic sweep embeds the rest."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -177,10 +178,13 @@ def _write_rows(
 def write_links_of_entries(entries: Sequence[AnyEntry], *, renamed: bool = True) -> None:
     """Write the links of the entries, and resolve those that name them, if they were `renamed` or
     are new. Shared rules have none. Call in the transaction that writes their passages."""
-    rows: list[Any] = [entry for entry in entries if entry.world_id]
-    for world in {row.world for row in rows}:
-        own = [row for row in rows if row.world_id == world.pk]
-        ids = [row.pk for row in own]
+    by_world: dict[Any, list[Any]] = defaultdict(list)
+    for entry in entries:
+        if entry.world_id:
+            by_world[entry.world_id].append(entry)
+    for own in by_world.values():
+        # Of the first: every other row would load the world again.
+        world, ids = own[0].world, [row.pk for row in own]
         save_links_of(world, own[0]._meta.model_name, ids)
         if renamed and own[0]._meta.model is Lore:
             resolve_again(world, ids, [name for row in own for name in _names_of(row)])

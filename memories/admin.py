@@ -3,6 +3,8 @@
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import path, reverse
 from django.utils.html import format_html, format_html_join
@@ -49,6 +51,12 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
     readonly_fields = ["pages"]
     autocomplete_fields = ["world"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Namespace]:
+        rows: QuerySet[Namespace] = super().get_queryset(request)
+        waiting = MemoryItem.objects.pending().filter(namespace=OuterRef("pk")).order_by()
+        counts = waiting.values("namespace").annotate(count=Count("pk")).values("count")
+        return rows.annotate(waiting=Coalesce(Subquery(counts), 0))
+
     def get_urls(self) -> list[Any]:
         views = [(page, self.admin_site.admin_view(page.view(self))) for page in admin_pages.PAGES]
         urls = [path(f"<uuid:pk>/{page.slug}/", view, name=page.url_name) for page, view in views]
@@ -59,9 +67,9 @@ class NamespaceAdmin(WorldScoped, ModelAdmin):
         return False
 
     @admin.display(description=_("inbox"))
-    def inbox_link(self, namespace: Namespace) -> str:
-        waiting = namespace.memories.pending().count()
-        return page_link("inbox", namespace, gettext("%(count)d waiting") % {"count": waiting})
+    def inbox_link(self, namespace: Any) -> str:
+        text = gettext("%(count)d waiting") % {"count": namespace.waiting}
+        return page_link("inbox", namespace, text)
 
     @admin.display(description=_("core memory"))
     def core_link(self, namespace: Namespace) -> str:

@@ -136,6 +136,13 @@ def follow_npcs(npcs: Sequence[NPC]) -> None:
         resolve_again(world, ids, names)
 
 
+def follow_secrets(secrets: Sequence[Secret]) -> None:
+    """Write the links of the NPCs of one world whose secrets these are."""
+    if secrets:
+        ids = {secret.npc_id for secret in secrets}
+        save_links_of(secrets[0].world, NPCLinks.kind, ids)
+
+
 def save_version(npc: NPC, values: dict[str, Any], reason: str) -> None:
     for name, value in values.items():
         setattr(npc, name, value)

@@ -1,11 +1,15 @@
 """Create and update NPCs: the static half of profiles, with their secrets."""
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 from rapidfuzz.fuzz import ratio
+from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
 from episodes.lookup import lore_by_name
 from knowledge.graph.models import NodeKind, SourceKind
@@ -14,6 +18,7 @@ from knowledge.graph.upsert import lock_graph, upsert_facts
 from knowledge.markup_check import check_markers
 from knowledge.models import Lore
 from npcs.dispositions import recompute_all_parties
+from npcs.links import follow_npcs, follow_secrets
 from npcs.models import NPC, Secret
 from npcs.schemas import NPCIn
 from retrieval.errors import Invalid
@@ -30,6 +35,7 @@ COPIED = (
 """Fields that are the same in `NPCIn` and in the row."""
 REWORDED = 60
 """From this similarity (0–100) on, a text is a new wording of a secret."""
+BATCH = 500
 REFERENCES = ("faction", "home", "biography")
 """Fields of `NPCIn` that name a lore entry."""
 LINKED = ("faction", "faction_lore_id", "home", "home_lore_id", "biography_id")
@@ -37,31 +43,59 @@ LINKED = ("faction", "faction_lore_id", "home", "home_lore_id", "biography_id")
 
 def upsert_npc(
     world: World, entry: NPCIn, *, expected_version: int | None = None
-) -> tuple[NPC, str]:
+) -> tuple[NPC, Outcome]:
     """Create an NPC, or change the one with its id by the fields that are set; returns it with
     `created`, `changed` or `unchanged`. Raises `StaleVersion` when another version than the
     expected one is stored.
 
     Audiences that the reveal log has added to `known_to` stay.
     """
+    return upsert_npcs(world, [entry], expected_versions={entry.npc_id: expected_version})[0]
+
+
+def upsert_npcs(
+    world: World,
+    entries: Sequence[NPCIn],
+    *,
+    expected_versions: Mapping[str, int | None] | None = None,
+) -> list[tuple[NPC, Outcome]]:
+    """Do it for many NPCs, all or none, with few queries; at most `MAX_BATCH`, each with an id of
+    its own. `expected_versions` are those that the writer has read, by the NPC's id."""
     with transaction.atomic():
         lock_graph(world)
-        old = NPC.objects.select_for_update().filter(world=world, slug=entry.npc_id).first()
-        require_version(old, expected_version)
-        npc = old or NPC(slug=entry.npc_id)
-        npc.world = world
-        scores = score_settings(npc)
-        sent = entry.model_fields_set if old else set(NPCIn.model_fields)
-        copy_fields(entry, npc, sent=sent)
-        has_secrets = "secrets" in sent
-        has_new_secrets = bool(old) and has_secrets and have_secrets_changed(npc, entry)
-        outcome = store_npc(npc, has_new_secrets=has_new_secrets)
-        if outcome != "unchanged" and has_secrets:
-            write_secrets(npc, entry)
+        slugs = [entry.npc_id for entry in entries]
+        rows = NPC.objects.select_for_update().filter(world=world, slug__in=slugs)
+        stored = {npc.slug: npc for npc in rows}
+        for slug, version in (expected_versions or {}).items():
+            require_version(stored.get(slug), version)
+        npcs = [stored.get(slug) or NPC(slug=slug) for slug in slugs]
+        scores = [score_settings(npc) for npc in npcs]
+        lore = lore_by_name(world, [name for entry in entries for name in lore_names(entry)])
+        for npc, entry in zip(npcs, entries, strict=True):
+            npc.world = world
+            copy_fields(entry, npc, lore, sent=sent_fields(entry, is_new=npc.slug not in stored))
+        old_secrets = secrets_of(stored.values())
+        with_new_secrets = {
+            npc.pk
+            for npc, entry in zip(npcs, entries, strict=True)
+            if npc.slug in stored
+            and "secrets" in entry.model_fields_set
+            and have_secrets_changed(old_secrets[npc.pk], entry)
+        }
+        outcomes = store_npcs(npcs, with_new_secrets=with_new_secrets)
+        write_secrets(
+            {
+                npc: entry
+                for npc, entry, outcome in zip(npcs, entries, outcomes, strict=True)
+                if outcome == "created" or npc.pk in with_new_secrets
+            },
+            old_secrets,
+        )
     # Outside the transaction, because it locks one party after the other.
-    if old and scores != score_settings(npc):
-        recompute_all_parties(npc)
-    return npc, outcome
+    for npc, before in zip(npcs, scores, strict=True):
+        if npc.slug in stored and before != score_settings(npc):
+            recompute_all_parties(npc)
+    return list(zip(npcs, outcomes, strict=True))
 
 
 def store_npc(
@@ -71,24 +105,71 @@ def store_npc(
     reason: str = "",
     expected_version: int | None = None,
 ) -> Outcome:
-    """Write a new or edited NPC and its entity of the relation graph, in the caller's transaction.
+    """Write a new or edited NPC; see `store_npcs`. Raises `StaleVersion` when another version than
+    the expected one is stored."""
+    return store_npcs(
+        [npc],
+        with_new_secrets={npc.pk} if has_new_secrets else set(),
+        reason=reason,
+        expected_versions={npc.pk: expected_version},
+    )[0]
 
-    The row gets a version and a history row only if a field, or a secret (`has_new_secrets`), has
+
+def store_npcs(
+    npcs: Sequence[NPC],
+    *,
+    with_new_secrets: Collection[UUID] = (),
+    reason: str = "",
+    expected_versions: Mapping[UUID, int | None] | None = None,
+) -> list[Outcome]:
+    """Write new or edited NPCs of one world and their entities of the relation graph, in the
+    caller's transaction.
+
+    A row gets a version and a history row only if a field, or a secret (`with_new_secrets`), has
     changed. The caller calls `recompute_all_parties` when `score_settings` have changed."""
-    # Before the row, as every writer of both does: two that wait for each other would fail.
-    lock_graph(npc.world)
-    stored = NPC.objects.select_for_update().filter(pk=npc.pk).first()
-    require_version(stored, expected_version)
-    if stored and not has_new_secrets and versioned_fields(stored) == versioned_fields(npc):
-        return "unchanged"
-    require_merged(npc, stored)
-    if stored:
-        npc.version = stored.version + 1
-    npc._change_reason = reason[:100] or None  # type: ignore[attr-defined]  # for the history
-    # `force_insert`: a row that another writer made meanwhile is an error, not overwritten.
-    npc.save(force_insert=stored is None)
-    upsert_facts(npc.world, [GraphFact(node=graph_node_of(npc))])
-    return "changed" if stored else "created"
+    if not npcs:
+        return []
+    # Before the rows, as every writer of both does: two that wait for each other would fail.
+    lock_graph(npcs[0].world)
+    rows = NPC.objects.select_for_update().filter(pk__in=[npc.pk for npc in npcs])
+    stored_by_id = {row.pk: row for row in rows}
+    outcomes: list[Outcome] = []
+    changed: set[str] = set()
+    for npc in npcs:
+        stored = stored_by_id.get(npc.pk)
+        require_version(stored, (expected_versions or {}).get(npc.pk))
+        if stored is None:
+            outcomes.append("created")
+            require_merged(npc, None)
+        elif npc.pk not in with_new_secrets and versioned_fields(stored) == versioned_fields(npc):
+            outcomes.append("unchanged")
+        else:
+            outcomes.append("changed")
+            require_merged(npc, stored)
+            npc.version, npc.updated_at = stored.version + 1, timezone.now()
+            changed |= differing_fields(stored, npc)
+    pairs = list(zip(npcs, outcomes, strict=True))
+    new = [npc for npc, outcome in pairs if outcome == "created"]
+    updates = [npc for npc, outcome in pairs if outcome == "changed"]
+    history: Any = {"batch_size": BATCH, "default_change_reason": reason[:100] or None}
+    # An insert: a row that another writer made meanwhile is an error, not overwritten.
+    bulk_create_with_history(new, NPC, **history)
+    bulk_update_with_history(updates, NPC, sorted(changed), **history)
+    follow_npcs([*new, *updates])
+    facts = [GraphFact(node=graph_node_of(npc)) for npc in (*new, *updates)]
+    if facts:
+        upsert_facts(npcs[0].world, facts)
+    return outcomes
+
+
+def differing_fields(stored: NPC, npc: NPC) -> set[str]:
+    """The names of the columns that differ between a stored row and an edited one."""
+    fields = [field for field in NPC._meta.concrete_fields if not field.primary_key]
+    return {
+        field.name
+        for field in fields
+        if getattr(stored, field.attname) != getattr(npc, field.attname)
+    }
 
 
 def restore_npc(npc: NPC, record: NPC, *, reason: str) -> Outcome:
@@ -113,10 +194,19 @@ def score_settings(npc: NPC) -> tuple[int, float | None]:
     return npc.base, npc.half_life
 
 
-def copy_fields(entry: NPCIn, npc: NPC, *, sent: Collection[str]) -> None:
-    """Copy the fields `sent`. Does not save."""
+def sent_fields(entry: NPCIn, *, is_new: bool) -> Collection[str]:
+    """The fields to write: all of a new NPC, else those that are set."""
+    return set(NPCIn.model_fields) if is_new else entry.model_fields_set
+
+
+def lore_names(entry: NPCIn) -> list[str]:
+    """The names of entries that an NPC's fields hold."""
+    return [name for field in REFERENCES if (name := getattr(entry, field))]
+
+
+def copy_fields(entry: NPCIn, npc: NPC, lore: Mapping[str, Lore], *, sent: Collection[str]) -> None:
+    """Copy the fields `sent`; `lore` has the entries of `lore_names`. Does not save."""
     references = {name: getattr(entry, name) for name in REFERENCES if name in sent}
-    lore = lore_by_name(npc.world, [name for name in references.values() if name])
     for name, written in references.items():
         row = lore.get(written)
         if name == "biography":
@@ -176,30 +266,45 @@ def require_merged(npc: NPC, stored: NPC | None) -> None:
                 )
 
 
-def have_secrets_changed(npc: NPC, entry: NPCIn) -> bool:
-    old = list(npc.secrets.order_by("position").values_list("text", "known_to"))
-    new = [(each.text, each.known_to) for each in entry.secrets]
+def secrets_of(npcs: Iterable[NPC]) -> dict[UUID, list[Secret]]:
+    """Return the secrets by NPC, each list in its order."""
+    by_npc: dict[UUID, list[Secret]] = defaultdict(list)
+    if ids := [npc.pk for npc in npcs]:
+        for secret in Secret.objects.filter(npc__in=ids).order_by("position"):
+            by_npc[secret.npc_id].append(secret)
+    return by_npc
+
+
+def have_secrets_changed(old: Sequence[Secret], entry: NPCIn) -> bool:
     # Audiences are only ever added, because those of the reveal log are in the rows as well.
-    return len(old) != len(new) or any(
-        text != new_text or not set(audiences) <= set(known_to)
-        for (text, known_to), (new_text, audiences) in zip(old, new, strict=True)
+    return len(old) != len(entry.secrets) or any(
+        secret.text != new.text or not set(new.known_to) <= set(secret.known_to)
+        for secret, new in zip(old, entry.secrets, strict=True)
     )
 
 
-def write_secrets(npc: NPC, entry: NPCIn) -> None:
+def write_secrets(entries: Mapping[NPC, NPCIn], old: Mapping[UUID, list[Secret]]) -> None:
     """Write the secrets in their order. A secret keeps its row, and so the audiences that know it,
-    when its text is the same or was reworded."""
-    old = list(npc.secrets.order_by("position"))
-    # Out of the way, because no two secrets may have one number, not even for a moment.
-    npc.secrets.update(position=F("position") + len(old) + len(entry.secrets))
-    rows = _match_secrets(old, [each.text for each in entry.secrets])
-    npc.secrets.exclude(pk__in=[row.pk for row in rows if row]).delete()
-    for position, (new, row) in enumerate(zip(entry.secrets, rows, strict=True), 1):
-        secret = row or Secret(world_id=npc.world_id, npc=npc)
-        secret.position, secret.text = position, new.text
-        secret.known_to = add_audiences(secret.known_to, new.known_to)
-        secret.visibility = Visibility.REVEALED if secret.known_to else Visibility.GM
-        secret.save()
+    when its text is the same or was reworded. `old` has the stored ones of each NPC."""
+    new_rows: list[Secret] = []
+    for npc, entry in entries.items():
+        stored = old.get(npc.pk, [])
+        matches = _match_secrets(stored, [each.text for each in entry.secrets])
+        if stored:
+            # Out of the way, because no two secrets may have one number, not even for a moment.
+            npc.secrets.update(position=F("position") + len(stored) + len(entry.secrets))
+            npc.secrets.exclude(pk__in=[row.pk for row in matches if row]).delete()
+        for position, (new, row) in enumerate(zip(entry.secrets, matches, strict=True), 1):
+            secret = row or Secret(world_id=npc.world_id, npc=npc)
+            secret.position, secret.text = position, new.text
+            secret.known_to = add_audiences(secret.known_to, new.known_to)
+            secret.visibility = Visibility.REVEALED if secret.known_to else Visibility.GM
+            if row:
+                row.save()
+            else:
+                new_rows.append(secret)
+    Secret.objects.bulk_create(new_rows, batch_size=BATCH)
+    follow_secrets(new_rows)
 
 
 def _match_secrets(old: list[Secret], texts: list[str]) -> list[Secret | None]:

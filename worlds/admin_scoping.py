@@ -84,6 +84,16 @@ class WorldScoped(ScopedChoices, ExactForms):
             visible |= models.Q(**{f"{self.world_path}__isnull": True})
         return rows.filter(visible)
 
+    def get_list_select_related(self, request: HttpRequest) -> Any:
+        """Load the rows that the columns name with the list. Django itself leaves those out that
+        may be missing, and asks for each of them."""
+        names = super().get_list_select_related(request)
+        if names is True:
+            return names
+        fields = {field.name: field for field in self.model._meta.concrete_fields}
+        columns = [fields[each] for each in self.get_list_display(request) if each in fields]
+        return [*(names or ()), *(each.name for each in columns if each.is_relation)]
+
     def get_list_filter(self, request: HttpRequest) -> Any:
         """Narrow the choices of every filter by a related row (world, campaign, party, …)."""
         return [

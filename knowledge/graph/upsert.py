@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
+from django.dispatch import Signal
 from django.utils.text import slugify
 
 from knowledge.graph.ancestry import ancestors
@@ -31,7 +33,11 @@ from retrieval.errors import Conflict, Invalid, NotFound
 from worlds.models import World
 
 MAX_BATCH = 1000
+BATCH = 500
 NODE_FIELDS = (*FACT_FIELDS, "kind", "name", "aliases", "lore_id")
+nodes_inserted = Signal()
+"""Sent with `world` and `nodes` when many were inserted at once; `post_save` is sent for a single
+one."""
 LOCK_WORLD = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 37))"
 
 
@@ -64,28 +70,41 @@ class Batch:
     relations: Relations = field(default_factory=Relations.load)
 
     def write(self, facts: Sequence[GraphFact]) -> UpsertResult:
-        nodes = [self._write_node(fact.node) for fact in facts if fact.node]
-        edge_facts = [fact.edge for fact in facts if fact.edge]
-        # Names are resolved after the nodes are written: an edge may name a node of its own batch.
-        linker = EntityLinker.for_texts(
-            self.world, [str(end) for edge in edge_facts for end in (edge.src, edge.dst)]
-        )
-        edges = [self._write_edge(fact, linker) for fact in edge_facts]
+        nodes = self._write_nodes([fact.node for fact in facts if fact.node])
+        edges = self._write_edges([fact.edge for fact in facts if fact.edge])
         conflicts = record_contradictions(
             self.world, edges=[edge.id for edge in edges], nodes=[node.id for node in nodes]
         )
         return UpsertResult(nodes=nodes, edges=edges, conflicts=conflicts)
 
-    def _write_node(self, fact: NodeFact) -> FactOutcome:
-        """Create the node, or change the one that exists by the fields that are sent."""
-        current = self._find_node(fact)
-        names = [name for name in NODE_FIELDS if current is None or name in fact.model_fields_set]
-        values = {name: getattr(fact, name) for name in names}
-        if current is None:
-            identity = {"id": fact.id} if fact.id else {}
-            slug = fact.slug or free_slug(self.world, fact.name)
-            node = GraphNode.objects.create(world=self.world, slug=slug, **identity, **values)
-            return FactOutcome(id=node.pk, outcome="created")
+    def _write_nodes(self, facts: Sequence[NodeFact]) -> list[FactOutcome]:
+        """Create the nodes, or change those that exist by the fields that are sent."""
+        known = KnownNodes(self.world, facts)
+        new: list[GraphNode] = []
+        outcomes = []
+        for fact in facts:
+            current = known.find(fact)
+            if current is None:
+                node = self._new_node(fact, taken=[each.slug for each in new])
+                new.append(node)
+                known.add(node)
+                outcomes.append(FactOutcome(id=node.pk, outcome="created"))
+            else:
+                outcomes.append(self._change_node(current, fact))
+                known.add(current)
+        insert_nodes(self.world, new)
+        return outcomes
+
+    def _new_node(self, fact: NodeFact, *, taken: Sequence[str]) -> GraphNode:
+        identity = {"id": fact.id} if fact.id else {}
+        slug = fact.slug or free_slug(self.world, fact.name, also=taken)
+        values = {name: getattr(fact, name) for name in NODE_FIELDS}
+        return GraphNode(world=self.world, slug=slug, **identity, **values)
+
+    def _change_node(self, current: GraphNode, fact: NodeFact) -> FactOutcome:
+        values = {
+            name: getattr(fact, name) for name in NODE_FIELDS if name in fact.model_fields_set
+        }
         guard = GraphNode(
             visibility=values.get("visibility", current.visibility),
             known_to=values.get("known_to", current.known_to),
@@ -96,18 +115,18 @@ class Batch:
             return FactOutcome(id=current.pk, outcome="unchanged")
         for name, value in values.items():
             setattr(current, name, value)
-        current.save()
+        # A node of this batch is inserted with its last values.
+        if not current._state.adding:
+            current.save()
         return FactOutcome(id=current.pk, outcome="changed")
 
-    def _find_node(self, fact: NodeFact) -> GraphNode | None:
-        """Find the node by id, else by slug; without either, by kind and exact name."""
-        node: GraphNode | None = GraphNode.objects.filter(pk=fact.id).first() if fact.id else None
-        if node and node.world_id != self.world.pk:
-            raise NotFound(f"There is no entity {fact.id} here.")
-        if node is None and (fact.slug or not fact.id):
-            key = {"slug": fact.slug} if fact.slug else {"kind": fact.kind, "name": fact.name}
-            node = GraphNode.objects.believed_now().filter(world=self.world, **key).first()
-        return node
+    def _write_edges(self, facts: Sequence[EdgeFact]) -> list[FactOutcome]:
+        if not facts:
+            return []
+        # Names are resolved after the nodes are written: an edge may name a node of its own batch.
+        ends = [str(end) for edge in facts for end in (edge.src, edge.dst)]
+        linker = EntityLinker.for_texts(self.world, ends)
+        return [self._write_edge(fact, linker) for fact in facts]
 
     def _write_edge(self, fact: EdgeFact, linker: EntityLinker) -> FactOutcome:
         src, dst = linker.resolve(fact.src), linker.resolve(fact.dst)
@@ -132,13 +151,48 @@ class Batch:
         result = save_fact(edge)
         if fact.succeeds and fact.since is not None:
             _end_predecessors(edge, fact.since)
-        if result.outcome != "unchanged":
+        if result.outcome != "unchanged" and fact.rests_on:
             rows = GraphEdge.objects.filter(world=self.world, pk__in=fact.rests_on)
             basis = set(rows.values_list("pk", flat=True))
             if missing := set(fact.rests_on) - basis:
                 raise NotFound(f"rests_on: no fact {', '.join(map(str, sorted(missing)))} here.")
             edge.rests_on.add(*basis)
         return result
+
+
+class KnownNodes:
+    """The nodes that some facts may mean: found by id, else by slug; without either, by kind and
+    exact name."""
+
+    def __init__(self, world: World, facts: Sequence[NodeFact]) -> None:
+        self.world = world
+        ids = {fact.id for fact in facts if fact.id}
+        slugs = {fact.slug for fact in facts if fact.slug}
+        names = {fact.name for fact in facts if not fact.slug and not fact.id}
+        self.by_id: dict[UUID, GraphNode] = GraphNode.objects.in_bulk(ids) if ids else {}
+        self.by_slug: dict[str, GraphNode] = {}
+        self.by_name: dict[tuple[str, str], GraphNode] = {}
+        believed = GraphNode.objects.believed_now().filter(world=world)
+        # Two queries: an OR of both would use no index.
+        for narrowed in [{"slug__in": slugs}] * bool(slugs) + [{"name__in": names}] * bool(names):
+            for node in believed.filter(**narrowed):
+                self.add(self.by_id.get(node.pk, node))
+
+    def add(self, node: GraphNode) -> None:
+        self.by_id[node.pk] = node
+        if node.believed_until is None:
+            self.by_slug.setdefault(node.slug, node)
+            self.by_name.setdefault((node.kind, node.name), node)
+
+    def find(self, fact: NodeFact) -> GraphNode | None:
+        node = self.by_id.get(fact.id) if fact.id else None
+        if node and node.world_id != self.world.pk:
+            raise NotFound(f"There is no entity {fact.id} here.")
+        if node is None and fact.slug:
+            return self.by_slug.get(fact.slug)
+        if node is None and not fact.id:
+            return self.by_name.get((fact.kind, fact.name))
+        return node
 
 
 def stored_form(
@@ -152,6 +206,13 @@ def stored_form(
     if relation.symmetric and dst.pk < src.pk:
         return relation, dst, src
     return relation, src, dst
+
+
+def insert_nodes(world: World, nodes: Sequence[GraphNode]) -> None:
+    """Insert new nodes of a world, and tell who follows them."""
+    if nodes:
+        GraphNode.objects.bulk_create(nodes, batch_size=BATCH)
+        nodes_inserted.send(GraphNode, world=world, nodes=nodes)
 
 
 def free_slug(world: World, name: str, *, also: Collection[str] = ()) -> str:

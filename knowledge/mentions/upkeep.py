@@ -4,12 +4,14 @@ Entries are saved by `knowledge.entry_store` alone, which writes their links its
 from the admin, cascades and erasure, so a signal is their one place (docs/decisions/0040).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 
 from knowledge.graph.models import GraphNode
+from knowledge.graph.upsert import nodes_inserted
 from knowledge.mentions.store import forget_sources, resolve_again
 from knowledge.models import Lore, Rule
 from worlds.models import World
@@ -35,8 +37,13 @@ def forget_rule(instance: Rule, **_signal: Any) -> None:
 
 @receiver(post_save, sender=GraphNode)
 def follow_entity(instance: GraphNode, **_signal: Any) -> None:
-    names = [instance.name, instance.slug, *instance.aliases]
-    resolve_again(instance.world, [instance.pk], names)
+    follow_entities(instance.world, [instance])
+
+
+@receiver(nodes_inserted, sender=GraphNode)
+def follow_entities(world: World, nodes: Sequence[GraphNode], **_signal: Any) -> None:
+    names = [name for node in nodes for name in (node.name, node.slug, *node.aliases)]
+    resolve_again(world, [node.pk for node in nodes], names)
 
 
 @receiver(post_delete, sender=GraphNode)

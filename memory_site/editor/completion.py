@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rapidfuzz import fuzz, process
 
-from knowledge.graph.models import GraphNode
+from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.models import Lore
 from knowledge.schemas import LoreQuestion
 from knowledge.search import find_lore
@@ -66,19 +66,21 @@ def suggest_by_meaning(world: World, written: str) -> list[Suggestion]:
 
 def _all_names(world: World) -> Iterator[tuple[Suggestion, str]]:
     """Yield (suggestion, name) for every name and alias, in three queries."""
-    kinds = dict(Lore.Kind.choices)
+    # Translated once, not for each of thousands of names.
+    kinds = {value: str(label) for value, label in Lore.Kind.choices}
+    node_kinds = {value: str(label) for value, label in NodeKind.choices}
     lore = Lore.objects.filter(world=world).order_by("title")
     people = NPC.objects.in_world(world).order_by("name")
     nodes = GraphNode.objects.filter(world=world).believed_now().order_by("name")
-    node_kinds = dict(GraphNode._meta.get_field("kind").flatchoices)
+    person = _("NPC")
     tables: list[tuple[Any, Any]] = [
         (lore.values_list("title", "aliases", "kind"), lambda kind: kinds.get(kind, kind)),
-        (people.values_list("name", "aliases", "role"), lambda role: role or _("NPC")),
+        (people.values_list("name", "aliases", "role"), lambda role: role or person),
         (nodes.values_list("name", "aliases", "kind"), lambda kind: node_kinds.get(kind, kind)),
     ]
     for rows, label in tables:
         for name, aliases, kind in rows[:MOST_NAMES]:
-            detail = str(label(kind))
+            detail = label(kind)
             yield Suggestion(name, detail), name
             for alias in aliases:
                 yield Suggestion(name, detail, alias), alias

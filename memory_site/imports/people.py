@@ -1,18 +1,20 @@
 """Characters of an import become NPCs with an entity, and their entry is the biography."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import prefetch_related_objects
 from pydantic import ValidationError
 
 from knowledge.importers.drafts import ImportProblem, LoreDraft, PersonDraft
 from knowledge.models import Lore
 from memory_site.imports.report import WriteReport
-from memory_site.imports.snapshots import Values, values_of
+from memory_site.imports.snapshots import values_of
 from npcs.models import NPC
 from npcs.schemas import NPCIn
-from npcs.upsert import upsert_npc
+from npcs.upsert import upsert_npcs
 from retrieval.errors import Problem
 from worlds.audiences import Visibility
 from worlds.bulk import to_invalid
@@ -21,6 +23,17 @@ from worlds.models import World
 LINES = ("role", "summary", "faction", "home", "voice")
 LISTS = ("goals", "play_now")
 LONGEST_LINE = 200
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Character:
+    """A character of the import: what its NPC is to hold, and the NPC that it has already."""
+
+    draft: LoreDraft
+    entry: Lore
+    fields: NPCIn
+    old: NPC | None
 
 
 class PeopleWriter:
@@ -29,38 +42,70 @@ class PeopleWriter:
 
     def __init__(self, world: World, report: WriteReport) -> None:
         self.world, self.report = world, report
-        npcs = list(NPC.objects.filter(world=world).prefetch_related("secrets"))
+        rows = NPC.objects.filter(world=world).select_related("biography")
+        npcs = list(rows.prefetch_related("secrets"))
         self.by_slug = {npc.slug: npc for npc in npcs}
         self.by_biography = {npc.biography_id: npc for npc in npcs if npc.biography_id}
         self.written: dict[Any, NPC] = {}
 
     def write(self, characters: Iterable[tuple[LoreDraft, Lore]]) -> None:
+        batch: dict[str, Character] = {}
         for draft, entry in characters:
+            # Two characters of one NPC: the second completes what the first has written.
+            if len(batch) == BATCH or self._npc_id(entry) in batch:
+                self._write_batch(list(batch.values()))
+                batch = {}
             try:
-                with transaction.atomic():
-                    self._write(draft, entry)
-            except (Problem, ValidationError) as problem:
-                fault = problem if isinstance(problem, Problem) else to_invalid(problem)
-                self.report.problems.append(
-                    ImportProblem(draft.file, fault.detail, draft.body_line)
-                )
+                batch[self._npc_id(entry)] = self._character(draft, entry)
+            except ValidationError as problem:
+                self._report_fault(draft, to_invalid(problem))
+        self._write_batch(list(batch.values()))
 
-    def _write(self, draft: LoreDraft, entry: Lore) -> None:
-        old = self.by_biography.get(entry.pk) or self.by_slug.get(entry.slug)
-        before: Values | None = values_of("npc", old) if old else None
+    def _npc_id(self, entry: Lore) -> str:
+        old = self._stored(entry)
+        return old.slug if old else entry.slug
+
+    def _stored(self, entry: Lore) -> NPC | None:
+        return self.by_biography.get(entry.pk) or self.by_slug.get(entry.slug)
+
+    def _character(self, draft: LoreDraft, entry: Lore) -> Character:
+        old = self._stored(entry)
         person = draft.person or PersonDraft()
         fields = _complete(old, person, entry) if old else _new_fields(person, entry)
-        npc, outcome = upsert_npc(self.world, NPCIn.model_validate(fields))
-        self.by_slug[npc.slug] = self.written[entry.pk] = npc
-        self.report.add(
-            "npc",
-            npc,
-            outcome,
-            name=npc.name,
-            source=draft.where,
-            before=before if outcome == "changed" else None,
-            after=values_of("npc", npc) if outcome != "unchanged" else None,
-        )
+        return Character(draft, entry, NPCIn.model_validate(fields), old)
+
+    def _write_batch(self, batch: Sequence[Character]) -> None:
+        """Write a batch. If it is refused, each of it is written alone, to name the bad one."""
+        try:
+            with transaction.atomic():
+                self._write(batch)
+        except Problem:
+            for each in batch:
+                try:
+                    with transaction.atomic():
+                        self._write([each])
+                except Problem as problem:
+                    self._report_fault(each.draft, problem)
+
+    def _write(self, batch: Sequence[Character]) -> None:
+        results = upsert_npcs(self.world, [each.fields for each in batch])
+        prefetch_related_objects([npc for npc, _outcome in results], "secrets")
+        for each, (npc, outcome) in zip(batch, results, strict=True):
+            self.by_slug[npc.slug] = self.written[each.entry.pk] = npc
+            before = values_of("npc", each.old) if each.old and outcome == "changed" else None
+            self.report.add(
+                "npc",
+                npc,
+                outcome,
+                name=npc.name,
+                source=each.draft.where,
+                before=before,
+                after=values_of("npc", npc) if outcome != "unchanged" else None,
+            )
+
+    def _report_fault(self, draft: LoreDraft, fault: Problem) -> None:
+        problem = ImportProblem(draft.file, fault.detail, draft.body_line)
+        self.report.problems.append(problem)
 
 
 def _new_fields(person: PersonDraft, entry: Lore) -> dict[str, Any]:

@@ -26,8 +26,9 @@ def _columns(*names: str) -> Callable[[Any], Values]:
 
 
 def _npc_values(npc: NPC) -> Values:
-    secrets = npc.secrets.order_by("position").values_list("text", "known_to")
-    return {**versioned_fields(npc), "secrets": [list(secret) for secret in secrets]}
+    # Sorted here: the secrets of many NPCs are loaded at once.
+    secrets = sorted(npc.secrets.all(), key=lambda each: each.position)
+    return {**versioned_fields(npc), "secrets": [[each.text, each.known_to] for each in secrets]}
 
 
 VALUES: Mapping[str, Callable[[Any], Values]] = {
@@ -40,6 +41,8 @@ VALUES: Mapping[str, Callable[[Any], Values]] = {
 """What is kept of a row of each kind."""
 
 MODELS: Mapping[str, Any] = {"lore": Lore, "npc": NPC, "entity": GraphNode, "relation": GraphEdge}
+LOADED_WITH: Mapping[str, tuple[str, ...]] = {"npc": ("secrets",)}
+"""Rows of others that the values are made of."""
 
 
 def values_of(kind: str, row: Any) -> Values:

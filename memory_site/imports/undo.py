@@ -21,7 +21,7 @@ from knowledge.mentions.store import links_at_once
 from knowledge.models import Lore
 from memory_site.imports.report import MOST_LISTED
 from memory_site.imports.runs import carry_out, finish_step
-from memory_site.imports.snapshots import MODELS, mark_of, values_of
+from memory_site.imports.snapshots import LOADED_WITH, MODELS, mark_of, values_of
 from memory_site.imports.uploads import delete_upload_after_commit
 from memory_site.run_progress import ProgressWriter
 from npcs.dispositions import reverse
@@ -127,7 +127,8 @@ def _reasons_to_keep(kind: str, rows: Sequence[ImportedRow], run: ImportRun) -> 
     model = MODELS.get(kind)
     if model is None:
         return {}
-    current = model._default_manager.in_bulk([row.row_id for row in rows])
+    current = model._default_manager.prefetch_related(*LOADED_WITH.get(kind, ()))
+    current = current.in_bulk([row.row_id for row in rows])
     reasons: Kept = {}
     for row in rows:
         stored = current.get(row.row_id)

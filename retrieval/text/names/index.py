@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Literal
 
@@ -215,8 +216,7 @@ def name_forms_of(entry: KnownName, *, parts: bool = True) -> Iterator[NameForm]
     """Yield the whole names of `entry` and their parts; a part that two names share comes once."""
     known_norms: set[tuple[str, ...]] = set()
     for number, text in enumerate((entry.name, *entry.aliases)):
-        name = tuple(name_words(text))
-        forms = tuple(name_forms(word.norm, word.raw) for word in name)
+        name, forms = words_and_forms(text)
         for begin, end in name_parts(name) if parts else [(0, len(name))] if name else []:
             norms = tuple(word.norm for word in name[begin:end])
             whole = end - begin == len(name)
@@ -224,6 +224,14 @@ def name_forms_of(entry: KnownName, *, parts: bool = True) -> Iterator[NameForm]
                 known_norms.add(norms)
                 how: MatchKind = "part" if not whole else ("alias" if number else "exact")
                 yield NameForm(entry, name[begin:end], forms[begin:end], how)
+
+
+@lru_cache(20_000)
+def words_and_forms(name: str) -> tuple[tuple[Word, ...], tuple[frozenset[str], ...]]:
+    """Return the words of a name and the forms of each. Kept, because the names of a world go into
+    one index after another."""
+    words = tuple(name_words(name))
+    return words, tuple(name_forms(word.norm, word.raw) for word in words)
 
 
 def name_parts(name: tuple[Word, ...]) -> Iterator[tuple[int, int]]:

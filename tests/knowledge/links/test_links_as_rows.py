@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from knowledge.entry_store import save_all, save_entry
+from knowledge.graph.models import NodeKind
+from knowledge.graph.schemas import GraphFact, NodeFact
+from knowledge.graph.upsert import upsert_facts
 from knowledge.link_models import Link
 from knowledge.links import (
     backlinks,
@@ -371,3 +374,25 @@ def test_the_queries_of_a_bulk_save_do_not_grow_with_its_links(
     with django_assert_max_num_queries(40):
         save_all(rows)
     assert Link.objects.filter(state="resolved").count() == 49
+
+
+def test_the_queries_of_a_rename_do_not_grow_with_the_mentions(
+    world: World, django_assert_max_num_queries: Any
+) -> None:
+    """Each rewritten entry loaded the world again."""
+    bell, gate = entry(world, "Bell"), entry(world, "Gate")
+    save_all([Lore(world=world, slug=f"b{n}", title=f"B {n}", body="[[Bell]]") for n in range(3)])
+    save_all([Lore(world=world, slug=f"g{n}", title=f"G {n}", body="[[Gate]]") for n in range(30)])
+    with django_assert_max_num_queries(100) as few:
+        assert rename_everywhere(bell, "Tide Bell").texts == 3
+    with django_assert_max_num_queries(len(few)):
+        assert rename_everywhere(gate, "Sea Gate").texts == 30
+
+
+def test_entities_that_are_written_together_mend_the_links_that_name_them(world: World) -> None:
+    entry(world, "Harbour", "[[Salt Quay]] and [[Mud Quay]]")
+    names = ("Salt Quay", "Mud Quay")
+    facts = [GraphFact(node=NodeFact(kind=NodeKind.LOCATION, name=name)) for name in names]
+    made = {node.id for node in upsert_facts(world, facts).nodes}
+    links = Link.objects.filter(state="resolved")
+    assert {target for link in links for target in link.targets} == made
