@@ -1,6 +1,7 @@
 """No page of the site or the admin takes more queries with thirty rows than with three."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 from uuid import uuid4
 
@@ -12,9 +13,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.urls.converters import IntConverter, UUIDConverter
 from django.utils import timezone
 
-from art.models import Picture
+from art.models import ArtCard, Picture
 from bench.pages import build_world
 from episodes.models import Episode, Session
 from knowledge.editing_models import LoreProposal
@@ -224,19 +226,23 @@ def addresses(world: World) -> Iterator[tuple[str, str]]:
             address = reverse(f"admin:{name}_changelist") + query
             yield f"admin list of {model._meta.label} {query}", address
     known = known_arguments(world)
-    for name, wanted in sorted(page_names(get_resolver())):
+    for name, wanted in sorted(page_names(get_resolver()), key=itemgetter(0)):
         if name not in NOT_PAGES:
-            kwargs = {each: known.get(f"{name} {each}", known.get(each)) for each in wanted}
+            kwargs = {
+                each: known.get(f"{name} {each}", known.get(each, UNKNOWN.get(kind, "nothing")))
+                for each, kind in wanted.items()
+            }
             for query in QUERIES.get(name, ("",)):
                 yield f"{name} {query}", reverse(name, kwargs=kwargs) + query
 
 
 def page_names(
-    resolver: URLResolver, outer: tuple[str, ...] = ()
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Return the names of all pages, each with the names of its arguments."""
+    resolver: URLResolver, outer: Mapping[str, type] | None = None
+) -> Iterator[tuple[str, dict[str, type]]]:
+    """Return the names of all pages, each with its arguments and their converters."""
     for each in resolver.url_patterns:
-        arguments = (*outer, *each.pattern.converters)
+        own = {name: type(converter) for name, converter in each.pattern.converters.items()}
+        arguments = {**(outer or {}), **own}
         if isinstance(each, URLPattern):
             if each.name:
                 yield each.name, arguments
@@ -245,17 +251,16 @@ def page_names(
 
 
 def known_arguments(world: World) -> dict[str, Any]:
-    """The arguments of pages, by their name or by the page and their name. Addresses that are only
-    posted to get an id that nothing has."""
-    nobody = uuid4()
+    """The arguments of pages, by their name or by the page and their name. Those that are not here
+    belong to addresses that are only posted to; they name nothing."""
     fact = GraphEdge.objects.filter(world=world, src__slug="npc-0").first()
     run = ImportRun.objects.filter(world=world).first()
     picture = Picture.objects.filter(world=world).first()
+    card = ArtCard.objects.filter(world=world).first()
     proposal = LoreProposal.objects.filter(world=world).first()
     rule = Rule.objects.filter(world=world).first()
     people = ("npc", "npc-correct", "npc-edit", "npc-delete", "npc-versions", "npc-trash")
     entities = ("entity", "relation-add", "relation")
-    ids = ("invitation", "use", "picture", "run", "fact", "contradiction", "change", "saved")
     return {
         "world": world.slug,
         "slug": "entry-1",
@@ -265,15 +270,15 @@ def known_arguments(world: World) -> dict[str, Any]:
         "session ref": Session.objects.filter(world=world).first().external_id,
         "episode ref": Episode.objects.filter(world=world).first().external_id,
         **dict.fromkeys((f"{page} key" for page in ("rule", "house-rule-replacing")), rule.key),
-        **dict.fromkeys((*ids, "comment", "entry", "pk", "key"), nobody),
         **dict.fromkeys(("import-run run", "import-progress run"), run.pk),
         "picture-edit picture": picture.pk,
         "relation fact": fact.pk,
         "proposal": proposal.pk,
-        **dict.fromkeys(("member", "version", "rule-on-change change"), 1),
+        "art-card card": card.pk,
     }
 
 
+UNKNOWN = {UUIDConverter: uuid4(), IntConverter: 1}
 QUERIES = {
     "find": ("?q=north",),
     "lore": ("", "?view=tree&folder=North", "?text=north&sort=-updated", "?tag=tag-1"),
