@@ -62,14 +62,14 @@ class PeopleWriter:
         self._write_batch(list(batch.values()))
 
     def _npc_id(self, entry: Lore) -> str:
-        old = self._stored(entry)
+        old = self._npc_of(entry)
         return old.slug if old else entry.slug
 
-    def _stored(self, entry: Lore) -> NPC | None:
+    def _npc_of(self, entry: Lore) -> NPC | None:
         return self.by_biography.get(entry.pk) or self.by_slug.get(entry.slug)
 
     def _character(self, draft: LoreDraft, entry: Lore) -> Character:
-        old = self._stored(entry)
+        old = self._npc_of(entry)
         person = draft.person or PersonDraft()
         fields = _complete(old, person, entry) if old else _new_fields(person, entry)
         return Character(draft, entry, NPCIn.model_validate(fields), old)
