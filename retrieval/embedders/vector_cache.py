@@ -25,6 +25,8 @@ from retrieval.presets import PRESETS, get_preset
 
 BUILT_IN = {
     "local": "retrieval.embedders.local.LocalEmbedder",
+    "minilm": "retrieval.embedders.minilm.MiniLMEmbedder",
+    "onnx": "retrieval.embedders.onnx_folder.OnnxFolderEmbedder",
     "openai": "retrieval.embedders.hosted.HostedEmbedder",
     "hashing": "retrieval.embedders.hashing.HashingEmbedder",
 }
