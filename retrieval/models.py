@@ -19,6 +19,7 @@ __all__ = [
     "Passage",
     "ScopeStatistics",
     "SearchConfig",
+    "ServingModel",
     "StagedVector",
     "WordStatistics",
     "get_passage_model",
@@ -185,6 +186,21 @@ class LanguageModelCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} {self.purpose}"
+
+
+class ServingModel(models.Model):
+    """The embedding model whose vectors the passages of a domain have. It changes in the
+    transaction that swaps the vectors, so every search sees both or neither."""
+
+    domain = models.CharField(max_length=40, primary_key=True)
+    model = models.CharField(max_length=120)
+
+    class Meta:
+        verbose_name = _("embedding model in use")
+        verbose_name_plural = _("embedding models in use")
+
+    def __str__(self) -> str:
+        return f"{self.domain}: {self.model}"
 
 
 class StagedVector(models.Model):

@@ -1,19 +1,35 @@
 """Embedding and counting after a write: a task soon after it, and a sweep that misses nothing."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 
 from celery import shared_task
-from django.db import transaction
+from django.db import connection, transaction
+from django.utils import timezone
 
 from retrieval.domains import get_passage_model, passage_models
-from retrieval.embedders import vector_cache
+from retrieval.embedders import get_configured_embedder, serving, vector_cache
 from retrieval.errors import EmbedderDown
 from retrieval.indexing import statistics
 from retrieval.indexing.embed import embed_pending
+from retrieval.indexing.model_switch import (
+    is_switch_due,
+    mark_late_stale,
+    passages_to_stage,
+    record_serving_model,
+    stage_vectors,
+    swap_vectors,
+)
 from retrieval.indexing.upkeep import index_vectors, recount_changed
 
 logger = logging.getLogger(__name__)
 
+SWITCH_LOCK = 370037
+"""The key of an advisory lock: one worker at a time replaces vectors."""
+SWITCH_WINDOW = timedelta(hours=1)
+"""How long a process may go on writing vectors of a model that was replaced."""
 TASK_LIMIT = 512
 """Passages of one task: it stays short, so that a worker can stop; another task continues."""
 
@@ -27,6 +43,7 @@ def embed_soon(domain: str) -> None:
 @shared_task
 def embed(domain: str) -> int:
     """Embed stale passages of `domain`; enqueue another task if there are more."""
+    serving.read_serving_models()
     try:
         store_count = embed_pending(get_passage_model(domain), limit=TASK_LIMIT)
     except EmbedderDown as problem:
@@ -45,7 +62,48 @@ def sweep() -> dict[str, int]:
         recount_changed(model)
         counts[model.search_config.domain] = embed(model.search_config.domain)
         index_vectors(model)
+        record_serving_model(model)
+        mark_late_stale(model, since=timezone.now() - SWITCH_WINDOW)
+    switch_vectors.delay()
     return counts
+
+
+@shared_task
+def switch_vectors() -> int:
+    """Compute some vectors of the model that the settings name, beside those in use; replace these
+    when all are there. Return the number of computed vectors."""
+    serving.read_serving_models()
+    due = [model for model in passage_models() if is_switch_due(model)]
+    with exclusive(SWITCH_LOCK) as is_alone:
+        if not due or not is_alone:
+            return 0
+        model, domain = due[0], due[0].search_config.domain
+        embedder = get_configured_embedder(domain)
+        try:
+            count = stage_vectors(model, embedder, limit=TASK_LIMIT)
+        except EmbedderDown as problem:
+            logger.warning("%s: its vectors are not replaced now: %s", domain, problem)
+            return 0
+        left = passages_to_stage(model, embedder).count()
+        logger.info("%s: %d vectors of %s are still to compute", domain, left, embedder.name)
+        if not left:
+            swap_vectors(model, embedder)
+            serving.read_serving_models()
+    switch_vectors.delay()
+    return count
+
+
+@contextmanager
+def exclusive(key: int) -> Iterator[bool]:
+    """Hold an advisory lock of the database; yield whether it was free."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
+        (is_free,) = cursor.fetchone()
+        try:
+            yield is_free
+        finally:
+            if is_free:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
 
 
 @shared_task

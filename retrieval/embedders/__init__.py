@@ -12,6 +12,7 @@ from retrieval.embedders.vector_cache import (
     clear_query_caches,
     delete_vectors,
     embedder_path,
+    get_configured_embedder,
     get_embedder,
     text_hash,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "clear_query_caches",
     "delete_vectors",
     "embedder_path",
+    "get_configured_embedder",
     "get_embedder",
     "text_hash",
     "unit_rows",

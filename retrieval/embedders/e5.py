@@ -5,9 +5,9 @@ weights are converted once: the encoder becomes an int8 ONNX file in the folder 
 MODEL_CACHE (7 seconds, 22 MB). The word table stays where it is, mapped into memory: of its 54 MB
 only the rows of words that occur are read.
 
-Layout of the file, little endian: `E5S1`, nine integers (see `Shape`), the pieces of the tokenizer,
-the word list of the pruned vocabulary, then a directory of tensors: name, type (0: float32, 1: 4-bit
-blocks of 32 with a float16 scale), count, offset, bytes.
+Layout of the file, little endian: `E5S1`, nine numbers (see `Shape`), the pieces of the tokenizer,
+the names of a pruned vocabulary, then a directory of tensors: name, type (0: float32, 1: blocks of
+32 numbers of 4 bits with a float16 scale), count, offset, bytes.
 """
 
 import fcntl
@@ -38,10 +38,8 @@ FLOAT32, FOUR_BIT = 0, 1
 BLOCK = 32
 """Weights that share one scale."""
 BLOCK_BYTES = 2 + BLOCK // 2
-ENCODER = "multilingual-e5-small-int8-1.onnx"
-"""The number rises when the conversion changes."""
+ENCODER = "multilingual-e5-small-int8.onnx"
 OPSET = 17
-MASKED = -1e9
 
 
 @dataclass(frozen=True)
@@ -145,15 +143,11 @@ class E5Transformer:
         self._positions = weights.floats("emb.pos").reshape(-1, hidden)
         self._type = weights.floats("emb.type").reshape(-1, hidden)[0]
 
-    def __call__(self, ids: Ids, mask: Ids) -> Floats:
-        distinct, places = np.unique(ids, return_inverse=True)
-        words = self._weights.rows("emb.word", distinct)[places].reshape(*ids.shape, -1)
-        feed = {
-            "embeddings": words + self._positions[: ids.shape[1]] + self._type,
-            "mask": np.where(mask, 0, MASKED).astype(np.float32)[:, None, None],
-        }
-        hidden: Floats = self._session.run(None, feed)[0]
-        return hidden
+    def __call__(self, ids: Ids) -> Floats:
+        words = self._weights.rows("emb.word", ids)
+        feed = {"embeddings": (words + self._positions[: len(ids)] + self._type)[None]}
+        states: Floats = self._session.run(None, feed)[0][0]
+        return states
 
 
 def e5_files() -> tuple[Path, Path]:
@@ -238,10 +232,7 @@ class GraphBuilder:
         graph = helper.make_graph(
             self._nodes,
             "multilingual-e5-small",
-            [
-                real("embeddings", float32, ["texts", "tokens", shape.hidden]),
-                real("mask", float32, ["texts", 1, 1, "tokens"]),
-            ],
+            [real("embeddings", float32, ["texts", "tokens", shape.hidden])],
             [real("hidden", float32, ["texts", "tokens", shape.hidden])],
             [numpy_helper.from_array(value, name) for name, value in self._constants.items()],
         )
@@ -255,7 +246,7 @@ class GraphBuilder:
         key = self._heads(self._linear(states, f"{prefix}k", hidden), [0, 2, 3, 1])
         value = self._heads(self._linear(states, f"{prefix}v", hidden), [0, 2, 1, 3])
         scores = self._add("Mul", [self._add("MatMul", [query, key]), "scale"])
-        shares = self._add("Softmax", [self._add("Add", [scores, "mask"])], axis=-1)
+        shares = self._add("Softmax", [scores], axis=-1)
         mixed = self._add("Transpose", [self._add("MatMul", [shares, value])], perm=[0, 2, 1, 3])
         joined = self._add("Reshape", [mixed, "joined"])
         attended = self._add("Add", [states, self._linear(joined, f"{prefix}ao", hidden)])

@@ -122,7 +122,9 @@ class LocalEmbedder:
                 "e5": embed_e5(e5, clean, is_latin, op=op),
             }
             parts["bge"][is_latin] = bge.embed_tokens(latin_ids, FULL)
-            return unit_rows(np.hstack([parts[part] * root_shares(is_latin, part) for part in parts]))
+            return unit_rows(
+                np.hstack([parts[part] * root_shares(is_latin, part) for part in parts])
+            )
 
 
 def root_shares(is_latin: NDArray[np.bool_], part: str) -> Vectors:
@@ -134,7 +136,7 @@ def root_shares(is_latin: NDArray[np.bool_], part: str) -> Vectors:
 def embed_e5(
     encoder: SentenceEncoder, texts: list[str], is_latin: NDArray[np.bool_], *, op: str
 ) -> Vectors:
-    """Return rows of length 1 without their mean. The prefixes are those of the model's training."""
+    """Return rows of length 1, less their mean. The prefixes are those of its training."""
     prefix = "query: " if op == "query" else "passage: "
     rows = np.zeros((len(texts), E5_DIMS), dtype=np.float32)
     for group, windows in ((is_latin, BEGINNING if op == "document" else FULL), (~is_latin, FULL)):

@@ -2,7 +2,8 @@
 
 The folder holds `tokenizer.json` and the model as `model.onnx` or `onnx/model.onnx`, as
 sentence-transformers and Optimum export it. `1_Pooling/config.json` says how tokens become one
-vector (default: their mean), `config_sentence_transformers.json` the prompts of queries and passages.
+vector (default: their mean), `config_sentence_transformers.json` names the prompts of queries and
+passages.
 """
 
 import json
@@ -93,8 +94,7 @@ class ModelFolder:
 
 
 class OnnxFolderEmbedder:
-    def __init__(self, dims: int = 0) -> None:
-        """`dims` is ignored: the model has a fixed width."""
+    def __init__(self, dims: int = 0) -> None:  # noqa: ARG002 - what each embedder is made with
         self._folder = ModelFolder(Path(settings.EMBEDDING_MODEL))
         self._encoder = LoadOnce(self._folder.load)
         self.dims = self._folder.dims

@@ -1,6 +1,6 @@
 """Sentence vectors of a transformer encoder in an ONNX file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from retrieval.embedders.base import Vectors, unit_rows
 
-BATCH_TOKENS = 512
-"""Larger batches are slower (the cache of the CPU) and need 600 MB more."""
 Ids = NDArray[np.int64]
 Pooling = Literal["mean", "cls"]
 
@@ -40,9 +38,9 @@ def open_tokenizer(path: Path) -> Any:
 
 
 class HiddenStates(Protocol):
-    """The transformer itself: ids and mask, both (texts, tokens), to (texts, tokens, dims)."""
+    """The transformer itself: the ids of one text, (tokens,), to its states, (tokens, dims)."""
 
-    def __call__(self, ids: Ids, mask: Ids) -> NDArray[np.float32]: ...
+    def __call__(self, ids: Ids) -> NDArray[np.float32]: ...
 
 
 class OnnxTransformer:
@@ -56,10 +54,14 @@ class OnnxTransformer:
     def dims(self) -> int:
         return int(self._session.get_outputs()[0].shape[-1])
 
-    def __call__(self, ids: Ids, mask: Ids) -> NDArray[np.float32]:
-        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        used = {name: array for name, array in feed.items() if name in self._inputs}
-        hidden: NDArray[np.float32] = self._session.run(None, used)[0]
+    def __call__(self, ids: Ids) -> NDArray[np.float32]:
+        feed = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        used = {name: array[None] for name, array in feed.items() if name in self._inputs}
+        hidden: NDArray[np.float32] = self._session.run(None, used)[0][0]
         return hidden
 
 
@@ -98,46 +100,23 @@ class SentenceEncoder:
         return ids
 
     def embed(self, texts: Sequence[str], windows: Windows, *, prefix: str = "") -> Vectors:
-        """Return shape (texts, dims). `prefix` begins each window: the model was trained with it."""
+        """Return shape (texts, dims). `prefix` begins each window, as in the model's training."""
         return self.embed_tokens([self.tokens(text) for text in texts], windows, prefix=prefix)
 
     def embed_tokens(
         self, token_ids: Sequence[Sequence[int]], windows: Windows, *, prefix: str = ""
     ) -> Vectors:
         head = [self._begin, *(self.tokens(prefix) if prefix else ())]
-        owners: list[int] = []
-        pieces: list[list[int]] = []
-        for owner, ids in enumerate(token_ids):
+        rows = np.zeros((len(token_ids), self.dims), dtype=np.float32)
+        for row, ids in zip(rows, token_ids, strict=True):
             for piece in windows.cut(ids):
-                owners.append(owner)
-                pieces.append([*head, *piece, self._end])
-        sums = np.zeros((len(token_ids), self.dims), dtype=np.float32)
-        for batch in batches_by_length(pieces):
-            lengths = np.array([len(pieces[i]) for i in batch], dtype=np.float32)[:, None]
-            rows = self.pool([pieces[i] for i in batch])
-            # Not `sums[owners] += …`, which counts an owner that comes twice only once.
-            np.add.at(sums, [owners[i] for i in batch], rows * lengths)
-        return unit_rows(sums)
+                # One at a time: an int8 model scales its activations by all texts of a batch, so a
+                # text's vector would depend on its company, and batches are not faster.
+                row += self._pool([*head, *piece, self._end]) * (len(piece) + 1)
+        return unit_rows(rows)
 
-    def pool(self, pieces: Sequence[Sequence[int]]) -> Vectors:
-        """Return one row for each piece of at most a window's tokens."""
-        longest = max(map(len, pieces))
-        ids, mask = np.zeros((2, len(pieces), longest), dtype=np.int64)
-        for number, piece in enumerate(pieces):
-            ids[number, : len(piece)], mask[number, : len(piece)] = piece, 1
-        hidden = self._hidden_states(ids, mask)
-        if self._pooling == "cls":
-            return unit_rows(hidden[:, 0])
-        return unit_rows(np.einsum("bsd,bs->bd", hidden, mask.astype(np.float32)))
-
-
-def batches_by_length(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Group the numbers of pieces of similar length, so that little of a batch is padding."""
-    batch: list[int] = []
-    for number in sorted(range(len(pieces)), key=lambda i: len(pieces[i])):
-        if batch and (len(batch) + 1) * len(pieces[number]) > BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch
+    def _pool(self, ids: list[int]) -> Vectors:
+        states = self._hidden_states(np.array(ids, dtype=np.int64))
+        pooled = states[0] if self._pooling == "cls" else states.mean(axis=0)
+        row: Vectors = unit_rows(pooled[None])[0]
+        return row

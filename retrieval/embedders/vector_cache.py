@@ -19,6 +19,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from retrieval.embedders import serving
 from retrieval.embedders.base import Embedder, Vectors
 from retrieval.models import CachedVector
 from retrieval.presets import PRESETS, get_preset
@@ -30,6 +31,11 @@ BUILT_IN = {
     "openai": "retrieval.embedders.hosted.HostedEmbedder",
     "hashing": "retrieval.embedders.hashing.HashingEmbedder",
 }
+SHIPPED = {
+    "bge-small-en+use-multilingual-v3+e5-small@1280": BUILT_IN["local"],
+    "minilm-l6-v2+use-multilingual-v3@896": BUILT_IN["minilm"],
+}
+"""The embedders that need no settings, by the names that are stored with their vectors."""
 DEFAULT_DIMS = 1024
 
 STORED_TYPE = np.dtype("<f2")  # the precision of the index (halfvec); half the size of float32
@@ -161,7 +167,25 @@ class CachedEmbedder:
 
 
 def get_embedder(domain: str | None = None) -> CachedEmbedder:
-    """Return the embedder of `domain`, one per process and model.
+    """Return the embedder whose vectors `domain` uses now, one per process and model.
+
+    It is the one of the settings, except while the vectors of another one that comes with the
+    product are being replaced (`retrieval.indexing.model_switch`).
+    """
+    configured = get_configured_embedder(domain)
+    path = embedder_in_use(domain, configured.name) if domain else None
+    return _embedder(path, configured.dims, (), os.getpid()) if path else configured
+
+
+def embedder_in_use(domain: str, configured: str) -> str | None:
+    """Return the dotted path of the embedder in use if it is another than the `configured` one and
+    this process can run it."""
+    name = serving.get_serving_model(domain)
+    return None if name == configured else SHIPPED.get(name or "")
+
+
+def get_configured_embedder(domain: str | None = None) -> CachedEmbedder:
+    """Return the embedder of the settings.
 
     Only a hosted model has a width per domain (`text-embedding-3-large@1024`); a local one brings
     its own and is the same for all. Costs nothing until the first text: models load on use.

@@ -14,6 +14,7 @@ from django.db.models import F, QuerySet
 from pgvector import HalfVector
 
 from retrieval.embedders import Embedder, Vectors, get_embedder
+from retrieval.embedders.vector_cache import SHIPPED
 from retrieval.errors import EmbedderDown
 from retrieval.models import Passage
 
@@ -40,6 +41,12 @@ SET embedding = made.vector::halfvec, embedding_model = %(model)s, embedded_rev 
   embed_after = NULL, embed_tries = 0, embed_error = ''
 FROM unnest(%(ids)s::uuid[], %(revs)s::int[], %(vectors)s::text[]) AS made (id, rev, vector)
 WHERE passage.id = made.id AND passage.rev = made.rev
+  -- not by a process that does not know yet that all vectors were replaced
+  AND NOT EXISTS (
+    SELECT FROM retrieval_servingmodel AS in_use
+    WHERE in_use.domain = %(domain)s AND in_use.model <> %(model)s
+      AND in_use.model = ANY(%(shipped)s)
+  )
 """
 
 RELEASE = """
@@ -126,6 +133,7 @@ def store_batch(model: type[Passage], batch: Sequence[Passage], vectors: Vectors
     texts = [HalfVector(vector).to_text() for vector in vectors]
     values: dict[str, Any] = {"ids": [row.id for row in batch], "vectors": texts}
     values |= {"revs": [row.rev for row in batch], "model": name}
+    values |= {"domain": model.search_config.domain, "shipped": list(SHIPPED)}
     with transaction.atomic(), connections["default"].cursor() as cursor:
         cursor.execute(for_table(model, STORE), values)
         return int(cursor.rowcount)

@@ -12,8 +12,9 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from retrieval.domains import SearchConfig
+from retrieval.indexing.model_switch import record_serving_model
 from retrieval.indexing.passage_indexes import create_word_indexes
-from retrieval.models import Passage
+from retrieval.models import Passage, ServingModel
 
 FUNCTIONS = Path(__file__).parent / "sql" / "functions.sql"
 
@@ -43,6 +44,8 @@ def install_after_migrate(sender: AppConfig, using: str = "default", **_kwargs: 
         # The table is missing while a migration of an earlier state runs.
         if is_searchable and issubclass(model, Passage) and model._meta.db_table in tables:
             install_passage_table(model, connection)
+            if ServingModel._meta.db_table in tables:
+                record_serving_model(model)
 
 
 def install_functions(connection: BaseDatabaseWrapper) -> None:

@@ -1,21 +1,30 @@
 """Change the embedding model of a live system, which searches the old vectors meanwhile.
 
 `stage_vectors` computes the new vectors beside the old ones, in any number of runs; `swap_vectors`
-replaces them in one transaction. Processes that still use the old model then find no vectors of it,
-search by words alone and report that (`degraded`), until they restart with the new setting.
+replaces them in one transaction, with the name of the model in use. A search reads both in one
+snapshot: a process that embedded its question with the old model embeds it again with the new one.
+
+Between the models that come with the product the worker does this by itself when the settings name
+another one (`is_switch_due`): after an upgrade nothing has to be run. Any other change of the model
+takes the command `switch_model`, because a process cannot run both.
 """
 
+from collections import Counter
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.db import connections, transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
 
-from retrieval.embedders import Embedder
+from retrieval.embedders import Embedder, get_configured_embedder, get_embedder
+from retrieval.embedders.vector_cache import SHIPPED
 from retrieval.indexing import passage_indexes
-from retrieval.models import Passage, StagedVector
+from retrieval.models import Passage, ServingModel, StagedVector
 
 BATCH = 64
+SAMPLE = 1_000
+"""Rows that tell which model an installation uses."""
 
 SWAP = """
 UPDATE {table} AS passage
@@ -25,6 +34,24 @@ FROM retrieval_stagedvector AS staged
 WHERE staged.domain = %(domain)s AND staged.model = %(model)s
   AND staged.passage_id = passage.id AND staged.rev = passage.rev
 """
+
+
+def record_serving_model(model: type[Passage]) -> None:
+    """Record the model of the vectors that `model` has, if it has some and none is recorded."""
+    domain = model.search_config.domain
+    if ServingModel.objects.filter(domain=domain).exists():
+        return
+    rows = model._default_manager.exclude(embedding_model="")
+    names = Counter(rows.values_list("embedding_model", flat=True)[:SAMPLE])
+    if names:
+        name = names.most_common(1)[0][0]
+        ServingModel.objects.get_or_create(domain=domain, defaults={"model": name})
+
+
+def is_switch_due(model: type[Passage]) -> bool:
+    """Whether this process searches `model` by another embedder than the settings name."""
+    domain = model.search_config.domain
+    return get_embedder(domain).name != get_configured_embedder(domain).name
 
 
 def foreign_passages(model: type[Passage], embedder: Embedder) -> "QuerySet[Any]":
@@ -42,9 +69,14 @@ def passages_to_stage(model: type[Passage], embedder: Embedder) -> "QuerySet[Any
 
 
 def stage_vectors(
-    model: type[Passage], embedder: Embedder, on_batch: Callable[[int], None] = lambda _done: None
+    model: type[Passage],
+    embedder: Embedder,
+    on_batch: Callable[[int], None] = lambda _done: None,
+    *,
+    limit: int | None = None,
 ) -> int:
-    """Compute the missing vectors and return their number; staged ones are not computed again."""
+    """Compute the missing vectors, about `limit` at most, and return their number; staged ones are
+    not computed again."""
     count = 0
     key = {"domain": model.search_config.domain, "model": embedder.name}
     unique_fields, update_fields = ["domain", "model", "passage_id"], ["rev", "vector"]
@@ -64,6 +96,8 @@ def stage_vectors(
         )
         count += len(rows)
         on_batch(count)
+        if limit is not None and count >= limit:
+            break
     return count
 
 
@@ -76,6 +110,9 @@ def swap_vectors(model: type[Passage], embedder: Embedder) -> int:
         cursor.execute(SWAP.format(table=connection.ops.quote_name(model._meta.db_table)), values)
         swap_count = int(cursor.rowcount)
         mark_foreign_stale(model, embedder)
+        ServingModel.objects.update_or_create(
+            domain=values["domain"], defaults={"model": embedder.name}
+        )
         StagedVector.objects.filter(domain=values["domain"]).delete()
     # CREATE INDEX CONCURRENTLY cannot run inside the transaction.
     rows = model._default_manager.filter(embedding_model=embedder.name)
@@ -83,6 +120,16 @@ def swap_vectors(model: type[Passage], embedder: Embedder) -> int:
         passage_indexes.create_vector_index(model, embedder=embedder.name, dims=embedder.dims)
     passage_indexes.drop_vector_indexes(model, keep=embedder.name)
     return swap_count
+
+
+def mark_late_stale(model: type[Passage], since: datetime) -> int:
+    """Mark rows stale that were written `since` with vectors of the model before the one in use, by
+    a process that did not know of the switch yet; return their number."""
+    in_use = get_embedder(model.search_config.domain)
+    if in_use.name not in SHIPPED:
+        return 0
+    rows = foreign_passages(model, in_use).filter(updated_at__gt=since)
+    return rows.update(embedded_rev=0, embed_tries=0, embed_after=None)
 
 
 def mark_foreign_stale(model: type[Passage], embedder: Embedder) -> int:

@@ -5,14 +5,14 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import QuerySet
 from opentelemetry import metrics, trace
 from pgvector import HalfVector
 
-from retrieval.embedders import get_embedder
+from retrieval.embedders import get_embedder, serving
 from retrieval.errors import EmbedderDown
 from retrieval.presets import Mode, Preset, get_preset
 from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
@@ -96,16 +96,20 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
     clock.lap("plan")
 
     statement = Statement(rows, vector, tuple(request.fields), request.one_of)
-    text = statement.text(exact=estimate.exact)
     parameters = _parameters(plan, vector, estimate)
-    hits = [to_hit(row, request.fields) for row in statement.run(text, parameters, plan.preset)]
-    if vector and estimate.rows and all(hit.legs["vector"].score is None for hit in hits):
+    found = statement.run(parameters, plan.preset, exact=estimate.exact)
+    if vector and estimate.rows and model_was_switched(plan.domain, vector.model, found):
+        vector, missing_legs = _embed_query(plan)
+        statement = replace(statement, vector=vector)
+        parameters = _parameters(plan, vector, estimate)
+        found = statement.run(parameters, plan.preset, exact=estimate.exact)
+    if vector and estimate.rows and all(row["vector"] is None for row in found):
         # No passage has a vector of this model yet. Without hits (mode `vector`), search again by
         # words alone.
         missing_legs = ("vector",)
         parameters = _parameters(plan, None, estimate)
-        rows_by_words = [] if hits else statement.run(text, parameters, plan.preset)
-        hits = hits or [to_hit(row, request.fields) for row in rows_by_words]
+        found = found or statement.run(parameters, plan.preset, exact=estimate.exact)
+    hits = [to_hit(row, request.fields) for row in found]
     clock.lap("sql")
 
     explanation = {
@@ -125,6 +129,16 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
         timings={**clock.laps, "total": sum(clock.laps.values())},
         explain={**explanation, "words": statement.words(parameters)} if request.explain else None,
     )
+
+
+def model_was_switched(domain: str, used: str, found: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the vectors of `domain` were replaced by those of another model than the one `used`
+    for the question. `found` are the rows of the search."""
+    if not found:
+        serving.read_serving_models()
+    elif found[0]["serving"] is not None:
+        serving.note_serving_model(domain, found[0]["serving"])
+    return get_embedder(domain).name != used
 
 
 def _embed_query(plan: SearchPlan) -> tuple[QueryVector | None, tuple[str, ...]]:

@@ -61,7 +61,7 @@ class Statement:
     one_of: str = ""
     """A column of the passage: of each of its values, only the best passage is a hit."""
 
-    def text(self, *, exact: bool) -> str:
+    def _text(self, *, exact: bool) -> str:
         model, dims = (self.vector.model, self.vector.dims) if self.vector else ("", 1)
         nearest = EXACT if exact else INDEXED.format(dims=int(dims))
         return build_text(
@@ -73,8 +73,12 @@ class Statement:
             nearest,
         )
 
-    def run(self, text: str, parameters: Mapping[str, Any], preset: Preset) -> list[dict[str, Any]]:
-        """Execute the search within the preset's time limit; return its rows as dictionaries."""
+    def run(
+        self, parameters: Mapping[str, Any], preset: Preset, *, exact: bool
+    ) -> list[dict[str, Any]]:
+        """Execute the search within the preset's time limit; return its rows as dictionaries.
+        `exact`: compare all vectors and do not use the index."""
+        text = self._text(exact=exact)
         limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
         try:
             values = {**self.rows.sql(*SEARCH_COLUMNS)[1], **parameters}

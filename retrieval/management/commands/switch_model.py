@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from retrieval.domains import get_passage_model, passage_models
-from retrieval.embedders import get_embedder
+from retrieval.embedders import get_configured_embedder
 from retrieval.errors import Problem
 from retrieval.indexing.model_switch import (
     foreign_passages,
@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
     def _switch(self, model: type[Passage], *, stage_only: bool) -> None:
         domain = model.search_config.domain
-        embedder = get_embedder(domain)
+        embedder = get_configured_embedder(domain)
         total = passages_to_stage(model, embedder).count()
         if not total and not foreign_passages(model, embedder).exists():
             self.stdout.write(f"{domain}: every vector is of {embedder.name}")

@@ -65,6 +65,7 @@ best AS (
   SELECT * FROM placed WHERE place = 1 ORDER BY score DESC, id LIMIT %(limit)s
 )
 SELECT passage.*, best.score::float8, best.keyword_rank, best.keyword, best.vector_rank, best.vector, best.kind,
-  best.named_score
+  best.named_score,
+  (SELECT in_use.model FROM retrieval_servingmodel AS in_use WHERE in_use.domain = %(domain)s) AS serving
 FROM best JOIN ({shown}) AS passage USING (id)
 ORDER BY best.score DESC, id
