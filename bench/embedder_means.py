@@ -1,4 +1,4 @@
-"""Compute the means that the local embedder subtracts from e5's vectors:
+"""Compute the means that the local embedder subtracts from the vectors of bge and e5:
 `python -m bench.embedder_means`. They come from our own texts alone: the questions and memories of
 `bench/questions` and `bench/data`, and the rules. No evaluation set is read.
 """
@@ -25,6 +25,7 @@ MEMORIES = (
     "data/abstention_a_memories.jsonl",
     "data/abstention_b_memories.jsonl",
 )
+PREFIXES = ("query: ", "passage: ")
 SAMPLE = 250
 SEED = 37
 
@@ -32,20 +33,21 @@ SEED = 37
 def main() -> None:
     connect()
     from retrieval.embedders.e5 import load_e5
-    from retrieval.embedders.local import BEGINNING, E5_MEANS, FULL, MEAN_LANGUAGES
+    from retrieval.embedders.local import BEGINNING, FULL, MEAN_LANGUAGES, MEANS, load_bge
 
     call_command("import_srd")
-    encoder, texts = load_e5(), sample_texts()
-    means = []
-    for prefix in ("query: ", "passage: "):
+    e5, bge, texts = load_e5(), load_bge(), sample_texts()
+    e5_means, bge_means = [], []
+    for prefix in PREFIXES:
         for language in MEAN_LANGUAGES:
             windows = BEGINNING if (prefix, language) == ("passage: ", "en") else FULL
-            groups = [
-                encoder.embed(chosen, windows, prefix=prefix).mean(axis=0)
-                for chosen in texts[prefix, language]
-            ]
-            means.append(np.mean(groups, axis=0))
-    np.save(E5_MEANS, np.array(means, dtype=np.float16).reshape(2, len(MEAN_LANGUAGES), -1))
+            samples = texts[prefix, language]
+            rows = [e5.embed(chosen, windows, prefix=prefix).mean(axis=0) for chosen in samples]
+            e5_means.append(np.mean(rows, axis=0))
+        rows = [bge.embed(chosen, FULL).mean(axis=0) for chosen in texts[prefix, "en"]]
+        bge_means.append(np.mean(rows, axis=0))
+    by_language = np.array(e5_means, dtype=np.float16).reshape(2, len(MEAN_LANGUAGES), -1)
+    np.savez(MEANS, e5=by_language, bge=np.array(bge_means, dtype=np.float16))
 
 
 def sample_texts() -> dict[tuple[str, str], list[list[str]]]:
@@ -53,7 +55,7 @@ def sample_texts() -> dict[tuple[str, str], list[list[str]]]:
     from knowledge.models import RulePassage
 
     texts = defaultdict(list)
-    for prefix, files in (("query: ", QUESTIONS), ("passage: ", MEMORIES)):
+    for prefix, files in zip(PREFIXES, (QUESTIONS, MEMORIES), strict=True):
         by_language: dict[str, list[str]] = defaultdict(list)
         for language, text in read_texts(files):
             by_language[language].append(text)

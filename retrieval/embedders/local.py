@@ -2,12 +2,15 @@
 
 - bge-small-en-v1.5 (384): texts in Latin script;
 - USE multilingual v3 (512): all texts;
-- multilingual-e5-small (384): all texts, less the mean of its vectors of that language, because its
-  cosines lie in a narrow band, and two texts of one language are near for that reason alone.
+- multilingual-e5-small (384): all texts.
 
-Each part is a row of length 1 times the root of its share, so that the cosine of two vectors is the
-sum of the parts' cosines weighted by their shares. A text in another script has no part of bge; the
-cosines of two Russian texts then stay on the scale of two English ones.
+From the vectors of bge and e5 their means are subtracted: their cosines lie in a narrow band, and
+two texts in one language are near for that reason alone.
+
+Each part is a row of length 1 times the root of its share; the cosine of a question and a passage
+is the sum of the parts' cosines, each weighted by the root of both shares. Questions in Latin
+script rely on bge, which knows English best; passages keep larger parts of the other two for
+questions in other languages. A text in another script has no part of bge.
 """
 
 from collections.abc import Callable
@@ -34,7 +37,11 @@ from retrieval.errors import EmbedderDown
 from retrieval.text import encodable, guess_language
 
 BGE_DIMS = E5_DIMS = 384
-LATIN_SHARES = {"bge": 0.6, "use": 0.2, "e5": 0.2}
+SHARES = {
+    "query": {"bge": 0.9, "use": 0.05, "e5": 0.05},
+    "document": {"bge": 0.7, "use": 0.15, "e5": 0.15},
+}
+"""Of texts in Latin script."""
 OTHER_SHARES = {"bge": 0.0, "use": 0.5, "e5": 0.5}
 MAX_CHARACTERS, MAX_QUERY_CHARACTERS = 20_000, 4_000
 """The rest of a text is not read."""
@@ -43,9 +50,10 @@ BEGINNING = Windows(size=160, overlap=0, most=1)
 """What e5 reads of a text in Latin script, where bge and USE know it better: it is there for
 questions in other languages."""
 MEAN_LANGUAGES = ("en", "ru", "ko")
-E5_MEANS = Path(__file__).parent / "e5_means.npy"
-"""(2, 3, 384): the mean vectors of queries and of passages in these languages, as
-`bench.embedder_means` computes them."""
+MEANS = Path(__file__).parent / "local_means.npz"
+"""The means of queries and passages as `bench.embedder_means` computes them: `e5` (2, 3, 384) for
+the three languages, `bge` (2, 384)."""
+OPERATIONS = ("query", "document")
 
 
 def bge_files() -> tuple[Path, Path]:
@@ -78,16 +86,9 @@ def check_files(find: Callable[[], object]) -> None:
 
 
 @cache
-def e5_means() -> NDArray[np.float32]:
-    means: NDArray[np.float32] = np.load(E5_MEANS).astype(np.float32)
-    return means
-
-
-def e5_mean(text: str, *, op: str) -> NDArray[np.float32]:
-    """Return shape (384,). Other languages than the three have the mean of Latin script."""
-    means = e5_means()[0 if op == "query" else 1]
-    mean: NDArray[np.float32] = means[MEAN_LANGUAGES.index(guess_language(text))]
-    return mean
+def load_means() -> dict[str, Vectors]:
+    with np.load(MEANS) as means:
+        return {name: means[name].astype(np.float32) for name in means.files}
 
 
 class LocalEmbedder:
@@ -112,34 +113,34 @@ class LocalEmbedder:
         clean = [encodable(text) for text in texts]
         is_latin = np.array([is_mostly_latin(text) for text in clean])
         with record_embedding(self.name, op=op, texts=len(texts)) as usage:
-            bge, e5 = _bge.get(), _e5.get()
-            token_ids = [bge.tokens(text) for text in clean]
+            token_ids = [_bge.get().tokens(text) for text in clean]
             usage.tokens = sum(map(len, token_ids))
-            latin_ids = [ids for ids, latin in zip(token_ids, is_latin, strict=True) if latin]
             parts = {
                 "bge": np.zeros((len(clean), BGE_DIMS), dtype=np.float32),
                 "use": embed_universal(clean),
-                "e5": embed_e5(e5, clean, is_latin, op=op),
+                "e5": embed_e5(clean, is_latin, op=op),
             }
-            parts["bge"][is_latin] = bge.embed_tokens(latin_ids, FULL)
-            return unit_rows(
-                np.hstack([parts[part] * root_shares(is_latin, part) for part in parts])
-            )
+            latin_ids = [ids for ids, latin in zip(token_ids, is_latin, strict=True) if latin]
+            parts["bge"][is_latin] = embed_bge(latin_ids, op=op)
+            for name, rows in parts.items():
+                shares = np.where(is_latin, SHARES[op][name], OTHER_SHARES[name])
+                rows *= np.sqrt(shares)[:, None]
+            return unit_rows(np.hstack(list(parts.values())))
 
 
-def root_shares(is_latin: NDArray[np.bool_], part: str) -> Vectors:
-    """Return shape (texts, 1): the roots of the shares of one model."""
-    shares = np.where(is_latin, LATIN_SHARES[part], OTHER_SHARES[part])
-    return np.sqrt(shares).astype(np.float32)[:, None]
+def embed_bge(token_ids: list[list[int]], *, op: str) -> Vectors:
+    mean = load_means()["bge"][OPERATIONS.index(op)]
+    return unit_rows(_bge.get().embed_tokens(token_ids, FULL) - mean)
 
 
-def embed_e5(
-    encoder: SentenceEncoder, texts: list[str], is_latin: NDArray[np.bool_], *, op: str
-) -> Vectors:
+def embed_e5(texts: list[str], is_latin: NDArray[np.bool_], *, op: str) -> Vectors:
     """Return rows of length 1, less their mean. The prefixes are those of its training."""
     prefix = "query: " if op == "query" else "passage: "
     rows = np.zeros((len(texts), E5_DIMS), dtype=np.float32)
     for group, windows in ((is_latin, BEGINNING if op == "document" else FULL), (~is_latin, FULL)):
         chosen = [text for text, member in zip(texts, group, strict=True) if member]
-        rows[group] = encoder.embed(chosen, windows, prefix=prefix)
-    return unit_rows(rows - np.array([e5_mean(text, op=op) for text in texts]))
+        rows[group] = _e5.get().embed(chosen, windows, prefix=prefix)
+    means = load_means()["e5"][OPERATIONS.index(op)]
+    # Other languages than the three have the mean of their script.
+    languages = [MEAN_LANGUAGES.index(guess_language(text)) for text in texts]
+    return unit_rows(rows - means[languages])

@@ -47,16 +47,27 @@ possible AS (  -- the most that the words of this question could give
 spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
   SELECT possible.*,
     keyword / least(total, %(evidence)s * sqrt(%(evidence)s / total)) AS keyword_share,
-    greatest(coalesce(vector, avg(vector) OVER (), 0) - %(vector_floor)s, 0) / (1 - %(vector_floor)s) AS vector_share
+    greatest(vector - %(vector_floor)s, 0) / (1 - %(vector_floor)s) AS known_share
   FROM possible
 ),
-fused AS (
+covered AS (  -- while vectors are missing, the vector leg weighs less, and what has none is judged by its words
   SELECT spread.*,
+    %(vector_weight)s * coalesce(
+      avg((known_share IS NOT NULL)::int) FILTER (WHERE keyword_rank IS NOT NULL) OVER (), 1) AS vector_weight,
+    coalesce(
+      known_share,
+      regr_intercept(known_share, keyword_share) FILTER (WHERE keyword_rank IS NOT NULL) OVER ()
+        + keyword_share * regr_slope(known_share, keyword_share) FILTER (WHERE keyword_rank IS NOT NULL) OVER (),
+      avg(known_share) OVER (), 0) AS vector_share
+  FROM spread
+),
+fused AS (
+  SELECT covered.*,
     CASE %(fusion)s
       WHEN 'rrf' THEN coalesce(1.0 / (%(rrf_k)s + keyword_rank), 0) + coalesce(1.0 / (%(rrf_k)s + vector_rank), 0)
-      ELSE (1 - %(vector_weight)s) * keyword_share + %(vector_weight)s * vector_share
+      ELSE (1 - vector_weight) * keyword_share + vector_weight * vector_share
     END + %(name_weight)s * coalesce(named_score, 0) AS score
-  FROM spread
+  FROM covered
 ),
 placed AS (
   SELECT fused.*, {place} AS place FROM fused
