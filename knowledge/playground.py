@@ -120,7 +120,9 @@ def _columns(answers: dict[Mode, SearchAnswer], *, with_graph: bool) -> list[Col
 
 def _ask(form: TryForm, caller: Caller, mode: Mode) -> SearchAnswer:
     data = form.cleaned_data
-    shared: dict[str, Any] = {"k": HITS, "explain": caller.audience.is_gm}
+    # The columns of single legs show their own order.
+    rerank = "fast" if mode == Mode.HYBRID else "off"
+    shared: dict[str, Any] = {"k": HITS, "explain": caller.audience.is_gm, "rerank": rerank}
     if data["domain"] == "rules":
         answer = find_rules(RulesQuestion(term=data["q"], **shared), caller, mode=mode)
     else:

@@ -40,6 +40,12 @@ Status = Literal["draft", "published"]
 HowMany = Annotated[int, Field(ge=1, le=MAX_K)]
 
 
+RerankDepth = Literal["off", "fast", "careful"]
+RERANK: Any = Field(
+    None, description="Order the best hits by a model: slower, better. English questions."
+)
+
+
 class RulesQuestion(ToolRequest):
     """Argument of `rules_lookup`: a rule's id, or a term or question."""
 
@@ -49,6 +55,7 @@ class RulesQuestion(ToolRequest):
     rule_id: str | None = Field(None, max_length=200, examples=["srd-5.1/conditions/grappled"])
     kind: RuleKind | None = None
     k: HowMany = 5
+    rerank: RerankDepth | None = RERANK
     max_chars: MaxChars = None
     explain: bool = Field(False, description="How it was found; game masters only.")
 
@@ -83,6 +90,7 @@ class LoreQuestion(ToolRequest):
     )
     k: HowMany = 8
     filters: LoreFilters = Field(default_factory=LoreFilters)
+    rerank: RerankDepth | None = RERANK
     expand: bool = Field(False, description="Also lore of graph neighbours of what is named.")
     max_chars: MaxChars = None
     explain: bool = Field(False, description="How it was found; game masters only.")

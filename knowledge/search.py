@@ -92,6 +92,7 @@ def find_rules(
         fields=RULE_FIELDS,
         one_of="rule_id",
         mode=mode,
+        rerank=question.rerank,
         explain=question.explain,
     )
     result = search(passages, request)
@@ -197,6 +198,7 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         fields=LORE_FIELDS,
         one_of="lore_id",
         mode=mode,
+        rerank=question.rerank,
         explain=question.explain,
     )
     result = search(passages, request)

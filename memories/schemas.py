@@ -73,6 +73,7 @@ class SearchIn(AgentRequest):
     mode: Literal["hybrid", "vector", "keyword"] | None = None
     as_of: datetime | None = None
     neighbours: Share = 0.0
+    rerank: Literal["off", "fast", "careful"] | None = None
 
 
 class BucketHit(BaseModel):

@@ -137,6 +137,15 @@ EMBEDDING_DIMS = env.int("EMBEDDING_DIMS", default=0)  # 0: ask for the width of
 # Calls a minute and process; 0: no limit of ours.
 EMBEDDING_RPM = env.int("EMBEDDING_RPM", default=0)
 EMBEDDING_TPM = env.int("EMBEDDING_TPM", default=0)  # tokens a minute and process
+RERANKER = env.str("RERANKER", default="local")  # local | hosted | empty | a dotted path
+RERANK_URL = env.str("RERANK_URL", default="")  # the address before /rerank
+RERANK_MODEL = env.str("RERANK_MODEL", default="")
+RERANK_API_KEY = env.str("RERANK_API_KEY", default="")
+# After so many seconds the fused order stands.
+RERANK_SECONDS = {
+    "fast": env.float("RERANK_FAST_SECONDS", default=0.5),
+    "careful": env.float("RERANK_CAREFUL_SECONDS", default=5.0),
+}
 EMBEDDER_THREADS = env.int("EMBEDDER_THREADS", default=2)
 QUERY_CACHE_SIZE = env.int("QUERY_CACHE_SIZE", default=2048)
 QUERY_CACHE_SECONDS = env.int("QUERY_CACHE_SECONDS", default=600)

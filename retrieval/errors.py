@@ -69,6 +69,13 @@ class EmbedderDown(Problem):
     code, title = "embedder_down", "The embedding model is not available"
 
 
+class RerankerDown(Problem):
+    """The re-ranker cannot be reached or its answer is invalid. Search then keeps the fused order
+    and reports `degraded: rerank`."""
+
+    code, title = "reranker_down", "The re-ranker is not available"
+
+
 class LanguageModelDown(Problem):
     """The language model cannot be reached or its answer is invalid, after all retries."""
 

@@ -19,6 +19,14 @@ class Fusion(StrEnum):
     RRF = "rrf"
 
 
+class Rerank(StrEnum):
+    """How many of the best hits a re-ranker reads: none, ten in part, or thirty in full."""
+
+    OFF = "off"
+    FAST = "fast"
+    CAREFUL = "careful"
+
+
 @dataclass(frozen=True)
 class Preset:
     """`dims` is what a hosted model is asked for; a local model brings its own width."""
@@ -47,6 +55,7 @@ class Preset:
     """Passages that the keyword leg scores: it adds words, rarest first, up to so many."""
     most_words: int = 64
     """Words of a query that score, rarest first; more words gain nothing."""
+    rerank: Rerank = Rerank.OFF
     ef_search: int = 100
     timeout: float = 10.0
     """Seconds the database may take."""

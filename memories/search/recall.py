@@ -13,7 +13,7 @@ from memories.search.client_vectors import search_by_client_vectors
 from memories.search.neighbors import add_neighbor_scores
 from memories.states import LinkKind
 from memories.vectors import VectorSource
-from retrieval.search import Hit, Mode, SearchRequest
+from retrieval.search import Hit, Mode, Rerank, SearchRequest
 from retrieval.search import search as search_passages
 
 HYBRID_FROM = 250
@@ -39,6 +39,7 @@ def search(
     within: MemoryQuerySet | None = None,
     as_of: datetime | None = None,
     neighbours: float = 0.0,
+    rerank: Rerank | str | None = None,
     sources: bool = True,
     count_recalls: bool = True,
 ) -> RecallResult:
@@ -47,6 +48,7 @@ def search(
     `within` narrows the rows (a bucket, a source, a span of event time); `as_of` searches what was
     in use at that moment. `neighbours` adds that share of the scores of the memories written just
     before and after: a question about a conversation often matches the turn beside the answer.
+    `rerank` has a model order the best ones; it does not read a client's own vectors.
     """
     rows = searchable_rows(namespace, within, as_of)
     request = SearchRequest(
@@ -55,6 +57,7 @@ def search(
         limit=max(limit, CANDIDATES) if neighbours else limit,
         mode=mode,
         language=namespace.language,
+        rerank=rerank,
     )
     if namespace.has_own_vectors and vectors is not None:
         mode = mode or _default_mode(namespace)

@@ -1,6 +1,6 @@
 """Hybrid search over passage models. Other apps import from this package, not from its modules."""
 
-from retrieval.presets import Fusion, Mode, Preset, get_preset
+from retrieval.presets import Fusion, Mode, Preset, Rerank, get_preset
 from retrieval.search.compiled_rows import (
     CompiledRows,
     clear_row_estimates,
@@ -21,6 +21,7 @@ __all__ = [
     "Mode",
     "NamedPassage",
     "Preset",
+    "Rerank",
     "SearchRequest",
     "SearchResult",
     "clear_row_estimates",

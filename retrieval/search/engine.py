@@ -14,9 +14,10 @@ from pgvector import HalfVector
 
 from retrieval.embedders import get_embedder, serving
 from retrieval.errors import EmbedderDown
-from retrieval.presets import Mode, Preset, get_preset
+from retrieval.presets import Mode, Preset, Rerank, get_preset
 from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
 from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
+from retrieval.search.reranking import DEPTHS, rerank_hits
 from retrieval.search.statement import HIT_COLUMNS, QueryVector, Statement
 
 logger = logging.getLogger(__name__)
@@ -48,6 +49,13 @@ class SearchPlan:
     mode: Mode
     query: str
     limit: int
+    rerank: Rerank
+
+    @property
+    def depth(self) -> int:
+        """How many hits are found: the re-ranker reads more than are asked for."""
+        depth = DEPTHS.get(self.rerank)
+        return max(self.limit, depth.hits) if depth else self.limit
 
 
 def search(rows: "QuerySet[Any, Any] | CompiledRows", request: SearchRequest) -> SearchResult:
@@ -61,7 +69,8 @@ def search(rows: "QuerySet[Any, Any] | CompiledRows", request: SearchRequest) ->
     domain = rows.model.search_config.domain
     preset = request.preset or get_preset(domain)
     mode = request.check_mode() or preset.mode
-    plan = SearchPlan(request, domain, preset, mode, query, request.check_limit())
+    limit, rerank = request.check_limit(), request.check_rerank() or preset.rerank
+    plan = SearchPlan(request, domain, preset, mode, query, limit, rerank)
 
     # Counts and names (requirement 1.10), never text. A search that fails is counted too.
     attributes = {"domain": domain, "op": "search", "mode": mode}
@@ -111,6 +120,10 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
         found = found or statement.run(parameters, plan.preset, exact=estimate.exact)
     hits = [to_hit(row, request.fields) for row in found]
     clock.lap("sql")
+    if plan.rerank != Rerank.OFF and not found_by_name(hits):
+        hits, has_worked = rerank_hits(plan.query, hits, plan.rerank)
+        missing_legs = missing_legs if has_worked else (*missing_legs, "rerank")
+        clock.lap("rerank")
 
     explanation = {
         "mode": plan.mode.value,
@@ -120,7 +133,7 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
         "vector_scan": "exact" if estimate.exact else "index",
         "k_keyword": parameters["k_keyword"],
         "k_vector": parameters["k_vector"],
-        "near_misses": hits[plan.limit :],
+        "near_misses": hits[plan.limit :][:NEAR_MISSES],
     }
     return SearchResult(
         hits=hits[: plan.limit],
@@ -129,6 +142,11 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
         timings={**clock.laps, "total": sum(clock.laps.values())},
         explain={**explanation, "words": statement.words(parameters)} if request.explain else None,
     )
+
+
+def found_by_name(hits: Sequence[Hit]) -> bool:
+    """Whether the question is the name of the best hit: nothing can be better."""
+    return bool(hits) and hits[0].match in ("exact", "alias")
 
 
 def model_was_switched(domain: str, used: str, found: Sequence[Mapping[str, Any]]) -> bool:
@@ -162,7 +180,7 @@ def _parameters(
     by_words = plan.mode != Mode.VECTOR or vector is None
     expansions = request.expansions if by_words else ()
     # An entry may bring several passages of which only one becomes a hit.
-    depth = 2 * plan.limit if request.one_of else plan.limit
+    depth = 2 * plan.depth if request.one_of else plan.depth
     return {
         "domain": plan.domain,
         "scopes": [str(scope) for scope in request.scopes],
@@ -188,7 +206,7 @@ def _parameters(
         "vector_floor": preset.vector_floor,
         "evidence": preset.evidence,
         "name_weight": preset.name_weight,
-        "limit": plan.limit + (NEAR_MISSES if request.explain else 0),
+        "limit": plan.depth + (NEAR_MISSES if request.explain else 0),
     }
 
 

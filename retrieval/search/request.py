@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from retrieval.domains import Scope
 from retrieval.errors import Invalid
-from retrieval.presets import Mode, Preset
+from retrieval.presets import Mode, Preset, Rerank
 
 MAX_HITS = 200
 MAX_QUERY_READ = 8_000
@@ -57,6 +57,8 @@ class SearchRequest:
     """More columns to return with each hit, also of related rows (`lore__title`)."""
     one_of: str = ""
     """A column; each of its values gives one hit, its best passage (`lore_id`: one per entry)."""
+    rerank: Rerank | str | None = None
+    """None: the value of the preset."""
     vector_query: str | None = None
     """Embedded in place of `query`."""
     explain: bool = False
@@ -72,6 +74,15 @@ class SearchRequest:
         except ValueError as error:
             modes = [mode.value for mode in Mode]
             raise Invalid(f"Unknown mode {self.mode!r}.", candidates=modes) from error
+
+    def check_rerank(self) -> Rerank | None:
+        try:
+            return Rerank(self.rerank) if self.rerank else None
+        except ValueError as error:
+            values = [value.value for value in Rerank]
+            raise Invalid(
+                f"Unknown value of rerank: {self.rerank!r}.", candidates=values
+            ) from error
 
     def check_query(self) -> tuple[str, tuple[str, ...]]:
         """Return the query, stripped and cut if very long, and notices for the caller."""

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         try:
             caller = Caller.gm(find_world(options["world"])).as_audience(options["audience"])
             explain = options["explain"] and caller.audience.is_gm
-            shared: dict[str, Any] = {"k": options["k"], "explain": explain}
+            shared: dict[str, Any] = {"k": options["k"], "explain": explain, "rerank": "fast"}
             if domain != "lore":
                 rules = rules_lookup(RulesQuestion(term=question, **shared), caller)
                 self._print(_("Rules"), rules)

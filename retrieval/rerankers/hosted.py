@@ -1,0 +1,47 @@
+"""Any server with the usual `/rerank` API: Cohere, Jina, vLLM, text-embeddings-inference."""
+
+from collections.abc import Sequence
+
+import httpx
+from django.conf import settings
+from pydantic import BaseModel, Field, ValidationError
+
+from retrieval.errors import RerankerDown
+
+
+class _Scored(BaseModel):
+    index: int = Field(ge=0)
+    relevance_score: float = Field(allow_inf_nan=False)
+
+
+class _Answer(BaseModel):
+    results: list[_Scored]
+
+
+class HostedReranker:
+    """`RERANK_MODEL` on `RERANK_URL` (the address before `/rerank`)."""
+
+    @property
+    def name(self) -> str:
+        return str(settings.RERANK_MODEL)
+
+    def knows(self, query: str) -> bool:  # noqa: ARG002 - hosted models know many languages
+        return True
+
+    def score(self, query: str, texts: Sequence[str], *, seconds: float) -> list[float] | None:
+        body = {"model": self.name, "query": query, "documents": list(texts), "top_n": len(texts)}
+        key = settings.RERANK_API_KEY
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        address = settings.RERANK_URL.rstrip("/") + "/rerank"
+        try:
+            response = httpx.post(address, json=body, headers=headers, timeout=seconds)
+            response.raise_for_status()
+            answer = _Answer.model_validate_json(response.content)
+        except httpx.TimeoutException:
+            return None
+        except (httpx.HTTPError, httpx.InvalidURL, ValidationError) as error:
+            raise RerankerDown(f"{self.name} cannot re-rank: {error}"[:300]) from error
+        scores = {row.index: row.relevance_score for row in answer.results}
+        if set(scores) != set(range(len(texts))):
+            raise RerankerDown(f"{self.name} scored other documents than it was sent.")
+        return [scores[number] for number in range(len(texts))]
