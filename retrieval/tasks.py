@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from retrieval.domains import get_passage_model, passage_models
-from retrieval.embedders import get_configured_embedder, serving, vector_cache
+from retrieval.embedders import get_configured_embedder, serving_models, vector_cache
 from retrieval.errors import EmbedderDown
 from retrieval.indexing import statistics
 from retrieval.indexing.embed import embed_pending
@@ -43,7 +43,7 @@ def embed_soon(domain: str) -> None:
 @shared_task
 def embed(domain: str) -> int:
     """Embed stale passages of `domain`; enqueue another task if there are more."""
-    serving.read_serving_models()
+    serving_models.read_serving_models()
     try:
         store_count = embed_pending(get_passage_model(domain), limit=TASK_LIMIT)
     except EmbedderDown as problem:
@@ -72,7 +72,7 @@ def sweep() -> dict[str, int]:
 def switch_vectors() -> int:
     """Compute some vectors of the model that the settings name, beside those in use; replace these
     when all are there. Return the number of computed vectors."""
-    serving.read_serving_models()
+    serving_models.read_serving_models()
     due = [model for model in passage_models() if is_switch_due(model)]
     with exclusive(SWITCH_LOCK) as is_alone:
         if not due or not is_alone:
@@ -88,7 +88,7 @@ def switch_vectors() -> int:
         logger.info("%s: %d vectors of %s are still to compute", domain, left, embedder.name)
         if not left:
             swap_vectors(model, embedder)
-            serving.read_serving_models()
+            serving_models.read_serving_models()
     switch_vectors.delay()
     return count
 

@@ -12,7 +12,7 @@ from django.test import Client
 from memory_site.broker import celery_defaults
 from memory_site.celery import app as celery_app
 from npcs.models import NPC
-from retrieval.embedders import serving
+from retrieval.embedders import serving_models
 from tests import cast
 from tests.counters import _metric_reader, counted  # noqa: F401
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
@@ -55,7 +55,7 @@ def _hashing_embedder() -> None:
     """Tests use the deterministic embedder through the real setting; a test that wants another
     overrides it."""
     settings.EMBEDDER = "hashing"
-    serving.set_serving_models({})
+    serving_models.set_serving_models({})
 
 
 @pytest.fixture(scope="session", autouse=True)

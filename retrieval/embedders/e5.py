@@ -165,7 +165,7 @@ def load_e5() -> SentenceEncoder:
     weights = WeightFile(weight_path)
     encoder = Path(settings.MODEL_CACHE, ENCODER)
     if not encoder.exists():
-        with locked(encoder.with_suffix(".lock")):
+        with file_lock(encoder.with_suffix(".lock")):
             # Another process may have converted it while this one waited.
             if not encoder.exists():
                 convert(weights, encoder)
@@ -174,7 +174,7 @@ def load_e5() -> SentenceEncoder:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     """Hold an exclusive lock among processes; it ends with the process."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from retrieval.embedders.base import Vectors, record_embedding, unit_rows
 from retrieval.embedders.e5 import e5_files, load_e5
-from retrieval.embedders.loading import LoadOnce
+from retrieval.embedders.load_once import LoadOnce
 from retrieval.embedders.scripts import is_mostly_latin
 from retrieval.embedders.sentence_encoder import (
     OnnxTransformer,

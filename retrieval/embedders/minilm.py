@@ -7,7 +7,7 @@ complete (`retrieval.indexing.model_switch`).
 import numpy as np
 
 from retrieval.embedders.base import Vectors, record_embedding, unit_rows
-from retrieval.embedders.loading import LoadOnce
+from retrieval.embedders.load_once import LoadOnce
 from retrieval.embedders.local import (
     MAX_CHARACTERS,
     MAX_QUERY_CHARACTERS,

@@ -14,7 +14,7 @@ import numpy as np
 from django.conf import settings
 
 from retrieval.embedders.base import Vectors, record_embedding
-from retrieval.embedders.loading import LoadOnce
+from retrieval.embedders.load_once import LoadOnce
 from retrieval.embedders.local import MAX_CHARACTERS, MAX_QUERY_CHARACTERS
 from retrieval.embedders.sentence_encoder import (
     OnnxTransformer,

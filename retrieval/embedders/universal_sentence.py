@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from retrieval.embedders.base import Vectors, unit_rows
-from retrieval.embedders.loading import LoadOnce
+from retrieval.embedders.load_once import LoadOnce
 from retrieval.embedders.weights import package_file
 
 DIMS = 512

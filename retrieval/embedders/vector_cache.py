@@ -19,7 +19,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from retrieval.embedders import serving
+from retrieval.embedders import serving_models
 from retrieval.embedders.base import Embedder, Vectors
 from retrieval.models import CachedVector
 from retrieval.presets import PRESETS, get_preset
@@ -180,7 +180,7 @@ def get_embedder(domain: str | None = None) -> CachedEmbedder:
 def embedder_in_use(domain: str, configured: str) -> str | None:
     """Return the dotted path of the embedder in use if it is another than the `configured` one and
     this process can run it."""
-    name = serving.get_serving_model(domain)
+    name = serving_models.get_serving_model(domain)
     return None if name == configured else SHIPPED.get(name or "")
 
 

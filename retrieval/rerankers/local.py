@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from retrieval.embedders.loading import LoadOnce
+from retrieval.embedders.load_once import LoadOnce
 from retrieval.embedders.scripts import is_mostly_latin
 from retrieval.embedders.sentence_encoder import open_session, open_tokenizer
 from retrieval.embedders.weights import package_file

@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 from opentelemetry import metrics, trace
 from pgvector import HalfVector
 
-from retrieval.embedders import get_embedder, serving
+from retrieval.embedders import get_embedder, serving_models
 from retrieval.errors import EmbedderDown
 from retrieval.presets import Mode, Preset, Rerank, get_preset
 from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
 from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
-from retrieval.search.reranking import DEPTHS, rerank_hits
+from retrieval.search.rerank import DEPTHS, rerank_hits
 from retrieval.search.statement import HIT_COLUMNS, QueryVector, Statement
 
 logger = logging.getLogger(__name__)
@@ -153,9 +153,9 @@ def model_was_switched(domain: str, used: str, found: Sequence[Mapping[str, Any]
     """Whether the vectors of `domain` were replaced by those of another model than the one `used`
     for the question. `found` are the rows of the search."""
     if not found:
-        serving.read_serving_models()
+        serving_models.read_serving_models()
     elif found[0]["serving"] is not None:
-        serving.note_serving_model(domain, found[0]["serving"])
+        serving_models.note_serving_model(domain, found[0]["serving"])
     return get_embedder(domain).name != used
 
 

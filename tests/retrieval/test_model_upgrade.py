@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from bench.passages import BenchPassage
 from retrieval import tasks
-from retrieval.embedders import get_configured_embedder, get_embedder, serving, vector_cache
+from retrieval.embedders import get_configured_embedder, get_embedder, serving_models, vector_cache
 from retrieval.embedders.hashing import HashingEmbedder
 from retrieval.indexing.embed import embed_pending
 from retrieval.indexing.model_switch import mark_late_stale, record_serving_model
@@ -55,7 +55,7 @@ def _upgraded(transactional_db: None, settings: Any, monkeypatch: Any) -> Iterat
     embed_pending(BenchPassage)
     settings.EMBEDDER = here + "CurrentEmbedder"
     record_serving_model(BenchPassage)
-    serving.read_serving_models()
+    serving_models.read_serving_models()
     yield
     BenchPassage.objects.all().delete()
     ServingModel.objects.all().delete()
@@ -89,7 +89,7 @@ def test_the_worker_replaces_them_without_a_command() -> None:
 
 def test_a_process_that_missed_the_switch_learns_of_it_by_its_next_search() -> None:
     switch_all()
-    serving.set_serving_models({"bench": FormerEmbedder.name})
+    serving_models.set_serving_models({"bench": FormerEmbedder.name})
     result = ask(3)
     assert result.degraded == ()
     assert all(hit.legs["vector"].score for hit in result.hits)

@@ -19,7 +19,7 @@ from retrieval.rerankers import get_reranker
 from retrieval.rerankers.hosted import HostedReranker
 from retrieval.rerankers.local import LocalReranker
 from retrieval.search import Hit, Leg, NamedPassage, SearchRequest, get_preset, search
-from retrieval.search.reranking import best_window, reorder, rerank_hits
+from retrieval.search.rerank import best_window, reorder, rerank_hits
 
 FALLING = "At the end of a fall, a creature takes 1d6 bludgeoning damage for every 10 feet it fell."
 ROOF = "The roof of the toll house was repaired with lead from the old bell."
