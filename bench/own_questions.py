@@ -26,6 +26,7 @@ from worlds.callers import Caller
 from worlds.models import World
 
 FOLDER = Path(__file__).parent / "questions"
+FILES = ("lore", "srd_en", "srd_ko", "srd_ru")
 PASSAGES = 20
 """An entry has several passages: this limit gives at least ten entries."""
 TOOLS = {"the tool, by words": Mode.KEYWORD, "the tool, by meaning": Mode.VECTOR, "the tool": None}
@@ -43,13 +44,14 @@ def measure_own_questions() -> Iterator[tuple[str, Scores]]:
             on_batch=partial(print, f"{domain}: embedded", flush=True),
         )
         count_words(get_passage_model(domain))
-    for path in sorted(FOLDER.glob("*.jsonl")):
+    for name in FILES:
+        path = FOLDER / f"{name}.queries.jsonl"
         scores: Scores = defaultdict(list)
         for line in path.read_text().splitlines():
             question = question_from(json.loads(line))
-            for name, way in rankers_of(question.meta["world"], question.meta["domain"]).items():
-                scores[name].append((question, measures_of(way(question), question.relevant)))
-        yield path.name.split(".")[0], scores
+            for ranker, way in rankers_of(question.meta["world"], question.meta["domain"]).items():
+                scores[ranker].append((question, measures_of(way(question), question.relevant)))
+        yield name, scores
 
 
 def question_from(row: dict[str, Any]) -> Question:
