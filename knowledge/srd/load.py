@@ -11,6 +11,7 @@ from knowledge.models import Document, Rule
 from knowledge.srd.render import render_rules
 from knowledge.srd.sections import SrdRule
 from knowledge.srd.source import PACKAGE, Edition, Tables
+from retrieval.text import has_hangul
 from worlds.models import GameSystem
 
 BATCH = 200
@@ -55,7 +56,7 @@ def load_srd(
     counts: Counter[str] = Counter()
     for start in range(0, len(rules), BATCH):
         batch = [
-            _rule_row(rule, document, rows_by_key, names(rule.title, rule.kind))
+            _rule_row(rule, document, rows_by_key, _names_elsewhere(rule, names))
             for rule in rules[start : start + BATCH]
         ]
         counts.update(save_all(batch, reason=source))
@@ -64,6 +65,16 @@ def load_srd(
     deletions = Rule.objects.filter(document=document, key__in=surplus).delete()[1]
     counts["removed"] = deletions.get("knowledge.Rule", 0)
     return counts
+
+
+def _names_elsewhere(rule: SrdRule, names: Callable[[str, str], list[str]]) -> list[str]:
+    """Return the names of `rule` in other languages; a level of a class is called by both."""
+    if "proficiency_bonus" not in rule.data or "class" not in rule.data:
+        return names(rule.title, rule.kind)
+    level = rule.data["level"]
+    forms = {"ru": f"{{}} {level} уровня", "ko": f"{level}레벨 {{}}"}
+    classes = names(rule.data["class"], "class")
+    return [forms["ko" if has_hangul(name) else "ru"].format(name) for name in classes]
 
 
 def _rule_row(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from knowledge.srd.class_levels import class_levels
 from knowledge.srd.sections import SrdRule, split_by_heading
 from knowledge.srd.statblocks import ABILITY_NAMES, Row, labels, monster
 from retrieval.errors import Invalid
@@ -23,6 +24,7 @@ def render_rules(tables: dict[str, list[Row]]) -> Iterator[SrdRule]:
     for section in tables.get("rule_sections", []):
         above = tuple(filter(None, [chapters.get(section["index"])]))
         yield from split_by_heading(section["index"], section["name"], section["desc"], above=above)
+    yield from class_levels(tables.get("levels", []))
     for table, (kind, folder, label, render) in RENDERERS.items():
         for row in tables.get(table, []):
             title = str(row.get("full_name") or row["name"])

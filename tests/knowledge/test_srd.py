@@ -246,3 +246,85 @@ def test_a_heading_without_text_lists_what_is_under_it() -> None:
 )
 def test_challenge_ratings_are_written_as_fractions(rating: float, shown: str) -> None:
     assert challenge(rating) == shown
+
+
+LEVELS = [
+    {
+        "index": "wizard-5",
+        "level": 5,
+        "prof_bonus": 3,
+        "features": [],
+        "class": {"name": "Wizard"},
+        "class_specific": {"arcane_recovery_levels": 3},
+        "spellcasting": {
+            "cantrips_known": 4,
+            "spell_slots_level_1": 4,
+            "spell_slots_level_2": 3,
+            "spell_slots_level_3": 2,
+            "spell_slots_level_4": 0,
+        },
+    },
+    {
+        "index": "rogue-11",
+        "level": 11,
+        "prof_bonus": 4,
+        "features": [{"name": "Reliable Talent"}],
+        "class": {"name": "Rogue"},
+        "class_specific": {"sneak_attack": {"dice_count": 6, "dice_value": 6}},
+    },
+    {
+        "index": "druid-4",
+        "level": 4,
+        "prof_bonus": 2,
+        "features": [],
+        "class": {"name": "Druid"},
+        "class_specific": {
+            "wild_shape_fly": False,
+            "wild_shape_max_cr": 0.5,
+            "wild_shape_swim": True,
+        },
+    },
+    {
+        "index": "champion-3",
+        "level": 3,
+        "features": [{"name": "Improved Critical"}],
+        "class": {"name": "Fighter"},
+        "subclass": {"name": "Champion"},
+    },
+]
+
+
+@pytest.mark.django_db
+class TestClassLevels:
+    def test_each_level_of_a_class_is_a_rule_with_its_numbers(self, tmp_path: Path) -> None:
+        run(data_set(tmp_path / "srd.sqlite3", {**ROWS, "levels": LEVELS}))
+        wizard = Rule.objects.get(key="srd-5.1/class-levels/wizard-5")
+        assert (wizard.title, wizard.kind) == ("Wizard, level 5", "class")
+        for part in (
+            "**Proficiency Bonus** +3",
+            "**Cantrips Known** 4",
+            "3rd-level (third-level) slots: 2",
+            "**Arcane Recovery Levels** 3",
+        ):
+            assert part in wizard.body
+        assert "4th-level" not in wizard.body
+        assert wizard.data["spell_slots_level_3"] == 2
+        rogue = Rule.objects.get(title="Rogue, level 11").body
+        assert "**Sneak Attack** 6d6" in rogue
+        assert "**Features** Reliable Talent" in rogue
+        druid = Rule.objects.get(title="Druid, level 4").body
+        assert "**Wild Shape Maximum Challenge Rating** 1/2" in druid
+        assert "Fly" not in druid
+        assert not Rule.objects.filter(key__contains="champion").exists()
+
+    def test_a_level_is_called_as_players_call_it(self, tmp_path: Path) -> None:
+        run(data_set(tmp_path / "srd.sqlite3", {**ROWS, "levels": LEVELS}))
+        aliases = Rule.objects.get(title="Wizard, level 5").aliases
+        assert {"level 5 wizard", "5th-level wizard", "5레벨 위저드"} <= set(aliases)
+        assert "волшебник 5 уровня" in aliases
+
+    def test_a_level_of_another_shape_rolls_everything_back(self, tmp_path: Path) -> None:
+        rows = {**ROWS, "levels": [{**LEVELS[0], "prof_bonus": None, "class": "Wizard"}]}
+        with pytest.raises(CommandError, match=r"levels, wizard-5"):
+            run(data_set(tmp_path / "srd.sqlite3", rows))
+        assert not Rule.objects.exists()
