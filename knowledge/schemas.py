@@ -42,7 +42,9 @@ HowMany = Annotated[int, Field(ge=1, le=MAX_K)]
 
 RerankDepth = Literal["off", "fast", "careful"]
 RERANK: Any = Field(
-    None, description="Order the best hits by a model: slower, better. English questions."
+    None,
+    description="Let a model order the best hits: slower, better; English questions.",
+    json_schema_extra={"x-engine-only": True},
 )
 
 

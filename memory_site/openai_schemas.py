@@ -28,6 +28,10 @@ class Form(StrEnum):
     CHAT = "chat"
 
 
+ENGINE_ONLY = "x-engine-only"
+"""Marks an argument that an engine may add to a call; a model is not asked about it."""
+
+
 def function_schema(tool: Tool, form: Form = Form.RESPONSES) -> dict[str, Any]:
     """Return `tool` as one entry of a request's `tools`."""
     function = {
@@ -65,6 +69,8 @@ def closed_object(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     required = set(node.get("required", ()))
     properties = {}
     for name, child in node["properties"].items():
+        if child.get(ENGINE_ONLY):
+            continue
         strict = strict_schema(child, defs)
         properties[name] = strict if name in required else nullable(strict)
     return {"properties": properties, "required": list(properties), "additionalProperties": False}

@@ -103,6 +103,7 @@ DERIVED: dict[str, str] = {
     "retrieval.ScopeStatistics": "counted",
     "retrieval.WordStatistics": "counted",
     "retrieval.CachedVector": "a cache",
+    "retrieval.ServingModel": "of the installation",
     "retrieval.StagedVector": "vectors of a model that is being introduced",
 }
 

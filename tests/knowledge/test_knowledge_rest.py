@@ -37,7 +37,7 @@ def test_an_entry_is_written_read_and_guarded_by_its_tag(engine: Client) -> None
     first = put(engine, "/lore", {"title": "The Quay", "body": "Wet."})
     assert (first.status_code, first.json(), first["ETag"]) == (
         200,
-        {"id": "the-quay", "outcome": "created", "version": 1},
+        {"id": "the-quay", "outcome": "created", "version": 1, "warnings": []},
         '"1"',
     )
     assert (

@@ -97,7 +97,7 @@ def data_set(path: Path, rows: dict[str, list[dict[str, Any]]] = ROWS) -> Path:
         )
         for table, of_table in rows.items():
             connection.execute(f'CREATE TABLE {table} ("index", name, data)')
-            values = [(row["index"], row["name"], json.dumps(row)) for row in of_table]
+            values = [(row["index"], row.get("name"), json.dumps(row)) for row in of_table]
             connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", values)
     connection.close()
     return path
