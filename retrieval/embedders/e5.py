@@ -11,6 +11,7 @@ the names of a pruned vocabulary, then a directory of tensors: name, type (0: fl
 """
 
 import fcntl
+import logging
 import os
 import struct
 import tempfile
@@ -190,16 +191,33 @@ def convert(weights: WeightFile, target: Path) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         full, small = Path(folder, "full.onnx"), Path(folder, "int8.onnx")
         onnx.save(GraphBuilder(weights).build(), str(full))
-        quantize_dynamic(
-            full,
-            small,
-            weight_type=QuantType.QInt8,
-            per_channel=True,
-            # Seven bits: on processors without VNNI sums of eight would overflow.
-            reduce_range=True,
-            op_types_to_quantize=["MatMul"],
-        )
+        with no_advice_of_the_quantizer():
+            quantize_dynamic(
+                full,
+                small,
+                weight_type=QuantType.QInt8,
+                per_channel=True,
+                # Seven bits: on processors without VNNI sums of eight would overflow.
+                reduce_range=True,
+                op_types_to_quantize=["MatMul"],
+            )
         os.replace(small, target)
+
+
+@contextmanager
+def no_advice_of_the_quantizer() -> Iterator[None]:
+    """Drop its warning to pre-process the model: this graph has nothing to simplify. It logs to the
+    root logger, whose filters touch no other logger's records."""
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return "pre-processing before quantization" not in record.getMessage()
+
+    root = logging.getLogger()
+    root.addFilter(is_other)
+    try:
+        yield
+    finally:
+        root.removeFilter(is_other)
 
 
 class GraphBuilder:

@@ -273,19 +273,19 @@ def test_broken_resources_are_named_and_the_others_are_read(tmp_path: Path) -> N
     assert [problem.file for problem in reading.errors] == ["b.json: 2", "b.json: 3", "b.json: 4"]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\x1f\x8b",
-        gzip.compress(b"{"),
-        gzip.compress(b"[" * 100_000),
-        gzip.compress(b"\x00" * 60_000_000),
-        gzip.compress(b'{"resources": 5}'),
-        b'{"resources": [}',
-    ],
-)
-def test_a_file_that_cannot_be_unpacked_is_named(tmp_path: Path, content: bytes) -> None:
-    reading = read_files(tmp_path, {"bad.lk": content})
+UNREADABLE = {
+    "empty": b"",
+    "the beginning of a gzip file": b"\x1f\x8b",
+    "half of an object": gzip.compress(b"{"),
+    "nested too deep": gzip.compress(b"[" * 100_000),
+    "a bomb": gzip.compress(b"\x00" * 60_000_000),
+    "resources that are a number": gzip.compress(b'{"resources": 5}'),
+    "no JSON": b'{"resources": [}',
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_file_that_cannot_be_unpacked_is_named(tmp_path: Path, name: str) -> None:
+    reading = read_files(tmp_path, {"bad.lk": UNREADABLE[name]})
     assert reading.drafts == []
     assert {problem.file for problem in reading.problems} == {"bad.lk"}
