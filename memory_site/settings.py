@@ -143,7 +143,7 @@ RERANK_MODEL = env.str("RERANK_MODEL", default="")
 RERANK_API_KEY = env.str("RERANK_API_KEY", default="")
 # After so many seconds the fused order stands.
 RERANK_SECONDS = {
-    "fast": env.float("RERANK_FAST_SECONDS", default=0.5),
+    "fast": env.float("RERANK_FAST_SECONDS", default=1.0),
     "careful": env.float("RERANK_CAREFUL_SECONDS", default=5.0),
 }
 EMBEDDER_THREADS = env.int("EMBEDDER_THREADS", default=2)

@@ -27,6 +27,7 @@ _requests = _meter.create_counter("memory37.search.requests", description="Searc
 _hits = _meter.create_counter("memory37.search.hits", description="Passages found")
 
 NEAR_MISSES = 5
+WHOLE_NAME = 1.0
 
 
 @dataclass
@@ -145,8 +146,10 @@ def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> Search
 
 
 def found_by_name(hits: Sequence[Hit]) -> bool:
-    """Whether the question is the name of the best hit: nothing can be better."""
-    return bool(hits) and hits[0].match in ("exact", "alias")
+    """Whether the question is the name of the best hit: nothing can be better. A name that is only
+    mentioned in a question has a lower score."""
+    name = hits[0].legs.get("name") if hits else None
+    return name is not None and (name.score or 0) >= WHOLE_NAME
 
 
 def model_was_switched(domain: str, used: str, found: Sequence[Mapping[str, Any]]) -> bool:

@@ -132,6 +132,13 @@ def test_a_question_that_is_a_name_is_not_reordered(passages: None, settings: An
     assert result.hits[0].id == named.pk
 
 
+def test_a_question_that_only_mentions_a_name_is_reordered(passages: None, settings: Any) -> None:
+    settings.RERANKER = f"{__name__}.ReversingReranker"
+    mention = NamedPassage(BenchPassage.objects.get(text=ROOF).pk, "alias", 0.3)
+    result = ask("what is on the roof", rerank="fast", name_hits=[mention])
+    assert "rerank" in result.hits[0].legs
+
+
 def test_an_unknown_depth_is_refused(passages: None) -> None:
     with pytest.raises(Invalid, match="rerank"):
         ask(rerank="deep")
