@@ -65,8 +65,8 @@ demo: $(RUNTIME) $(MODELS)  ## Load the rules and the demo world
 ask: $(RUNTIME) $(MODELS)  ## Ask the rules and the lore: make ask Q="can I cast a spell while grappled?"
 	@$(BIN)/python manage.py ask "$(Q)"
 
-bench: $(DEV)  ## Measure quality and speed (DATA=folder of evaluation sets)
-	@$(BIN)/python -m bench $(DATA)
+bench: $(DEV)  ## Measure quality, speed, scale and peers (DATA=folder of evaluation sets, ARGS='--sample 50')
+	@$(BIN)/python -m bench $(DATA) $(ARGS)
 
 messages: $(DEV)  ## Collect the texts to translate and compile the catalogues (needs gettext)
 	@$(BIN)/python manage.py makemessages -l ru -l ko --no-obsolete --add-location file -i .venv -i var -i tests -i bench

@@ -1,15 +1,19 @@
-"""Measure quality and speed: `make bench DATA=FOLDER` or `python -m bench [FOLDER…]`.
+"""Measure everything: `make bench DATA=FOLDER` or `python -m bench [FOLDER…]`.
 
-First the quality of search, on our own questions and on the evaluation sets of the given folders;
-then its latency, as bare SQL, in Python and over HTTP. All data is in scratch databases, which are
-kept: only the first run embeds and fills them (some minutes). `bench.quality` and `bench.latency`
-have more options.
+Prints a table for each area and saves what it is made of in `var/bench`: quality by set and leg
+with 95 % intervals (our own questions, and the evaluation sets of the given folders), latency as
+bare SQL, in Python and over HTTP, scale, and the stores of other projects on the same vectors. At
+the end the plots are drawn (SVG). All data is in scratch databases, which are kept: only the first
+run embeds and fills them. The modules (`bench.quality`, `bench.latency`, `bench.scale`,
+`bench.peer_packages`) have more options.
 """
 
 import argparse
 import subprocess
 import sys
 from pathlib import Path
+
+AREAS = ("quality", "latency", "scale", "peers")
 
 
 def main() -> None:
@@ -20,26 +24,32 @@ def main() -> None:
         "folders", nargs="*", type=Path, help="Folders of evaluation sets (*.corpus.jsonl)."
     )
     parser.add_argument(
-        "--sizes", default="10000", help="Passages to search, as 10000,100000. Default: 10000."
+        "--sizes", default="10000", help="Passages for latency, as 10000,100000. Default: 10000."
     )
     parser.add_argument(
         "--sample", type=int, default=200, help="Questions of each set, 0 for all. Default: 200."
     )
-    parser.add_argument("--no-quality", action="store_true", help="Only latency.")
-    parser.add_argument("--no-latency", action="store_true", help="Only quality.")
+    parser.add_argument(
+        "--passages", type=int, default=100_000, help="Passages for scale. Default: 100000."
+    )
+    parser.add_argument(
+        "--peer-passages", type=int, default=20_000, help="Passages for the speed of peers."
+    )
+    parser.add_argument("--areas", nargs="*", choices=AREAS, default=AREAS, help="Only these.")
     options = parser.parse_args()
     if missing := [str(folder) for folder in options.folders if not folder.is_dir()]:
         parser.error(f"no such folder: {', '.join(missing)}")
-    if not options.no_quality:
-        run_module(
-            "bench.quality",
-            *map(str, options.folders),
-            "--questions",
-            "--sample",
-            str(options.sample),
-        )
-    if not options.no_latency:
-        run_module("bench.latency", "--http", "--sizes", options.sizes)
+    folders, sample = [*map(str, options.folders)], ["--sample", str(options.sample)]
+    sizes = ["--passages", str(options.peer_passages)]
+    arguments_by_area = {
+        "quality": ["bench.quality", *folders, "--questions", *sample],
+        "latency": ["bench.latency", "--http", "--sizes", options.sizes],
+        "scale": ["bench.scale", "--passages", str(options.passages)],
+        "peers": ["bench.peer_packages", *folders, *sample, *sizes],
+    }
+    for area in options.areas:
+        run_module(*arguments_by_area[area])
+    run_module("bench.report")
 
 
 def run_module(module: str, *arguments: str) -> None:

@@ -1,9 +1,10 @@
-"""Quality and latency of agent memory: `python -m bench.memory [--data FOLDER] [--rows 100000]`.
+"""Quality and latency of agent memory:
+`python -m bench.memory [--data FOLDER [--set NAME] [--scope NAME]] [--own] [--rows 100000]`.
 
-With `--data`, a folder that holds a dialogue set (`locomo.corpus.jsonl.gz` and its queries, which
-cannot be shipped): retrieval of turns by vector, by words, fused, and with neighboring turns. With
-`--rows`, the latency of a search over so many memories of one namespace beside its bare SQL
-statement, and of an `add` of ten without embedding.
+With `--data`, a folder that holds sets of conversations (which cannot be shipped): retrieval of
+turns by vector, by words, as shipped, and re-ranked. With `--own`, memories and questions of our
+own that are no conversation. With `--rows`, the latency of a search over so many memories of one
+namespace beside its bare SQL statement, and of an `add` of ten without embedding.
 """
 
 import argparse
@@ -11,7 +12,12 @@ import os
 import random
 import statistics
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +26,10 @@ import numpy as np
 from bench.scratch import connect
 
 SEARCHES, ADDS, WARM_UP, LIMIT = 60, 30, 5, 10
-MINILM = 384
-"""The first columns of the default embedder's vectors: MiniLM alone, once brought to length 1."""
-NEIGHBOURS = 0.25
-
-
-class MiniLM:
-    """An embedding client, as a script passes one to the memory."""
-
-    def embed_query(self, texts: Sequence[str], output_dimensionality: int) -> Any:
-        return self._sliced(memory_embedder().embed_query(list(texts)), output_dimensionality)
-
-    def embed_document(self, texts: Sequence[str], output_dimensionality: int) -> Any:
-        return self._sliced(memory_embedder().embed_document(list(texts)), output_dimensionality)
-
-    def _sliced(self, vectors: Any, dims: int) -> Any:
-        part = np.asarray(vectors)[:, :dims]
-        return part / np.maximum(np.linalg.norm(part, axis=1, keepdims=True), 1e-9)
+RESAMPLES = 2000
+DIALOGUES = ("locomo", "realtalk", "beam")
+DATE_FORMS = ("%I:%M %p on %d %B, %Y", "%d.%m.%Y, %H:%M:%S", "%B-%d-%Y")
+"""Of the dates in these sets."""
 
 
 def memory_embedder() -> Any:
@@ -48,86 +41,179 @@ def memory_embedder() -> Any:
 # --- quality
 
 
-def measure_dialogue(folder: Path) -> None:
-    """Print nDCG@10 and recall@10 of each search mode, without questions that have no answer."""
+def measure_dialogues(options: argparse.Namespace) -> None:
+    """Print nDCG@10 and recall@10 of each set of conversations, added turn by turn as a user adds
+    them, and asked with and without the re-ranker. Questions without an answer are left out."""
     from bench.datasets import load_datasets
-    from memories.vectors import ClientSource, SiteSource
 
-    (dataset,) = load_datasets(folder, {"locomo"})
-    sources: dict[str, Any] = {
-        memory_embedder().name: SiteSource(),
-        "MiniLM as a client": ClientSource(MiniLM(), MINILM),
-    }
-    for name, source in sources.items():
-        print(f"\n{name}: {len(dataset.documents)} turns, {len(dataset.questions)} questions")
-        namespaces = {scope: fill_namespace(dataset, scope, source) for scope in dataset.scopes}
-        for way, options in SEARCH_OPTIONS.items():
-            print(f"  {way:28} {measure_retrieval(dataset, namespaces, source, options)}")
+    for dataset in load_datasets(options.data, set(options.set or DIALOGUES)):
+        chosen = [scope for scope in dataset.scopes if scope in (options.scope or dataset.scopes)]
+        questions = [
+            question
+            for question in dataset.questions
+            if question.scope in chosen and question.meta.get("category") != "adversarial"
+        ][:: options.every]
+        print(f"\n{dataset.name}: {len(questions)} questions, conversations {', '.join(chosen)}")
+        memories = {scope: fill_namespace(dataset, scope) for scope in chosen}
+        for way in options.way or SEARCH_OPTIONS:
+            rows = [
+                measures_of_question(question, memories[question.scope], SEARCH_OPTIONS[way])
+                for question in questions
+            ]
+            print(f"  {way:8} {with_interval(rows)}", flush=True)
 
 
 SEARCH_OPTIONS: dict[str, dict[str, Any]] = {
     "vector": {"mode": "vector"},
     "words": {"mode": "keyword"},
-    "fused": {"mode": "hybrid"},
-    "fused, neighbouring turns": {"mode": "hybrid", "neighbours": NEIGHBOURS},
+    "shipped": {},
+    "fast": {"rerank": "fast"},
+    "careful": {"rerank": "careful"},
 }
 
 
-def fill_namespace(dataset: Any, scope: str, source: Any) -> Any:
-    """Fill one namespace per conversation: a memory per turn, with speaker and date as context."""
-    from memories.ingest.add import indexed_texts
-    from memories.ledger.commit import commit
-    from memories.ledger.plan import NewMemory, Particulars, Plan
+@dataclass(frozen=True)
+class FilledNamespace:
+    """`turns`: by the id of a memory, the turns that say it (the same words are one memory)."""
+
+    namespace: Any
+    turns: dict[Any, list[str]]
+
+
+def fill_namespace(dataset: Any, scope: str) -> FilledNamespace:
+    """Fill one namespace with a conversation: each of its sessions is one call of `add_batch`."""
+    from memories.ingest.add import add_batch
+    from memories.ledger.plan import Particulars
     from memories.ledger.word_counts import recount_words
-    from memories.models import Namespace
-    from memories.states import Maker
-    from memories.vectors import ClientSource
+    from memories.vectors import SiteSource
 
-    name = f"{type(source).__name__}-{scope}"
-    world = bench_world()
-    Namespace.objects.filter(world=world, name=name).delete()
-    dims = source.dims if isinstance(source, ClientSource) else None
-    namespace = Namespace.objects.create(world=world, name=name, dims=dims)
-    turns = sorted(
-        (turn for turn in dataset.documents if turn.scope == scope),
-        key=lambda turn: turn.meta.get("seq", 0),
-    )
-    memories = [
-        NewMemory(
-            turn.text,
-            Maker.RULES,
-            Particulars(context=turn.context, metadata={"turn": turn.id}),
-            timestamp_ms=n,
-        )
-        for n, turn in enumerate(turns)
-    ]
-    indexed = indexed_texts([new.text for new in memories], [new.about for new in memories])
-    commit(namespace, Plan(memories=memories, vectors=source.of_documents(indexed)))
+    namespace = empty_namespace(f"{dataset.name} {scope}")
+    turns = [turn for turn in dataset.documents if turn.scope == scope]
+    memories: dict[Any, list[str]] = defaultdict(list)
+    for session, group in groupby(turns, key=session_of):
+        session_turns = list(group)
+        abouts = [
+            Particulars(
+                speaker=turn.meta.get("speaker", ""),
+                context=turn.context,
+                event_at=read_date(turn.meta.get("date", "")),
+                source=session,
+            )
+            for turn in session_turns
+        ]
+        texts = [turn.text for turn in session_turns]
+        outcomes = add_batch(namespace, texts, abouts, vectors=SiteSource())
+        for turn, outcome in zip(session_turns, outcomes, strict=True):
+            memories[outcome.memory].append(turn.id)
     recount_words(namespace)
-    return namespace
+    return FilledNamespace(namespace, memories)
 
 
-def measure_retrieval(
-    dataset: Any, namespaces: dict[str, Any], source: Any, options: dict[str, Any]
-) -> str:
-    from bench.metrics import mean_measures, measures_of
-    from memories.models import MemoryItem
+def empty_namespace(name: str, language: str = "en") -> Any:
+    from django.db import connection, transaction
+
+    from memories.models import Namespace
+
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('memory37.deletion', 'for good', true)")
+        Namespace.objects.filter(world=bench_world(), name=name).delete()
+        return Namespace.objects.create(world=bench_world(), name=name, language=language)
+
+
+def session_of(turn: Any) -> str:
+    """Return the session: as the set says, else the day."""
+    return str(turn.meta.get("session") or turn.meta.get("date", ""))
+
+
+def read_date(text: str) -> datetime | None:
+    for form in DATE_FORMS:
+        with suppress(ValueError):
+            return datetime.strptime(text, form).replace(tzinfo=UTC)
+    return None
+
+
+def measures_of_question(
+    question: Any, filled: FilledNamespace, options: dict[str, Any]
+) -> dict[str, float]:
+    from bench.metrics import measures_of
     from memories.search import recall
 
-    turns = dict(MemoryItem.objects.values_list("pk", "metadata__turn"))
-    rows = []
-    for question in dataset.questions:
-        found = recall.search(
-            namespaces[question.scope],
-            question.text,
-            limit=LIMIT,
-            vectors=source,
-            sources=False,
-            **options,
-        )
-        rows.append(measures_of([turns[memory.id] for memory in found.memories], question.relevant))
-    means = mean_measures(rows)
-    return f"nDCG@10 {means['nDCG@10']:.3f}  recall@10 {means['recall@10']:.3f}"
+    found = recall.search(
+        filled.namespace,
+        question.text,
+        limit=LIMIT,
+        sources=False,
+        count_recalls=False,
+        **options,
+    )
+    turns = [turn for memory in found.memories for turn in filled.turns.get(memory.id, [""])]
+    return measures_of(turns[:LIMIT], question.relevant)
+
+
+def with_interval(rows: Sequence[dict[str, float]]) -> str:
+    """Return the means with their 95 % intervals, by the bootstrap over questions."""
+    dice = np.random.default_rng(7)
+    shown = []
+    for name in ("nDCG@10", "recall@10"):
+        values = np.array([row[name] for row in rows])
+        means = dice.choice(values, (RESAMPLES, len(values))).mean(1)
+        low, high = np.percentile(means, (2.5, 97.5))
+        shown.append(f"{name} {values.mean():.3f} ({low:.3f}-{high:.3f})")
+    return "  ".join(shown)
+
+
+# --- memories that are no conversation
+
+
+def measure_own_sets() -> None:
+    """Print how often the answer comes first in the sets of `bench/data`, per language."""
+    from bench.datasets import read_rows
+    from bench.labelled_sets import DATA
+
+    memories = list(read_rows(DATA / "own_words_memories.jsonl"))
+    questions = list(read_rows(DATA / "own_words_questions.jsonl"))
+    print_answers_first("own words", memories, questions)
+    questions = list(read_rows(DATA / "short_questions.jsonl"))
+    memories = [
+        {**row, "language": language, "scope": language}
+        for language in ("ru", "ko")
+        for row in read_rows(DATA / f"short_memories_{language}.jsonl")
+    ]
+    print_answers_first("short memories", memories, questions)
+
+
+def print_answers_first(
+    name: str, memories: list[dict[str, Any]], questions: list[dict[str, Any]]
+) -> None:
+    from memories.ingest.add import add_batch
+    from memories.ledger.plan import Particulars
+    from memories.ledger.word_counts import recount_words
+    from memories.search import recall
+    from memories.vectors import SiteSource
+
+    namespaces, ids, scopes = {}, {}, {}
+    for scope in dict.fromkeys(row["scope"] for row in memories):
+        rows = [row for row in memories if row["scope"] == scope]
+        namespace = empty_namespace(f"{name} {scope}", rows[0]["language"])
+        texts = [row["text"] for row in rows]
+        outcomes = add_batch(namespace, texts, [Particulars()] * len(rows), vectors=SiteSource())
+        recount_words(namespace)
+        namespaces[scope] = namespace
+        for row, outcome in zip(rows, outcomes, strict=True):
+            ids[row["id"]], scopes[row["id"]] = outcome.memory, scope
+    for language in dict.fromkeys(row["language"] for row in questions):
+        asked = [row for row in questions if row["language"] == language]
+        shown = []
+        for way, options in SEARCH_OPTIONS.items():
+            firsts = []
+            for row in asked:
+                namespace = namespaces[scopes[row["relevant_ids"][0]]]
+                found = recall.search(namespace, row["text"], limit=LIMIT, sources=False, **options)
+                right = {ids[key] for key in row["relevant_ids"]}
+                firsts.append(bool(found.memories) and found.memories[0].id in right)
+            shown.append(f"{way} {np.mean(firsts):.3f}")
+        print(f"{name}, {language} ({len(asked)}), answer first: {', '.join(shown)}", flush=True)
 
 
 # --- speed
@@ -269,13 +355,20 @@ def bench_world() -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--set", action="append", help="Only these sets.")
+    parser.add_argument("--scope", action="append", help="Only these conversations.")
+    parser.add_argument("--way", action="append", choices=SEARCH_OPTIONS, help="Only these.")
+    parser.add_argument("--every", type=int, default=1, help="Only every so many-th question.")
+    parser.add_argument("--own", action="store_true", help="Memories that are no conversation.")
     parser.add_argument("--rows", type=int, default=0)
     options = parser.parse_args()
     if options.rows:
         os.environ["EMBEDDER"] = "hashing"
     connect("memory37_memory_speed" if options.rows else "memory37_memory_bench")
     if options.data:
-        measure_dialogue(options.data)
+        measure_dialogues(options)
+    if options.own:
+        measure_own_sets()
     if options.rows:
         measure_speed(options.rows)
 

@@ -37,13 +37,7 @@ Scores = dict[str, list[tuple[Question, dict[str, float]]]]
 def measure_own_questions() -> Iterator[tuple[str, Scores]]:
     """Load and embed the rules and the demo world, then yield the measures of each file of
     questions."""
-    call_command("demo")
-    for domain in ("srd", "lore"):
-        embed_pending(
-            get_passage_model(domain),
-            on_batch=partial(print, f"{domain}: embedded", flush=True),
-        )
-        count_words(get_passage_model(domain))
+    load_rules_and_demo()
     for name in FILES:
         path = FOLDER / f"{name}.queries.jsonl"
         scores: Scores = defaultdict(list)
@@ -52,6 +46,16 @@ def measure_own_questions() -> Iterator[tuple[str, Scores]]:
             for ranker, way in rankers_of(question.meta["world"], question.meta["domain"]).items():
                 scores[ranker].append((question, measures_of(way(question), question.relevant)))
         yield name, scores
+
+
+def load_rules_and_demo() -> None:
+    call_command("demo")
+    for domain in ("srd", "lore"):
+        embed_pending(
+            get_passage_model(domain),
+            on_batch=partial(print, f"{domain}: embedded", flush=True),
+        )
+        count_words(get_passage_model(domain))
 
 
 def question_from(row: dict[str, Any]) -> Question:

@@ -21,7 +21,7 @@ SHARES = (0, 3, 30, 70, 100)
 WAYS = ("keyword leg", "fused, score")
 HIDE = """
 UPDATE {table} SET embedding_model = '' WHERE embedding_model <> ''
-  AND ('x' || substr(md5(id::text), 1, 4))::bit(16)::int % 100 >= %s
+  AND ('x' || substr(md5(id::text), 1, 4))::bit(16)::int %% 100 >= %s
 """
 
 

@@ -34,7 +34,8 @@ WHERE search_vector @@ words ORDER BY ts_rank_cd(search_vector, words) DESC, id 
 """
 WORDS_OF_PASSAGES = """
 SELECT id, array(
-  SELECT unnest(array_fill(lexeme, ARRAY[cardinality(positions)])) FROM unnest(search_vector)
+  SELECT unnest(array_fill(lexeme, ARRAY[coalesce(cardinality(positions), 1)]))
+  FROM unnest(search_vector)
 )
 FROM ({rows}) AS passage ORDER BY id
 """

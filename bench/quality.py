@@ -14,9 +14,18 @@ from pathlib import Path
 
 from bench.datasets import Dataset, Question, load_datasets, sample_questions, with_adjacent_turns
 from bench.metrics import MEASURES, mean_measures, measures_of
+from bench.results import (
+    QuestionResult,
+    bench_folder,
+    difference_table,
+    quality_table,
+    write_results,
+)
 from bench.scratch import connect
 
 Scores = dict[str, list[tuple[Question, dict[str, float]]]]
+LEGS = ("keyword leg", "vector leg")
+REPORTED = (*LEGS, "fused, score", "fused, re-ranked", "the tool")
 
 
 def main() -> None:
@@ -49,12 +58,34 @@ def main() -> None:
             table[name] = scores
             print_report(name, scores)
     print_summary(table)
+    save_and_print_intervals(table)
     if options.json:
         numbers = {
             name: {way: mean_measures(m for _q, m in rows) for way, rows in s.items()}
             for name, s in table.items()
         }
         options.json.write_text(json.dumps(numbers, indent=1))
+
+
+def save_and_print_intervals(table: dict[str, Scores]) -> None:
+    """Save what every ranker made of every question; print means and differences with their 95 %
+    intervals."""
+    from bench.peers import PEERS
+
+    results = list(results_of(table))
+    path = bench_folder() / "quality.jsonl"
+    write_results(path, results)
+    for measure in ("nDCG@10", "recall@10"):
+        print(f"\n{quality_table(results, REPORTED, measure=measure)}")
+    print(f"\n{difference_table(results, 'fused, score', [*LEGS, *PEERS])}\n\n{path}")
+
+
+def results_of(table: dict[str, Scores]) -> Iterator[QuestionResult]:
+    for name, scores in table.items():
+        for ranker, rows in scores.items():
+            for question, measures in rows:
+                language, half = question.language, question.half
+                yield QuestionResult(name, ranker, question.id, measures, language, half)
 
 
 def selected_datasets(options: argparse.Namespace) -> Iterator[Dataset]:

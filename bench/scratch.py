@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 
-def connect(name: str = "memory37_bench") -> None:
+def connect(name: str = "memory37_bench", *, migrate: bool = True) -> None:
     """Set Django up on the scratch database; create and migrate it if needed."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
     django.setup()
@@ -24,8 +24,9 @@ def connect(name: str = "memory37_bench") -> None:
     # The pool belongs to the connection of PostgreSQL, which Django types as any database's.
     cast(DatabaseWrapper, connection).close_pool()
     connection.settings_dict["NAME"] = name
-    call_command("migrate", verbosity=0)
-    create_tables()
+    if migrate:
+        call_command("migrate", verbosity=0)
+        create_tables()
 
 
 def _exists(name: str) -> bool:

@@ -16,6 +16,7 @@ from knowledge.mentions.store import resolve_again, save_links_of
 from knowledge.models import Lore, Rule
 from knowledge.name_matching import clear_shared_names
 from knowledge.passages import write_lore_passages, write_rule_passages
+from knowledge.translated_names import clear_translated_names
 from retrieval.errors import Conflict, Invalid
 from retrieval.indexing import Chunk
 from retrieval.text import name_keys
@@ -171,8 +172,9 @@ def _write_rows(
     bulk_update_with_history(updates, model, fields, **history)
     if any(entry.world_id is None for entry in (*new, *updates)):
         # Now for this transaction; after commit because other threads read old names until then.
-        clear_shared_names()
-        transaction.on_commit(clear_shared_names)
+        for clear in (clear_shared_names, clear_translated_names):
+            clear()
+            transaction.on_commit(clear)
 
 
 def write_links_of_entries(entries: Sequence[AnyEntry], *, renamed: bool = True) -> None:

@@ -19,7 +19,7 @@ import knowledge.graph.projection_models
 import knowledge.link_models  # noqa: F401
 from knowledge.audience import narrow_audience
 from knowledge.base_models import Versioned, names_field, own_world
-from knowledge.graph.entity_audiences import hide_entities_of
+from knowledge.graph.entity_audiences import hide_entities_of, open_entities_of
 from knowledge.graph.trash import TrashedWithEntities
 from knowledge.lore_kinds import LoreKind
 from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
@@ -37,7 +37,13 @@ class Document(Versioned):
     )
     title = models.CharField(_("title"), max_length=200)
     system = models.ForeignKey(
-        GameSystem, models.PROTECT, related_name="documents", verbose_name=_("game system")
+        GameSystem,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="documents",
+        verbose_name=_("game system"),
+        help_text=_("Empty: its rules hold in its world whichever system that plays."),
     )
     world = own_world("documents")
     publisher = models.CharField(_("publisher"), max_length=200, blank=True, default="")
@@ -56,6 +62,10 @@ class Document(Versioned):
                 fields=["system", "slug"], condition=models.Q(world=None), name="document_shared"
             ),
             models.UniqueConstraint(fields=["world", "slug"], name="document_in_world"),
+            models.CheckConstraint(
+                condition=models.Q(system__isnull=False) | models.Q(world__isnull=False),
+                name="document_of_system_or_world",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -297,7 +307,11 @@ class Lore(Versioned, Guarded, TrashedWithEntities):
             passage.lore = self
             passage.set_audience()
         LorePassage.objects.bulk_update(passages, ["visibility", "known_to"])
-        hide_entities_of(self, self.nodes.select_for_update())
+        entities = self.nodes.select_for_update()
+        hide_entities_of(self, entities)
+        if self.status == self.Status.PUBLISHED:
+            # The entity of an NPC has its names, more than the entry tells: it follows the NPC.
+            open_entities_of(self, entities.exclude(source_ref__startswith="npc:"))
 
 
 def passage_name(passage: Passage) -> str:
@@ -311,7 +325,7 @@ class RulePassage(Passage):
     """A piece of a rule. World and visibility are copied, so the search needs no join."""
 
     rule = models.ForeignKey(Rule, models.CASCADE, related_name="passages")
-    system = models.ForeignKey(GameSystem, models.CASCADE, related_name="+")
+    system = models.ForeignKey(GameSystem, models.CASCADE, null=True, related_name="+")
     world = models.ForeignKey(World, models.CASCADE, null=True, related_name="+")
     campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, related_name="+")
     visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)

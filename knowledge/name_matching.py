@@ -64,7 +64,7 @@ def match_rules(
     """Return the rules of `rules` that `question` is the name of, else those that it mentions
     (scored `weight`). `own` are those of `rules` that are not shared by all worlds. The name of a
     rule that was replaced means the one that answers for it (`answers`)."""
-    indexes = [_shared_index(world.system_id)] if world.system_id else []
+    indexes = [shared_names(world.system_id)] if world.system_id else []
     indexes.append(name_index(own, question))
     return _match(indexes, lambda: name_index(rules, question), question, weight, answers)
 
@@ -84,7 +84,7 @@ def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
     return NameIndex(KnownName(*row) for row in names)
 
 
-def _shared_index(system_id: UUID) -> NameIndex:
+def shared_names(system_id: UUID) -> NameIndex:
     """Return the names of the system's shared rules; read again when their rows have changed."""
     names = _shared.get(system_id)
     if names and monotonic() - names.checked_at < RECHECK_SECONDS:
@@ -127,12 +127,12 @@ def _match(
         if len(each.text) >= length and all(map(_is_certain, each.matches))
     ]
     if whole:
-        return _once(_rows(match for mention in whole for match in mention.matches))
+        return best_of_each(_rows(match for mention in whole for match in mention.matches))
     if not mentions and len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS:
         found = all_names().find(question)
-        return _once(_rows(_with_answers(found, answers() if found else {})))
+        return best_of_each(_rows(_with_answers(found, answers() if found else {})))
     # A name that several rows have counts less for each of them.
-    return _once(
+    return best_of_each(
         replace(row, score=row.score * weight / len(mention.matches), kind="alias")
         for mention in mentions
         for row in _rows(filter(_is_certain, mention.matches))
@@ -149,7 +149,7 @@ def _with_answers(matches: Iterable[NameMatch], replaced: Mapping[UUID, UUID]) -
     return list(best.values())
 
 
-def _once(rows: Iterable[NamedRow]) -> list[NamedRow]:
+def best_of_each(rows: Iterable[NamedRow]) -> list[NamedRow]:
     """Return each row with its highest score."""
     best: dict[UUID, NamedRow] = {}
     for row in rows:

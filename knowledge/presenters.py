@@ -62,6 +62,7 @@ class HitOut:
     title: str
     text: str
     score: float
+    relevance: Annotated[float, Field(description="Probability that it answers, 0 to 1.")]
     match: Match
     legs: dict[str, LegOut] = field(default_factory=dict)
     headings: list[str] = field(default_factory=list)
@@ -177,7 +178,13 @@ def present_whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassag
     }
     text = "\n\n".join(passage.text for passage in passages)
     updated_at = max((each.updated_at for each in passages), default=None)
-    match = {"text": text, "score": SCORE_BY_ID, "match": "exact", "updated_at": updated_at}
+    match = {
+        "text": text,
+        "score": SCORE_BY_ID,
+        "relevance": 1.0,
+        "match": "exact",
+        "updated_at": updated_at,
+    }
     return _present_rule(columns, caller, match)
 
 
@@ -251,7 +258,13 @@ def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
 def _match_fields(hit: Hit) -> dict[str, Any]:
     scored_legs = [(name, leg) for name, leg in hit.legs.items() if leg.score is not None]
     legs = {name: LegOut(rank=leg.rank, score=leg.score) for name, leg in scored_legs}
-    return {"text": hit.text, "score": round(hit.score, 4), "match": hit.match, "legs": legs}
+    return {
+        "text": hit.text,
+        "score": round(hit.score, 4),
+        "relevance": round(hit.relevance or 0.0, 2),
+        "match": hit.match,
+        "legs": legs,
+    }
 
 
 def build_answer(

@@ -19,9 +19,13 @@ class WorldRulesQuerySet(GuardedQuerySet[Row]):
     path_to_rule = "rule"
 
     def in_world(self, world: World) -> Self:
-        """The world's own rules and those shared by all worlds of its game system."""
-        shared = Q(world=None, **{self.path_to_system: world.system_id})
-        return self.filter(Q(world=world) | shared if world.system_id else Q(world=world))
+        """The world's own rules and those shared by all worlds of its game system. A book that was
+        imported for another system waits until the world plays that one."""
+        if not world.system_id:
+            return self.filter(world=world)
+        of_system = Q(**{self.path_to_system: world.system_id})
+        of_any = Q(world=world, **{f"{self.path_to_system}__isnull": True})
+        return self.filter(of_any | of_system & (Q(world=world) | Q(world=None)))
 
     def in_campaign(self, campaign: Campaign | None) -> Self:
         """The rules that hold in every campaign, and those of `campaign` alone."""

@@ -1,15 +1,19 @@
 """Pages of rules: one rule as it holds in the viewer's campaign, and the world's house rules."""
 
 from django import forms
+from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
+from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
 from knowledge.markup_check import require_sound_markup
-from knowledge.models import Rule
+from knowledge.models import Document, Rule
 from knowledge.schemas import RuleIn, RulesQuestion
 from knowledge.search import find_rules
 from knowledge.upsert import upsert_rule
@@ -19,7 +23,7 @@ from retrieval.text import slugify, storage_flaw
 from worlds.audiences import Visibility
 from worlds.base_schemas import MAX_CHARS
 from worlds.callers import Caller
-from worlds.models import Campaign, World
+from worlds.models import Campaign, GameSystem, World
 from worlds.pages import Viewer, gm_page, page, render_page
 
 RULES_PER_PAGE = 60
@@ -50,9 +54,36 @@ def rule_page(request: HttpRequest, viewer: Viewer, key: str) -> HttpResponse:
 def house_rules(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """List the world's own rules, with what each replaces and in which campaign it holds."""
     rules = Rule.objects.filter(world=viewer.world).select_related("campaign", "overrides")
+    # What was imported as a book is no house rule.
+    rules = rules.filter(document__source="")
     pages = Paginator(rules.defer("body").order_by("title"), RULES_PER_PAGE)
-    page_obj = pages.get_page(request.GET.get("page"))
-    return render_page(request, viewer, "gm/house_rules.html", page_obj=page_obj)
+    return render_page(
+        request,
+        viewer,
+        "gm/house_rules.html",
+        page_obj=pages.get_page(request.GET.get("page")),
+        books=books_of(viewer.world),
+        systems=GameSystem.objects.order_by("name", "edition"),
+    )
+
+
+def books_of(world: World) -> QuerySet[Document]:
+    """The books by which the world plays, with the number of their rules."""
+    is_readable = Q(world=world) | Q(world=None)
+    books = Document.objects.filter(is_readable, system=world.system_id).exclude(system=None)
+    return books.annotate(count=Count("rules")).order_by("title")
+
+
+@require_POST
+@gm_page
+def choose_system(request: HttpRequest, viewer: Viewer) -> HttpResponse:
+    """Let the world play another game system: from now on its rules answer, and no others."""
+    slug = request.POST.get("system", "")
+    system = get_object_or_404(GameSystem, slug=slug) if slug else None
+    viewer.world.system = system
+    viewer.world.save(update_fields=["system", "updated_at"])
+    messages.success(request, gettext("The game system was changed."))
+    return redirect("house-rules", viewer.world.slug)
 
 
 class HouseRuleForm(forms.Form):

@@ -47,6 +47,14 @@ RERANK: Any = Field(
     json_schema_extra={"x-engine-only": True},
 )
 
+LEAST: Any = Field(
+    0.0,
+    ge=0,
+    le=1,
+    description="Leave out hits of less relevance; 0.1 leaves little that answers nothing.",
+    json_schema_extra={"x-engine-only": True},
+)
+
 
 class RulesQuestion(ToolRequest):
     """Argument of `rules_lookup`: a rule's id, or a term or question."""
@@ -58,6 +66,7 @@ class RulesQuestion(ToolRequest):
     kind: RuleKind | None = None
     k: HowMany = 5
     rerank: RerankDepth | None = RERANK
+    least: float = LEAST
     max_chars: MaxChars = None
     explain: bool = Field(False, description="How it was found; game masters only.")
 
@@ -93,6 +102,7 @@ class LoreQuestion(ToolRequest):
     k: HowMany = 8
     filters: LoreFilters = Field(default_factory=LoreFilters)
     rerank: RerankDepth | None = RERANK
+    least: float = LEAST
     expand: bool = Field(False, description="Also lore of graph neighbours of what is named.")
     max_chars: MaxChars = None
     explain: bool = Field(False, description="How it was found; game masters only.")

@@ -9,12 +9,20 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from rapidfuzz import fuzz, process
 
-from knowledge.glossary.expansion import TermMatch, get_glossary
+from knowledge.glossary.expansion import Glossary, get_glossary
 from knowledge.graph.protocol import View
 from knowledge.graph_leg import add_graph_leg
 from knowledge.house_rules import rule_in_force, rules_in_force
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
-from knowledge.name_matching import CERTAIN, NamedRow, match_rows, match_rules, name_index
+from knowledge.name_matching import (
+    CERTAIN,
+    NamedRow,
+    best_of_each,
+    match_rows,
+    match_rules,
+    name_index,
+    shared_names,
+)
 from knowledge.presenters import (
     LORE_FIELDS,
     RULE_FIELDS,
@@ -24,7 +32,12 @@ from knowledge.presenters import (
     present_rule_hit,
     present_whole_rule,
 )
+from knowledge.questions.everyday import Saying, everyday_speech
+from knowledge.questions.levels import rules_of_levels
+from knowledge.questions.misspellings import Spelling, correct_spelling, words_of_system
+from knowledge.questions.numbers import numbers_in
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
+from knowledge.translated_names import find_translated
 from knowledge.upsert import find_kind
 from retrieval.errors import Ambiguous, Forbidden, Invalid, NotFound
 from retrieval.search import (
@@ -44,12 +57,24 @@ from worlds.lookup import find_campaign
 
 MENTIONED_RULE, MENTIONED_LORE = 0.1, 0.3
 """Score of a row whose name occurs in a longer question; both legs together give at most 1."""
+OTHER_READING = 0.9
+"""What a name counts that a misspelled question means less likely."""
+
+MEANT_RULE = 0.4
+"""Score of a rule that everyday speech certainly means, without its name."""
+MOST_SAYINGS = 5
 MOST_EXPANSIONS = 12
 CANDIDATES = 5
 # DISTINCT ON keeps the row with the lowest position of each entry; one round trip for all of them.
 FIRST_PASSAGES = """
 SELECT DISTINCT ON ({owner}) id, {owner} FROM ({rows}) AS row WHERE {owner} = ANY(%(named)s)
 ORDER BY {owner}, position
+"""
+OCCURRING = """
+SELECT word FROM unnest(%(words)s::text[]) AS word WHERE EXISTS (
+  SELECT FROM ({rows}) AS row WHERE row.search_vector @@ (
+    SELECT string_agg(memory37_quoted(part), '&')::tsquery
+    FROM unnest(tsvector_to_array(memory37_words(%(language)s, word))) AS part))
 """
 
 RowCache = Callable[[str, Callable[[], "QuerySet[Any]"]], CompiledRows]
@@ -72,33 +97,73 @@ def find_rules(
         hits = [present_whole_rule(rule, caller, _texts_of(rule, caller)) for rule in chain]
         return build_answer(hits, question, caller)
     term = question.term or ""
-    terms = glossary_terms(term, caller)
+    language = guess_language(term)
+    glossary = get_glossary(caller.world.system_id) if language != "en" else None
     rows = _row_cache(caller, question.kind)
     passages = rows("rule passages", lambda: visible_rules(RulePassage, question, caller))
+    spelling = correct_rule_question(term, caller, glossary, passages)
+    # The glossary compares every name with the text; a longer text is a paste, not a question.
+    terms = glossary.find(spelling.text[:2000])[:MOST_EXPANSIONS] if glossary else []
     rules = rows("rules", lambda: known_rules(Rule, question, caller))
     # An index shared by all worlds has the names of shared rules, so only the others are read.
     own = rows("own rules", lambda: known_rules(Rule, question, caller).not_shared())
-    names = match_rules(
-        rules, own, caller.world, term, weight=MENTIONED_RULE, answers=partial(answers_of, caller)
+    match = partial(
+        match_rules,
+        *(rules, own, caller.world),
+        weight=MENTIONED_RULE,
+        answers=partial(answers_of, caller),
+    )
+    names = names_in_readings(spelling, match)
+    known = [row.name for row in names] + [each.term for each in terms]
+    sayings = [
+        *rules_of_levels(spelling.text, known),
+        *everyday_speech(language).find(spelling.text)[:MOST_SAYINGS],
+    ]
+    names = best_of_each(
+        [
+            # As it was written, too: a translation that nobody knows is no slip of the finger.
+            *(
+                row
+                for text in dict.fromkeys((term, spelling.text))
+                for row in _add_translated(names, text, caller)
+            ),
+            *names_of_sayings(sayings, match),
+        ]
     )
     request = SearchRequest(
-        query=term,
+        query=spelling.text,
         scopes=[scope for scope in (caller.world.system_id, caller.world.pk) if scope],
         hidden=caller.audience.is_gm,
         limit=question.k,
-        language=guess_language(term),
-        expansions=[Expansion(each.term, each.weight) for each in terms],
+        language=language,
+        expansions=[
+            *(Expansion(each.term, each.weight) for each in terms),
+            *(Expansion(each.term, each.weight) for each in sayings),
+        ],
         name_hits=_first_passages(passages, "rule_id", names),
         fields=RULE_FIELDS,
         one_of="rule_id",
         mode=mode,
         rerank=question.rerank,
+        least=question.least,
         explain=question.explain,
     )
     result = search(passages, request)
     hits = [present_rule_hit(hit, caller) for hit in result.hits]
     rest = [present_rule_hit(hit, caller) for hit in _near_misses(result)]
     return build_answer(hits, question, caller, result=result, terms=terms, rest=rest)
+
+
+def _add_translated(names: list[NamedRow], term: str, caller: Caller) -> list[NamedRow]:
+    """Add the rules that a question in another language may name; each keeps its higher score."""
+    rows = {row.id: row for row in names}
+    translated = find_translated(caller.world, term)
+    replaced = answers_of(caller) if translated else {}
+    for row in translated:
+        row = replace(row, id=replaced.get(row.id, row.id))
+        if row.id not in rows or rows[row.id].score < row.score:
+            rows[row.id] = row
+    return list(rows.values())
 
 
 def visible_rules(model: Any, question: RulesQuestion, caller: Caller) -> Any:
@@ -166,24 +231,68 @@ def _find_rule(
     raise NotFound(message, candidates=[key for _tail, _score, key in similar])
 
 
-def glossary_terms(text: str, caller: Caller) -> list[TermMatch]:
-    """Return the English game terms behind a Russian or Korean question."""
-    if guess_language(text) == "en":
-        return []
-    # The glossary compares every name with the text; a longer text is a paste, not a question.
-    return get_glossary(caller.world.system_id).find(text[:2000])[:MOST_EXPANSIONS]
+def correct_rule_question(
+    text: str, caller: Caller, glossary: Glossary | None, passages: CompiledRows
+) -> Spelling:
+    """Return the question with misspelled words corrected, by the words of the game's rules."""
+    system, language = caller.world.system_id, guess_language(text)
+    if not system:
+        return Spelling(text)
+    names = shared_names(system)
+    known = words_of_system(system, language, names, glossary)
+    find = partial(_find_occurring, passages, language)
+    return correct_spelling(text, known, names, find_occurring=find)
+
+
+def _find_occurring(passages: CompiledRows, language: str, words: list[str]) -> set[str]:
+    found = passages.fetch(OCCURRING, ("search_vector",), words=words, language=language)
+    return {word for (word,) in found}
+
+
+def names_in_readings(spelling: Spelling, match: Callable[[str], list[NamedRow]]) -> list[NamedRow]:
+    """Return what the question names, then what its other readings name, as far as it is
+    misspelled."""
+    names = match(spelling.text)
+    if not spelling:
+        return names
+    others = [row for text in spelling.others for row in match(text)]
+    weaker = [replace(row, score=row.score * OTHER_READING) for row in others]
+    return best_of_each(replace(row, kind="fuzzy") for row in (*names, *weaker))
+
+
+def names_of_sayings(
+    sayings: Sequence[Saying], match: Callable[[str], list[NamedRow]]
+) -> list[NamedRow]:
+    """Return the rules that everyday speech means. One look-up finds the names of all of them."""
+    weights = {saying.term: saying.weight for saying in reversed(sayings)}
+    rows = match(". ".join(weights)) if weights else []
+    return [
+        replace(row, kind="alias", score=MEANT_RULE * weights[row.name])
+        for row in rows
+        if row.name in weights
+    ]
 
 
 # --- lore
 
 
-def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = None) -> SearchAnswer:
-    """Answer `lore_search`; `mode` as for `find_rules`. Raises `GmOnly` for a GM-only filter."""
+def find_lore(
+    question: LoreQuestion,
+    caller: Caller,
+    *,
+    mode: Mode | None = None,
+    with_drafts: bool = False,
+) -> SearchAnswer:
+    """Answer `lore_search`; `mode` as for `find_rules`. `with_drafts` finds what is published and
+    drafts in one search. Raises `GmOnly` for what only a game master may ask for."""
     filters = question.filters
     caller = narrow_caller(caller, filters)
-    rows = _row_cache(caller, filters.model_dump_json())
+    if with_drafts and not caller.audience.is_gm:
+        raise GmOnly("Drafts are for game masters.")
+    rows = _row_cache(caller, filters.model_dump_json(), "drafts" if with_drafts else None)
     passages = rows(
-        "lore passages", lambda: filter_passages(_known_lore(LorePassage, caller), filters)
+        "lore passages",
+        lambda: filter_passages(_known_lore(LorePassage, caller), filters, with_drafts=with_drafts),
     )
     entries = rows("lore", lambda: _known_lore(Lore, caller))
     names = match_rows(entries, question.query, weight=MENTIONED_LORE)
@@ -194,11 +303,13 @@ def find_lore(question: LoreQuestion, caller: Caller, *, mode: Mode | None = Non
         # The graph leg can lift a hit from below the last one that is asked for.
         limit=question.k * (2 if question.expand else 1),
         language=guess_language(question.query),
+        expansions=[Expansion(str(number)) for number in numbers_in(question.query)],
         name_hits=_first_passages(passages, "lore_id", names),
         fields=LORE_FIELDS,
         one_of="lore_id",
         mode=mode,
         rerank=question.rerank,
+        least=question.least,
         explain=question.explain,
     )
     result = search(passages, request)
@@ -237,9 +348,9 @@ def narrow_caller(caller: Caller, filters: LoreFilters) -> Caller:
     return replace(caller, campaign=campaign)
 
 
-def filter_passages(passages: Any, filters: LoreFilters) -> Any:
+def filter_passages(passages: Any, filters: LoreFilters, *, with_drafts: bool = False) -> Any:
     """Apply the filters of a question; drafts are left out unless a game master asks for them."""
-    conditions = Q(published=filters.status != "draft")
+    conditions = Q() if with_drafts else Q(published=filters.status != "draft")
     kind = "kind" if filters.kind in Lore.Kind else "custom_kind"
     metadata = {kind: filters.kind, "tags": filters.tags}
     if metadata := {name: value for name, value in metadata.items() if value}:

@@ -12,7 +12,7 @@ from knowledge.name_matching import name_index
 from knowledge.schemas import LoreIn, RuleIn
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import Chunk
-from retrieval.text import guess_language, slugify
+from retrieval.text import guess_language, slug_of_title
 from worlds.audiences import Visibility
 from worlds.lookup import as_uuid, find_campaign
 from worlds.models import Campaign, Reveal, World
@@ -50,7 +50,7 @@ def upsert_lore(
 
 def slug_of(entry: LoreIn) -> str:
     """The slug that the entry names, else one made from its title."""
-    return entry.slug or slugify(entry.title) or "entry"
+    return entry.slug or slug_of_title(entry.title, otherwise="entry")
 
 
 @transaction.atomic
@@ -174,7 +174,7 @@ def upsert_rule(
             raise Invalid("This world has no game system: choose one in the admin first.")
         # One document holds the world's own rules whose ids begin with the same slug.
         slug = key.split("/")[0]
-        values = {"title": f"{world.name}: {slug}", "system": world.system}
+        values = {"title": f"{world.name}: {slug}"}
         document, _new = Document.objects.get_or_create(world=world, slug=slug, defaults=values)
         row = Rule(world=world, key=key, document=document)
     for name in sent & set(RuleIn.model_fields) - {"rule_id", "campaign", "overrides"}:

@@ -20,6 +20,7 @@ from memories.schemas import BucketHit
 from memories.states import Bucket
 from memories.tools import EventTime, Limit, MemoryAsk, Source, Subject
 from retrieval.errors import Invalid
+from retrieval.search import Rerank
 from worlds.callers import Caller
 
 BucketName = Literal["profile", "preference", "episodic", "semantic", "fact"]
@@ -200,7 +201,7 @@ def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
     word (archival_memory_search).
     Example: {"query": "When did Mira promise the ledger?"}
     """
-    pipeline = ReadPipeline(require_own_namespace(caller))
+    pipeline = ReadPipeline(require_own_namespace(caller), rerank=Rerank.FAST)
     result = pipeline.query(ask.query, limit=ask.limit, intent=ask.intent)
     hits = [present_bucket_hit(hit) for hit in result.memories]
     return MemoryQueryAnswer(memories=hits, **present_query(result))

@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import transaction
+
+from memories.ledger.turns import link_changed_turns
 from memories.models import Message, Namespace
+from memories.search import turns
 from retrieval.errors import Invalid
 from retrieval.search import Mode, SearchRequest
 from retrieval.search import search as search_passages
@@ -49,7 +53,9 @@ def log_message(
     )
     # Speaker and date are indexed with the text, so that a search can name them.
     message.context = f"{speaker or role} ({message.said_at:%d %B %Y})".strip()
-    message.save()
+    with transaction.atomic():
+        message.save()
+        link_changed_turns(Message, [message.pk])
     return message
 
 
@@ -78,7 +84,14 @@ def search_messages(
         latest = list(rows.order_by("-said_at", "-pk").defer(*INDEX_FIELDS)[:limit])
         return MessageHits(latest, [0.0] * len(latest))
     request = SearchRequest(
-        query=query, scopes=[namespace.pk], limit=limit, mode=mode, language=namespace.language
+        query=query,
+        scopes=[namespace.pk],
+        limit=limit,
+        mode=mode,
+        language=namespace.language,
+        fields=(*turns.FIELDS, "role"),
+        candidates=turns.CANDIDATES,
+        weigh=turns.weigh_turns,
     )
     result = search_passages(rows, request)
     messages = rows.defer(*INDEX_FIELDS).in_bulk([hit.id for hit in result.hits])

@@ -29,6 +29,8 @@ class FoundMemory:
     id: UUID
     text: str
     score: float = 0.0
+    relevance: float | None = None
+    """The probability that it answers; None where nothing estimated it (a client's vectors)."""
     match: str = ""
     legs: Mapping[str, Leg] = field(default_factory=dict)
     context: str = ""
@@ -58,6 +60,7 @@ class FoundMemory:
             timestamp_ms=item.timestamp_ms,
             event_at=item.event_at,
             score=hit.score if hit else 0.0,
+            relevance=hit.relevance if hit else None,
             match=hit.match if hit else "",
             legs=hit.legs if hit else {},
         )

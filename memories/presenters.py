@@ -27,6 +27,7 @@ def present_hit(memory: FoundMemory) -> MemoryHit:
         text=memory.text,
         bucket=memory.bucket,
         score=round(memory.score, 6),
+        relevance=None if memory.relevance is None else round(memory.relevance, 2),
         match=memory.match,
         context=memory.context,
         recorded_ms=memory.timestamp_ms,

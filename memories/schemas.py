@@ -74,6 +74,7 @@ class SearchIn(AgentRequest):
     as_of: datetime | None = None
     neighbours: Share = 0.0
     rerank: Literal["off", "fast", "careful"] | None = None
+    least: Share = Field(0.0, description="Leave out memories of less relevance.")
 
 
 class BucketHit(BaseModel):
@@ -88,6 +89,7 @@ class BucketHit(BaseModel):
 class MemoryHit(BucketHit):
     """`formerly` is true when the newer memory `now` contradicts it."""
 
+    relevance: float | None = Field(None, description="Probability that it answers, 0 to 1.")
     match: str
     context: str = ""
     recorded_ms: int

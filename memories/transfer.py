@@ -14,6 +14,7 @@ from django.core.serializers.base import DeserializationError
 from django.db import models, transaction
 
 from memories.ledger.restore import RENUMBERED, restore_row
+from memories.ledger.turns import link_namespace
 from memories.ledger.word_counts import recount_words
 from memories.models import (
     ClientVector,
@@ -33,6 +34,7 @@ from worlds.models import World
 DERIVED_FIELDS = {
     *("embedding", "embedding_model", "search_vector", "word_count", "rev", "embedded_rev"),
     *("embed_tries", "embed_after", "embed_error"),
+    *("previous_turn", "surroundings"),
     *("observations", "words_counted", "words_uncounted"),
 }
 # In the order of their foreign keys: an import inserts what a row refers to before the row.
@@ -88,7 +90,8 @@ def import_namespace(
                 counts[row._meta.model_name or ""] += 1
     if namespace is None:
         raise Invalid("The file is empty.")
-    # Word statistics are derived data and not in the file.
+    # Links of turns and word statistics are derived data and not in the file.
+    link_namespace(namespace)
     recount_words(namespace)
     return namespace, counts
 

@@ -66,6 +66,7 @@ urlpatterns = [
     path("contradictions/<uuid:contradiction>/", graph.decide, name="decide-contradiction"),
     path("editor/", include("memory_site.editor.field_urls")),
     path("rules/", rules.house_rules, name="house-rules"),
+    path("rules/system/", rules.choose_system, name="choose-system"),
     path("rules/new/", rules.write_house_rule, name="house-rule-new"),
     path("rules/<path:key>/replace/", rules.write_house_rule, name="house-rule-replacing"),
     path("rules/<path:key>/", rules.rule_page, name="rule"),

@@ -6,9 +6,10 @@ statement finds lore, rules, episodes and pictures by words and meaning.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Count, F, Q
 from django.urls import reverse
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -19,16 +20,21 @@ from episodes.views import visible_sessions
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.protocol import View
+from knowledge.models import LorePassage, RulePassage
 from knowledge.presenters import GmHitOut
-from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
-from knowledge.tools import lore_search, rules_lookup
+from knowledge.schemas import LoreQuestion, RulesQuestion
+from knowledge.search import find_lore
+from knowledge.tools import rules_lookup
 from npcs.models import NPC
 from retrieval.search import SearchRequest, search
 from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem
 from worlds.callers import Caller
+from worlds.models import World
 from worlds.pages import Viewer
 
 MOST_PER_KIND = 8
+LEAST = 0.04
+"""The least relevance of a hit by words and meaning (see docs/search.md)."""
 CUT_OFF = 0.6
 """A hit is shown when its score is at least this share of the best one of its kind. Scores of
 different kinds come from different statements, so they are not compared."""
@@ -68,10 +74,12 @@ class KindOfHits:
 
 @dataclass
 class SiteResults:
-    """The kinds that have hits, the best first, and the search legs that were not available."""
+    """The kinds that have hits, the best first, and the search legs that were not available.
+    `embedded` is the percentage of texts with a vector while the others wait for theirs."""
 
     kinds: list[KindOfHits] = field(default_factory=list)
     degraded: set[str] = field(default_factory=set)
+    embedded: int | None = None
 
 
 NAME_MATCHES = ("exact", "alias")
@@ -101,7 +109,26 @@ def search_site(viewer: Viewer, question: str) -> SiteResults:
             relevance = max(_relevance(hit, stems) for hit in hits)
             results.kinds.append(KindOfHits(kind, label, hits, relevance))
     results.kinds.sort(key=lambda kind: -kind.relevance)
+    if "vector" in results.degraded and (share := percentage_embedded(viewer.world)) is not None:
+        results.degraded.discard("vector")
+        results.embedded = share
     return results
+
+
+def percentage_embedded(world: World) -> int | None:
+    """The percentage of the texts of lore and rules that have a vector; None when none waits for
+    its first try, so that a missing vector means a model that does not answer."""
+    total = ready = waiting = 0
+    for model in (LorePassage, RulePassage):
+        is_ready = Q(embedded_rev__gte=F("rev"))
+        counts = model.objects.in_world(world).aggregate(
+            all=Count("pk"),
+            ready=Count("pk", is_ready),
+            waiting=Count("pk", ~is_ready & Q(embed_tries=0)),
+        )
+        total, ready = total + counts["all"], ready + counts["ready"]
+        waiting += counts["waiting"]
+    return 100 * ready // total if waiting else None
 
 
 def _relevance(hit: SiteHit, stems: set[str]) -> float:
@@ -161,7 +188,7 @@ def find_relations(viewer: Viewer, question: str, _results: SiteResults) -> Iter
 def _named_rows(rows: Any, column: str, question: str) -> Iterable[tuple[Any, float]]:
     """Rows that the question names by `column` or an alias, with a score."""
     names = rows.values_list("pk", column, "aliases")
-    matches = dict(_matches(NameIndex(KnownName(*row) for row in names), question))
+    matches = dict(_matches(NameIndex.for_text(starmap(KnownName, names), question), question))
     rows_by_id = rows.in_bulk(list(matches))
     return [(rows_by_id[pk], score) for pk, score in matches.items() if pk in rows_by_id]
 
@@ -182,29 +209,28 @@ def _matches(index: NameIndex, question: str) -> list[tuple[Any, float]]:
 def find_things(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
     """Published entries, and for those who may write the drafts as well."""
     caller = Caller(viewer.world, viewer.audience, viewer.campaign)
-    filters = [LoreFilters(), LoreFilters(status="draft")] if viewer.is_gm else [LoreFilters()]
-    for each in filters:
-        asked = LoreQuestion(query=question, k=MOST_PER_KIND, filters=each)
-        answer = lore_search(asked, caller)
-        results.degraded |= set(answer.degraded)
-        for hit in answer.hits:
-            url = reverse("lore-entry", args=[viewer.world.slug, hit.id])
-            yield SiteHit(
-                hit.title,
-                url,
-                hit.score,
-                note=hit.in_world_label,
-                text=hit.text,
-                language=hit.language,
-                secret=isinstance(hit, GmHitOut) and hit.secret,
-                draft=each.status == "draft",
-                is_named=hit.match in NAME_MATCHES,
-            )
+    asked = LoreQuestion(query=question, k=MOST_PER_KIND, least=LEAST)
+    answer = find_lore(asked, caller, with_drafts=viewer.is_gm)
+    results.degraded |= set(answer.degraded)
+    for hit in answer.hits:
+        url = reverse("lore-entry", args=[viewer.world.slug, hit.id])
+        for_gm = hit if isinstance(hit, GmHitOut) else None
+        yield SiteHit(
+            hit.title,
+            url,
+            hit.score,
+            note=hit.in_world_label,
+            text=hit.text,
+            language=hit.language,
+            secret=for_gm is not None and bool(for_gm.secret),
+            draft=for_gm is not None and for_gm.status == "draft",
+            is_named=hit.match in NAME_MATCHES,
+        )
 
 
 def find_rules(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
     caller = Caller(viewer.world, viewer.audience, viewer.campaign)
-    answer = rules_lookup(RulesQuestion(term=question, k=MOST_PER_KIND), caller)
+    answer = rules_lookup(RulesQuestion(term=question, k=MOST_PER_KIND, least=LEAST), caller)
     results.degraded |= set(answer.degraded)
     for hit in answer.hits:
         url = reverse("rule", args=[viewer.world.slug, hit.id])
@@ -250,6 +276,7 @@ def _search(
         scopes=[str(viewer.world.pk)],
         hidden=viewer.is_gm,
         limit=MOST_PER_KIND,
+        least=LEAST,
         language=viewer.world.language,
     )
     answer = search(rows, request)

@@ -10,7 +10,7 @@ from simple_history.models import HistoricalRecords
 
 from episodes.base_models import InWorldTime, TimestampedModel
 from episodes.models import Episode
-from knowledge.graph.entity_audiences import hide_entities_of
+from knowledge.graph.entity_audiences import hide_entities_of, open_entities_of
 from knowledge.graph.models import GraphNode
 from knowledge.graph.trash import TrashedWithEntities
 from knowledge.models import Lore
@@ -135,7 +135,9 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
 
     def visibility_changed(self) -> None:
         entities = GraphNode.objects.filter(world=self.world_id, slug=self.slug)
-        hide_entities_of(self, entities.select_for_update())
+        entities = entities.select_for_update()
+        hide_entities_of(self, entities)
+        open_entities_of(self, entities)
 
 
 class SecretManager(LiveManager.from_queryset(GuardedQuerySet)):  # type: ignore[misc]

@@ -104,7 +104,10 @@ class ScopeStatistics(models.Model):
     words = models.BigIntegerField()
     public_words = models.BigIntegerField()
     languages = ArrayField(models.CharField(max_length=8))
-    refreshed_at = models.DateTimeField()
+    refreshed_at = models.DateTimeField(help_text=_("Passages created until then are counted."))
+    edited_rows = models.PositiveIntegerField(
+        default=0, db_default=0, help_text=_("Edits since the whole scope was counted.")
+    )
 
     class Meta:
         verbose_name = _("scope statistics")

@@ -37,9 +37,13 @@ class Preset:
     mode: Mode = Mode.HYBRID
     fusion: Fusion = Fusion.SCORE
     vector_weight: float = 0.4
-    """The share of the vector leg in the fused score; the rest is the share of the query's idf."""
-    expanded_weight: float | None = None
-    """The same for queries with expansions: a glossary's terms are more exact than plain words."""
+    """The share of the vector leg in the fused score, if the words cover the question; the rest is
+    the share of the query's idf."""
+    full_coverage: float = 0.5
+    """The BM25 of the best passage, as a share of the question's idf, from which the keyword leg
+    has its full weight. If it is less, the words of the question are not those of the answer, and
+    the weight of the keyword leg is less in proportion. (A passage that holds every word once has
+    about 0.4, or 0.5 in agent memory.)"""
     evidence: float = 14.0
     """BM25 that counts as full evidence (about three rare words). Of a query that can reach at most
     t: if t is less, t; if it is more, `evidence · √(evidence / t)`, because the words of a long
@@ -56,18 +60,21 @@ class Preset:
     most_words: int = 64
     """Words of a query that score, rarest first; more words gain nothing."""
     rerank: Rerank = Rerank.OFF
+    rerank_share: float = 0.7
+    """The share of the re-ranker in the new order; the rest is that of the fused score."""
     ef_search: int = 100
     timeout: float = 10.0
     """Seconds the database may take."""
 
 
-TALK = Preset(dims=1024, k1=2.7, b=0.4)
-"""Short turns: length says little; k1 is 0.9 times a `SearchConfig.text_weight` of 3."""
+TALK = Preset(dims=1024, vector_weight=0.5, full_coverage=0.3, k1=2.7, b=0.4, rerank_share=0.5)
+"""Short turns: length says little; k1 is 0.9 times a `SearchConfig.text_weight` of 3. A re-ranker
+does not see who speaks and what else was said, which the scores of turns know."""
 
 PRESETS = {
     # Players seldom use the words of the rules.
-    "srd": Preset(dims=1536, vector_weight=0.9, expanded_weight=0.75),
-    "lore": Preset(dims=1024, vector_weight=0.6),
+    "srd": Preset(dims=1536, vector_weight=0.75, full_coverage=0.15, rerank_share=0.3),
+    "lore": Preset(dims=1024, vector_weight=0.7, full_coverage=0.2, rerank_share=0.3),
     "episode": Preset(dims=1024, mode=Mode.VECTOR),
     "art": Preset(dims=1024),
     "memory": TALK,
@@ -80,10 +87,8 @@ def get_preset(domain: str) -> Preset:
     """Return the preset of `domain`, with the overrides of `settings.RETRIEVAL_PRESETS` applied.
     The settings are read once per process."""
     preset, overrides = PRESETS[domain], settings.RETRIEVAL_PRESETS.get(domain, {})
-    # A value takes the type of the one it overrides; only shares may be None by default.
-    kinds = {name: type(getattr(preset, name)) for name in overrides}
+    # A value takes the type of the one it overrides.
     values: dict[str, Any] = {
-        name: float(value) if kinds[name] is type(None) else kinds[name](value)
-        for name, value in overrides.items()
+        name: type(getattr(preset, name))(value) for name, value in overrides.items()
     }
     return replace(preset, **values)

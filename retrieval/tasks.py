@@ -1,19 +1,17 @@
 """Embedding and counting after a write: a task soon after it, and a sweep that misses nothing."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 from celery import shared_task
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from retrieval.domains import get_passage_model, passage_models
 from retrieval.embedders import get_configured_embedder, serving_models, vector_cache
 from retrieval.errors import EmbedderDown
-from retrieval.indexing import statistics
 from retrieval.indexing.embed import embed_pending
+from retrieval.indexing.locks import exclusive
 from retrieval.indexing.model_switch import (
     is_switch_due,
     mark_late_stale,
@@ -22,12 +20,10 @@ from retrieval.indexing.model_switch import (
     stage_vectors,
     swap_vectors,
 )
-from retrieval.indexing.upkeep import index_vectors, recount_changed
+from retrieval.indexing.upkeep import index_vectors, recount_changed, recount_outdated
 
 logger = logging.getLogger(__name__)
 
-SWITCH_LOCK = 370037
-"""The key of an advisory lock: one worker at a time replaces vectors."""
 SWITCH_WINDOW = timedelta(hours=1)
 """How long a process may go on writing vectors of a model that was replaced."""
 TASK_LIMIT = 512
@@ -74,7 +70,7 @@ def switch_vectors() -> int:
     when all are there. Return the number of computed vectors."""
     serving_models.read_serving_models()
     due = [model for model in passage_models() if is_switch_due(model)]
-    with exclusive(SWITCH_LOCK) as is_alone:
+    with exclusive("switch vectors") as is_alone:
         if not due or not is_alone:
             return 0
         model, domain = due[0], due[0].search_config.domain
@@ -93,19 +89,6 @@ def switch_vectors() -> int:
     return count
 
 
-@contextmanager
-def exclusive(key: int) -> Iterator[bool]:
-    """Hold an advisory lock of the database; yield whether it was free."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
-        (is_free,) = cursor.fetchone()
-        try:
-            yield is_free
-        finally:
-            if is_free:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
-
-
 @shared_task
 def prune_vectors() -> int:
     """Delete cached vectors unused for `VECTOR_CACHE_DAYS`."""
@@ -114,6 +97,7 @@ def prune_vectors() -> int:
 
 @shared_task
 def count_words() -> None:
-    """Count the words of every scope again: only this removes deleted passages from the counts."""
+    """Count the words again in every scope whose counts do not fit its rows, such as after a
+    deletion."""
     for model in passage_models():
-        statistics.count_words(model)
+        recount_outdated(model)

@@ -35,9 +35,9 @@ from worlds.roles import is_operator
 
 @admin.register(GameSystem)
 class GameSystemAdmin(ExactForms, ModelAdmin):
-    list_display = ["name", "slug"]
-    search_fields = ["name", "slug"]
-    prepopulated_fields = {"slug": ["name"]}
+    list_display = ["name", "edition", "slug"]
+    search_fields = ["name", "edition", "slug"]
+    prepopulated_fields = {"slug": ["name", "edition"]}
 
 
 class DeletesLedgers:

@@ -27,12 +27,17 @@ class Named(models.Model):
 
 
 class GameSystem(Named):
-    """A set of rules that several worlds may share."""
+    """A set of rules that several worlds may share: one edition of a game."""
+
+    edition = models.CharField(_("edition"), max_length=80, blank=True, default="")
 
     class Meta:
         verbose_name = _("game system")
         verbose_name_plural = _("game systems")
         constraints = [models.UniqueConstraint(fields=["slug"], name="game_system_slug")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.edition})" if self.edition else self.name
 
 
 class World(Named):

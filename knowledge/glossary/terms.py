@@ -1,17 +1,19 @@
-"""Read `terms.csv`: a term, its names per language (`|` between several, the usual one first), its
-kind, and phrases that mean it without naming it."""
+"""Read the glossary's files: `terms.csv` (a term, its names per language, `|` between several, the
+usual one first, its kind, and phrases that mean it without naming it), `variants.csv` (more names
+in use, for a look-up of a name alone), `words.csv` (words of names and what they stand for)."""
 
 import csv
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-TERMS = Path(__file__).parent / "terms.csv"
+FOLDER = Path(__file__).parent
+TERMS = FOLDER / "terms.csv"
 LANGUAGES = ("ru", "ko")
 
 RULE_KINDS: dict[str, frozenset[str]] = {
     "spell": frozenset({"spell"}),
-    "monster": frozenset({"monster"}),
+    "monster": frozenset({"monster", "equipment"}),  # a warhorse is bought, too
     "condition": frozenset({"condition"}),
     "equipment": frozenset({"equipment"}),
     "item": frozenset({"magic_item", "equipment"}),
@@ -54,6 +56,22 @@ def read_terms(path: Path = TERMS) -> tuple[Term, ...]:
             )
             for row in csv.DictReader(handle)
         )
+
+
+@cache
+def read_variants() -> tuple[Term, ...]:
+    return _read_names(FOLDER / "variants.csv", "term_en")
+
+
+@cache
+def read_words() -> tuple[Term, ...]:
+    return _read_names(FOLDER / "words.csv", "word_en")
+
+
+def _read_names(path: Path, column: str) -> tuple[Term, ...]:
+    with path.open(encoding="utf-8", newline="") as handle:
+        rows = csv.DictReader(handle)
+        return tuple(Term(row[column], "", _by_language(row, "{}")) for row in rows)
 
 
 def _by_language(row: dict[str, str], column: str) -> dict[str, tuple[str, ...]]:

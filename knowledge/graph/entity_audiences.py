@@ -1,4 +1,4 @@
-"""Entities follow their lore entry or NPC when a reveal of that is undone."""
+"""Entities follow their lore entry or NPC when that is revealed, and when a reveal is undone."""
 
 from typing import Any
 
@@ -8,6 +8,18 @@ from knowledge.graph.models import GraphNode
 from worlds.audiences import Guarded, Visibility
 from worlds.models import Reveal
 from worlds.reveals import entries_in_force
+
+
+def open_entities_of(subject: Guarded, nodes: "QuerySet[GraphNode, Any]") -> None:
+    """Make `nodes`, the entities of `subject`, known to whom `subject` was revealed: whoever knows
+    a thing knows its name in relations, too."""
+    reveals = entries_in_force(subject).values_list("audience", flat=True)
+    opened_to = set(reveals) & set(subject.known_to)
+    for node in nodes if opened_to else ():
+        if node.visibility != Visibility.PUBLIC and not opened_to <= set(node.known_to):
+            node.known_to = sorted({*node.known_to, *opened_to})
+            node.visibility = Visibility.REVEALED
+            node.save(update_fields=["known_to", "visibility"])
 
 
 def hide_entities_of(subject: Guarded, nodes: "QuerySet[GraphNode, Any]") -> None:

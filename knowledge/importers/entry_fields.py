@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from knowledge.importers.drafts import LoreDraft
 from knowledge.schemas import EntryKind, LoreIn
 from retrieval.errors import Invalid
-from retrieval.text import clean_text, slugify, string_list
+from retrieval.text import clean_text, slug_of_title, string_list
 from worlds.bulk import to_invalid
 
 LONGEST_NAME, MOST_NAMES, LONGEST_TAG = 200, 50, 80
@@ -108,7 +108,9 @@ def with_unique_slugs(drafts: list[LoreDraft]) -> list[LoreDraft]:
     for draft in drafts:
         campaign = draft.entry.campaign
         # 110 of the 120 characters of the column: the rest is for a number.
-        base = slug = draft.entry.slug or slugify(draft.entry.title, longest=110) or "entry"
+        base = slug = draft.entry.slug or slug_of_title(
+            draft.entry.title, otherwise="entry", longest=110
+        )
         number = 1
         while (campaign, slug) in slugs:
             number += 1

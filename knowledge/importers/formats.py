@@ -21,6 +21,7 @@ from knowledge.importers import (
     notion,
     open5e,
     spreadsheets,
+    srd,
     statblocks,
     tables,
     world_anvil,
@@ -87,6 +88,12 @@ FORMATS: dict[str, Format] = {
     "csv": Format(_("Table (CSV)"), (".csv", ".tsv"), tables.is_table, tables.read_csv),
     "xlsx": Format(
         _("Table (Excel)"), (".xlsx",), spreadsheets.is_workbook, spreadsheets.read_workbooks
+    ),
+    "srd": Format(
+        _("System Reference Document (SQLite)"),
+        (".sqlite3", ".sqlite", ".db"),
+        srd.is_srd,
+        srd.read_srd,
     ),
     "obsidian": Format(
         _("Obsidian or Markdown notes"), TEXT, markdown.is_note, markdown.read_vault

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from knowledge.graph.upsert import lock_graph
 from knowledge.link_models import Link
 from knowledge.links.queries import rows_of_thing
 from knowledge.mentions.kinds import linked_kind, linked_kinds
@@ -41,6 +42,8 @@ def rename_everywhere(
     The words of `[[Old|words]]` stay, an inflected mention keeps its form as words, and the old
     title stays as an alias. Raises `Invalid` for no title and `Conflict` if another thing has it.
     The caller enqueues the embedding after commit."""
+    # Before the rows, as every writer of rows and entities does.
+    lock_graph(entry.world)
     entry = Lore.objects.select_for_update().get(pk=entry.pk)
     world, old, new = entry.world, entry.title, " ".join(new_title.split())
     check_title(new)
@@ -73,6 +76,7 @@ def link_to(
     """Make the links that are written with `name` (and its folder, if it names one) lead to
     `target`, keeping the words they show: in all texts, or in those of `sources` (kind and id).
     Returns the number of texts changed."""
+    lock_graph(world)
     folder, _slash, bare = name.rpartition("/")
     links = Link.objects.filter(world=world, name=bare, folder=folder)
     links = links.exclude(state=Link.State.RESOLVED).exclude(kind=Link.Kind.NAME)

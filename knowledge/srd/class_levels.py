@@ -62,7 +62,7 @@ def class_level(row: Row) -> SrdRule:
         path=f"class-levels/{row['index']}",
         kind="class",
         title=f"{name}, level {level}",
-        body=f"*What a {name.lower()} has at level {level}*\n\n{body}",
+        body=f"*What a {name.lower()} has at level {level} ({ordinal(level)} level)*\n\n{body}",
         breadcrumb=("Classes", name, "Levels"),
         aliases=(f"level {level} {name.lower()}", f"{ordinal(level)}-level {name.lower()}"),
         data={"class": name, "level": level, "proficiency_bonus": row["prof_bonus"], **columns},

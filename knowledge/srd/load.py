@@ -68,12 +68,20 @@ def load_srd(
 
 
 def _names_elsewhere(rule: SrdRule, names: Callable[[str, str], list[str]]) -> list[str]:
-    """Return the names of `rule` in other languages; a level of a class is called by both."""
-    if "proficiency_bonus" not in rule.data or "class" not in rule.data:
+    """Return the names of `rule` in other languages; a level of a class, or its spells of a level,
+    are called by both."""
+    data = rule.data
+    if "class" in data and "proficiency_bonus" in data:
+        level = data["level"]
+        forms = {"ru": f"{{}} {level} уровня", "ko": f"{level}레벨 {{}}"}
+    elif data.get("spell_level"):
+        level = data["spell_level"]
+        forms = {"ru": f"заклинания {level} уровня: {{}}", "ko": f"{{}} {level}레벨 주문"}
+    elif "spells" in data:
+        forms = {"ru": "заговоры: {}", "ko": "{} 소마법"}
+    else:
         return names(rule.title, rule.kind)
-    level = rule.data["level"]
-    forms = {"ru": f"{{}} {level} уровня", "ko": f"{level}레벨 {{}}"}
-    classes = names(rule.data["class"], "class")
+    classes = names(data["class"], "class")
     return [forms["ko" if has_hangul(name) else "ru"].format(name) for name in classes]
 
 

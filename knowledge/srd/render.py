@@ -1,16 +1,20 @@
 """Render rows of the SRD data set, in either edition, as Markdown rules."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from knowledge.srd.class_levels import class_levels
 from knowledge.srd.sections import SrdRule, split_by_heading
 from knowledge.srd.statblocks import ABILITY_NAMES, Row, labels, monster
+from knowledge.srd.tables import character_advancement, spell_lists
 from retrieval.errors import Invalid
 
 ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
 ABILITIES = {name[:3].upper(): name.title() for name in ABILITY_NAMES}
 CHARACTERISTICS = ("personality_traits", "ideals", "bonds", "flaws")
+GLUED_PRICE = re.compile(r"(\d)([cegps]p)\b")
+"""The data set writes `300gp` here and there: as one word, nobody who asks for 300 finds it."""
 DATA_COLUMNS = ("challenge_rating", "xp", "type", "size", "ritual", "concentration")
 
 
@@ -25,11 +29,13 @@ def render_rules(tables: dict[str, list[Row]]) -> Iterator[SrdRule]:
         above = tuple(filter(None, [chapters.get(section["index"])]))
         yield from split_by_heading(section["index"], section["name"], section["desc"], above=above)
     yield from class_levels(tables.get("levels", []))
+    yield from character_advancement(tables.get("levels", []))
+    yield from spell_lists(tables.get("spells", []))
     for table, (kind, folder, label, render) in RENDERERS.items():
         for row in tables.get(table, []):
             title = str(row.get("full_name") or row["name"])
             try:
-                body = render(row).strip()
+                body = GLUED_PRICE.sub(r"\1 \2", render(row).strip())
             except (KeyError, TypeError, ValueError, AttributeError) as problem:
                 message = f"{table}, {title}: the row is not as expected ({problem!r})."
                 raise Invalid(message) from problem

@@ -24,10 +24,11 @@ class SrdRule:
 
 
 def split_by_heading(
-    index: str, name: str, text: str, *, above: tuple[str, ...] = ()
+    index: str, name: str, text: str, *, above: tuple[str, ...] = (), least: int = 0
 ) -> Iterator[SrdRule]:
-    """Cut the chapter `index`. A heading without text of its own lists the headings below it."""
-    sections = list(_sections(text, name))
+    """Cut the chapter `index`. A heading without text of its own lists the headings below it; one
+    whose text, with all below it, has fewer characters than `least` is not cut."""
+    sections = _merge_short(list(_sections(text, name)), least=least)
     slugs: set[str] = set()
     for number, (titles, body) in enumerate(sections):
         after = sections[number + 1 :]
@@ -53,6 +54,25 @@ def _sections(text: str, name: str) -> Iterator[tuple[tuple[str, ...], str]]:
         # Some chapters repeat their name as the first heading, others leave it out.
         whole = titles if titles[0] == name else (name, *titles)
         yield whole, text[heading.end() : after.start() if after else None].strip()
+
+
+def _merge_short(
+    sections: list[tuple[tuple[str, ...], str]], *, least: int
+) -> list[tuple[tuple[str, ...], str]]:
+    """Join each section that is short, with what is below it, to one text."""
+    merged: list[tuple[tuple[str, ...], str]] = []
+    at = 0
+    while at < len(sections):
+        titles, text = sections[at]
+        end = at + 1
+        while end < len(sections) and sections[end][0][: len(titles)] == titles:
+            end += 1
+        below = [f"**{each[-1]}**\n\n{body}".strip() for each, body in sections[at + 1 : end]]
+        whole = "\n\n".join(filter(None, [text, *below]))
+        is_short = len(whole) < least
+        merged.append((titles, whole if is_short else text))
+        at = end if is_short else at + 1
+    return merged
 
 
 def _unused_slug(index: str, titles: tuple[str, ...], slugs: set[str]) -> str:

@@ -19,7 +19,13 @@ from typing import Any
 import numpy as np
 import yaml
 
-from memories.buckets.question_type import asked_kinds, content_words, has_kind, is_same_word, stem
+from memories.similarity.question_type import (
+    asked_kinds,
+    content_words,
+    has_kind,
+    is_same_word,
+    stem,
+)
 from memories.vectors import Vectors
 from retrieval.text import WORD_OR_NUMBER
 

@@ -19,6 +19,7 @@ from memories.querysets import MemoryQuerySet
 from memories.search import recall, recall_counts
 from memories.states import Bucket
 from memories.vectors import VectorSource
+from retrieval.search import Rerank
 from retrieval.text import count_tokens
 
 MAX_CANDIDATES = 100
@@ -88,7 +89,8 @@ class MemoryQueryResult:
 class ReadPipeline:
     """Reads the buckets of `namespace`. With `abstains` it shows nothing when nothing answers: as
     `checker` (by default the language model of the settings, if any) says where the signs are
-    unclear, else below the fitted support. A caller who sets `least` decides by that alone."""
+    unclear, else below the fitted support. A caller who sets `least` decides by that alone. With
+    `rerank` a re-ranker orders the best, for somebody who waits for one answer."""
 
     namespace: Namespace
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
@@ -98,6 +100,7 @@ class ReadPipeline:
     least: float | None = None
     checker: AnswerChecker | None = field(default_factory=site_checker)
     vectors: VectorSource | None = None
+    rerank: Rerank = Rerank.OFF
     clock: Callable[[], datetime] = timezone.now
 
     def query(
@@ -154,6 +157,7 @@ class ReadPipeline:
             vectors=self.vectors,
             within=rows.filter(bucket__in=buckets),
             mode="hybrid",
+            rerank=self.rerank,
             # `query` counts only the memories that it returns.
             count_recalls=False,
         )
@@ -175,14 +179,19 @@ class ReadPipeline:
         # Keyword scores have no upper bound: those of a memory without a vector are scaled by the
         # best one.
         best_keyword = max((leg_score(memory, "keyword") or 0.0 for memory in memories), default=0)
-        axes = []
+        similarities = []
         for memory in memories:
             similarity = leg_score(memory, "vector")
             if similarity is None:
                 similarity = (leg_score(memory, "keyword") or 0.0) / (best_keyword or 1.0)
+            similarities.append(clamp(similarity))
+        axes = []
+        for memory, similarity in zip(
+            memories, reranked_similarities(memories, similarities), strict=True
+        ):
             at = datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)
             recent = recency(at, now=now, half_life_hours=self.half_life_hours)
-            axes.append(Axes(clamp(similarity), recent, clamp(memory.importance)))
+            axes.append(Axes(similarity, recent, clamp(memory.importance)))
         results = [
             ScoredMemory(memory, axis, score, int(count_tokens(memory.text)) + 1)
             for memory, axis, score in zip(memories, axes, self.fusion.fuse(axes), strict=True)
@@ -191,6 +200,17 @@ class ReadPipeline:
         return sorted(
             results, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
         )
+
+
+def reranked_similarities(
+    memories: Sequence[FoundMemory], similarities: Sequence[float]
+) -> list[float]:
+    """Give the highest similarity of the memories that were re-ranked to the first of them, and so
+    on; the others keep theirs."""
+    places = [place for place, memory in enumerate(memories) if "rerank" in memory.legs]
+    highest_first = sorted((similarities[place] for place in places), reverse=True)
+    new = dict(zip(places, highest_first, strict=True))
+    return [new.get(place, similarity) for place, similarity in enumerate(similarities)]
 
 
 def fit_budget(

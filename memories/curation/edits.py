@@ -14,7 +14,7 @@ from memories.states import LinkKind, Maker, State
 from retrieval.errors import Conflict, Invalid
 from retrieval.text import storage_flaw
 
-INHERITED_FIELDS = (*OBSERVED_FIELDS, "context", "bucket", "importance", "expires_at")
+INHERITED_FIELDS = (*OBSERVED_FIELDS, "context", "bucket", "importance", "expires_at", "turn_order")
 REPLACEABLE = frozenset({State.ACTIVE, State.PENDING})
 MAX_CHARACTERS = 100_000
 

@@ -21,6 +21,7 @@ from memories.erasure.lineage import ErasureSet
 from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit, scrub_core
 from memories.erasure.verify import search_leftovers
 from memories.ledger.commit import change_state, lock_namespace
+from memories.ledger.turns import link_turns, turns_after
 from memories.ledger.word_counts import recount_words
 from memories.models import ErasureReceipt, MemoryItem, Message, Namespace, Tombstone
 from memories.states import State
@@ -86,9 +87,12 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
     # Read what depends on the rows before they are gone.
     restorable = [] if is_whole else lineage.restorable(namespace, selection)
     texts = [*selection.texts, *indexed_texts(selection.memories)]
+    turns = {model: turns_after(model, ids) for model, ids in selection.ids_of_turns.items()}
     for model, ids in selection.ids_by_model.items():
         for chunk in chunks(ids):
             counts += count_by_model(model._default_manager.filter(pk__in=chunk).delete()[1])
+    for model, following in turns.items():
+        link_turns(model, following)
     counts["core lines"] = scrub_core(namespace, selection.texts)
     counts["cached vectors"] = delete_vectors(texts)
     refs = [ref for pk in selection.ids for ref in (str(pk), f"memory:{pk}")]

@@ -65,6 +65,11 @@ class ErasureSet:
     def ids_by_model(self) -> dict[type[Model], set[UUID]]:
         return {MemoryItem: self.memories, Observation: self.observations, Message: self.messages}
 
+    @property
+    def ids_of_turns(self) -> dict[type[Model], set[UUID]]:
+        """The rows that other rows can have as the turn before."""
+        return {MemoryItem: self.memories, Message: self.messages}
+
     def read_texts(self) -> None:
         texts: set[str] = set()
         for model, ids in self.ids_by_model.items():

@@ -21,6 +21,7 @@ from memories.ledger.rows import (
     write_memories,
     write_observations,
 )
+from memories.ledger.turns import link_changed_turns
 from memories.ledger.word_counts import recount_words
 from memories.models import MemoryItem, Namespace
 from memories.models.namespaces import Review
@@ -99,6 +100,9 @@ def commit(namespace: Namespace, plan: Plan) -> CommitResult:
         write_links(plan, in_effect=set(effective))
         stored_ids = [pk for pk in superseded_ids if pk not in states]
         change_state(stored_ids, to=State.SUPERSEDED, by=plan.by, reason=plan.replace_reason)
+        # Those at the end of their conversation are linked already.
+        replacing_turns = [new.id for new in plan.memories if new.about.turn_order is not None]
+        link_changed_turns(MemoryItem, replacing_turns)
         _update_counters(namespace, plan)
     formerly = dict.fromkeys(link.older for link in effective if link.kind == LinkKind.FORMERLY)
     return CommitResult(
@@ -156,4 +160,5 @@ def change_state(
     changing = list(elsewhere.select_for_update().values_list("pk", flat=True))
     MemoryItem.objects.filter(pk__in=changing).update(state=to, updated_at=timezone.now())
     log_states([(pk, to, reason) for pk in changing], by=by, at=at)
+    link_changed_turns(MemoryItem, changing)
     return len(changing)

@@ -31,6 +31,13 @@ class Particulars:
     importance: float = 0.5
     expires_at: datetime | None = None
     metadata: dict[str, object] = field(default_factory=dict)
+    turn_order: int | None = None
+    """The place in its conversation of a turn that takes another one's; None: its end."""
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether it is a turn of a conversation, which has others before and after it."""
+        return bool(self.speaker or self.context)
 
     @property
     def heading(self) -> str:

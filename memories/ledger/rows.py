@@ -1,6 +1,6 @@
 """Insert the rows of a plan. Every table is filled by COPY; `commit` opens the transaction."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -16,6 +16,7 @@ from psycopg import sql
 from psycopg.types import TypeInfo
 
 from memories.ledger.plan import OBSERVED_FIELDS, NewMemory, Plan
+from memories.ledger.turns import NewTurn, turns_before
 from memories.models import (
     ClientVector,
     Evidence,
@@ -61,7 +62,13 @@ def write_memories(
     if site_vectors is not None:
         shared |= {"embedding_model": get_embedder("memory").name, "embedded_rev": 1}
     columns = ["id", "text", "made_by", "payload", "language", "timestamp_ms", "state", "embedding"]
+    columns += ["turn_order", "previous_turn", "surroundings"]
     stamps = _assign_timestamps(namespace, plan.memories)
+    stored_states = {
+        pk: State.SUPERSEDED if pk in superseded_ids else state for pk, state in states.items()
+    }
+    turns = {turn.id: turn for turn in _turns_of(plan, stamps, stored_states)}
+    before = turns_before(namespace, turns.values())
     rows = [
         (
             new.id,
@@ -70,8 +77,11 @@ def write_memories(
             new.payload,
             new.language or namespace.language,
             stamp,
-            State.SUPERSEDED if new.id in superseded_ids else states[new.id],
+            stored_states[new.id],
             None if site_vectors is None else HalfVector(site_vectors[row]),
+            turns[new.id].order if new.id in turns else None,
+            before[new.id].id if new.id in before else None,
+            before[new.id].surroundings if new.id in before else "",
             new.about.heading,
             *(getattr(new.about, name) for name in ABOUT_FIELDS),
         )
@@ -86,6 +96,15 @@ def write_memories(
     if namespace.has_own_vectors and plan.vectors is not None:
         pairs = zip(states, map(Vector, plan.vectors), strict=True)
         copy_rows(ClientVector, ["memory", "vector"], pairs, namespace=namespace.pk)
+
+
+def _turns_of(plan: Plan, stamps: Iterable[int], states: Mapping[UUID, State]) -> Iterator[NewTurn]:
+    for new, stamp in zip(plan.memories, stamps, strict=True):
+        about = new.about
+        if about.is_turn:
+            order = stamp if about.turn_order is None else about.turn_order
+            is_in_use = states[new.id] == State.ACTIVE
+            yield NewTurn(new.id, new.text, about.source, order, about.event_at, is_in_use)
 
 
 def _assign_timestamps(namespace: Namespace, memories: Iterable[NewMemory]) -> list[int]:

@@ -32,6 +32,12 @@ class MemoryItem(Passage):
     in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     timestamp_ms = models.BigIntegerField(_("recorded at (ms)"), default=0, editable=False)
+    turn_order = models.BigIntegerField(
+        null=True,
+        editable=False,
+        help_text=_("Its place among the turns of its source; empty if it is no turn."),
+    )
+    previous_turn = models.UUIDField(null=True, editable=False)
     recalls = models.PositiveIntegerField(_("times recalled"), default=0, editable=False)
     last_recalled_at = models.DateTimeField(_("last recalled"), null=True, editable=False)
     observations = models.ManyToManyField(Observation, through="Evidence", related_name="memories")
@@ -45,6 +51,16 @@ class MemoryItem(Passage):
         indexes = [
             models.Index(fields=["namespace", "state", "-timestamp_ms"], name="memory_latest"),
             models.Index(fields=["namespace", "source"], name="memory_from"),
+            models.Index(
+                fields=["namespace", "source", "turn_order"],
+                name="memory_turns",
+                condition=models.Q(turn_order__isnull=False),
+            ),
+            models.Index(
+                fields=["previous_turn"],
+                name="memory_turn_after",
+                condition=models.Q(previous_turn__isnull=False),
+            ),
             models.Index(
                 fields=["expires_at"],
                 name="memory_expiring",

@@ -22,8 +22,9 @@ def search_by_client_vectors(
     rows: MemoryQuerySet, request: SearchRequest, *, vectors: VectorSource, mode: Mode | str
 ) -> tuple[list[Hit], Sequence[str]]:
     """Return hits among `rows` by the client's vectors, by words, or by both, and the legs that
-    could not take part."""
-    mode, query, limit = Mode(mode), request.query, request.limit
+    could not take part. There may be more hits than the request's limit."""
+    mode, query = Mode(mode), request.query
+    limit = request.limit if mode != Mode.HYBRID else max(request.limit, request.candidates)
     words: dict[UUID, Hit] = {}
     # A query that cannot be searched by words (empty, or with a NUL) may still have a vector.
     if mode != Mode.VECTOR and query.strip() and not storage_flaw(query):
@@ -35,16 +36,20 @@ def search_by_client_vectors(
     query_vectors = vectors.of_queries([query])
     if query_vectors is None:
         return list(words.values())[:limit], ("vector",)
-    near = hits_by_vector(rows, query_vectors, limit)
+    near = hits_by_vector(rows, query_vectors, limit, request.fields)
     if not words:
         return near, ()
     near_ids = {hit.id for hit in near}
     # Hits by words alone need a cosine too, or the fusion would count them as unrelated.
     others = rows.filter(pk__in=[pk for pk in words if pk not in near_ids])
-    return _fuse_hits(words, near, hits_by_vector(others, query_vectors, len(words)))[:limit], ()
+    also = hits_by_vector(others, query_vectors, len(words), request.fields)
+    hits = _fuse_hits(words, near, also)[:limit]
+    return request.weigh(query, hits) if request.weigh else hits, ()
 
 
-def hits_by_vector(rows: MemoryQuerySet, query_vectors: Vectors, limit: int) -> list[Hit]:
+def hits_by_vector(
+    rows: MemoryQuerySet, query_vectors: Vectors, limit: int, fields: Sequence[str]
+) -> list[Hit]:
     """Rank by exact cosine distance."""
     # The distance to a zero vector is NaN: count it as unrelated.
     distance = Coalesce(
@@ -67,8 +72,9 @@ def hits_by_vector(rows: MemoryQuerySet, query_vectors: Vectors, limit: int) -> 
             score=1 - row[7],
             legs={"vector": Leg(rank, 1 - row[7])},
             match="vector",
+            fields=dict(zip(fields, row[len(COLUMNS) :], strict=True)),
         )
-        for rank, row in enumerate(ranked_rows.values_list(*COLUMNS), start=1)
+        for rank, row in enumerate(ranked_rows.values_list(*COLUMNS, *fields), start=1)
     ]
 
 

@@ -8,17 +8,21 @@ from uuid import UUID
 from memories.found_memory import FoundMemory, MemorySource
 from memories.models import Evidence, MemoryItem, Namespace, Succession
 from memories.querysets import MemoryQuerySet
-from memories.search import recall_counts
+from memories.search import recall_counts, turns
 from memories.search.client_vectors import search_by_client_vectors
 from memories.search.neighbors import add_neighbor_scores
 from memories.states import LinkKind
 from memories.vectors import VectorSource
+from retrieval.errors import Invalid
 from retrieval.search import Hit, Mode, Rerank, SearchRequest
 from retrieval.search import search as search_passages
 
 HYBRID_FROM = 250
 """Number of memories from which words are searched by default beside a client's vectors: with
 fewer it is unknown which words are rare."""
+OWN_SCALE = (
+    "Leave out `least`: this namespace has the vectors of its client, whose scale is unknown."
+)
 CANDIDATES = 50
 """Hits read when scores of neighbours are added."""
 
@@ -40,6 +44,7 @@ def search(
     as_of: datetime | None = None,
     neighbours: float = 0.0,
     rerank: Rerank | str | None = None,
+    least: float = 0.0,
     sources: bool = True,
     count_recalls: bool = True,
 ) -> RecallResult:
@@ -48,18 +53,25 @@ def search(
     `within` narrows the rows (a bucket, a source, a span of event time); `as_of` searches what was
     in use at that moment. `neighbours` adds that share of the scores of the memories written just
     before and after: a question about a conversation often matches the turn beside the answer.
-    `rerank` has a model order the best ones; it does not read a client's own vectors.
+    `rerank` has a model order the best ones, and `least` leaves out those of less relevance;
+    neither is possible with a client's own vectors. Raise `Invalid` for `least` with those.
     """
     rows = searchable_rows(namespace, within, as_of)
     request = SearchRequest(
         query=query,
         scopes=[namespace.pk],
         limit=max(limit, CANDIDATES) if neighbours else limit,
+        fields=(*turns.FIELDS, "turn_order"),
+        candidates=turns.CANDIDATES,
+        weigh=turns.weigh_turns,
         mode=mode,
         language=namespace.language,
         rerank=rerank,
+        least=least,
     )
     if namespace.has_own_vectors and vectors is not None:
+        if least:
+            raise Invalid(OWN_SCALE)
         mode = mode or _default_mode(namespace)
         hits, degraded = search_by_client_vectors(rows, request, vectors=vectors, mode=mode)
     else:

@@ -133,6 +133,9 @@ def value_to_insert(table: Table, field: AnyField, numbers: Numbers) -> tuple[st
     if isinstance(field, models.JSONField) and not field.null:
         # `jsonb_populate_record` makes NULL of the JSON value null.
         return f"coalesce({column}, 'null'::jsonb)", []
+    if isinstance(field, models.CharField | models.TextField) and not field.null:
+        # An archive does not have the columns that are younger than it.
+        return f"coalesce({column}, '')", []
     return column, []
 
 

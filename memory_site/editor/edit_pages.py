@@ -23,11 +23,15 @@ from npcs.models import NPC
 from npcs.trash import trash_npcs
 from retrieval.errors import Problem, StaleVersion
 from retrieval.tasks import embed_soon
+from retrieval.text import other_spellings
 from worlds.audiences import Visibility
 from worlds.lookup import as_uuid
 from worlds.pages import Viewer, gm_page, render_page
 
 MOST_SUGGESTED = 500
+LONGEST_SPELLED = 3
+"""Words of a name that is suggested in other scripts."""
+ARTICLES = ("The", "A", "An")
 
 
 @gm_page
@@ -99,6 +103,7 @@ def show_or_save(
     context = {"thing": thing, "entry": thing.entry, "form": form, "secrets": secrets}
     # A thing that is not saved yet has no row, so the page must not ask for its name.
     context |= {"is_new": not (thing.entry or thing.npc), "suggested": names_to_suggest(viewer)}
+    context["spellings"] = spellings_to_suggest(thing)
     response = render_page(request, viewer, "editor/edit.html", **context)
     response.status_code = status
     return response
@@ -129,6 +134,18 @@ def claims_of_thing(thing: Thing) -> list[NameClash]:
 def secret_texts(secrets: Any) -> list[SecretText]:
     rows = [form.cleaned_data for form in secrets if form.cleaned_data]
     return [SecretText(row.get("id"), row["text"], row["parties"]) for row in rows]
+
+
+def spellings_to_suggest(thing: Thing) -> list[str]:
+    """Names of the thing in scripts in which it has none, by which players may ask for it."""
+    name = thing.name if thing.entry or thing.npc else ""
+    is_proper = 0 < len(name.split()) <= LONGEST_SPELLED and not is_phrase(name)
+    return other_spellings(name, thing.aliases) if is_proper else []
+
+
+def is_phrase(name: str) -> bool:
+    """Whether `name` has words that are translated, not spelled: `The Bell`, `Knife of Sal`."""
+    return any(word[0].islower() or word in ARTICLES for word in name.split())
 
 
 def names_to_suggest(viewer: Viewer) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from memory_site.editor.things import Thing
 from npcs.dispositions import recompute_all_parties
 from npcs.models import NPC, Secret
 from npcs.upsert import score_settings, store_npc
-from retrieval.text import guess_language, slugify
+from retrieval.text import guess_language, slug_of_title
 from worlds.audiences import Audience, Visibility
 from worlds.lookup import find_campaign
 from worlds.reveals import entries_in_force, reveal, set_known_to, undo_reveal
@@ -181,7 +181,7 @@ def _set_audience(row: Lore | NPC, saving: Saving) -> None:
 
 def free_slug(entry: Lore) -> str:
     """A slug made from the title that no other entry beside it, and no NPC, has."""
-    base = slugify(entry.title, longest=110) or "entry"
+    base = slug_of_title(entry.title, otherwise="entry", longest=110)
     beside = Lore.objects.filter(world=entry.world, campaign=entry.campaign)
     taken = set(beside.filter(slug__startswith=base).values_list("slug", flat=True))
     npcs = NPC.objects.filter(world=entry.world, slug__startswith=base)

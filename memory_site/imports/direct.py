@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from knowledge.importers.run import read_upload
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.report import WriteReport, problems_json, reading_json, written_json
+from memory_site.imports.rules import write_rule_book
 from memory_site.imports.runs import finish_step, keep_rows, problems_of, refuse_faults
 from memory_site.imports.write import write_reading
 from retrieval.errors import Invalid
@@ -20,9 +21,14 @@ def import_path(
 ) -> WriteReport:
     """Import a folder, a zip or a file; raises `Invalid`, and stores nothing then. The run is
     listed on the import page, where it can be undone."""
-    reading = read_upload(path, format=options.format, mapping=options.mapping)
+    is_rules = options.target == "rules"
+    mapping = None if is_rules else options.mapping
+    reading = read_upload(path, format=options.format, mapping=mapping)
     with transaction.atomic():
-        report = write_reading(world, reading, options, is_kept=not dry_run)
+        if is_rules:
+            report = write_rule_book(world, reading, options, file_name=path.name)
+        else:
+            report = write_reading(world, reading, options, is_kept=not dry_run)
         report.problems = problems_of(reading, report)
         if options.bad_files == "refuse":
             refuse_faults(report.problems)
@@ -42,5 +48,5 @@ def import_path(
             problems=problems_json(report.problems),
             written=written_json(report),
         )
-        embed_soon("lore")
+        embed_soon("srd" if is_rules else "lore")
     return report

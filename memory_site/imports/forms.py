@@ -12,9 +12,12 @@ from knowledge.importers.formats import FORMATS
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
 from memory_site.imports.options import ImportOptions
+from retrieval.text import clean_text
 from worlds.models import ImportRun, Party, World
 
 Options = list[tuple[str, str]]
+TEXTS = {"system": 200, "edition": 80, "book": 200}
+"""Text fields of the form, with the most characters of each."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +141,19 @@ def options_from(run: ImportRun, data: QueryDict) -> dict[str, Any]:
         "visibility": visibilities,
         "existing": {"update", "skip"},
         "bad_files": {"skip", "refuse"},
+        "target": {"lore", "rules"},
     }
     plain = {name: data[name] for name, known in choices.items() if data.get(name) in known}
-    switches = {name: name in data for name in ("people", "pictures")}
+    switches = {name: name in data for name in ("people", "pictures", "plays")}
+    texts = {
+        name: clean_text(str(data[name])).strip()[:most]
+        for name, most in TEXTS.items()
+        if name in data
+    }
     return {
         **run.options,
         **plain,
+        **texts,
         **switches,
         "kinds": kinds,
         "callouts": callouts,

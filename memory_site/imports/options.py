@@ -10,7 +10,9 @@ from knowledge.importers.field_map import ImportMapping
 class ImportOptions(BaseModel):
     """`visibility` of new entries: `gm`, `public` or `party:<slug>`; what the source calls private
     stays the GM's. `existing`: entries that the world has already. `bad_files`: leave them out, or
-    import nothing if there is one. `language` is that of the messages."""
+    import nothing if there is one. `target`: entries of the lore, or rules of the game system
+    `system` in this `edition`, as the book of the title `book`; `plays`: the world plays by them
+    from now on. `language` is that of the messages."""
 
     format: str = ""
     kinds: dict[str, str] = {}
@@ -22,6 +24,11 @@ class ImportOptions(BaseModel):
     bad_files: Literal["skip", "refuse"] = "skip"
     people: bool = True
     pictures: bool = True
+    target: Literal["", "lore", "rules"] = ""
+    system: str = Field("", max_length=200)
+    edition: str = Field("", max_length=80)
+    book: str = Field("", max_length=200)
+    plays: bool = True
     language: str = "en"
 
     @property

@@ -109,15 +109,16 @@ class PeopleWriter:
 
 
 def _new_fields(person: PersonDraft, entry: Lore) -> dict[str, Any]:
-    known_to = entry.known_to if entry.visibility == Visibility.REVEALED else []
+    # A draft is the game master's alone: so is the name of the person that it is about.
+    visibility = Visibility.GM if entry.status == Lore.Status.DRAFT else entry.visibility
     return {
         "npc_id": entry.slug,
         "name": entry.title,
         "aliases": [alias for alias in entry.aliases if len(alias) <= LONGEST_LINE],
         "biography": entry.slug,
         "language": entry.language,
-        "visibility": entry.visibility,
-        "known_to": known_to,
+        "visibility": visibility,
+        "known_to": entry.known_to if visibility == Visibility.REVEALED else [],
         "secrets": list(person.secrets),
         **{name: getattr(person, name) for name in LINES},
         **{name: list(getattr(person, name)) for name in LISTS},

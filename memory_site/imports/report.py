@@ -12,7 +12,7 @@ from memory_site.imports.snapshots import Values, mark_of
 from worlds.models import ImportedRow
 
 MOST_LISTED = 1_000
-LONGEST_SOURCE = 400
+LONGEST_SOURCE, LONGEST_SLUG = 400, 120
 
 
 @dataclass
@@ -22,6 +22,10 @@ class WriteReport:
     rows: list[ImportedRow] = field(default_factory=list)
     problems: list[ImportProblem] = field(default_factory=list)
     unknown_links: dict[str, list[str]] = field(default_factory=dict)
+    book: str = ""
+    """The slug of the book of rules that was written."""
+    system_before: str | None = None
+    """The id of the game system that the world played before, if the import has changed it."""
 
     def add(
         self,
@@ -39,7 +43,7 @@ class WriteReport:
                 kind=kind,
                 row_id=getattr(row, "pk", None) if kind != "disposition" else None,
                 name=name[:200],
-                slug=getattr(row, "slug", ""),
+                slug=getattr(row, "slug", "") or getattr(row, "key", "")[:LONGEST_SLUG],
                 source=source[:LONGEST_SOURCE],
                 outcome=outcome,
                 before=before,
@@ -72,6 +76,7 @@ def reading_json(reading: ImportReading) -> dict[str, Any]:
         "files": listed[:MOST_LISTED],
         "formats": dict(Counter(found.format for found in reading.files)),
         "entries": len(reading.drafts),
+        "is_rules": bool(reading.drafts) and all(draft.is_rule for draft in reading.drafts),
         "problems": problems_json(reading.problems),
     }
 
@@ -92,6 +97,8 @@ def written_json(report: WriteReport) -> dict[str, Any]:
     links = list(report.unknown_links.items())
     return {
         "counts": report.counts(),
+        "book": report.book,
+        "system_before": report.system_before,
         "rows": [
             [row.kind, str(row.outcome), row.name, row.source, row.slug]
             for row in report.rows[:MOST_LISTED]

@@ -20,6 +20,7 @@ from knowledge.importers.field_map import Choice, survey
 from knowledge.importers.run import ImportReading, read_upload
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.report import WriteReport, problems_json, reading_json, written_json
+from memory_site.imports.rules import write_rule_book
 from memory_site.imports.write import write_reading
 from memory_site.run_progress import ProgressWriter, part
 from retrieval.errors import Conflict, Invalid, Problem
@@ -133,7 +134,7 @@ def _check(run: ImportRun) -> None:
 
 def _import(run: ImportRun) -> None:
     written = _write(run, is_kept=True)
-    embed_soon("lore")
+    embed_soon("srd" if options_of(run).target == "rules" else "lore")
     finish_step(run, State.DONE, **written)
 
 
@@ -141,18 +142,20 @@ def _write(run: ImportRun, *, is_kept: bool = False) -> dict[str, Any]:
     """Read and write everything. Raises `Invalid` for a bad file that the options refuse."""
     options = options_of(run)
     with ProgressWriter(run) as progress, upload_of(run) as path:
-        reading = read_upload(
-            path, name=run.file_name, format=options.format, mapping=options.mapping
-        )
+        is_rules = options.target == "rules"
+        mapping = None if is_rules else options.mapping
+        reading = read_upload(path, name=run.file_name, format=options.format, mapping=mapping)
         progress(SHARE_OF_READING)
-        report = write_reading(
-            run.world,
-            reading,
-            options,
-            author=run.user.get_username() if run.user else "",
-            progress=part(progress, SHARE_OF_READING, 1.0),
-            is_kept=is_kept,
-        )
+        rest = part(progress, SHARE_OF_READING, 1.0)
+        if is_rules:
+            report = write_rule_book(
+                run.world, reading, options, file_name=run.file_name, progress=rest
+            )
+        else:
+            author = run.user.get_username() if run.user else ""
+            report = write_reading(
+                run.world, reading, options, author=author, progress=rest, is_kept=is_kept
+            )
     problems = problems_of(reading, report)
     if is_kept and options.bad_files == "refuse":
         refuse_faults(problems)

@@ -8,17 +8,19 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 
-from knowledge.entry_store import LORE_FIELDS
+from knowledge.entry_store import LORE_FIELDS, RULE_FIELDS
 from knowledge.graph.fact_store import STATEMENT_FIELDS
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.upsert import NODE_FIELDS
-from knowledge.models import Lore
+from knowledge.models import Lore, Rule
 from npcs.models import NPC
 from npcs.upsert import versioned_fields
 
 Values = dict[str, Any]
 _META: Any = Lore._meta
 LORE_COLUMNS = [_META.get_field(name).attname for name in LORE_FIELDS]
+_RULE_META: Any = Rule._meta
+RULE_COLUMNS = [_RULE_META.get_field(name).attname for name in RULE_FIELDS]
 
 
 def _columns(*names: str) -> Callable[[Any], Values]:
@@ -33,6 +35,7 @@ def _npc_values(npc: NPC) -> Values:
 
 VALUES: Mapping[str, Callable[[Any], Values]] = {
     "lore": _columns(*LORE_COLUMNS),
+    "rule": _columns(*RULE_COLUMNS),
     "npc": _npc_values,
     "entity": _columns(*NODE_FIELDS),
     "relation": _columns(*STATEMENT_FIELDS, "believed_until"),
@@ -40,7 +43,13 @@ VALUES: Mapping[str, Callable[[Any], Values]] = {
 }
 """What is kept of a row of each kind."""
 
-MODELS: Mapping[str, Any] = {"lore": Lore, "npc": NPC, "entity": GraphNode, "relation": GraphEdge}
+MODELS: Mapping[str, Any] = {
+    "lore": Lore,
+    "rule": Rule,
+    "npc": NPC,
+    "entity": GraphNode,
+    "relation": GraphEdge,
+}
 LOADED_WITH: Mapping[str, tuple[str, ...]] = {"npc": ("secrets",)}
 """Rows of others that the values are made of."""
 

@@ -20,6 +20,7 @@ from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.mentions.store import links_at_once
 from knowledge.models import Lore
 from memory_site.imports.report import MOST_LISTED
+from memory_site.imports.rules import rules_in_use, undo_rules
 from memory_site.imports.runs import carry_out, finish_step
 from memory_site.imports.snapshots import LOADED_WITH, MODELS, mark_of, values_of
 from memory_site.imports.uploads import delete_upload_after_commit
@@ -36,7 +37,7 @@ from worlds.reveals import entries_in_force
 
 State, Outcome = ImportRun.State, ImportedRow.Outcome
 UNDONE_OUTCOMES = (Outcome.CREATED, Outcome.CHANGED)
-ORDER = ("disposition", "relation", "npc", "entity", "lore", "picture")
+ORDER = ("disposition", "relation", "npc", "entity", "lore", "picture", "rule")
 """What points to others goes first."""
 REASON = "import undone"
 EVERYTHING = "*"
@@ -75,6 +76,7 @@ def undo(run: ImportRun, *, also: Iterable[str] = ()) -> Kept:
         "entity": _undo_entities,
         "picture": _undo_pictures,
         "lore": _undo_lore,
+        "rule": undo_rules,
     }
     with ProgressWriter(run) as progress, links_at_once(run.world):
         staying = _kept_entries(run, confirmed)
@@ -87,6 +89,7 @@ def undo(run: ImportRun, *, also: Iterable[str] = ()) -> Kept:
             run.rows.filter(pk__in=[row.pk for row in going]).update(undone=True)
             progress((number + 1) / len(ORDER))
     embed_soon("lore")
+    embed_soon("srd")
     return kept
 
 
@@ -146,6 +149,8 @@ def _in_use(kind: str, ids: list[Any], run: ImportRun) -> set[Any]:
     if kind == "lore":
         overlays = Lore.objects.filter(overrides__in=ids).exclude(pk__in=ids)
         return set(overlays.values_list("overrides", flat=True))
+    if kind == "rule":
+        return rules_in_use(ids)
     if kind == "npc":
         rows = run.rows.filter(kind="disposition").values_list("before", flat=True)
         own = [before["change"] for before in rows if before]

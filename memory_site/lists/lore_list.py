@@ -36,10 +36,9 @@ def lore_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     lore_filter = LoreFilter.from_query(request.GET, viewer)
     rows = lore_filter.order(lore_filter.narrow(listed_lore(viewer), viewer))
     rows = rows.select_related("custom_kind", "campaign").only(*SHOWN)
-    pages = Paginator(rows, ENTRIES_PER_PAGE)
     is_tree = viewer.is_gm and request.GET.get("view") == "tree"
     context = {
-        "page_obj": pages.get_page(request.GET.get("page")),
+        "page_obj": _page_of(rows, request.GET.get("page"), has_text=bool(lore_filter.text)),
         "filter": lore_filter,
         "columns": COLUMNS,
         "is_tree": is_tree,
@@ -54,6 +53,20 @@ def lore_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
             "last_change": last_change(viewer.world, request.user),
         }
     return render_page(request, viewer, "lists/lore.html", **context)
+
+
+def _page_of(rows: Any, number: str | None, *, has_text: bool) -> Any:
+    """The page `number` of the rows. To look for a text reads every body, so those rows are read
+    once for their number and their page, not twice."""
+    if not has_text:
+        return Paginator(rows, ENTRIES_PER_PAGE).get_page(number)
+    page: Any = Paginator(list(rows.values_list("pk", flat=True)), ENTRIES_PER_PAGE).get_page(
+        number
+    )
+    shown = rows.model.objects.select_related("custom_kind", "campaign").only(*SHOWN)
+    rows_by_id = shown.in_bulk(list(page.object_list))
+    page.object_list = [rows_by_id[pk] for pk in page.object_list if pk in rows_by_id]
+    return page
 
 
 def filters_of(request: HttpRequest, viewer: Viewer) -> Any:

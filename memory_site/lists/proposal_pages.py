@@ -17,7 +17,7 @@ from knowledge.schemas import LoreIn
 from memory_site.field_diffs import FieldDiff, field_diff
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
-from retrieval.text import slugify
+from retrieval.text import slug_of_title
 from worlds.audiences import Visibility
 from worlds.pages import Viewer, gm_page, render_page
 from worlds.text_diff import as_text
@@ -54,7 +54,8 @@ def _show(
 
 def find_current(row: LoreProposal) -> Lore | None:
     """The entry that the proposal would change, None for one that it would create."""
-    slug = str(row.entry.get("slug") or slugify(str(row.entry.get("title", ""))))
+    title = str(row.entry.get("title", ""))
+    slug = str(row.entry.get("slug") or slug_of_title(title, otherwise="entry"))
     campaign = row.entry.get("campaign") or None
     rows = Lore.objects.filter(world=row.world_id, slug=slug, campaign__slug=campaign)
     entry: Lore | None = rows.select_related("campaign", "overrides", "custom_kind").first()

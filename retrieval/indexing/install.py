@@ -28,6 +28,11 @@ ALTER TABLE {table} SET (toast_tuple_target = 8160),
   ALTER COLUMN search_vector SET STORAGE MAIN, ALTER COLUMN embedding SET STORAGE MAIN
 """
 
+TRIGGER_ON_TABLE = """
+SELECT pg_get_triggerdef(oid) FROM pg_trigger
+WHERE tgrelid = %s::regclass AND tgname = 'memory37_passage'
+"""
+
 STORED_INLINE = (
     "SELECT 'toast_tuple_target=8160' = ANY(reloptions) FROM pg_class WHERE oid = %s::regclass"
 )
@@ -58,14 +63,20 @@ def install_functions(connection: BaseDatabaseWrapper) -> None:
 def install_passage_table(
     model: type[Passage], connection: BaseDatabaseWrapper, *, with_indexes: bool = True
 ) -> None:
-    """Install the trigger, storage options and word indexes of the table of `model`. Idempotent."""
+    """Install the trigger, storage options and word indexes of the table of `model`. Idempotent.
+
+    What is there is not made again: that would lock out writers, or wait for an index that is being
+    built and make all writers wait behind it.
+    """
     table, config = model._meta.db_table, model.search_config
     name, text_times = connection.ops.quote_name(table), config.text_weight
     times = {"context_times": config.context_weight * text_times, "text_times": text_times}
     with connection.cursor() as cursor:
-        cursor.execute(TRIGGER.format(table=name, **times))
+        cursor.execute(TRIGGER_ON_TABLE, [table])
+        definition = "".join(text for (text,) in cursor.fetchall())
+        if not definition.endswith("('{context_times}', '{text_times}')".format(**times)):
+            cursor.execute(TRIGGER.format(table=name, **times))
         cursor.execute(STORED_INLINE, [table])
-        # ALTER TABLE locks out every reader, so it is not repeated.
         if not cursor.fetchone()[0]:
             cursor.execute(STORAGE.format(table=name))
     if with_indexes:

@@ -14,7 +14,7 @@ from retrieval.indexing.chunk_schema import Chunk, Domain
 from retrieval.text import (
     clean_text,
     guess_language,
-    slugify,
+    slug_of_title,
     split_front_matter,
     string_list,
     without_secrets,
@@ -100,7 +100,7 @@ def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
     return SourceEntry(
         title=clean_text(title),
         body=body,
-        id=str(_first(fields, ID_KEYS) or slugify(title) or UNTITLED),
+        id=str(_first(fields, ID_KEYS) or slug_of_title(title, otherwise=UNTITLED)),
         language=str(fields.get("language") or guess_language(f"{title} {body}")),
         breadcrumb=tuple(string_list(fields.get("breadcrumb"))),
         aliases=tuple(string_list(fields.get("aliases"))),

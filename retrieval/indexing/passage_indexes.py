@@ -7,6 +7,7 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
 
+from retrieval.indexing.locks import exclusive
 from retrieval.models import Passage
 
 ROWS_WORTH_A_VECTOR_INDEX = 5_000
@@ -33,7 +34,10 @@ WHERE indrelid = %s::regclass AND indexrelid::regclass::text LIKE %s
 def create_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
         for suffix, statement in WORD_INDEXES.items():
-            cursor.execute(_compose(statement, model, suffix))
+            # IF NOT EXISTS locks out writers before it looks.
+            cursor.execute("SELECT to_regclass(%s) IS NULL", [f'"{_name(model, suffix)}"'])
+            if cursor.fetchone()[0]:
+                cursor.execute(_compose(statement, model, suffix))
 
 
 def drop_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> None:
@@ -45,16 +49,19 @@ def drop_word_indexes(model: type[Passage], connection: BaseDatabaseWrapper) -> 
 
 def create_vector_index(
     model: type[Passage], *, embedder: str, dims: int, using: str = "default"
-) -> str:
+) -> str | None:
     """Create the index of the vectors of `embedder` without blocking readers and writers; call it
-    outside a transaction. Return the name of the index."""
+    outside a transaction. Return the name of the index, or None while another process builds it."""
     name = vector_index_name(model, embedder)
     literals = {"dims": sql.Literal(dims), "embedder": sql.Literal(embedder)}
     statement = _compose(VECTORS, model, _suffix(embedder), **literals)
-    with connections[using].cursor() as cursor:
+    with exclusive(name, using=using) as is_alone, connections[using].cursor() as cursor:
+        # To drop what another process is building would wait for it, and hold up every reader.
+        if not is_alone:
+            return None
         # An interrupted build leaves an invalid index, which IF NOT EXISTS would take for ours.
         if not has_vector_index(model, embedder, using):
-            cursor.execute(f'DROP INDEX IF EXISTS "{name}"')
+            cursor.execute(_drop(name))
         cursor.execute(statement)
     return name
 
@@ -66,10 +73,16 @@ def drop_vector_indexes(
     kept_name = vector_index_name(model, keep) if keep else ""
     with connections[using].cursor() as cursor:
         cursor.execute(VECTOR_INDEXES, [model._meta.db_table, f"%{model._meta.db_table}_vectors_%"])
-        names = [name for (name,) in cursor.fetchall() if name.strip('"') != kept_name]
-        for name in names:
-            cursor.execute(f'DROP INDEX IF EXISTS "{name.strip(chr(34))}"')
-    return names
+        names = [text.strip('"') for (text,) in cursor.fetchall()]
+        dropped_names = [name for name in names if name != kept_name]
+        for name in dropped_names:
+            cursor.execute(_drop(name))
+    return dropped_names
+
+
+def _drop(name: str) -> sql.Composed:
+    # Concurrently: else a long search makes this wait, and every later search waits behind it.
+    return sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(name))
 
 
 def has_vector_index(model: type[Passage], embedder: str, using: str = "default") -> bool:

@@ -1,6 +1,7 @@
 """Word statistics: in how many passages each word occurs (the document frequency of BM25's idf)."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,17 @@ from retrieval.domains import Scope
 from retrieval.models import Passage, ScopeStatistics, WordStatistics
 from retrieval.search.compiled_rows import named_parameters
 
-COUNT_WORDS = (Path(__file__).parent / "sql" / "count_words.sql").read_text()
+SQL = Path(__file__).parent / "sql"
+COUNT_WORDS, ADD_WORDS = (
+    (SQL / f"{name}.sql").read_text() for name in ("count_words", "add_words")
+)
 COLUMNS = ("search_vector", "word_count", "language", "counted_scope", "counted_public")
+OLDEST_WRITE = """
+SELECT least(min(xact_start), now()) FROM pg_stat_activity
+WHERE datname = current_database() AND backend_xid IS NOT NULL
+"""
+CLOCK_DIFFERENCE = timedelta(seconds=5)
+"""A passage has the time of the process that wrote it, a transaction that of the server."""
 
 
 def count_words(
@@ -25,8 +35,7 @@ def count_words(
     domain = model.search_config.domain
     rows, parameters = named_parameters(rows_to_count(model, names), *COLUMNS)
     with transaction.atomic(using), connections[using].cursor() as cursor:
-        # Two counts of one domain at once would both insert the rows that both have deleted.
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"memory37 words {domain}"])
+        lock_counts(cursor, domain)
         for table in (ScopeStatistics, WordStatistics):
             old = table._default_manager.using(using).filter(domain=domain)
             (old if names is None else old.filter(scope__in=names)).delete()
@@ -34,6 +43,40 @@ def count_words(
         totals = ScopeStatistics.objects.using(using).filter(domain=domain)
         totals = totals if names is None else totals.filter(scope__in=names)
         return int(totals.aggregate(total=Sum("rows"))["total"] or 0)
+
+
+def add_words(model: type[Passage], scope: str, *, since: datetime, until: datetime) -> None:
+    """Add the words of the passages of `scope` created after `since`, up to `until`, to its counts.
+
+    `until` must be before the beginning of every transaction that may still write passages. What
+    edited and deleted passages no longer hold stays in the counts; the edits are counted.
+    """
+    domain = model.search_config.domain
+    changed = rows_to_count(model, [scope]).filter(updated_at__gt=since)
+    # A new passage has no earlier change, so that the index of changes finds it.
+    new = changed.filter(created_at__gt=since, created_at__lte=until)
+    values: dict[str, Any] = {"domain": domain, "scope": scope, "until": until}
+    values["edited_rows"] = changed.filter(created_at__lte=since, updated_at__lte=until).count()
+    rows, parameters = named_parameters(new, *COLUMNS)
+    with transaction.atomic(), connections["default"].cursor() as cursor:
+        lock_counts(cursor, domain)
+        counted = ScopeStatistics.objects.filter(domain=domain, scope=scope, refreshed_at=since)
+        if counted.exists():  # else another process has counted meanwhile
+            cursor.execute(ADD_WORDS.format(rows=rows), {**parameters, **values})
+
+
+def lock_counts(cursor: Any, domain: str) -> None:
+    """Two counts of one domain at once would both insert the rows that both have deleted."""
+    cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"memory37 words {domain}"])
+
+
+def begin_of_oldest_write() -> datetime:
+    """Return the time before which every write is committed: when the oldest transaction of this
+    database that has written began, or now; less the difference of the clocks."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute(OLDEST_WRITE)
+        begin: datetime = cursor.fetchone()[0]
+    return begin - CLOCK_DIFFERENCE
 
 
 def forget_scope(scope: str) -> None:

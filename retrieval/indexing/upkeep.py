@@ -1,14 +1,21 @@
 """Maintenance of derived data: word statistics and, for large tables, the vector index."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from django.db.models import F, Max
+from django.db.models import Count, F, Max, Q, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from retrieval.embedders import get_embedder
 from retrieval.indexing import passage_indexes
-from retrieval.indexing.statistics import count_words, rows_with_scope
+from retrieval.indexing.statistics import (
+    add_words,
+    begin_of_oldest_write,
+    count_words,
+    rows_to_count,
+    rows_with_scope,
+)
 from retrieval.models import Passage, ScopeStatistics
 from retrieval.search.compiled_rows import clear_row_estimates
 
@@ -16,30 +23,81 @@ RECOUNT_INTERVAL = timedelta(seconds=60)
 """A scope is counted again at most this often. Also the longest transaction that is allowed for: a
 row has the time of its write, not of its commit."""
 RECOUNT_WINDOW = timedelta(days=1)
-"""How far back changed rows are searched for; the daily full count covers older ones."""
+"""How far back the first sweep of a process looks for changed rows."""
+LOOK_BACK = 2 * RECOUNT_INTERVAL
+"""How far before the last sweep the next one looks: what that one left out was changed later."""
+COUNTED_WHOLE = 10_000
+"""Rows that take a second to count. Of a larger scope only new passages are counted, until
+`EDITED_SHARE` of it has been edited or the daily check finds other totals."""
+EDITED_SHARE = 0.05
+SCOPES_AT_ONCE = 100
 REBUILD_BATCH = 2_000
+
+_swept_until: dict[str, datetime] = {}
+"""By domain, the time of this process's last sweep."""
 
 
 def recount_changed(model: type[Passage]) -> list[str]:
     """Count the words again in scopes with changes since their last count; return these scopes."""
-    now = timezone.now()
-    recent = rows_with_scope(model).filter(updated_at__gt=now - RECOUNT_WINDOW)
+    now, domain = timezone.now(), model.search_config.domain
+    since = _swept_until.get(domain, now - RECOUNT_WINDOW) - LOOK_BACK
+    recent = rows_with_scope(model).filter(updated_at__gt=since)
     by_scope = recent.values("counted_scope").annotate(last=Max("updated_at"))
     last_changes = dict(by_scope.values_list("counted_scope", "last"))
-    counts = ScopeStatistics.objects.filter(domain=model.search_config.domain)
-    counts = counts.filter(scope__in=list(last_changes))
-    last_counts = dict(counts.values_list("scope", "refreshed_at"))
-    due = [
-        scope
-        for scope, last in last_changes.items()
-        if scope not in last_counts
-        or (
-            last_counts[scope] < now - RECOUNT_INTERVAL
-            and last > last_counts[scope] - RECOUNT_INTERVAL
-        )
-    ]
-    if due:
-        count_words(model, due)
+    counts = ScopeStatistics.objects.filter(domain=domain, scope__in=list(last_changes))
+    counted = {each.scope: each for each in counts}
+    new = [scope for scope in last_changes if scope not in counted]
+    due = [each for scope, each in counted.items() if is_due(each, last_changes[scope], now=now)]
+    large = [each for each in due if is_counted_by_parts(each)]
+    if small := [*new, *(each.scope for each in due if each not in large)]:
+        count_words(model, small)
+    until = begin_of_oldest_write() if large else now
+    for each in large:
+        if each.refreshed_at < until:
+            add_words(model, each.scope, since=each.refreshed_at, until=until)
+    _swept_until[domain] = now
+    return [*new, *(each.scope for each in due)]
+
+
+def is_due(counts: ScopeStatistics, last_change: datetime, *, now: datetime) -> bool:
+    return (
+        counts.refreshed_at < now - RECOUNT_INTERVAL
+        and last_change > counts.refreshed_at - RECOUNT_INTERVAL
+    )
+
+
+def is_counted_by_parts(counts: ScopeStatistics) -> bool:
+    return counts.rows > COUNTED_WHOLE and counts.edited_rows <= EDITED_SHARE * counts.rows
+
+
+def recount_outdated(model: type[Passage]) -> list[str]:
+    """Count the words again in scopes whose stored totals are not those of their rows; return these
+    scopes. Deletions, and edits of a large scope, get into the counts by this alone."""
+    rows = rows_to_count(model, None)
+    is_public = Q(counted_public=True)
+    totals = {
+        "rows": Count("pk"),
+        "public_rows": Count("pk", filter=is_public),
+        "words": Coalesce(Sum("word_count"), 0),
+        "public_words": Coalesce(Sum("word_count", filter=is_public), 0),
+    }
+    names = [f"total_{name}" for name in totals]
+    by_scope = rows.values("counted_scope").annotate(
+        **dict(zip(names, totals.values(), strict=True))
+    )
+    actual = {
+        scope: tuple(values) for scope, *values in by_scope.values_list("counted_scope", *names)
+    }
+    stored = ScopeStatistics.objects.filter(domain=model.search_config.domain)
+    counted = {
+        scope: tuple(values)
+        for scope, edited_rows, *values in stored.values_list("scope", "edited_rows", *totals)
+        if not edited_rows
+    }
+    known = {*actual, *stored.values_list("scope", flat=True)}
+    due = sorted(scope for scope in known if actual.get(scope) != counted.get(scope))
+    for start in range(0, len(due), SCOPES_AT_ONCE):
+        count_words(model, due[start : start + SCOPES_AT_ONCE])
     return due
 
 

@@ -24,7 +24,10 @@ SEARCH_COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_m
 """The columns that the legs of the search read."""
 EXACT_UP_TO = 5_000
 """Rows. Comparing a vector takes 4 µs; a filtered HNSW scan loses recall (docs/search.md)."""
+FEW = 20
+"""Rows are few if the table holds so many times as many: a small world among many."""
 CACHE_SECONDS = 30
+TABLE_ROWS = "SELECT reltuples FROM pg_class WHERE oid = %s::regclass"
 
 
 class CompiledRows:
@@ -103,9 +106,17 @@ class RowEstimate:
     rows: int
     """Exact up to `EXACT_UP_TO`; above it, the planner's estimate."""
 
+    table_rows: float = 0
+    """The planner's estimate of all rows of the table; -1 before its first statistics."""
+
     @property
     def exact(self) -> bool:
         return self.rows <= EXACT_UP_TO
+
+    @property
+    def are_few(self) -> bool:
+        """Whether to look at each row costs less than to read an index of the whole table."""
+        return self.exact and self.rows * FEW < self.table_rows
 
 
 def estimate_rows(queryset: "QuerySet[Any, Any]", key: tuple[Any, ...]) -> RowEstimate:
@@ -118,7 +129,10 @@ def estimate_rows(queryset: "QuerySet[Any, Any]", key: tuple[Any, ...]) -> RowEs
         if rows > EXACT_UP_TO:
             plan = json.loads(bare.explain(format="json"))
             rows = max(rows, int(plan[0]["Plan"]["Plan Rows"]))
-        estimate = RowEstimate(rows)
+        with connections[queryset.db].cursor() as cursor:
+            cursor.execute(TABLE_ROWS, [queryset.model._meta.db_table])
+            (table_rows,) = cursor.fetchone()
+        estimate = RowEstimate(rows, table_rows)
         with _estimates_lock:
             _estimates[key] = estimate
     return estimate

@@ -16,6 +16,7 @@ from retrieval.embedders import get_embedder, serving_models
 from retrieval.errors import EmbedderDown
 from retrieval.presets import Mode, Preset, Rerank, get_preset
 from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
+from retrieval.search.relevance import estimate_relevances
 from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
 from retrieval.search.rerank import DEPTHS, rerank_hits
 from retrieval.search.statement import HIT_COLUMNS, QueryVector, Statement
@@ -28,6 +29,10 @@ _hits = _meter.create_counter("memory37.search.hits", description="Passages foun
 
 NEAR_MISSES = 5
 WHOLE_NAME = 1.0
+TOO_COMMON, MOST_CANDIDATES = 2, 3
+"""Times the budget of candidates. A question's rarest word may select the former; of a more common
+one only the passages that hold other words too are candidates, and the latter are scored at most.
+"""
 
 
 @dataclass
@@ -54,9 +59,9 @@ class SearchPlan:
 
     @property
     def depth(self) -> int:
-        """How many hits are found: the re-ranker reads more than are asked for."""
+        """How many hits are found: more than are asked for, to choose from."""
         depth = DEPTHS.get(self.rerank)
-        return max(self.limit, depth.hits) if depth else self.limit
+        return max(self.limit, self.request.candidates, depth.hits if depth else 0)
 
 
 def search(rows: "QuerySet[Any, Any] | CompiledRows", request: SearchRequest) -> SearchResult:
@@ -71,6 +76,7 @@ def search(rows: "QuerySet[Any, Any] | CompiledRows", request: SearchRequest) ->
     preset = request.preset or get_preset(domain)
     mode = request.check_mode() or preset.mode
     limit, rerank = request.check_limit(), request.check_rerank() or preset.rerank
+    request.check_least()
     plan = SearchPlan(request, domain, preset, mode, query, limit, rerank)
 
     # Counts and names (requirement 1.10), never text. A search that fails is counted too.
@@ -97,52 +103,85 @@ def start_span(
     return tracer.start_as_current_span(name, attributes=attributes)
 
 
+@dataclass(frozen=True)
+class Found:
+    """The rows that the statement returned, and what it was executed with."""
+
+    rows: Sequence[Mapping[str, Any]]
+    statement: Statement
+    parameters: Mapping[str, Any]
+    estimate: RowEstimate
+    missing_legs: tuple[str, ...]
+    """The names of the legs that could not take part."""
+
+
 def _run(plan: SearchPlan, rows: CompiledRows, notices: Sequence[str]) -> SearchResult:
-    request, clock = plan.request, Clock()
+    clock = Clock()
+    found = _find_rows(plan, rows, clock)
+    hits, missing_legs = (
+        [to_hit(row, plan.request.fields) for row in found.rows],
+        found.missing_legs,
+    )
+    if plan.request.weigh and plan.mode == Mode.HYBRID:
+        hits = plan.request.weigh(plan.query, hits)
+        clock.lap("weigh")
+    hits = rate(hits, name_weight=plan.preset.name_weight)
+    if plan.rerank != Rerank.OFF and not found_by_name(hits):
+        hits, has_worked = rerank_hits(
+            plan.query, hits, plan.rerank, share=plan.preset.rerank_share
+        )
+        missing_legs = missing_legs if has_worked else (*missing_legs, "rerank")
+        clock.lap("rerank")
+    hits = [hit for hit in hits if (hit.relevance or 0.0) >= plan.request.least]
+    return SearchResult(
+        hits=hits[: plan.limit],
+        degraded=missing_legs,
+        notices=notices,
+        timings={**clock.laps, "total": sum(clock.laps.values())},
+        explain=_explain(plan, found, hits) if plan.request.explain else None,
+    )
+
+
+def _find_rows(plan: SearchPlan, rows: CompiledRows, clock: Clock) -> Found:
     # The model is asked before the database is touched, so that no connection waits for it.
     vector, missing_legs = _embed_query(plan)
     clock.lap("embed")
     estimate = estimate_rows(rows.queryset, rows.key)
     clock.lap("plan")
 
-    statement = Statement(rows, vector, tuple(request.fields), request.one_of)
-    parameters = _parameters(plan, vector, estimate)
-    found = statement.run(parameters, plan.preset, exact=estimate.exact)
-    if vector and estimate.rows and model_was_switched(plan.domain, vector.model, found):
-        vector, missing_legs = _embed_query(plan)
-        statement = replace(statement, vector=vector)
+    def run(vector: QueryVector | None, missing_legs: tuple[str, ...]) -> Found:
+        request = plan.request
+        statement = Statement(rows, vector, tuple(request.fields), request.one_of)
         parameters = _parameters(plan, vector, estimate)
-        found = statement.run(parameters, plan.preset, exact=estimate.exact)
-    if vector and estimate.rows and all(row["vector"] is None for row in found):
+        found_rows = statement.run(parameters, plan.preset, estimate)
+        return Found(found_rows, statement, parameters, estimate, missing_legs)
+
+    found = run(vector, missing_legs)
+    if vector and estimate.rows and model_was_switched(plan.domain, vector.model, found.rows):
+        vector, missing_legs = _embed_query(plan)
+        found = run(vector, missing_legs)
+    if vector and estimate.rows and all(row["vector"] is None for row in found.rows):
         # No passage has a vector of this model yet. Without hits (mode `vector`), search again by
         # words alone.
-        missing_legs = ("vector",)
-        parameters = _parameters(plan, None, estimate)
-        found = found or statement.run(parameters, plan.preset, exact=estimate.exact)
-    hits = [to_hit(row, request.fields) for row in found]
+        found = replace(found, missing_legs=("vector",)) if found.rows else run(None, ("vector",))
     clock.lap("sql")
-    if plan.rerank != Rerank.OFF and not found_by_name(hits):
-        hits, has_worked = rerank_hits(plan.query, hits, plan.rerank)
-        missing_legs = missing_legs if has_worked else (*missing_legs, "rerank")
-        clock.lap("rerank")
+    return found
 
-    explanation = {
+
+def _explain(plan: SearchPlan, found: Found, hits: Sequence[Hit]) -> dict[str, Any]:
+    """Return what led to the ranking: the words with their counts, the settings, near misses."""
+    weight = found.rows[0]["vector_weight"] if found.rows else found.parameters["vector_weight"]
+    return {
         "mode": plan.mode.value,
         "fusion": plan.preset.fusion.value,
-        "vector_weight": parameters["vector_weight"],
-        "rows_matching_filter": estimate.rows,
-        "vector_scan": "exact" if estimate.exact else "index",
-        "k_keyword": parameters["k_keyword"],
-        "k_vector": parameters["k_vector"],
+        "vector_weight": weight,
+        "rows_matching_filter": found.estimate.rows,
+        "vector_scan": "exact" if found.estimate.exact else "index",
+        "k_keyword": found.parameters["k_keyword"],
+        "k_vector": found.parameters["k_vector"],
         "near_misses": hits[plan.limit :][:NEAR_MISSES],
+        "words": found.statement.words(found.parameters),
     }
-    return SearchResult(
-        hits=hits[: plan.limit],
-        degraded=missing_legs,
-        notices=notices,
-        timings={**clock.laps, "total": sum(clock.laps.values())},
-        explain={**explanation, "words": statement.words(parameters)} if request.explain else None,
-    )
 
 
 def found_by_name(hits: Sequence[Hit]) -> bool:
@@ -194,6 +233,8 @@ def _parameters(
         "expansion_weights": [float(expansion.weight) for expansion in expansions],
         "most_words": preset.most_words,
         "budget": preset.candidates,
+        "too_common": TOO_COMMON,
+        "most_candidates": MOST_CANDIDATES * preset.candidates,
         "matching": max(estimate.rows, 1),
         "k1": preset.k1,
         "b": preset.b,
@@ -206,10 +247,12 @@ def _parameters(
         "fusion": preset.fusion.value,
         "rrf_k": preset.rrf_k,
         "vector_weight": vector_weight(plan, vector),
+        "full_coverage": preset.full_coverage,
         "vector_floor": preset.vector_floor,
         "evidence": preset.evidence,
         "name_weight": preset.name_weight,
-        "limit": plan.depth + (NEAR_MISSES if request.explain else 0),
+        # The relevance of a hit depends on its distance to the best other one.
+        "limit": max(plan.depth + (NEAR_MISSES if request.explain else 0), 2),
     }
 
 
@@ -218,8 +261,7 @@ def vector_weight(plan: SearchPlan, vector: QueryVector | None) -> float:
         return 0.0
     if plan.mode == Mode.VECTOR:
         return 1.0
-    weight = plan.preset.expanded_weight if plan.request.expansions else None
-    return plan.preset.vector_weight if weight is None else weight
+    return plan.preset.vector_weight
 
 
 def to_hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
@@ -230,3 +272,11 @@ def to_hit(row: Mapping[str, Any], fields: Sequence[str]) -> Hit:
     columns: dict[str, Any] = {name: row[name] for name in HIT_COLUMNS}
     extra, match = {name: row[name] for name in fields}, row["kind"] or better_leg
     return Hit(**columns, score=row["score"], legs=legs, match=match, fields=extra)
+
+
+def rate(hits: Sequence[Hit], *, name_weight: float) -> list[Hit]:
+    """Return the hits with their relevance."""
+    named = [hit.legs["name"].score or 0.0 if "name" in hit.legs else 0.0 for hit in hits]
+    scores = [hit.score - name_weight * by for hit, by in zip(hits, named, strict=True)]
+    relevances = estimate_relevances(scores, named)
+    return [replace(hit, relevance=each) for hit, each in zip(hits, relevances, strict=True)]

@@ -1,6 +1,7 @@
 """A search request, checked before it is run, and its result: hits with the rank of each leg."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,8 @@ from retrieval.errors import Invalid
 from retrieval.presets import Mode, Preset, Rerank
 
 MAX_HITS = 200
+INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
+"""Characters without width, which would cut words in two, and marks of direction."""
 MAX_QUERY_READ = 8_000
 """Characters of a query that are read; a notice in the result reports that the rest is ignored."""
 MAX_QUERY_ACCEPTED = 100_000
@@ -59,6 +62,12 @@ class SearchRequest:
     """A column; each of its values gives one hit, its best passage (`lore_id`: one per entry)."""
     rerank: Rerank | str | None = None
     """None: the value of the preset."""
+    candidates: int = 0
+    """Hits that are found at least, for `weigh` and the re-ranker to choose from."""
+    weigh: "Weigh | None" = None
+    """Gives the hits of a hybrid search other scores, before they are re-ranked and cut."""
+    least: float = 0.0
+    """The least relevance of a hit, from 0 to 1."""
     vector_query: str | None = None
     """Embedded in place of `query`."""
     explain: bool = False
@@ -67,6 +76,11 @@ class SearchRequest:
         if not 1 <= self.limit <= MAX_HITS:
             raise Invalid(f"The number of hits must be from 1 to {MAX_HITS}.")
         return self.limit
+
+    def check_least(self) -> float:
+        if not 0 <= self.least <= 1:
+            raise Invalid("The least relevance must be from 0 to 1.")
+        return self.least
 
     def check_mode(self) -> Mode | None:
         try:
@@ -86,7 +100,7 @@ class SearchRequest:
 
     def check_query(self) -> tuple[str, tuple[str, ...]]:
         """Return the query, stripped and cut if very long, and notices for the caller."""
-        text = self.query.strip()
+        text = INVISIBLE.sub("", self.query).strip()
         if not text:
             raise Invalid(_("The question is empty. Enter what you want to find."))
         if len(self.query) > MAX_QUERY_ACCEPTED:
@@ -131,8 +145,16 @@ class Hit:
     legs: Mapping[str, Leg]
     match: str
     """exact, alias or fuzzy (a match by name), else its best leg: keyword, vector or graph."""
+    relevance: float | None = None
+    """The probability that this hit answers, as `retrieval.search.relevance` estimates it:
+    comparable between questions, domains and languages, as `score` is not. None where nothing
+    estimated it."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The extra columns that the caller asked for."""
+
+
+Weigh = Callable[[str, Sequence[Hit]], list[Hit]]
+"""Takes the question and the hits; returns them in their new order."""
 
 
 @dataclass(frozen=True)

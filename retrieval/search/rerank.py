@@ -15,9 +15,9 @@ from retrieval.text import light_stem
 
 logger = logging.getLogger(__name__)
 
-SHARE = 0.7
-"""The share of the model in the new order; the rest is that of the fused score."""
 TITLE_WORDS = 12
+WORDS_BEFORE = 40
+"""Of the question before an answer, its last words; at most half as many as of the passage."""
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -32,7 +32,9 @@ class Depth:
 DEPTHS = {Rerank.FAST: Depth(hits=10, words=48), Rerank.CAREFUL: Depth(hits=30, words=160)}
 
 
-def rerank_hits(query: str, hits: Sequence[Hit], rerank: Rerank) -> tuple[list[Hit], bool]:
+def rerank_hits(
+    query: str, hits: Sequence[Hit], rerank: Rerank, *, share: float
+) -> tuple[list[Hit], bool]:
     """Return `hits` in their new order, and whether the model could take part. When its time is
     over or it fails, the fused order stands. Hits in a language it does not know are not read."""
     reranker, depth = get_reranker(), DEPTHS[rerank]
@@ -49,16 +51,17 @@ def rerank_hits(query: str, hits: Sequence[Hit], rerank: Rerank) -> tuple[list[H
     if scores is None:
         logger.warning("the re-ranker took longer than %.2f seconds", seconds)
         return list(hits), False
-    return reorder(hits, dict(zip(readable, scores, strict=True))), True
+    return reorder(hits, dict(zip(readable, scores, strict=True)), share=share), True
 
 
-def reorder(hits: Sequence[Hit], scores: dict[int, float]) -> list[Hit]:
+def reorder(hits: Sequence[Hit], scores: dict[int, float], *, share: float) -> list[Hit]:
     """Place the hits that have a score anew among themselves: the positions, and the scores that
-    belong to these positions, stay. `scores` are by the number of the hit."""
+    belong to these positions, stay. `scores` are by the number of the hit; `share` is theirs in
+    the new order, and the rest that of the fused scores."""
     fused = scale([hits[number].score for number in scores])
     model = scale(list(scores.values()))
     mixed = {
-        number: SHARE * by_model + (1 - SHARE) * by_fusion
+        number: share * by_model + (1 - share) * by_fusion
         for number, by_model, by_fusion in zip(scores, model, fused, strict=True)
     }
     order = sorted(mixed, key=lambda number: (-mixed[number], number))
@@ -66,7 +69,9 @@ def reorder(hits: Sequence[Hit], scores: dict[int, float]) -> list[Hit]:
     for rank, (position, number) in enumerate(zip(sorted(scores), order, strict=True), start=1):
         hit = hits[number]
         legs = {**hit.legs, "rerank": Leg(rank, scores[number])}
-        placed[position] = replace(hit, score=hits[position].score, legs=legs)
+        placed[position] = replace(
+            hit, score=hits[position].score, relevance=hits[position].relevance, legs=legs
+        )
     return placed
 
 
@@ -78,10 +83,13 @@ def scale(values: Sequence[float]) -> list[float]:
 
 def passage_window(query: str, hit: Hit, words: int) -> str:
     """Return the beginning of the context, and the window of the text with the most words of
-    `query`."""
+    `query`; before them the end of the surroundings, if they ask something."""
     context = " ".join(hit.context.split()[:TITLE_WORDS])
     window = best_window(query, hit.text, words)
-    return f"{context}. {window}" if context else window
+    titled = f"{context}. {window}" if context else window
+    end = str(hit.fields.get("surroundings", "")).split()[-min(WORDS_BEFORE, words // 2) :]
+    before = " ".join(end)
+    return f"{before} / {titled}" if any(mark in before for mark in "?？") else titled
 
 
 def best_window(query: str, text: str, words: int) -> str:

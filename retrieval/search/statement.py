@@ -17,7 +17,12 @@ from psycopg.errors import QueryCanceled
 from retrieval.errors import SearchTimeout
 from retrieval.models import Passage
 from retrieval.presets import Preset
-from retrieval.search.compiled_rows import SEARCH_COLUMNS, CompiledRows, named_parameters
+from retrieval.search.compiled_rows import (
+    SEARCH_COLUMNS,
+    CompiledRows,
+    RowEstimate,
+    named_parameters,
+)
 
 SQL = {path.stem: path.read_text() for path in (Path(__file__).parent / "sql").glob("*.sql")}
 MOST_TEXTS = 1_000
@@ -28,6 +33,11 @@ HIT_COLUMNS = ("id", "text", "context", "metadata", "payload", "language", "upda
 
 EXACT = "passage.embedding <=> %(vector)s::halfvec"
 INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
+
+CANDIDATE = "passage.search_vector @@ (SELECT candidates FROM terms)"
+CANDIDATE_OF_FEW = f"({CANDIDATE}) IS TRUE"
+"""No index serves this form. The index of words holds all worlds: to read where a common word
+stands in each of them takes longer than to look at few rows."""
 
 BEST_OF_EACH = "row_number() OVER (PARTITION BY owner ORDER BY score DESC, id)"
 
@@ -61,7 +71,7 @@ class Statement:
     one_of: str = ""
     """A column of the passage: of each of its values, only the best passage is a hit."""
 
-    def _text(self, *, exact: bool) -> str:
+    def _text(self, *, exact: bool, few: bool) -> str:
         model, dims = (self.vector.model, self.vector.dims) if self.vector else ("", 1)
         nearest = EXACT if exact else INDEXED.format(dims=int(dims))
         return build_text(
@@ -71,14 +81,15 @@ class Statement:
             self.one_of,
             model,
             nearest,
+            CANDIDATE_OF_FEW if few else CANDIDATE,
         )
 
     def run(
-        self, parameters: Mapping[str, Any], preset: Preset, *, exact: bool
+        self, parameters: Mapping[str, Any], preset: Preset, estimate: RowEstimate
     ) -> list[dict[str, Any]]:
-        """Execute the search within the preset's time limit; return its rows as dictionaries.
-        `exact`: compare all vectors and do not use the index."""
-        text = self._text(exact=exact)
+        """Execute the search within the preset's time limit; return its rows as dictionaries. The
+        `estimate` of the rows tells which indexes are worth using."""
+        text = self._text(exact=estimate.exact, few=estimate.are_few)
         limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
         try:
             values = {**self.rows.sql(*SEARCH_COLUMNS)[1], **parameters}
@@ -116,6 +127,7 @@ def build_text(
     one_of: str,
     embedder: str,
     nearest: str,
+    is_candidate: str,
 ) -> str:
     # A field may be of a related table (`rule__title`).
     hit_columns = dict.fromkeys((*HIT_COLUMNS, *fields))
@@ -125,6 +137,7 @@ def build_text(
         table=sql.Identifier(model._meta.db_table).as_string(None),
         model=sql.Literal(embedder).as_string(None).replace("%", "%%"),
         nearest=nearest,
+        is_candidate=is_candidate,
         owner=sql.Identifier(one_of or "id").as_string(None),
         place=BEST_OF_EACH if one_of else "1",
         shown=named_parameters(model._base_manager.all(), *hit_columns)[0],

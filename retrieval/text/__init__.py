@@ -4,6 +4,7 @@ from retrieval.text.clean import (
     clean_text,
     encodable,
     require_storable_text,
+    slug_of_title,
     slugify,
     storage_flaw,
     string_list,
@@ -27,6 +28,8 @@ from retrieval.text.names.normalize import (
     query_keys,
     spelled_keys,
 )
+from retrieval.text.names.other_scripts import other_spellings
+from retrieval.text.names.transliteration import sound_keys
 from retrieval.text.secret_blocks import (
     DEEPEST_SECRET,
     Fence,
@@ -38,6 +41,7 @@ from retrieval.text.secret_blocks import (
 )
 from retrieval.text.sentences import split_sentences
 from retrieval.text.tokens import count_tokens
+from retrieval.text.word_index import WordIndex, WordMatch
 from retrieval.text.words import (
     WORD,
     WORD_OR_NUMBER,
@@ -59,6 +63,8 @@ __all__ = [
     "NameMatch",
     "NameMention",
     "TextLink",
+    "WordIndex",
+    "WordMatch",
     "clean_text",
     "code_spans",
     "count_tokens",
@@ -74,6 +80,7 @@ __all__ = [
     "load_yaml",
     "name_keys",
     "name_words",
+    "other_spellings",
     "parse_secret",
     "picture_targets",
     "query_keys",
@@ -81,8 +88,10 @@ __all__ = [
     "replace_links",
     "require_storable_text",
     "rewrite_links",
+    "slug_of_title",
     "slugify",
     "snowball_stem",
+    "sound_keys",
     "spelled_keys",
     "split_front_matter",
     "split_secrets",

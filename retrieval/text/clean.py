@@ -1,5 +1,6 @@
 """Text as it is stored: clean characters, readable ids, lists of names."""
 
+import hashlib
 import re
 import unicodedata
 from typing import Any
@@ -41,6 +42,14 @@ def slugify(text: str, *, longest: int = 120) -> str:
     """Return a readable id in lower case, in any script: `Зал вёсел` gives `зал-вёсел`."""
     plain = unicodedata.normalize("NFC", text).lower().replace("'", "")
     return _NO_WORD.sub("-", plain).strip("-_")[:longest].strip("-")
+
+
+def slug_of_title(title: str, *, otherwise: str, longest: int = 120) -> str:
+    """Return the slug of a title. Of one without letters it is `otherwise` with a number made from
+    the title: `…` and `?` are two things, and each is found again by its own title."""
+    if slug := slugify(title, longest=longest):
+        return slug
+    return f"{otherwise}-{hashlib.sha256(title.encode()).hexdigest()[:8]}"
 
 
 def string_list(value: Any) -> list[str]:

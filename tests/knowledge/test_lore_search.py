@@ -3,12 +3,15 @@
 from collections.abc import Callable
 
 import pytest
+from pydantic import ValidationError
 
-from knowledge.models import Lore
+from knowledge.models import Lore, LorePassage
 from knowledge.presenters import SearchAnswer
 from knowledge.schemas import LoreQuestion
+from knowledge.search import find_lore
 from knowledge.tools import lore_search
 from retrieval.errors import Forbidden
+from retrieval.search import Mode
 from worlds.audiences import PUBLIC, Audience, Visibility
 from worlds.callers import Caller
 from worlds.models import Campaign, Party, World
@@ -155,3 +158,83 @@ def test_the_state_of_the_index_does_not_matter_to_being_found_by_words(
     write("The Quay", "Eels and boats.")
     hit = ask(Caller.gm(world), "boats").hits[0]
     assert (hit.match, hit.legs["keyword"].rank) == ("keyword", 1)
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "who wore the crown in the year 207?",
+            "who wore the crown in the two hundred and seventh year?",
+            "кто носил корону в двести седьмом году",
+            "207년에는 누가 왕이었어?",
+        ],
+    )
+    @pytest.mark.parametrize("years", ["201–212", "201-212", "201 to 212", "201년부터 212년까지"])
+    def test_a_year_finds_the_range_that_holds_it(
+        self, world: World, write: Write, query: str, years: str
+    ) -> None:
+        write("Crown of Ebrin", f"Ebrin wore the crown {years}.")
+        write("Crown of Tolva", "Tolva wore the crown 213–240.")
+        write("Crown of Marn", "Marn wore the crown 180–200.")
+        found = find_lore(LoreQuestion(query=query), Caller.gm(world), mode=Mode.KEYWORD)
+        assert ids(found)[0] == "crown-of-ebrin"
+
+    @pytest.mark.parametrize("written", ["2,400", "2 400", "2400", "2\u00a0400"])
+    @pytest.mark.parametrize(
+        "asked", ["2,400", "2 400", "2400", "two thousand four hundred", "две тысячи четыреста"]
+    )
+    def test_an_amount_is_found_however_it_is_written(
+        self, world: World, write: Write, written: str, asked: str
+    ) -> None:
+        write("Toll", f"The bridge costs {written} marks.")
+        write("Levy", "The barge costs 400 marks, 3 for each oar.")
+        found = find_lore(LoreQuestion(query=asked), Caller.gm(world), mode=Mode.KEYWORD)
+        assert ids(found)[0] == "toll"
+
+    def test_a_range_makes_a_passage_no_longer(self, world: World, write: Write) -> None:
+        write("Short", "They ruled 100–102.")
+        write("Long", "They ruled 100–300.")
+        counts = set(LorePassage.objects.values_list("word_count", flat=True))
+        assert len(counts) == 1
+
+
+STRANGE_QUESTIONS = {
+    "ten thousand words": "ledger " * 10_000,
+    "stop words only": "the of and is",
+    "one letter": "l",
+    "emoji": "🐉🔥",
+    "mixed scripts": "кто keeps 장부 the ledger",
+    "zero-width characters": "led\u200bger \u200d\ufeff keeps",
+    "punctuation only": "?!… — «»",
+    "right to left mark": "\u202eledger",
+}
+
+
+class TestStrangeQuestions:
+    @pytest.mark.parametrize("query", STRANGE_QUESTIONS.values(), ids=STRANGE_QUESTIONS)
+    def test_a_strange_question_is_answered(self, world: World, write: Write, query: str) -> None:
+        write("Mira Voss", "She keeps the ledger of the ferry.")
+        answer = ask(Caller.gm(world), query)
+        assert set(ids(answer)) <= {"mira-voss"}
+
+    def test_zero_width_characters_do_not_hide_a_word(self, world: World, write: Write) -> None:
+        write("Mira Voss", "She keeps the ledger of the ferry.")
+        write("The Quay", "Boats and eels.")
+        found = find_lore(LoreQuestion(query="led\u200bger"), Caller.gm(world), mode=Mode.KEYWORD)
+        assert ids(found) == ["mira-voss"]
+
+    @pytest.mark.parametrize("k", [0, -1, 1_000_000])
+    def test_an_impossible_number_of_hits_is_refused(self, k: int) -> None:
+        with pytest.raises(ValidationError, match="k"):
+            LoreQuestion(query="ledger", k=k)
+
+    @pytest.mark.parametrize(
+        "filters",
+        [{"tags": ["nobody"]}, {"language": "xx"}, {"in_world_from": 9e6}, {"kind": "quest"}],
+    )
+    def test_filters_that_match_nothing_give_an_empty_answer(
+        self, world: World, write: Write, filters: dict[str, object]
+    ) -> None:
+        write("Mira Voss", "She keeps the ledger of the ferry.")
+        assert ask(Caller.gm(world), "ledger", filters=filters).hits == []

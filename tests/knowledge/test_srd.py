@@ -5,7 +5,7 @@ import sqlite3
 import zipfile
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,6 +15,7 @@ from knowledge.models import Document, Rule, RulePassage
 from knowledge.srd.sections import split_by_heading
 from knowledge.srd.source import EDITIONS, read_sqlite
 from knowledge.srd.statblocks import challenge
+from knowledge.srd.tables import character_advancement, spell_lists
 from retrieval.errors import Invalid
 
 GOBLIN = {
@@ -112,11 +113,12 @@ def run(path: Path, **options: Any) -> str:
 @pytest.mark.django_db
 class TestImporting:
     def test_every_table_becomes_rules_with_stable_ids_and_a_licence(self, tmp_path: Path) -> None:
-        assert "7 created" in run(data_set(tmp_path / "srd.sqlite3"))
+        assert "8 created" in run(data_set(tmp_path / "srd.sqlite3"))
         assert set(Rule.objects.values_list("key", "kind")) == {
             ("srd-5.1/conditions/grappled", "condition"),
             ("srd-5.1/monsters/goblin", "monster"),
             ("srd-5.1/spells/fireball", "spell"),
+            ("srd-5.1/spell-lists/wizard-3", "class"),
             ("srd-5.1/rules/cover", "section"),
             ("srd-5.1/rules/cover/half", "section"),
             ("srd-5.1/rules/cover/total", "section"),
@@ -129,7 +131,7 @@ class TestImporting:
             "This work includes …",
         )
         assert Rule.objects.get(title="Half").breadcrumb == ["Combat", "Cover"]
-        assert RulePassage.objects.count() == 7
+        assert RulePassage.objects.count() == 8
 
     def test_stat_blocks_and_spells_read_like_the_book(self, tmp_path: Path) -> None:
         run(data_set(tmp_path / "srd.sqlite3"))
@@ -166,7 +168,7 @@ class TestImporting:
         run(path)
         before = list(RulePassage.objects.values_list("pk", "rev", "updated_at"))
         told = run(path)
-        assert "7 unchanged" in told
+        assert "8 unchanged" in told
         assert "created" not in told
         assert list(RulePassage.objects.values_list("pk", "rev", "updated_at")) == before
 
@@ -179,7 +181,7 @@ class TestImporting:
         }
         told = run(data_set(tmp_path / "new.sqlite3", fewer))
         assert "1 changed" in told
-        assert "1 removed" in told
+        assert "2 removed" in told
         assert not Rule.objects.filter(title="Fireball").exists()
         assert RulePassage.objects.get(rule__title="Grappled").text == "Speed is halved."
 
@@ -196,7 +198,7 @@ class TestImporting:
         wheel = tmp_path / "srd.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
             archive.write(data_set(tmp_path / "srd.sqlite3"), EDITIONS["5.1"].member)
-        assert "7 created" in run(wheel)
+        assert "8 created" in run(wheel)
 
     @pytest.mark.parametrize("kept", [0, 10, 100, 4096, 8192, 12_288])
     def test_a_truncated_file_is_refused_and_nothing_is_written(
@@ -328,3 +330,26 @@ class TestClassLevels:
         with pytest.raises(CommandError, match=r"levels, wizard-5"):
             run(data_set(tmp_path / "srd.sqlite3", rows))
         assert not Rule.objects.exists()
+
+
+class TestTables:
+    LEVELS: ClassVar = [{"level": level, "prof_bonus": 2 + level // 5} for level in (1, 5)]
+
+    def test_experience_and_bonus_of_each_level_are_one_rule(self) -> None:
+        (rule,) = character_advancement(self.LEVELS)
+        assert rule.title == "Character Advancement"
+        assert "**Level 5** (5th level): 6,500 XP, proficiency bonus +3" in rule.body
+
+    def test_without_levels_there_is_no_such_rule(self) -> None:
+        assert list(character_advancement([])) == []
+
+    def test_spells_are_listed_by_class_and_level(self) -> None:
+        spells = [
+            {"name": "Light", "level": 0, "classes": [{"name": "Cleric"}, {"name": "Wizard"}]},
+            {"name": "Web", "level": 2, "classes": [{"name": "Wizard"}]},
+            {"name": "Blur", "level": 2, "classes": [{"name": "Wizard"}]},
+        ]
+        lists = {rule.title: rule for rule in spell_lists(spells)}
+        assert list(lists) == ["Cleric cantrips", "Wizard cantrips", "Wizard spells, level 2"]
+        assert lists["Wizard spells, level 2"].body.endswith("Blur, Web")
+        assert lists["Wizard spells, level 2"].data["spells"] == ["Blur", "Web"]

@@ -147,3 +147,10 @@ class TestProposals:
         with pytest.raises(Conflict):
             accept(LoreProposal.objects.get(), by="Ben")
         assert not Lore.objects.exists()
+
+
+def test_two_titles_without_letters_are_two_entries(world: World) -> None:
+    for title in ("…", "?", "…"):
+        upsert_lore(world, LoreIn(title=title, body=f"About {title}"))
+    bodies = Lore.objects.filter(world=world).values_list("title", "body")
+    assert sorted(bodies) == [("?", "About ?"), ("…", "About …")]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memories.buckets.abstention import Candidate, signs, support_of, thresholds
-from memories.buckets.question_type import (
+from memories.similarity.question_type import (
     asked_kinds,
     content_words,
     has_kind,

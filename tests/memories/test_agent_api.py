@@ -1,5 +1,8 @@
 """The buckets, working memory and what was learned, over REST and in the admin."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -80,6 +83,38 @@ def test_a_debugging_session_over_rest(mira: Agent, world: World) -> None:
     other = Agent(world, "tobin")
     assert other("GET", "/memory/code-rules") == []
     other("POST", f"/memory/code-rules/{rule['id']}/outcome", {"success": True}, status=404)
+
+
+class MuleReranker:
+    name = "mule"
+
+    def knows(self, query: str) -> bool:
+        return True
+
+    def score(self, query: str, texts: Sequence[str], *, seconds: float) -> list[float]:
+        return [float("mule" in text) for text in texts]
+
+
+def test_an_agent_who_asks_gets_what_the_re_ranker_puts_first(
+    mira: Agent, world: World, settings: Any
+) -> None:
+    for content in (
+        "The fare over the river is one penny.",
+        "The fare of the mule is two pence.",
+        "Salt is dear in Ferrymark this year.",
+    ):
+        mira("POST", "/tools/memory_event", {"content": content, "importance": 0.5})
+    asked = {"query": "What is the fare over the river?", "intent": "knowledge"}
+
+    def first(path: str) -> str:
+        return str(mira("POST", path, asked)["memories"][0]["text"])
+
+    settings.RERANKER = ""
+    assert first("/tools/memory_ask") == "The fare over the river is one penny."
+    settings.RERANKER = f"{__name__}.MuleReranker"
+    assert first("/tools/memory_ask") == "The fare of the mule is two pence."
+    # A program says itself what it waits for.
+    assert first("/memory/query") == "The fare over the river is one penny."
 
 
 def test_an_agent_works_with_its_tools_alone(mira: Agent, world: World) -> None:

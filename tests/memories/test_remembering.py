@@ -176,3 +176,15 @@ def test_recalls_are_counted_without_a_write_per_read(mira: Namespace) -> None:
 def refuse_updates(execute, sql, params, many, context):  # type: ignore[no-untyped-def]
     assert not str(sql).lstrip().startswith("UPDATE")
     return execute(sql, params, many, context)
+
+
+def test_memories_that_hardly_fit_are_left_out_on_request(mira: Namespace) -> None:
+    for text in ("The ferry toll is nine coppers.", "Marga counts eels.", "The bell is cracked."):
+        remember(mira, text)
+    everything = recall.search(mira, "what is the ferry toll").memories
+    assert len(everything) == 3
+    first, second = (memory.relevance or 0 for memory in everything[:2])
+    assert first > second
+    least = (first + second) / 2
+    (found,) = recall.search(mira, "what is the ferry toll", least=least).memories
+    assert found.text == "The ferry toll is nine coppers."

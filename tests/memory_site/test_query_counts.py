@@ -184,6 +184,8 @@ def row_maker(world: World) -> RowMaker:
             "ended": None,
             "state": "open",
         },
+        # Of the world itself: the books of a system that it does not play have no pages.
+        "knowledge.Document": lambda n: {"system": None},
         "knowledge.Rule": lambda n: {
             "key": f"{world.slug}/rule-{n}",
             "campaign": None,

@@ -9,6 +9,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from knowledge.entry_store import save_entry
+from knowledge.links import link_to, rename_everywhere
+from knowledge.models import Lore
 from npcs.models import NPC
 from npcs.schemas import NPCIn
 from npcs.trash import restore_npcs, trash_npcs
@@ -52,5 +55,21 @@ def test_the_admin_locks_the_graph_before_the_row(admin_client: Client, mira: NP
     url = reverse("admin:npcs_npc_change", args=[mira.pk])
     form = BrowserForm(admin_client.get(url).content.decode(), "npc_form")
     taken = locks_taken(lambda: admin_client.post(url, {**form.fields, "role": "Clerk."}))
+    assert taken[0] == "graph"
+    assert "row" in taken
+
+
+def test_a_rename_everywhere_locks_the_graph_before_the_rows(mira: NPC) -> None:
+    page = Lore(world=mira.world, slug="mira", title="Mira Voss", kind="biography")
+    save_entry(page)
+    taken = locks_taken(lambda: rename_everywhere(page, "Mira the Grey", also=[mira.pk]))
+    assert taken[0] == "graph"
+    assert "row" in taken
+
+
+def test_mending_a_link_locks_the_graph_before_the_rows(mira: NPC) -> None:
+    mira.summary = "Of the [[Qay]]."
+    store_npc(mira)
+    taken = locks_taken(lambda: link_to(mira.world, "Qay", "Quay"))
     assert taken[0] == "graph"
     assert "row" in taken

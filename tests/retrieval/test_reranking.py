@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
@@ -19,7 +20,7 @@ from retrieval.rerankers import get_reranker
 from retrieval.rerankers.hosted import HostedReranker
 from retrieval.rerankers.local import LocalReranker
 from retrieval.search import Hit, Leg, NamedPassage, SearchRequest, get_preset, search
-from retrieval.search.rerank import best_window, reorder, rerank_hits
+from retrieval.search.rerank import best_window, passage_window, reorder, rerank_hits
 
 FALLING = "At the end of a fall, a creature takes 1d6 bludgeoning damage for every 10 feet it fell."
 ROOF = "The roof of the toll house was repaired with lead from the old bell."
@@ -69,7 +70,7 @@ def test_the_local_model_knows_what_answers_a_question() -> None:
 
 def test_the_order_is_mixed_and_the_scores_of_the_places_stay() -> None:
     hits = [hit(f"text {number}", 0.9 - number / 10) for number in range(3)]
-    placed = reorder(hits, {0: -3.0, 1: 5.0, 2: -4.0})
+    placed = reorder(hits, {0: -3.0, 1: 5.0, 2: -4.0}, share=0.7)
     assert texts_of(placed) == ["text 1", "text 0", "text 2"]
     assert [each.score for each in placed] == [each.score for each in hits]
     assert placed[0].legs["rerank"] == Leg(1, 5.0)
@@ -78,7 +79,7 @@ def test_the_order_is_mixed_and_the_scores_of_the_places_stay() -> None:
 def test_hits_in_a_language_that_it_does_not_know_keep_their_place(settings: Any) -> None:
     settings.RERANKER = f"{__name__}.ReversingReranker"
     hits = [hit("one", 0.9), hit("Соль дороже золота.", 0.8), hit("two", 0.1)]
-    placed, has_worked = rerank_hits("which one", hits, Rerank.FAST)
+    placed, has_worked = rerank_hits("which one", hits, Rerank.FAST, share=0.7)
     assert has_worked
     assert texts_of(placed) == ["two", "Соль дороже золота.", "one"]
 
@@ -87,7 +88,7 @@ def test_hits_in_a_language_that_it_does_not_know_keep_their_place(settings: Any
 def test_a_model_that_fails_or_hangs_leaves_the_fused_order(settings: Any, broken: type) -> None:
     settings.RERANKER = f"{__name__}.{broken.__name__}"
     hits = [hit("one", 0.9), hit("two", 0.1)]
-    assert rerank_hits("which one", hits, Rerank.FAST) == (hits, False)
+    assert rerank_hits("which one", hits, Rerank.FAST, share=0.7) == (hits, False)
 
 
 def test_the_window_with_the_words_of_the_question_is_read() -> None:
@@ -97,6 +98,17 @@ def test_the_window_with_the_words_of_the_question_is_read() -> None:
     assert best_window(QUESTION, FALLING, 40) == FALLING
 
 
+def test_a_question_is_read_with_the_turn_after_it() -> None:
+    turn = replace(hit("Under the third stair.", 0.5), context="Sabine (8 May)")
+    assert passage_window("ledger", turn, 48) == "Sabine (8 May). Under the third stair."
+    turn = replace(turn, fields={"surroundings": "salt " * 60 + "Where is the ledger?"})
+    window = passage_window("ledger", turn, 48)
+    assert window.endswith("Where is the ledger? / Sabine (8 May). Under the third stair.")
+    assert len(window.split()) < 48
+    turn = replace(turn, fields={"surroundings": "The soup is salty."})
+    assert "soup" not in passage_window("ledger", turn, 48)
+
+
 @pytest.fixture
 def passages(db: None) -> None:
     BenchPassage.objects.bulk_create([BenchPassage(key=text[:20], text=text) for text in TEXTS])
@@ -104,7 +116,7 @@ def passages(db: None) -> None:
 
 
 def ask(query: str = QUESTION, **values: Any) -> Any:
-    preset = get_preset("lore")
+    preset = replace(get_preset("lore"), rerank_share=0.7)
     request = SearchRequest(query=query, scopes=[], preset=preset, limit=2, **values)
     return search(BenchPassage.objects.all(), request)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
@@ -10,6 +11,8 @@ from retrieval.errors import EmbedderDown, Invalid, SearchTimeout
 from retrieval.indexing.statistics import count_words
 from retrieval.presets import Fusion, Mode, Preset
 from retrieval.search import Expansion, NamedPassage, SearchRequest, clear_row_estimates, search
+from retrieval.search.compiled_rows import CompiledRows, estimate_rows
+from retrieval.search.engine import MOST_CANDIDATES
 
 pytestmark = pytest.mark.django_db
 
@@ -167,13 +170,59 @@ def test_explain_gives_the_counts_of_each_word(passages: object) -> None:
     assert len(result.hits) == 1
 
 
-def test_a_hidden_passage_changes_no_score_of_another_audience(passages: object) -> None:
+def test_of_words_in_too_many_passages_those_that_occur_together_choose_the_candidates(
+    db: object,
+) -> None:
+    texts = [f"The ferry waits, {n}." for n in range(6)] + [f"A wide river, {n}." for n in range(6)]
+    texts += [f"An empty road, {n}." for n in range(20)]
+    texts += ["The ferry crosses the river.", "The river carries the ferry away."]
+    rows = [BenchPassage(key=text, tenant="ferrymark", text=text) for text in texts]
+    BenchPassage.objects.bulk_create(rows)
+    count_words(BenchPassage)
+    clear_row_estimates()
+    options: dict[str, Any] = {"mode": Mode.KEYWORD, "limit": 20}
+    few = Preset(dims=256, candidates=1)
+    assert set(ask("ferry or river", preset=few, **options)) == set(texts[-2:])
+    assert len(ask("ferry or river", preset=Preset(dims=256), **options)) == len(texts) - 20
+    # A rarer word alone chooses, and the others still count.
+    rare = BenchPassage.objects.create(key="rare", tenant="ferrymark", text="The ferry burned.")
+    assert ask("ferry burned river", preset=few, **options) == [rare.key]
+    # One word in very many passages: of these only some are scored.
+    assert len(ask("road", preset=few, **options)) == MOST_CANDIDATES
+
+
+def test_a_small_world_among_many_finds_the_same(
+    passages: object,
+) -> None:
+    questions = ("harbour ledgers", "the guild and its boats", "лодки на реке", "항구")
+    usual = [ask(question) for question in questions]
+    others = [BenchPassage(key=str(n), tenant=str(n), text="A harbour.") for n in range(200)]
+    BenchPassage.objects.bulk_create(others)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE bench_passage")
+    clear_row_estimates()
+    rows = CompiledRows(BenchPassage.objects.filter(tenant="ferrymark"))
+    assert estimate_rows(rows.queryset, rows.key).are_few
+    assert [ask(question) for question in questions] == usual
+
+
+@pytest.mark.parametrize("expansions", [[], [Expansion("guild")]])
+def test_a_hidden_passage_changes_no_score_of_another_audience(
+    passages: object, expansions: list[Expansion]
+) -> None:
+    """Not of a word that one visible passage holds, either: it is counted as one that none does."""
+    count_words(BenchPassage)
+
     def scores() -> list[tuple[str, float]]:
         rows = BenchPassage.objects.filter(tenant="ferrymark", visibility="public")
         result = search(
             rows,
             SearchRequest(
-                query="harbour guild", scopes=["ferrymark"], preset=Preset(dims=256), fields=["key"]
+                query="harbour guild ledgers",
+                scopes=["ferrymark"],
+                preset=Preset(dims=256),
+                fields=["key"],
+                expansions=expansions,
             ),
         )
         return [(hit.fields["key"], hit.score) for hit in result]
@@ -184,7 +233,7 @@ def test_a_hidden_passage_changes_no_score_of_another_audience(passages: object)
             key=f"secret {n}",
             tenant="ferrymark",
             visibility="gm",
-            text="The harbour guild serves a drowned king.",
+            text="The harbour guild serves a drowned king and keeps ledgers.",
         )
     count_words(BenchPassage)
     clear_row_estimates()

@@ -1,9 +1,9 @@
 -- Counts of words of one domain: `passages` yields them with scope and audience.
 WITH passages AS MATERIALIZED ({rows}),
 scopes AS (
-  INSERT INTO retrieval_scopestatistics (domain, scope, rows, public_rows, words, public_words, languages, refreshed_at)
+  INSERT INTO retrieval_scopestatistics (domain, scope, rows, public_rows, words, public_words, languages, refreshed_at, edited_rows)
   SELECT %(domain)s, counted_scope, count(*), count(*) FILTER (WHERE counted_public), sum(word_count),
-    coalesce(sum(word_count) FILTER (WHERE counted_public), 0), array_agg(DISTINCT language), now()
+    coalesce(sum(word_count) FILTER (WHERE counted_public), 0), array_agg(DISTINCT language), now(), 0
   FROM passages GROUP BY counted_scope
 )
 INSERT INTO retrieval_wordstatistics (domain, scope, word, rows, public_rows)

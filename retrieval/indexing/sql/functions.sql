@@ -57,18 +57,71 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   FROM regexp_matches(content, '[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+', 'g') AS run
 $$;
 
+-- A Korean word without its last particle or ending, if two syllables are left.
+CREATE OR REPLACE FUNCTION memory37_korean_stem(word text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT regexp_replace(word, '^(.{2,}?)('
+    '하였습니다|되었습니다|했습니다|습니다|습니까|입니다|입니까|합니다|됩니다|이라는|이라고|에서는|에서의|에게는|으로는|에서|에게|으로|라고|까지|부터|처럼|보다|에는|에도'
+    '|하는|하고|하여|하며|하기|하면|했다|한다|되는|된다|되어|이다|이며|이고|들은|들이|들을|들의'
+    '|은|는|이|가|을|를|의|에|로|와|과|도|만|한|된|할|될|해|들)$', '\1')
+$$;
+
+-- What a Korean text is found by, beside the stem of each word (marked ㅡ): its first two syllables (marked ㅗ), because
+-- compounds begin with what they are about, and pairs of neighbouring syllables, because compounds are written as one word.
+CREATE OR REPLACE FUNCTION memory37_korean_words(content text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT string_agg(concat_ws(' ', 'ㅡ' || stem, 'ㅗ' || left(stem, 2), memory37_bigrams(stem)), ' ')
+  FROM (
+    SELECT memory37_korean_stem(run[1]) AS stem FROM regexp_matches(content, '[\uac00-\ud7a3]+', 'g') AS run
+  ) AS korean
+$$;
+
+-- Numbers that a text means without writing their digits in a row: `1 500` is 1500, and `84–99` holds every year of the
+-- range. NULL if there are none.
+CREATE OR REPLACE FUNCTION memory37_meant_numbers(content text) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT array_agg(DISTINCT number) FROM (
+    (SELECT regexp_replace(found[1], '\D', '', 'g') AS number
+    FROM regexp_matches(
+      content, '(?<![\d.,])(\d{1,3}(?:[ \u00a0\u202f]\d{3})+)(?![\d.,]?\d)', 'g') AS found
+    LIMIT 500)
+    UNION ALL
+    (SELECT year::text
+    FROM regexp_matches(
+      content,
+      '(?<![\d.,/])([1-9]\d{1,3})(?:년)?\s?(?:[-–—~]|to|until|till|по|до|부터)\s?([1-9]\d{1,3})(?![\d.,/]?\d)',
+      'g') AS ends,
+    generate_series(ends[1]::integer, ends[2]::integer) AS year
+    WHERE ends[2]::integer - ends[1]::integer BETWEEN 2 AND 200
+    LIMIT 2000)
+  ) AS meant
+$$;
+
 -- The words of a text: the one function for passages and for questions.
 CREATE OR REPLACE FUNCTION memory37_words(language text, content text) RETURNS tsvector
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   unstemmed CONSTANT text := '[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+';
-  folded CONSTANT text := memory37_fold(left(content, 200000));
+  is_ascii CONSTANT boolean := octet_length(content) = length(content);
+  folded text := left(content, 200000);
+  words tsvector;
 BEGIN
-  IF folded !~ unstemmed THEN
-    RETURN to_tsvector(memory37_configuration(language), folded);
+  IF NOT is_ascii THEN  -- of ASCII, folding and the two searches cost more than the rest
+    folded := memory37_fold(folded);
   END IF;
-  RETURN to_tsvector(memory37_configuration(language), regexp_replace(folded, unstemmed, ' ', 'g'))
-    || to_tsvector('pg_catalog.simple', memory37_bigrams(folded));
+  folded := regexp_replace(folded, '(?<=\d),(?=\d{3}(?!\d))', '', 'g');  -- 1,500 is one word, as 1500 is
+  IF is_ascii OR folded !~ unstemmed THEN
+    words := to_tsvector(memory37_configuration(language), folded);
+  ELSE
+    words := to_tsvector(memory37_configuration(language), regexp_replace(folded, unstemmed, ' ', 'g'))
+      || to_tsvector('pg_catalog.simple', concat_ws(' ',
+        memory37_korean_words(folded), memory37_bigrams(regexp_replace(folded, '[\uac00-\ud7a3]+', ' ', 'g'))));
+  END IF;
+  IF folded ~ '\d\D{1,8}\d' THEN
+    -- Without positions: they are found, and make the passage no longer.
+    words := words || coalesce(array_to_tsvector(memory37_meant_numbers(folded)), '');
+  END IF;
+  RETURN words;
 END
 $$;
 

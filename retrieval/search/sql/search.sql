@@ -5,10 +5,13 @@ WITH
 lexical AS (
   SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank
   FROM (
-    SELECT passage.id, memory37_bm25(
-      passage.search_vector, passage.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS score
-    FROM ({rows}) AS passage, terms, corpus
-    WHERE passage.search_vector @@ (SELECT candidates FROM terms)
+    SELECT candidate.id, memory37_bm25(
+      candidate.search_vector, candidate.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS score
+    FROM (  -- more only if all words are in very many passages: then it hardly matters which of them are scored
+      SELECT passage.id, passage.search_vector, passage.word_count FROM ({rows}) AS passage
+      WHERE {is_candidate}
+      LIMIT %(most_candidates)s
+    ) AS candidate, terms, corpus
     ORDER BY score DESC, id
     LIMIT %(k_keyword)s
   ) AS best
@@ -47,14 +50,15 @@ possible AS (  -- the most that the words of this question could give
 spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
   SELECT possible.*,
     keyword / least(total, %(evidence)s * sqrt(%(evidence)s / total)) AS keyword_share,
-    greatest(vector - %(vector_floor)s, 0) / (1 - %(vector_floor)s) AS known_share
+    -- GREATEST ignores NULL: a missing vector must stay unknown
+    CASE WHEN vector IS NOT NULL THEN greatest(vector - %(vector_floor)s, 0) / (1 - %(vector_floor)s) END AS known_share
   FROM possible
 ),
-covered AS (  -- while vectors are missing, the vector leg weighs less, and what has none is judged by its words
+covered AS (  -- how much the vector leg weighs: see Preset.full_coverage. While vectors are missing it weighs less
   SELECT spread.*,
-    %(vector_weight)s * coalesce(
+    (1 - (1 - %(vector_weight)s) * least(1, max(keyword) OVER () / total / %(full_coverage)s)) * coalesce(
       avg((known_share IS NOT NULL)::int) FILTER (WHERE keyword_rank IS NOT NULL) OVER (), 1) AS vector_weight,
-    coalesce(
+    coalesce(  -- what has no vector is judged by its words
       known_share,
       regr_intercept(known_share, keyword_share) FILTER (WHERE keyword_rank IS NOT NULL) OVER ()
         + keyword_share * regr_slope(known_share, keyword_share) FILTER (WHERE keyword_rank IS NOT NULL) OVER (),
@@ -75,8 +79,8 @@ placed AS (
 best AS (
   SELECT * FROM placed WHERE place = 1 ORDER BY score DESC, id LIMIT %(limit)s
 )
-SELECT passage.*, best.score::float8, best.keyword_rank, best.keyword, best.vector_rank, best.vector, best.kind,
-  best.named_score,
+SELECT passage.*, best.score::float8, best.vector_weight::float8, best.keyword_rank, best.keyword, best.vector_rank,
+  best.vector, best.kind, best.named_score,
   (SELECT in_use.model FROM retrieval_servingmodel AS in_use WHERE in_use.domain = %(domain)s) AS serving
 FROM best JOIN ({shown}) AS passage USING (id)
 ORDER BY best.score DESC, id

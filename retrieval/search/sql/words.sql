@@ -26,8 +26,10 @@ corpus AS MATERIALIZED (  -- the size of what is counted: for whoever is no game
       / nullif(sum(CASE WHEN %(hidden)s THEN rows ELSE public_rows END), 0), 0)::float8 AS average
   FROM retrieval_scopestatistics WHERE domain = %(domain)s AND scope = ANY(%(scopes)s)
 ),
-counted AS (  -- a word that is not in the statistics is new, or occurs once
-  SELECT word, weight, found.rows > 0 AS known, least(greatest(coalesce(found.rows, 1), 1), greatest(corpus.rows, 1)) AS frequency
+-- A word that is not in the statistics is new, or occurs once. The two must count alike: whether a word of one visible
+-- passage is in the statistics depends on passages that the asker may not know.
+counted AS (
+  SELECT word, weight, coalesce(found.rows > 1, false) AS known, least(greatest(coalesce(found.rows, 1), 1), greatest(corpus.rows, 1)) AS frequency
   FROM question CROSS JOIN corpus LEFT JOIN LATERAL (
     SELECT sum(CASE WHEN %(hidden)s THEN rows ELSE public_rows END)::float8 AS rows
     FROM retrieval_wordstatistics AS counts
@@ -37,18 +39,34 @@ counted AS (  -- a word that is not in the statistics is new, or occurs once
 weighed AS (
   SELECT word, weight, weight * ln(1 + (greatest(corpus.rows, frequency) - frequency + 0.5) / (frequency + 0.5)) AS idf,
     frequency, known,
-    sum(frequency) OVER (ORDER BY frequency / weight, word) AS running,
-    row_number() OVER (ORDER BY frequency / weight, word) AS place
+    sum(frequency) OVER by_rarity AS running,
+    row_number() OVER by_rarity AS place,
+    -- how many passages would hold this word and all rarer ones, if words came independently
+    greatest(corpus.rows, 1) * exp(sum(ln(frequency / greatest(corpus.rows, 1))) OVER by_rarity) AS together
   FROM counted CROSS JOIN corpus
+  WINDOW by_rarity AS (ORDER BY frequency / weight, word)
 ),
-terms AS MATERIALIZED (  -- all words score; the rarest, up to a budget of passages to look at, make candidates
+budget AS (  -- in passages of the whole scope: within a filter a word has fewer
+  SELECT %(budget)s * greatest(1, corpus.rows / %(matching)s::float8) AS passages, corpus.rows FROM corpus
+),
+ranked AS (
+  SELECT weighed.*,
+    -- to read where a word of every third passage stands takes longer than it saves
+    place = 1 OR (lag(together) OVER (ORDER BY place) > budget.passages AND frequency < budget.rows / 3) AS narrows,
+    min(frequency) OVER () > %(too_common)s * budget.passages AS too_common
+  FROM weighed CROSS JOIN budget
+),
+-- All words score. Candidates are the passages with one of the rarest, up to a budget; if even the rarest word is in far
+-- too many, those with the rarest words together.
+terms AS MATERIALIZED (
   SELECT array_agg(memory37_quoted(word)::tsquery ORDER BY place) AS queries,
     array_agg(idf ORDER BY place) AS idfs,
-    -- the most that BM25 can give; beside a glossary's terms, foreign words that no passage holds do not count
+    -- the most that BM25 can give; beside a glossary's terms, foreign words that hardly any passage holds do not count
     coalesce(sum(idf) FILTER (WHERE known OR cardinality(%(expansions)s::text[]) = 0), 0) AS total,
-    string_agg(memory37_quoted(word), '|' ORDER BY place) FILTER (
-      WHERE place = 1 OR running <= %(budget)s * greatest(1, corpus.rows / %(matching)s::float8)
-    )::tsquery AS candidates
-  FROM weighed CROSS JOIN corpus
+    CASE WHEN bool_or(too_common)
+      THEN string_agg(memory37_quoted(word), '&' ORDER BY place) FILTER (WHERE narrows)
+      ELSE string_agg(memory37_quoted(word), '|' ORDER BY place) FILTER (WHERE place = 1 OR running <= budget.passages)
+    END::tsquery AS candidates
+  FROM ranked CROSS JOIN budget
   WHERE place <= %(most_words)s
 )

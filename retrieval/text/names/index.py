@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from typing import Literal
@@ -11,8 +11,17 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from retrieval.errors import Ambiguous, NotFound
+from retrieval.text.names.given_names import other_given_names
 from retrieval.text.names.inflections import name_forms, text_forms
-from retrieval.text.names.normalize import Word, compose, fold_name, jamo, name_words
+from retrieval.text.names.normalize import (
+    Word,
+    compose,
+    fold_name,
+    jamo,
+    name_keys,
+    name_words,
+    query_keys,
+)
 from retrieval.text.words import has_hangul
 
 MatchKind = Literal["exact", "alias", "ending", "part", "fuzzy"]
@@ -22,6 +31,7 @@ SCORES |= {"part": 0.8, "fuzzy": 0.7}
 MAX_PART_WORDS = 6
 MAX_JOINED = 3
 CANDIDATES = 5
+PATRONYMIC_ENDINGS = ("ович", "евич", "ич", "овна", "евна", "ична", "инична")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,7 @@ class NameIndex:
 
     def __init__(self, entries: Iterable[KnownName], *, parts: bool = True) -> None:
         self.entries = tuple(entries)
+        self._has_parts = parts
         self._by_form: dict[str, list[NameForm]] = defaultdict(list)
         self._by_joined_words: dict[str, list[NameForm]] = defaultdict(list)
         self._full: list[NameForm] = []
@@ -90,6 +101,13 @@ class NameIndex:
             if form.how != "part":
                 self._full.append(form)
                 self._by_joined_words["".join(word.norm for word in form.words)].append(form)
+
+    @classmethod
+    def for_text(cls, entries: Iterable[KnownName], text: str) -> "NameIndex":
+        """An index of those entries alone that `text` may name: to build one of all names takes
+        longer than the question to it."""
+        keys = frozenset(query_keys(text))
+        return cls(entry for entry in entries if not keys.isdisjoint(keys_of_names(entry)))
 
     def find(self, name: str, *, limit: int = CANDIDATES) -> list[NameMatch]:
         """Return the entries that `name` may mean, best first, one match each."""
@@ -135,7 +153,7 @@ class NameIndex:
             return []
         words = name_words(text)
         # A capital at the start of a sentence says nothing about the text's use of capitals.
-        has_case = any(word.raw[0].isupper() for word in words[1:])
+        has_case = any(map(is_capitalized, words[1:]))
         spans = [*self._spans(words, has_case), *(self._typo_spans(words) if typos else ())]
         spans.sort(key=lambda span: (span[0] - span[1], -span[2][0].score, span[0]))
         used_words: set[int] = set()
@@ -152,6 +170,18 @@ class NameIndex:
         self, text_words: list[Word], begin: int
     ) -> Iterator[tuple[int, NameForm, MatchKind]]:
         """Yield (end, form, kind) of every name that begins at word `begin`."""
+        yield from self._written_readings(text_words, begin)
+        # A short form of a given name, `Саша`, is no more certain than a part of the name.
+        if self._has_parts and begin < len(text_words):
+            for name in other_given_names(text_words[begin].norm):
+                other = replace(text_words[begin], norm=name)
+                words = [*text_words[:begin], other, *text_words[begin + 1 :]]
+                for end, form, _how in self._written_readings(words, begin):
+                    yield end, form, "part"
+
+    def _written_readings(
+        self, text_words: list[Word], begin: int
+    ) -> Iterator[tuple[int, NameForm, MatchKind]]:
         if begin >= len(text_words):
             return
         for first_word in text_forms(text_words[begin].norm):
@@ -170,7 +200,7 @@ class NameIndex:
         for begin in range(len(text_words)):
             by_end: dict[int, list[NameMatch]] = defaultdict(list)
             for end, form, how in self._readings(text_words, begin):
-                if is_proper_name(form, text_words[begin:end], has_case):
+                if is_proper_name(form, text_words[begin:end], has_case, how=how):
                     by_end[end].append(form.match(how))
             for end, matches in by_end.items():
                 best = max(map(_tier, matches))
@@ -224,6 +254,17 @@ def name_forms_of(entry: KnownName, *, parts: bool = True) -> Iterator[NameForm]
                 known_norms.add(norms)
                 how: MatchKind = "part" if not whole else ("alias" if number else "exact")
                 yield NameForm(entry, name[begin:end], forms[begin:end], how)
+        if parts and has_patronymic(name):
+            yield NameForm(entry, (name[0], name[2]), (forms[0], forms[2]), "part")
+
+
+def keys_of_names(entry: KnownName) -> frozenset[str]:
+    return frozenset().union(*map(cached_name_keys, (entry.name, *entry.aliases)))
+
+
+@lru_cache(20_000)
+def cached_name_keys(name: str) -> frozenset[str]:
+    return frozenset(name_keys(name))
 
 
 @lru_cache(20_000)
@@ -246,10 +287,20 @@ def name_parts(name: tuple[Word, ...]) -> Iterator[tuple[int, int]]:
                 yield begin, end
 
 
+def has_patronymic(name: tuple[Word, ...]) -> bool:
+    """Whether the second of three words is one: without it, `Иван Кузнецов` is the same name."""
+    return len(name) == 3 and name[1].norm.endswith(PATRONYMIC_ENDINGS)
+
+
 def is_distinctive(word: Word) -> bool:
     """Whether a part of a name may begin or end with `word` (not with `of`, `de` or a number)."""
     long_enough = len(word.norm) > 2 or has_hangul(word.norm)
     return word.capital and not word.raw.isdigit() and long_enough
+
+
+def is_capitalized(word: Word) -> bool:
+    """Whether `word` shows that the text writes names with capitals. `I` and `NOT` do not."""
+    return word.raw[0].isupper() and word.raw[1:2].islower()
 
 
 def matches_words(form: NameForm, text_words: list[Word]) -> bool:
@@ -269,9 +320,11 @@ def match_kind(form: NameForm, text_words: list[Word]) -> MatchKind:
     return form.how if all(own.norm == word.norm for own, word in pairs) else "ending"
 
 
-def is_proper_name(form: NameForm, text_words: list[Word], has_case: bool) -> bool:
+def is_proper_name(
+    form: NameForm, text_words: list[Word], has_case: bool, *, how: MatchKind
+) -> bool:
     """Whether these words are a name here: a part, or a name of one word, needs its capital."""
-    if form.how == "part":
+    if "part" in (form.how, how):
         return text_words[0].capital and text_words[-1].capital
     return len(text_words) > 1 or text_words[0].capital or not has_case
 

@@ -5,6 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from retrieval.text.names.given_names import other_given_names
 from retrieval.text.words import WORD, has_hangul
 
 APOSTROPHES = str.maketrans("", "", "'’ʼ`")
@@ -76,7 +77,9 @@ def name_keys(*names: str) -> list[str]:
 
 def query_keys(text: str) -> list[str]:
     """Return the keys to look for: a name in `text`, even with a typo, shares one of them."""
-    return sorted({key for word in name_words(text) for key in word_keys(word.norm)})
+    norms = {word.norm for word in name_words(text)}
+    norms |= {name for norm in norms for name in other_given_names(norm)}
+    return sorted({key for norm in norms for key in word_keys(norm)})
 
 
 @lru_cache(50_000)

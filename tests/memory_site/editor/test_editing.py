@@ -59,6 +59,26 @@ def test_without_a_kind_the_page_asks_for_one(master: Client, world: World) -> N
     assert "title=Tide%20%26%20Bell&amp;kind=quest" in page.content.decode()
 
 
+def test_a_name_in_another_script_becomes_one_by_a_tick(master: Client, world: World) -> None:
+    make(master, "biography", "Tam Reed")
+    page = master.get(f"{W}/npcs/tam-reed/edit/")
+    assert page.context["spellings"] == ["Там Рид", "탐 리드"]
+    box = '<input type="checkbox" name="aliases" value="Там Рид">'
+    assert box in page.content.decode()
+    edit(master, "npcs/tam-reed", aliases=["Там Рид"])
+    assert rows_agree("tam-reed")[0].aliases == ["Там Рид"]
+    assert master.get(f"{W}/npcs/tam-reed/edit/").context["spellings"] == ["탐 리드"]
+
+
+@pytest.mark.parametrize("name", ["The Drowned Bell", "Knife of Sal", "A long name of five words"])
+def test_a_name_of_translatable_words_is_not_spelled(
+    master: Client, world: World, name: str
+) -> None:
+    make(master, "item", name)
+    page = master.get(f"{W}/lore/{Lore.objects.get().slug}/edit/")
+    assert page.context["spellings"] == []
+
+
 def rows_agree(slug: str) -> tuple[NPC, Lore, GraphNode]:
     npc, node = NPC.objects.get(slug=slug), GraphNode.objects.get(slug=slug)
     entry = npc.biography

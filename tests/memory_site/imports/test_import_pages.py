@@ -137,7 +137,8 @@ class TestAVault:
         assert run.state == "done", run.report.get("failure")
         mira = NPC.objects.get(slug="mira-voss")
         assert mira.biography is not None
-        assert (mira.biography.kind, mira.visibility) == ("biography", "public")
+        assert (mira.biography.kind, mira.biography.visibility) == ("biography", "public")
+        assert mira.visibility == "gm"  # until the draft is published
         assert mira.biography.extra == {"mood": "grim"}
         edge = GraphEdge.objects.get()
         assert (edge.src.name, edge.relation_id, edge.dst.name) == (

@@ -127,7 +127,7 @@ class TestAVault:
         self, world: World, tmp_path: Path, file: str, text: str, body: str
     ) -> None:
         (tmp_path / file).write_text(text, encoding="utf-8")
-        import_lore(world, tmp_path, "obsidian")
+        import_lore(world, tmp_path, "obsidian", visibility="public")
         assert Lore.objects.get().body == body
 
     def test_the_line_of_a_fault_below_the_title_is_that_of_the_file(
@@ -136,7 +136,7 @@ class TestAVault:
         text = "---\ntags: a\n---\n\n# Mine\n\nDeep.\n\n:::secrt\nGold.\n:::\n"
         (tmp_path / "Mine.md").write_text(text, encoding="utf-8")
         with pytest.raises(Invalid, match=r"Mine\.md:9"):
-            import_lore(world, tmp_path, "obsidian")
+            import_lore(world, tmp_path, "obsidian", visibility="public")
 
     @pytest.mark.parametrize(
         ("link", "adopted"),
@@ -461,3 +461,14 @@ def test_html_is_read_as_markdown() -> None:
     text = "<h2>Quay</h2><p>Very <b>wet</b>,<br>cold.</p><ul><li>eel</li><li>rope</li></ul>"
     html = f"{text}<script>alert(1)</script>"
     assert html_to_markdown(html) == "## Quay\n\nVery **wet**,\ncold.\n\n- eel\n- rope"
+
+
+def test_the_npc_of_a_public_draft_is_hidden_until_the_draft_is_published(
+    world: World, tmp_path: Path
+) -> None:
+    note = "---\ntype: character\n---\nShe keeps the ledger.\n"
+    (tmp_path / "Mira Voss.md").write_text(note)
+    import_lore(world, tmp_path, "obsidian", visibility="public")
+    assert Lore.objects.get().visibility == Visibility.PUBLIC
+    assert NPC.objects.get().visibility == Visibility.GM
+    assert not NPC.objects.visible_to(PUBLIC).exists()

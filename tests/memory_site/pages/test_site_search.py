@@ -2,10 +2,12 @@
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from knowledge.entry_store import save_entry
-from knowledge.models import Lore
+from knowledge.models import Lore, LorePassage, RulePassage
 from memory_site.demo.load import load_demo
 from memory_site.site_search import search_site
 from worlds.audiences import GM, Audience
@@ -126,3 +128,32 @@ def test_no_question_is_an_error(demo: World, question: str) -> None:
     anna = sign_in(demo, "anna", role="gm")
     asked = {"q": question, "entry": question}
     assert anna.get(f"/w/{demo.slug}/search/", asked).status_code == 200
+
+
+def test_drafts_and_published_entries_are_found_by_one_statement(demo: World) -> None:
+    for number in range(3):
+        title, status = f"Bell of Harrow {number}", ("draft", "published")[number % 2]
+        save_entry(Lore(world=demo, slug=f"bell-{number}", title=title, status=status))
+    search_site(gm_viewer(demo), "Bell of Harrow")
+    with CaptureQueriesContext(connection) as captured:
+        results = search_site(gm_viewer(demo), "Bell of Harrow")
+    things = next(each for each in results.kinds if each.kind == "thing")
+    assert {hit.title: hit.draft for hit in things.hits[:3]} == {
+        "Bell of Harrow 0": True,
+        "Bell of Harrow 1": False,
+        "Bell of Harrow 2": True,
+    }
+    names = [query for query in captured if 'FROM "knowledge_lore"' in query["sql"]]
+    assert len([each for each in names if "name_keys" in each["sql"]]) == 1
+
+
+def test_missing_vectors_are_said_to_be_computed_until_a_try_has_failed(demo: World) -> None:
+    client = sign_in(demo, "anna", role="gm")
+    for model in (LorePassage, RulePassage):
+        model.objects.update(embedding=None, embedding_model="", embedded_rev=0)
+    page = client.get("/w/ferrymark/search/?q=ferry").content.decode()
+    assert "still being read for their meaning (0 % so far)" in page
+    assert "Unavailable" not in page
+    for model in (LorePassage, RulePassage):
+        model.objects.update(embed_tries=1)
+    assert "Unavailable: vector" in client.get("/w/ferrymark/search/?q=ferry").content.decode()

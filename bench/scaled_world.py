@@ -1,0 +1,153 @@
+"""Passages by the million: words by Zipf's law, vectors around those of real texts.
+
+A generated vector is a real one moved along differences of its real neighbours, so that the spread
+in each direction is that of text: what an index finds among them it finds among real ones. Passages
+come in parts of `PART`; each part is generated alone, equal for equal numbers.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.generated_world import SYLLABLES, GeneratedEmbedder
+from retrieval.embedders import Vectors, unit_rows
+
+PART = 10_000
+VOCABULARY, EXPONENT = 200_000, 1.1
+SHORTEST, LONGEST = 120, 300
+PASSAGES_PER_ENTRY = 4
+NEIGHBOURS = 50
+COMMON = 30
+"""The most frequent words are in nearly every passage, as function words are."""
+QUESTION_COSINE = 0.65
+"""Of a question and the passage that it was made of, as of real questions and their answers."""
+
+
+class ScaledEmbedder(GeneratedEmbedder):
+    """Looks up the vectors that were generated with the questions."""
+
+    name, dims = "scaled", 1280
+    vectors: ClassVar[dict[str, Vectors]] = {}
+
+
+@dataclass(frozen=True)
+class Part:
+    """`PART` passages: their ids, the places of their words in the lexicon, their vectors."""
+
+    ids: list[UUID]
+    words: list[NDArray[np.int64]]
+    vectors: NDArray[np.float16]
+
+
+@dataclass(frozen=True)
+class ScaledQuestion:
+    kind: str
+    text: str
+    vector: Vectors
+
+
+class ScaledWorld:
+    def __init__(self, real_vectors: Vectors) -> None:
+        self.real_vectors = real_vectors
+
+    @cached_property
+    def lexicon(self) -> NDArray[np.str_]:
+        """Different words in the order of their frequency."""
+        draw = np.random.default_rng(1)
+        syllables = np.array(SYLLABLES)
+        made: dict[str, None] = {}
+        while len(made) < VOCABULARY:
+            for count in draw.integers(2, 6, size=VOCABULARY):
+                made["".join(syllables[draw.integers(len(syllables), size=count)])] = None
+        return np.array(list(made)[:VOCABULARY])
+
+    @cached_property
+    def _shares(self) -> NDArray[np.float64]:
+        """The cumulated share of each word of the lexicon in all text."""
+        shares = 1 / np.arange(1, VOCABULARY + 1) ** EXPONENT
+        total: NDArray[np.float64] = np.cumsum(shares) / shares.sum()
+        return total
+
+    @cached_property
+    def _neighbours(self) -> NDArray[np.int64]:
+        """For each real vector the places of the nearest ones."""
+        cosines = self.real_vectors @ self.real_vectors.T
+        return np.argpartition(-cosines, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+
+    def part(self, number: int) -> Part:
+        random = np.random.default_rng([37, number])
+        lengths = random.integers(SHORTEST, LONGEST, size=PART)
+        places = np.searchsorted(self._shares, random.random(int(lengths.sum())))
+        words = np.split(places, np.cumsum(lengths)[:-1])
+        ids = [passage_id(number * PART + place) for place in range(PART)]
+        return Part(ids, words, self.vectors(random, PART).astype(np.float16))
+
+    def vectors(self, random: np.random.Generator, count: int) -> Vectors:
+        """Return `count` unit vectors, each a real one moved along two differences of its
+        neighbours."""
+        centres = random.integers(len(self.real_vectors), size=count)
+        near = self._neighbours[centres[:, None], random.integers(NEIGHBOURS, size=(count, 4))]
+        steps = random.uniform(0.3, 0.7, size=(count, 2, 1)).astype(np.float32)
+        moved = self.real_vectors[centres]
+        for step, (one, other) in enumerate(((0, 1), (2, 3))):
+            difference = self.real_vectors[near[:, one]] - self.real_vectors[near[:, other]]
+            moved = moved + steps[:, step] * difference
+        return unit_rows(moved)
+
+    def text(self, words: NDArray[np.int64]) -> str:
+        return " ".join(self.lexicon[words].tolist())
+
+    def questions(self, passage_count: int, count: int) -> Iterator[ScaledQuestion]:
+        """Yield questions of four kinds about passages from all parts."""
+        random = np.random.default_rng(4)
+        part_count = passage_count // PART
+        for number in range(count):
+            place = number * part_count // count
+            if number * part_count % count < part_count:
+                part = self.part(place)
+            chosen = int(random.integers(PART))
+            kind, words = question_words(random, part.words[chosen])
+            noise = self.vectors(random, 2)
+            noise = unit_rows((noise[0] - noise[1])[None])[0]
+            share = np.sqrt(1 - QUESTION_COSINE**2)
+            vector = QUESTION_COSINE * part.vectors[chosen].astype(np.float32) + share * noise
+            yield ScaledQuestion(kind, self.text(words), unit_rows(vector[None])[0])
+
+
+def question_words(
+    random: np.random.Generator, words: NDArray[np.int64]
+) -> tuple[str, NDArray[np.int64]]:
+    """Return the kind of a question about a passage, and its words: mostly some content words among
+    common ones, sometimes one word alone, common words alone, or a whole sentence."""
+    content = np.unique(words[words >= COMMON])
+    common = np.unique(words[words < COMMON])
+    draw = random.random()
+    if draw < 0.7:
+        return "usual", np.concatenate([random.choice(content, 3), random.choice(common, 4)])
+    if draw < 0.8:
+        return "one word", random.choice(content, 1)
+    if draw < 0.9:
+        return "common words", random.choice(words[words < 10 * COMMON], 5)
+    return "long", words[:40]
+
+
+def passage_id(number: int) -> UUID:
+    """Ids grow with the number, as those of UUIDv7 grow with time."""
+    return UUID(int=(0x0193 << 112) | (0x7 << 76) | (0x2 << 62) | number)
+
+
+def load_real_vectors(path: Path) -> Vectors:
+    """Return the vectors of the rules, computed by the local embedder once and kept in `path`."""
+    if not path.exists():
+        # In a process of its own, which has another embedder.
+        subprocess.run([sys.executable, "-m", "bench.real_vectors", str(path)], check=True)
+    vectors: Vectors = np.load(path)
+    return vectors

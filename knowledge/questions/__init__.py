@@ -1,0 +1,1 @@
+"""What a question means, beyond its words: misspelled words, everyday speech, numbers, parts."""

@@ -1,0 +1,162 @@
+"""rules_lookup understands what players type: misspelled words and everyday speech."""
+
+import csv
+import unicodedata
+
+import pytest
+
+from knowledge.entry_store import save_entry
+from knowledge.glossary.load import load_glossary
+from knowledge.models import Document, Rule
+from knowledge.questions.common_words import COMMON_WORDS
+from knowledge.questions.everyday import LANGUAGES, TABLE, everyday_speech
+from knowledge.schemas import RulesQuestion
+from knowledge.search import find_rules
+from worlds.audiences import PUBLIC, Visibility
+from worlds.callers import Caller
+from worlds.models import GameSystem, World
+
+GRAPPLED, PRONE = "srd-5.1/conditions/grappled", "srd-5.1/conditions/prone"
+FIREBALL, FLY = "srd-5.1/spells/fireball", "srd-5.1/spells/fly"
+
+
+def first(world: World, term: str, **options: object) -> str:
+    return find_rules(RulesQuestion(term=term, **options), Caller.gm(world)).hits[0].id
+
+
+@pytest.fixture
+def glossary(rules: dict[str, Rule]) -> None:
+    load_glossary(GameSystem.objects.get())
+
+
+@pytest.mark.usefixtures("rules")
+class TestMisspelledWords:
+    @pytest.mark.parametrize(
+        ("question", "rule"),
+        [
+            ("how does firebal work", FIREBALL),
+            ("what is graplped good for", GRAPPLED),
+            ("how does flly work", FLY),
+        ],
+    )
+    def test_a_misspelled_name_inside_a_question_is_found(
+        self, world: World, question: str, rule: str
+    ) -> None:
+        assert first(world, question) == rule
+
+    @pytest.mark.usefixtures("glossary")
+    @pytest.mark.parametrize(
+        ("question", "rule"),
+        [
+            ("как работает огненый шар", FIREBALL),
+            ("как работает огненный ашр", FIREBALL),
+            ("как действует схваечнный", GRAPPLED),
+            ("화욤구는 어떻게 작동해?", FIREBALL),
+            ("화염궁 설명해줘", FIREBALL),
+        ],
+    )
+    def test_so_is_one_in_russian_and_korean(self, world: World, question: str, rule: str) -> None:
+        assert first(world, question) == rule
+
+    @pytest.mark.parametrize("term", ["firebll", "огненый шар", "화엽구"])
+    def test_a_misspelled_name_alone_is_found(self, world: World, term: str) -> None:
+        hit = find_rules(RulesQuestion(term=term), Caller.gm(world)).hits[0]
+        assert (hit.id, hit.match) == (FIREBALL, "fuzzy")
+
+    def test_a_name_spelled_as_it_should_be_is_not_called_fuzzy(self, world: World) -> None:
+        hit = find_rules(RulesQuestion(term="fireball"), Caller.gm(world)).hits[0]
+        assert (hit.id, hit.match) == (FIREBALL, "exact")
+
+    def test_a_word_of_the_worlds_own_rules_is_no_slip(self, world: World) -> None:
+        house_rule = Rule(
+            key="house/flyball",
+            document=Document.objects.get(),
+            world=world,
+            title="Flyball",
+            body="A game of two teams on brooms.",
+        )
+        save_entry(house_rule)
+        hit = find_rules(RulesQuestion(term="how does flyball work"), Caller.gm(world)).hits[0]
+        assert hit.id == "house/flyball"
+
+    def test_letters_written_as_base_and_accent_are_corrected_in_place(self, world: World) -> None:
+        decomposed = unicodedata.normalize("NFD", "der Café hat einen firebll")
+        answer = find_rules(RulesQuestion(term=decomposed), Caller.gm(world))
+        assert FIREBALL in [hit.id for hit in answer.hits]
+
+    def test_capital_i_does_not_hide_names_in_small_letters(self, world: World) -> None:
+        hits = find_rules(
+            RulesQuestion(term="do I fall when I am grappled, or NOT?"), Caller.gm(world)
+        ).hits
+        by_name = {hit.id for hit in hits if "name" in hit.legs}
+        assert GRAPPLED in by_name
+
+    def test_a_misspelled_name_does_not_reveal_a_hidden_rule(self, world: World) -> None:
+        document = Document.objects.get()
+        hidden = Rule(
+            key="srd-5.1/spells/doomwhisper",
+            document=document,
+            world=world,
+            title="Doomwhisper",
+            body="Nobody may know of this spell.",
+            visibility=Visibility.GM,
+        )
+        save_entry(hidden)
+        for term in ("doomwhsper", "how does doomwhsper work"):
+            answer = find_rules(RulesQuestion(term=term), Caller(world, PUBLIC))
+            assert "doomwhisper" not in answer.model_dump_json().lower()
+
+
+@pytest.mark.usefixtures("rules")
+class TestEverydaySpeech:
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "the ogre knocked me flat, now what",
+            "my fighter got tripped and fell over",
+            "can I stand up again after being shoved down",
+        ],
+    )
+    def test_what_players_say_instead_of_the_name_finds_the_rule(
+        self, world: World, question: str
+    ) -> None:
+        assert first(world, question) == PRONE
+
+    @pytest.mark.parametrize(
+        ("question", "rule"),
+        [
+            ("огр сбил меня с ног, что теперь", PRONE),
+            ("гоблин вцепился в меня и держит", GRAPPLED),
+            ("오거가 나를 넘어뜨렸어", PRONE),
+            ("괴물이 나를 붙들고 놓아주지 않아", GRAPPLED),
+        ],
+    )
+    def test_so_does_russian_and_korean_speech(
+        self, world: World, question: str, rule: str
+    ) -> None:
+        assert first(world, question) == rule
+
+    def test_the_words_of_a_saying_must_stand_near_each_other(self) -> None:
+        far = "knock on the door of the old mill and then go on until you see that the hill is flat"
+        assert "Prone" not in {each.term for each in everyday_speech("en").find(far)}
+
+    def test_a_negation_is_part_of_a_saying(self) -> None:
+        find = everyday_speech("en").find
+        assert "Blinded" in {each.term for each in find("I can't see a thing")}
+        assert "Blinded" not in {each.term for each in find("I see a thing")}
+
+    def test_a_very_long_text_is_no_saying(self) -> None:
+        assert everyday_speech("en").find("knocked flat " * 1000) == []
+
+
+def test_the_table_of_everyday_speech_says_every_term_in_three_languages() -> None:
+    with TABLE.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert len({row["term"] for row in rows}) == len(rows) > 250
+    for row in rows:
+        assert all((row[language] or "").strip() for language in LANGUAGES), row["term"]
+        assert not any("||" in row[language] for language in LANGUAGES), row["term"]
+
+
+def test_no_name_of_a_rule_is_called_a_common_word() -> None:
+    assert COMMON_WORDS.isdisjoint({"prone", "shield", "fly", "щит", "полет", "방패", "은신"})

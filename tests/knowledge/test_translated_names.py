@@ -1,0 +1,122 @@
+"""Rules are found by translations of their names that nobody entered, and by transliterations."""
+
+import pytest
+
+from knowledge.entry_store import save_all, save_entry
+from knowledge.glossary.name_search import KnownRule, NameSearch
+from knowledge.glossary.question_frames import name_in_question
+from knowledge.models import Document, Rule
+from knowledge.schemas import RulesQuestion
+from knowledge.tools import rules_lookup
+from knowledge.translated_names import find_translated, word_meanings
+from worlds.audiences import PUBLIC, Visibility
+from worlds.callers import Caller
+from worlds.models import World
+
+TITLES = (
+    *("Fireball", "Wall of Fire", "Wall of Ice", "Greater Invisibility", "Cure Wounds"),
+    *(
+        "Dwarven Thrower",
+        "Giant Spider",
+        "Boots of Speed",
+        "Ring of Protection",
+        "Spell Scroll 1st",
+    ),
+)
+
+
+@pytest.fixture
+def english_rules(world: World) -> None:
+    book = Document.objects.create(slug="book", title="A book", system=world.system)
+    rules = [
+        Rule(key=f"book/{number}", document=book, kind="section", title=title, body=f"{title}.")
+        for number, title in enumerate(TITLES)
+    ]
+    save_all(rules)
+
+
+def titles(world: World, question: str, *, gm: bool = True) -> list[str]:
+    caller = Caller.gm(world) if gm else Caller(world, PUBLIC)
+    return [hit.title for hit in rules_lookup(RulesQuestion(term=question), caller).hits]
+
+
+@pytest.mark.usefixtures("english_rules")
+class TestLookingUp:
+    @pytest.mark.parametrize(
+        ("question", "title"),
+        [
+            ("파이어 볼", "Fireball"),
+            ("фаербол", "Fireball"),
+            ("불의 장벽", "Wall of Fire"),
+            ("얼음장벽", "Wall of Ice"),
+            ("ледяная стена", "Wall of Ice"),
+            ("드워프 던지기 망치", "Dwarven Thrower"),
+            ("신속의 신발", "Boots of Speed"),
+            ("кольцо для защиты", "Ring of Protection"),
+            ("улучшенная невидимость", "Greater Invisibility"),
+        ],
+    )
+    def test_a_translation_or_transliteration_finds_the_rule(
+        self, world: World, question: str, title: str
+    ) -> None:
+        assert titles(world, question)[0] == title
+
+    @pytest.mark.parametrize("question", ["불의 장벽은 어떻게 써?", "как работает стена из огня?"])
+    def test_a_name_within_a_short_question_is_found(self, world: World, question: str) -> None:
+        assert titles(world, question)[0] == "Wall of Fire"
+
+    def test_a_question_in_english_is_not_translated(self, world: World) -> None:
+        assert find_translated(world, "wall of fire") == []
+
+    def test_a_new_shared_rule_is_found_at_once(self, world: World) -> None:
+        titles(world, "파이어 볼")
+        book = Document.objects.get(slug="book")
+        save_entry(
+            Rule(key="book/new", document=book, kind="spell", title="Lightning Spear", body="New.")
+        )
+        assert titles(world, "라이트닝 스피어")[0] == "Lightning Spear"
+
+    def test_a_rule_of_the_world_is_found_by_whoever_may_know_it(self, world: World) -> None:
+        book = Document.objects.create(slug="own", title="Own", system=world.system, world=world)
+        values = {"document": book, "world": world, "kind": "spell", "body": "A secret."}
+        hidden = Visibility.GM
+        save_entry(Rule(key="own/1", title="Moonlit Arrow", visibility=hidden, **values))
+        assert titles(world, "문릿 애로우")[0] == "Moonlit Arrow"
+        assert "Moonlit Arrow" not in titles(world, "문릿 애로우", gm=False)
+
+
+def test_a_word_list_translates_titles_that_have_no_names() -> None:
+    search = NameSearch([KnownRule(title) for title in TITLES], word_meanings())
+    assert search.find("거대 거미")[0].title == "Giant Spider"
+    assert search.find("гигантский паук")[0].title == "Giant Spider"
+
+
+def test_a_known_name_is_certain_with_any_spaces_and_letters() -> None:
+    rules = [
+        KnownRule("Thorn Bow", ("가시 활", "тёрновый лук")),
+        KnownRule("Thorn Wall", ("가시벽",)),
+    ]
+    search = NameSearch(rules, {})
+    assert (search.find("가시활")[0].title, search.find("가시활")[0].score) == ("Thorn Bow", 1.0)
+    assert search.find("терновый лук")[0].score == 1.0
+    assert search.find("лук тёрновый")[0].title == "Thorn Bow"
+
+
+def test_nothing_in_common_finds_nothing() -> None:
+    search = NameSearch([KnownRule("Thorn Bow", ("가시 활",))], {})
+    assert search.find("오늘 날씨가 좋다") == []
+    assert NameSearch([], {}).find("가시 활") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "forms"),
+    [
+        ("화염구는 어떻게 써?", {"화염구는", "화염구"}),
+        ("Что такое мистический заряд?", {"мистический заряд"}),
+        ("화염구", {"화염구"}),
+        ("어떻게 알려줘", set()),
+        ("고블린이 도망칠 때 내가 옆에 서 있으면 한 대 때릴 수 있어?", set()),
+    ],
+)
+def test_the_name_in_a_question(question: str, forms: set[str]) -> None:
+    assert set(name_in_question(question).forms) == forms
