@@ -42,6 +42,8 @@ SHORTEST_WORD = 3
 LONGEST_NAME = 80
 NAMED = 1.0
 """Score of a row whose name is the whole question; above every score of the search statement."""
+WHOLE_NAME = 0.97
+"""Least score of an NPC whose name, alias or inflected name is the whole question."""
 MENTIONED = 0.9
 
 
@@ -132,8 +134,14 @@ def percentage_embedded(world: World) -> int | None:
 
 
 def _relevance(hit: SiteHit, stems: set[str]) -> float:
-    """1 and more for a row that the question names, else the share of its words in the hit."""
-    if hit.score >= MENTIONED / 2 and hit.is_named:
+    """2 for a row whose name is the question, over 1 for one that it mentions, else the share of
+    its words in the hit.
+
+    The search statement adds the score of words to that of a name, so the scores of an entry and
+    of the NPC of the same name do not compare: both get 2, and `LABELS` says which comes first."""
+    if hit.is_named and hit.score >= WHOLE_NAME:
+        return 2.0
+    if hit.is_named and hit.score >= MENTIONED / 2:
         return 1 + hit.score
     return len(stems & _stems(f"{hit.title} {hit.text}")) / max(len(stems), 1)
 
