@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import Count, Max
 
 from knowledge.glossary_term import GlossaryTerm
-from retrieval.text import WORD, cut_ending, fold_name, has_hangul, is_cyrillic, snowball_stem
+from retrieval.text import WORD, cut_ending, fold_name, has_hangul, is_cyrillic, word_stem
 
 LEAST_WEIGHT = 0.25
 SHORTEST_INSIDE = 3
@@ -47,7 +47,7 @@ class Glossary:
 
     def add(self, term: str, name: str) -> None:
         key = fold_name(name)
-        parts = tuple(_stem(word) for word in WORD.findall(key))
+        parts = tuple(part_of(word) for word in WORD.findall(key))
         if not parts or key in STOP_WORDS:
             return
         if parts not in self.names:
@@ -74,7 +74,7 @@ class Glossary:
             if has_hangul(word[:1]):
                 parts_in_text.update(word[:length] for length in range(1, len(word) + 1))
             else:
-                parts_in_text.add(_stem(word))
+                parts_in_text.add(part_of(word))
         syllables = "".join(filter(has_hangul, text))
         for first, candidates in self.by_first.items():
             # Korean writers differ in where they put spaces: names are also sought across words.
@@ -106,7 +106,8 @@ def _read_glossary(system_id: UUID, _rows: int, _last: datetime | None) -> Gloss
     return glossary
 
 
-def _stem(word: str) -> str:
+def part_of(word: str) -> str:
+    """Return what a word is compared by."""
     if has_hangul(word[:1]):
         return cut_ending(word, KOREAN_ENDINGS, min_stem=1)
-    return snowball_stem(word, "russian") if is_cyrillic(word[:1]) else word
+    return word_stem(word) if is_cyrillic(word[:1]) else word

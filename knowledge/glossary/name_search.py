@@ -11,13 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from retrieval.text import WORD, fold_name, has_hangul, is_cyrillic, snowball_stem, sound_keys
+from retrieval.text import WORD, fold_name, has_hangul, is_cyrillic, sound_keys, word_stem
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
@@ -29,6 +28,7 @@ SYLLABLE_WEIGHT, TRIGRAM_WEIGHT = 0.4, 0.4
 """Of a single syllable and of three letters, against a pair of syllables and a stem."""
 LATIN_WORD = re.compile(r"[a-z]+|\d+")
 OF = frozenset({"of", "the", "a", "an", "and", "or", "to", "in", "with", "from", "s", "on", "for"})
+ORDINALS = frozenset({"st", "nd", "rd", "th"})
 KOREAN_OF = "의"
 
 
@@ -105,7 +105,7 @@ class TitleWords:
         # A foreign word, as it stands in a question, and the English words of titles it stands for.
         self.meanings: dict[str, frozenset[str]] = {}
         for foreign, english in words.items():
-            known = frozenset(_english_stem(word) for word in english) & holders.keys()
+            known = frozenset(word_stem(fold_name(word)) for word in english) & holders.keys()
             if known and (key := _word_key(foreign)):
                 self.meanings[key] = self.meanings.get(key, frozenset()) | known
         self.longest = max((len(key) for key in self.meanings if has_hangul(key)), default=0)
@@ -135,7 +135,7 @@ class TitleWords:
         """Yield how many characters of `text` stand for which words of titles."""
         for word in WORD.findall(text):
             if word.isascii():
-                english = frozenset({_english_stem(word)}) & self.holders.keys()
+                english = frozenset({word_stem(fold_name(word))}) & self.holders.keys()
                 yield float(len(word)), english
             elif has_hangul(word[:1]):
                 yield from self._syllable_spans(word)
@@ -253,7 +253,7 @@ def name_features(name: str) -> dict[str, float]:
             features[syllables[place - 1 : place + 1]] = 1.0
     for word in folded.split():
         if is_cyrillic(word):
-            stem = _russian_stem(word)
+            stem = word_stem(word)
             features[f"{stem} "] = 1.0
             padded = f" {stem}"
             for place in range(len(padded) - 2):
@@ -266,24 +266,11 @@ def name_features(name: str) -> dict[str, float]:
 def title_words(title: str) -> list[str]:
     """Return the stems of the words of an English title; `1st` and `+1` count as `1`."""
     words = LATIN_WORD.findall(fold_name(title).replace("'", ""))
-    return [_english_stem(word) for word in words if word not in OF and word not in ORDINALS]
-
-
-ORDINALS = frozenset({"st", "nd", "rd", "th"})
-
-
-@lru_cache(20_000)
-def _english_stem(word: str) -> str:
-    return snowball_stem(fold_name(word), "english")
-
-
-@lru_cache(20_000)
-def _russian_stem(word: str) -> str:
-    return snowball_stem(word, "russian")
+    return [word_stem(word) for word in words if word not in OF and word not in ORDINALS]
 
 
 def _word_key(word: str) -> str:
     folded = fold_name(word)
     if has_hangul(folded):
         return folded.replace(" ", "")
-    return _russian_stem(folded) if " " not in folded else ""
+    return word_stem(folded) if " " not in folded else ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from retrieval.text import has_hangul, is_cyrillic, name_words, snowball_stem
+from retrieval.text import has_hangul, name_words, word_stem
 
 TABLE = Path(__file__).parent / "everyday.csv"
 LANGUAGES = ("en", "ru", "ko")
@@ -97,20 +97,14 @@ def read_patterns(row: dict[str, str], language: str) -> Iterator[Pattern]:
 
 
 def stems_of(choice: str) -> str:
-    return " ".join(stem(word.norm) for word in name_words(choice))
-
-
-def stem(word: str) -> str:
-    if has_hangul(word):
-        return word
-    return snowball_stem(word, "russian" if is_cyrillic(word) else "english")
+    return " ".join(word_stem(word.norm) for word in name_words(choice))
 
 
 def forms_of(word: str) -> frozenset[str]:
     """Return what a word of a question may be in a pattern: its stem; in Korean any beginning."""
     if has_hangul(word):
         return frozenset(word[:end] for end in range(1, len(word) + 1))
-    return frozenset({stem(word)})
+    return frozenset({word_stem(word)})
 
 
 def fills(pattern: Pattern, forms: list[frozenset[str]], known: set[str]) -> bool:

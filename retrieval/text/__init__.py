@@ -51,6 +51,7 @@ from retrieval.text.words import (
     is_cyrillic,
     light_stem,
     snowball_stem,
+    word_stem,
 )
 
 __all__ = [
@@ -101,4 +102,5 @@ __all__ = [
     "text_forms",
     "without_fences",
     "without_secrets",
+    "word_stem",
 ]

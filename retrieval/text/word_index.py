@@ -8,7 +8,7 @@ from rapidfuzz.distance import OSA
 
 from retrieval.text.names.inflections import PARTICLES, name_forms, text_forms
 from retrieval.text.names.normalize import jamo
-from retrieval.text.words import has_hangul, is_cyrillic, snowball_stem
+from retrieval.text.words import has_hangul, word_stem
 
 SHORTEST, SHORTEST_KOREAN = 3, 2
 """Letters or syllables of a word below which one slip leaves almost nothing to recognize."""
@@ -54,8 +54,8 @@ class WordIndex:
         self.likely = self.others = ()
         for word in self._rank:
             self._known.add(word)
-            self._stems[stem(word)].append(word)
-            for letters in {jamo(word), jamo(stem(word))}:
+            self._stems[word_stem(word)].append(word)
+            for letters in {jamo(word), jamo(word_stem(word))}:
                 self._spellings[letters].add(word)
         for letters in self._spellings:
             for part in halves(letters):
@@ -95,7 +95,7 @@ class WordIndex:
                     score = weight * same_form * self._rank[known]
                     best[known] = max(best.get(known, 0.0), score)
         best.pop(word, None)
-        if relatives := self._stems.get(stem(word)):
+        if relatives := self._stems.get(word_stem(word)):
             # A known word in another form: misspelled only if no form of it is written so.
             is_form = any(word in name_forms(known) for known in relatives)
             best = {} if is_form else {each: best[each] for each in relatives if each in best}
@@ -107,16 +107,10 @@ class WordIndex:
         return next((length for length in lengths if word[:length] in self._known), 0)
 
 
-def stem(word: str) -> str:
-    if has_hangul(word):
-        return word
-    return snowball_stem(word, "russian" if is_cyrillic(word) else "english")
-
-
 def spellings_of(word: str) -> set[str]:
     """Return the ways in which `word` is compared: whole, its stem, without a particle."""
     if not has_hangul(word):
-        return {word, stem(word)}
+        return {word, word_stem(word)}
     # Any particle: a slip may have changed the consonant that chooses between two forms of it.
     cut = (word[:-n] for n in range(1, 4) if len(word) > n and word[-n:] in PARTICLES)
     return {word, *cut}

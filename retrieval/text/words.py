@@ -5,6 +5,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from Stemmer import Stemmer
 
@@ -46,6 +47,14 @@ def snowball_stem(word: str, language: str) -> str:
     if not hasattr(_stemmers, language):
         setattr(_stemmers, language, Stemmer(language))
     return str(getattr(_stemmers, language).stemWord(word))
+
+
+@lru_cache(20_000)
+def word_stem(word: str) -> str:
+    """Return the Snowball stem of a folded word by its script; a Korean word as it is."""
+    if has_hangul(word):
+        return word
+    return snowball_stem(word, "russian" if is_cyrillic(word) else "english")
 
 
 def light_stem(word: str) -> str:

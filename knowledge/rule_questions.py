@@ -1,0 +1,132 @@
+"""What a question about the rules means: its spelling corrected, and the rules that it names,
+translates or speaks of."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from knowledge.glossary.expansion import Glossary, TermMatch, get_glossary
+from knowledge.name_matching import NamedRow, best_of_each, match_rules, shared_names
+from knowledge.questions.everyday import Saying, everyday_speech
+from knowledge.questions.levels import rules_of_levels
+from knowledge.questions.misspellings import Spelling, correct_spelling, words_of_system
+from knowledge.searched_rows import RuleRows
+from knowledge.translated_names import find_translated
+from retrieval.search import CompiledRows, Expansion
+from retrieval.text import guess_language
+
+MENTIONED_RULE = 0.1
+"""Score of a rule whose name occurs in a longer question; both legs together give at most 1."""
+OTHER_READING = 0.9
+"""What a name counts that a misspelled question means less likely."""
+MEANT_RULE = 0.4
+"""Score of a rule that everyday speech certainly means, without its name."""
+MOST_SAYINGS = 5
+MOST_EXPANSIONS = 12
+LONGEST = 2000
+"""Characters compared with the glossary; a longer text is a paste, not a question."""
+OCCURRING = """
+SELECT word FROM unnest(%(words)s::text[]) AS word WHERE EXISTS (
+  SELECT FROM ({rows}) AS row WHERE row.search_vector @@ (
+    SELECT string_agg(memory37_quoted(part), '&')::tsquery
+    FROM unnest(tsvector_to_array(memory37_words(%(language)s, word))) AS part))
+"""
+
+MatchNames = Callable[[str], list[NamedRow]]
+
+
+@dataclass(frozen=True)
+class RuleReading:
+    """`text` is the question with misspelled words corrected; `names` are the rules it means."""
+
+    text: str
+    language: str
+    terms: Sequence[TermMatch]
+    sayings: Sequence[Saying]
+    names: Sequence[NamedRow]
+
+    @property
+    def expansions(self) -> list[Expansion]:
+        terms = [Expansion(each.term, each.weight) for each in self.terms]
+        return terms + [Expansion(each.term, each.weight) for each in self.sayings]
+
+
+def read_rule_question(text: str, rows: RuleRows) -> RuleReading:
+    world, language = rows.caller.world, guess_language(text)
+    glossary = get_glossary(world.system_id) if language != "en" else None
+    spelling = correct_question(text, rows, language, glossary)
+    terms = glossary.find(spelling.text[:LONGEST])[:MOST_EXPANSIONS] if glossary else []
+    match = partial(
+        match_rules,
+        *(rows.rules, rows.own_rules, world),
+        weight=MENTIONED_RULE,
+        answers=rows.answers,
+    )
+    names = names_in_readings(spelling, match)
+    sayings = sayings_in(spelling.text, language, names, terms)
+    # As it was written, too: a translation that nobody knows is no slip of the finger.
+    spellings = dict.fromkeys((text, spelling.text))
+    translated = [row for each in spellings for row in translated_names(each, rows)]
+    names = best_of_each((*names, *translated, *names_of_sayings(sayings, match)))
+    return RuleReading(spelling.text, language, terms, sayings, names)
+
+
+def correct_question(
+    text: str, rows: RuleRows, language: str, glossary: Glossary | None
+) -> Spelling:
+    """Return the question with misspelled words corrected, by the words of the game's rules."""
+    system = rows.caller.world.system_id
+    if not system:
+        return Spelling(text)
+    names = shared_names(system)
+    known = words_of_system(system, language, names, glossary)
+    find = partial(find_occurring, rows.passages, language)
+    return correct_spelling(text, known, names, find_occurring=find)
+
+
+def find_occurring(passages: CompiledRows, language: str, words: list[str]) -> set[str]:
+    """Return those of `words` that a passage holds."""
+    rows = passages.fetch(OCCURRING, ("search_vector",), words=words, language=language)
+    return {word for (word,) in rows}
+
+
+def names_in_readings(spelling: Spelling, match: MatchNames) -> list[NamedRow]:
+    """Return what the question names, then what its other readings name, as far as it is
+    misspelled."""
+    names = match(spelling.text)
+    if not spelling:
+        return names
+    others = [row for text in spelling.others for row in match(text)]
+    weaker = [replace(row, score=row.score * OTHER_READING) for row in others]
+    return best_of_each(replace(row, kind="fuzzy") for row in (*names, *weaker))
+
+
+def sayings_in(
+    text: str, language: str, names: Sequence[NamedRow], terms: Sequence[TermMatch]
+) -> list[Saying]:
+    """Return the terms that the question means by a level of what it names, or by everyday
+    speech."""
+    known = [row.name for row in names] + [each.term for each in terms]
+    return [
+        *rules_of_levels(text, known),
+        *everyday_speech(language).find(text)[:MOST_SAYINGS],
+    ]
+
+
+def translated_names(text: str, rows: RuleRows) -> Iterator[NamedRow]:
+    """Yield the rules that a question in another language may name, or those that answer for
+    them."""
+    translated = find_translated(rows.caller.world, text)
+    replaced = rows.answers() if translated else {}
+    return (replace(row, id=replaced.get(row.id, row.id)) for row in translated)
+
+
+def names_of_sayings(sayings: Sequence[Saying], match: MatchNames) -> list[NamedRow]:
+    """Return the rules that everyday speech means. One look-up finds the names of all of them."""
+    weights = {saying.term: saying.weight for saying in reversed(sayings)}
+    rows = match(". ".join(weights)) if weights else []
+    return [
+        replace(row, kind="alias", score=MEANT_RULE * weights[row.name])
+        for row in rows
+        if row.name in weights
+    ]
