@@ -1,7 +1,8 @@
 """Classes of questions, each measured through `rules_lookup` and `lore_search`: `python -m
 bench.query_classes [--only CLASS] [--sample N]`.
 
-Names with one slip of the finger, everyday speech, numbers, years, and questions with two parts.
+Names with one slip of the finger, everyday speech, numbers, values of stat blocks, years, and
+questions with two parts.
 Slips are made mechanically in all names of the rules (`bench.slips`); the other questions are those
 of `bench/questions`. `hit@3` is the share of questions with an answer among the first three hits;
 of a question about a number, the text of that hit must hold it. Of a question with two parts all
@@ -28,6 +29,8 @@ LANGUAGES = ("en", "ru", "ko")
 SHORTEST = {"en": 3, "ru": 3, "ko": 2}
 """Letters of a name in which a slip leaves anything to recognize."""
 ALPHABETS = {"en": "[a-z]", "ru": "[а-яё]", "ko": "[가-힣]"}
+WINDOW = 200
+"""Characters of a hit that a list of results shows."""
 YEARS_WORLD = "bench-years"
 HALVES = ("develop", "report")
 
@@ -182,6 +185,21 @@ def measure_numbers(_options: argparse.Namespace) -> Iterator[Outcome]:
         yield outcome_of("numbers", row, hits, scores)
 
 
+def measure_stats(_options: argparse.Namespace) -> Iterator[Outcome]:
+    """Questions about one value of a stat block, a spell or a thing (`goblin AC`): whether the rule
+    is the first hit, whether its text holds the value, and whether near its beginning."""
+    for row in read_rows("stats.queries"):
+        hits = ask_rules(row["text"], k=5)
+        is_first = bool(hits) and has_name(hits[0], row["expected"])
+        text = hits[0].text if is_first else ""
+        scores = {
+            "hit@1": float(is_first),
+            "value": float(holds(text, row["answer"])),
+            f"value in {WINDOW} characters": float(holds(text[:WINDOW], row["answer"])),
+        }
+        yield outcome_of(f"stats / {row['language']}", row, hits, scores)
+
+
 def measure_years(_options: argparse.Namespace) -> Iterator[Outcome]:
     for row in read_rows("years.queries"):
         hits = ask_lore(row["text"], world=f"{YEARS_WORLD}-{row['language']}", k=5)
@@ -207,6 +225,7 @@ CLASSES: dict[str, Callable[[argparse.Namespace], Iterable[Outcome]]] = {
     "slips": measure_slips,
     "everyday": measure_everyday,
     "numbers": measure_numbers,
+    "stats": measure_stats,
     "years": measure_years,
     "two_part": measure_two_part,
 }
