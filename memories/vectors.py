@@ -23,10 +23,10 @@ logger = logging.getLogger(__name__)
 Vectors = NDArray[np.float32]
 
 BY_CLIENT_VECTOR = """
-SELECT wanted.position - 1, near.id, near.text, near.distance
+SELECT wanted.position - 1, near.id, near.text, near.speaker, near.distance
 FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
 CROSS JOIN LATERAL (
-    SELECT memory.id, memory.text, memory.timestamp_ms,
+    SELECT memory.id, memory.text, memory.speaker, memory.timestamp_ms,
            COALESCE(NULLIF(stored.vector <=> wanted.vector::vector, 'NaN'), 1) AS distance
     FROM memories_clientvector stored
     JOIN memories_memoryitem memory ON memory.id = stored.memory_id
@@ -39,10 +39,10 @@ ORDER BY wanted.position, near.distance, near.timestamp_ms
 
 # The vector index holds all namespaces: EXISTS keeps an empty one from scanning it per content.
 BY_SITE_VECTOR = """
-SELECT wanted.position - 1, near.id, near.text, near.distance
+SELECT wanted.position - 1, near.id, near.text, near.speaker, near.distance
 FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
 CROSS JOIN LATERAL (
-    SELECT memory.id, memory.text,
+    SELECT memory.id, memory.text, memory.speaker,
            memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims}) AS distance
     FROM memories_memoryitem memory
     WHERE memory.namespace_id = %(namespace)s AND memory.state = 'active'
@@ -164,9 +164,10 @@ def nearest_memories(
         )
         rows = execute_together(DEFAULT_DB_ALIAS, (LIMITS, {}), (statement, values)).fetchall()
     nearest: list[list[FoundMemory]] = [[] for _ in vectors]
-    for position, pk, text, distance in rows:
+    for position, pk, text, speaker, distance in rows:
         if within is None or distance <= within:
-            nearest[int(position)].append(FoundMemory(pk, text, score=1 - float(distance)))
+            near = FoundMemory(pk, text, score=1 - float(distance), speaker=speaker)
+            nearest[int(position)].append(near)
     return nearest
 
 

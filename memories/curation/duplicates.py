@@ -50,7 +50,12 @@ def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[Compa
         ComparedMemory(
             items[near.id],
             near.score,
-            compare(memory.text, near.text, similarity=near.score),
+            compare(
+                memory.text,
+                near.text,
+                similarity=near.score,
+                same_speaker=memory.speaker == near.speaker,
+            ),
             difference(memory.text, near.text),
         )
         for near in others
@@ -72,14 +77,19 @@ def find_pairs(namespace: Namespace, *, limit: int = 2000) -> Iterator[MemoryPai
         nearest = nearest_memories(namespace, np.stack(list(vectors.values())), k=COMPARED + 1)
         near_ids = {near.id for memories in nearest for near in memories}
         rows = MemoryItem.objects.filter(pk__in=near_ids | set(vectors))
-        by_id = {row.pk: row for row in rows.only("text", "timestamp_ms")}
+        by_id = {row.pk: row for row in rows.only("text", "speaker", "timestamp_ms")}
         for pk, memories in zip(vectors, nearest, strict=True):
             for near in memories:
                 both = frozenset((pk, near.id))
                 # A row that was erased meanwhile is in no pair.
                 if len(both) == 1 or both in yielded_ids or not both <= by_id.keys():
                     continue
-                verdict = compare(by_id[pk].text, near.text, similarity=near.score)
+                verdict = compare(
+                    by_id[pk].text,
+                    near.text,
+                    similarity=near.score,
+                    same_speaker=by_id[pk].speaker == near.speaker,
+                )
                 if verdict is not Verdict.DIFFERENT:
                     yielded_ids.add(both)
                     older, newer = sorted(both, key=lambda one: (by_id[one].timestamp_ms, one))

@@ -161,9 +161,9 @@ def add_by_rules(
 ) -> tuple[CommitResult, list[BatchOutcome]]:
     """One call of the embedder, one statement for the nearest memories, one commit."""
     ids = [uuid7() for _ in contents.texts]
-    batch = IncomingBatch(
-        contents.texts, ids, *vectors.of_both(indexed_texts(contents.texts, contents.abouts))
-    )
+    speakers = [about.speaker for about in contents.abouts]
+    both_vectors = vectors.of_both(indexed_texts(contents.texts, contents.abouts))
+    batch = IncomingBatch(contents.texts, speakers, ids, *both_vectors)
     for _ in range(ATTEMPTS):
         state = reviewed_state(namespace)
         resolution = resolve_batch(namespace, batch, in_use=state == State.ACTIVE)

@@ -77,8 +77,15 @@ class ComparableText:
     is_passive: bool
 
 
-def compare(one: str, other: str, *, similarity: float) -> Verdict:
-    """Compare two texts whose vectors have the cosine `similarity`."""
+def compare(one: str, other: str, *, similarity: float, same_speaker: bool = True) -> Verdict:
+    """Compare two texts whose vectors have the cosine `similarity`. What two people say in the same
+    words are two memories ("I never learned to swim"); they can still contradict each other."""
+    verdict = compare_texts(one, other, similarity=similarity)
+    is_same = verdict in (Verdict.EXACT, Verdict.NEAR)
+    return Verdict.DIFFERENT if is_same and not same_speaker else verdict
+
+
+def compare_texts(one: str, other: str, *, similarity: float) -> Verdict:
     if fingerprint(one) == fingerprint(other):
         return Verdict.EXACT
     # The bounds are cheap and exclude most pairs.

@@ -38,10 +38,11 @@ class MemoryLink:
 
 @dataclass(frozen=True)
 class IncomingBatch:
-    """Contents in their order, the ids their memories will have, and their vectors (None:
-    compare words alone)."""
+    """Contents in their order, who said each ("": nobody is named), the ids their memories will
+    have, and their vectors (None: compare words alone)."""
 
     texts: Sequence[str]
+    speakers: Sequence[str]
     ids: Sequence[UUID]
     queries: Vectors | None
     documents: Vectors | None
@@ -76,7 +77,7 @@ class BatchResolver:
         self._replaced_ids: set[UUID] = set()
         self._is_live = np.zeros(len(self.batch.texts), dtype=bool)
         self._position_of = {pk: position for position, pk in enumerate(self.batch.ids)}
-        self._position_of_text: dict[str, int] = {}
+        self._position_of_text: dict[tuple[str, str], int] = {}
 
     def resolve(self) -> BatchResolution:
         """Raise `TooShallow` when `stored_nearest` does not reach far enough."""
@@ -94,9 +95,13 @@ class BatchResolver:
 
     def _resolve_content(self, position: int, nearest: Sequence[FoundMemory]) -> None:
         text, pk = self.batch.texts[position], self.batch.ids[position]
+        speaker = self.batch.speakers[position]
         by_verdict: dict[Verdict, list[FoundMemory]] = {verdict: [] for verdict in Verdict}
         for near in nearest:
-            by_verdict[compare(text, near.text, similarity=near.score)].append(near)
+            verdict = compare(
+                text, near.text, similarity=near.score, same_speaker=near.speaker == speaker
+            )
+            by_verdict[verdict].append(near)
         if by_verdict[Verdict.EXACT]:
             self.resolution.confirmations[position] = by_verdict[Verdict.EXACT][0].id
             return
@@ -116,7 +121,7 @@ class BatchResolver:
                 if near.id in self._position_of:
                     self._is_live[self._position_of[near.id]] = False
             self._is_live[position] = True
-            self._position_of_text[fingerprint(text) or text] = position
+            self._position_of_text[self._words_and_speaker(position)] = position
 
     def _nearest(self, position: int, cosines: Vectors | None) -> list[FoundMemory]:
         """The `k` memories nearest to a content, stored ones and those of earlier contents
@@ -128,13 +133,14 @@ class BatchResolver:
         for earlier in self._similar_positions(position, cosines):
             cosine = 1.0 if cosines is None else float(cosines[earlier])
             pk, text = self.batch.ids[earlier], self.batch.texts[earlier]
-            nearest.append(FoundMemory(pk, text, score=cosine))
+            speaker = self.batch.speakers[earlier]
+            nearest.append(FoundMemory(pk, text, score=cosine, speaker=speaker))
         return sorted(nearest, key=lambda near: -near.score)[: self.k]
 
     def _similar_positions(self, position: int, cosines: Vectors | None) -> list[int]:
-        """Earlier contents worth comparing: near ones, and the one with the very same words."""
-        text = self.batch.texts[position]
-        same = self._position_of_text.get(fingerprint(text) or text)
+        """Earlier contents worth comparing: near ones, and the one with the very same words of the
+        same speaker."""
+        same = self._position_of_text.get(self._words_and_speaker(position))
         same_text = [] if same is None or not self._is_live[same] else [same]
         if cosines is None:
             return same_text
@@ -142,6 +148,10 @@ class BatchResolver:
         if len(near) > self.k:
             near = near[np.argsort(-cosines[near], kind="stable")[: self.k]]
         return list(dict.fromkeys([*near.tolist(), *same_text]))
+
+    def _words_and_speaker(self, position: int) -> tuple[str, str]:
+        text = self.batch.texts[position]
+        return fingerprint(text) or text, self.batch.speakers[position]
 
 
 def unit_rows(rows: Vectors) -> Vectors:

@@ -9,8 +9,9 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from memories import namespaces
-from memories.curation import lifecycle
+from memories.curation import duplicates, lifecycle
 from memories.ingest import add
+from memories.ledger.plan import Particulars
 from memories.models import Evidence, MemoryItem, Namespace, Observation, Succession
 from memories.search import recall
 from memories.states import LinkKind, Maker, State
@@ -21,6 +22,11 @@ from tests.memories.conftest import remember
 pytestmark = pytest.mark.django_db
 
 
+class DownSource(SiteSource):
+    def of_documents(self, texts: list[str]) -> Vectors | None:
+        return None
+
+
 def test_the_same_again_only_confirms(mira: Namespace) -> None:
     first = remember(mira, "Tobin keeps the toll bell.")
     again = remember(mira, "tobin keeps the TOLL bell!")
@@ -28,6 +34,41 @@ def test_the_same_again_only_confirms(mira: Namespace) -> None:
     assert again.confirmed == first.ids
     assert Evidence.objects.filter(memory=first.ids[0]).count() == 2
     assert mira.observations.count() == 2
+
+
+def test_the_same_words_of_another_speaker_are_another_memory(mira: Namespace) -> None:
+    words = "I have never learned to swim."
+    first = remember(mira, words, speaker="Mira Voss")
+    other = remember(mira, words, speaker="Tobin")
+    again = remember(mira, "i have never learned to swim", speaker="Mira Voss")
+    assert len(other.ids) == 1
+    assert not other.confirmed
+    assert not other.superseded
+    assert again.ids == []
+    assert again.confirmed == first.ids
+    speakers = MemoryItem.objects.of(mira).active().values_list("speaker", flat=True)
+    assert sorted(speakers) == ["Mira Voss", "Tobin"]
+    # Nor does the search for duplicates among stored memories take them for one.
+    assert duplicates.merge_duplicates(mira) == []
+
+
+def test_nearly_the_same_words_of_two_speakers_stay_in_use(mira: Namespace) -> None:
+    remember(mira, "I like the salted eel soup.", speaker="Mira Voss")
+    assert remember(mira, "I like salted eel soup.", speaker="Tobin").superseded == []
+    assert len(remember(mira, "I like salted eel soup.", speaker="Mira Voss").superseded) == 1
+
+
+@pytest.mark.parametrize("vectors", [SiteSource(), DownSource()])
+def test_one_batch_tells_speakers_apart(mira: Namespace, vectors: SiteSource) -> None:
+    speakers = ["Mira Voss", "Tobin", "Mira Voss"]
+    outcomes = add.add_batch(
+        mira,
+        ["I pay in eels."] * 3,
+        [Particulars(speaker=speaker) for speaker in speakers],
+        vectors=vectors,
+    )
+    assert [outcome.is_new for outcome in outcomes] == [True, True, False]
+    assert outcomes[2].memory == outcomes[0].memory
 
 
 def test_another_number_is_a_contradiction_and_both_stay(mira: Namespace) -> None:
@@ -72,11 +113,7 @@ def test_memories_carry_speaker_and_date_into_the_index(mira: Namespace) -> None
 
 
 def test_an_embedder_that_is_down_costs_no_memory(mira: Namespace) -> None:
-    class Down(SiteSource):
-        def of_documents(self, texts: list[str]) -> Vectors | None:
-            return None
-
-    add.add(mira, ["The silent bell hangs in Heron Abbey."], models=add.Models(Down()))
+    add.add(mira, ["The silent bell hangs in Heron Abbey."], models=add.Models(DownSource()))
     (memory,) = recall.search(mira, "silent bell").memories
     assert memory.text == "The silent bell hangs in Heron Abbey."
 
