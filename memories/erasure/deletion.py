@@ -6,7 +6,7 @@ restores them.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
@@ -17,13 +17,13 @@ from knowledge.graph.models import GraphEdge, GraphNode
 from memories import core, folders
 from memories.curation.rebuild import derive_from_observations, observations_without_memory
 from memories.erasure import lineage
-from memories.erasure.lineage import ErasureSet
+from memories.erasure.lineage import CHUNK, ErasureSet, chunks
 from memories.erasure.scrub import scrub_agent, scrub_answers, scrub_audit, scrub_core
 from memories.erasure.verify import search_leftovers
 from memories.ledger.commit import change_state, lock_namespace
 from memories.ledger.turns import link_turns, turns_after
 from memories.ledger.word_counts import recount_words
-from memories.models import ErasureReceipt, MemoryItem, Message, Namespace, Tombstone
+from memories.models import ErasureReceipt, Message, Namespace, Tombstone
 from memories.states import State
 from memories.text_caches import clear_text_caches
 from retrieval.embedders import clear_query_caches, delete_vectors
@@ -33,8 +33,6 @@ from retrieval.models import ScopeStatistics, WordStatistics
 Scope = ErasureReceipt.Scope
 # A trigger refuses to delete observations unless this transaction-local setting is on.
 ALLOW_DELETION = "SELECT set_config('memory37.deletion', %s, true)"
-CHUNK = 5000
-"""Ids in one statement: PostgreSQL takes at most 65,535 parameters."""
 
 
 def erase(
@@ -61,32 +59,49 @@ def erase(
         )
         tombstones = [Tombstone(pk=pk, receipt=receipt) for pk in selection.ids]
         Tombstone.objects.bulk_create(tombstones, ignore_conflicts=True, batch_size=CHUNK)
-        receipt.counts = dict(delete_rows(namespace, selection, is_whole=is_whole))
+        texts_in_cache = [*selection.texts, *selection.indexed_texts()]
+        counts = delete_rows(namespace, selection, texts_in_cache=texts_in_cache, is_whole=is_whole)
+        receipt.counts = dict(counts)
         receipt.save(update_fields=["counts"])
         cursor.execute(ALLOW_DELETION, [""])
     # Caches and files cannot be rolled back, so they change only after the commit.
     _clean_up_outside_transaction(namespace, is_whole=is_whole)
-    return verify(receipt, texts=selection.texts)
+    return verify(receipt, texts=selection.texts, texts_in_cache=texts_in_cache)
 
 
-def verify(receipt: ErasureReceipt, *, texts: list[str] | None = None) -> ErasureReceipt:
-    """Search all tables for what is left and write it on the receipt.
+def verify(
+    receipt: ErasureReceipt,
+    *,
+    texts: Sequence[str] = (),
+    texts_in_cache: Sequence[str] = (),
+) -> ErasureReceipt:
+    """Search all tables for what is left, and the cache for the vectors of `texts_in_cache`, and
+    write it on the receipt.
 
     Without `texts` only ids are searched: the receipt does not keep the erased texts.
     """
     ids = list(receipt.tombstones.values_list("pk", flat=True))
-    receipt.leftovers = search_leftovers(receipt.namespace_id_was, ids, texts or [])
+    receipt.leftovers = search_leftovers(
+        receipt.namespace_id_was, ids, texts, texts_in_cache=texts_in_cache
+    )
     receipt.verified_at = timezone.now()
     receipt.save(update_fields=["leftovers", "verified_at"])
     return receipt
 
 
-def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) -> Counter[str]:
-    """Delete the selected rows and every copy of their texts; return how many of each kind."""
+def delete_rows(
+    namespace: Namespace,
+    selection: ErasureSet,
+    *,
+    texts_in_cache: list[str],
+    is_whole: bool,
+) -> Counter[str]:
+    """Delete the selected rows and every copy of their texts, and the cached vectors of
+    `texts_in_cache`; return how many of each kind."""
     counts: Counter[str] = Counter()
     # Read what depends on the rows before they are gone.
     restorable = [] if is_whole else lineage.restorable(namespace, selection)
-    texts = [*selection.texts, *indexed_texts(selection.memories)]
+    counts["cached vectors"] = delete_vectors(texts_in_cache)
     turns = {model: turns_after(model, ids) for model, ids in selection.ids_of_turns.items()}
     for model, ids in selection.ids_by_model.items():
         for chunk in chunks(ids):
@@ -94,7 +109,6 @@ def delete_rows(namespace: Namespace, selection: ErasureSet, *, is_whole: bool) 
     for model, following in turns.items():
         link_turns(model, following)
     counts["core lines"] = scrub_core(namespace, selection.texts)
-    counts["cached vectors"] = delete_vectors(texts)
     refs = [ref for pk in selection.ids for ref in (str(pk), f"memory:{pk}")]
     counts["graph facts"] = sum(
         model.objects.filter(source_ref__in=refs).delete()[0] for model in (GraphEdge, GraphNode)
@@ -119,20 +133,6 @@ def count_by_model(counts: dict[str, int]) -> Counter[str]:
     """Return the counts of `QuerySet.delete` with `memoryitem` in place of
     `memories.MemoryItem`."""
     return Counter({label.split(".")[-1].lower(): count for label, count in counts.items()})
-
-
-def indexed_texts(memories: set[UUID]) -> list[str]:
-    """Return the texts as they were embedded, for memories embedded together with a context."""
-    rows = (
-        MemoryItem.objects.filter(pk__in=chunk).exclude(context="").only("context", "text")
-        for chunk in chunks(memories)
-    )
-    return [item.indexed_text for items in rows for item in items]
-
-
-def chunks(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
-    sorted_ids = sorted(ids)
-    yield from (sorted_ids[start : start + CHUNK] for start in range(0, len(sorted_ids), CHUNK))
 
 
 def _clean_up_outside_transaction(namespace: Namespace, *, is_whole: bool) -> None:

@@ -1,7 +1,7 @@
 """Select what has to be erased together: a memory, what it was derived from, what was derived from
 it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -26,6 +26,8 @@ Scope = ErasureReceipt.Scope
 MIN_QUOTE_LENGTH = 20
 """Characters from which a text inside another one counts as a quotation and not as a
 coincidence."""
+CHUNK = 5000
+"""Ids in one statement: PostgreSQL takes at most 65,535 parameters."""
 
 CLOSURE = """
 WITH RECURSIVE reached (id) AS (
@@ -73,9 +75,24 @@ class ErasureSet:
     def read_texts(self) -> None:
         texts: set[str] = set()
         for model, ids in self.ids_by_model.items():
-            rows = model._default_manager.filter(pk__in=ids)
-            texts.update(rows.values_list("text", flat=True))
+            for chunk in chunks(ids):
+                rows = model._default_manager.filter(pk__in=chunk)
+                texts.update(rows.values_list("text", flat=True))
         self.texts = sorted(texts)
+
+    def indexed_texts(self) -> list[str]:
+        """Return the texts as they were embedded: memories and messages under their context."""
+        return [
+            row.indexed_text
+            for model, ids in self.ids_of_turns.items()
+            for chunk in chunks(ids)
+            for row in model._default_manager.filter(pk__in=chunk).only("context", "text")
+        ]
+
+
+def chunks(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
+    sorted_ids = sorted(ids)
+    yield from (sorted_ids[start : start + CHUNK] for start in range(0, len(sorted_ids), CHUNK))
 
 
 def collect(namespace: Namespace, scope: str, target: UUID | str) -> ErasureSet:

@@ -1,6 +1,7 @@
 """Search every table of the database for erased ids and texts. It reads the catalog and not the
 models, so that it cannot miss a table."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -44,17 +45,19 @@ ID_STATEMENTS = {"uuid": IS_ID, "bytea": BYTES_CONTAIN_ID}
 CACHED_TEXTS = "SELECT count(*) FROM retrieval_cachedvector WHERE text_hash = ANY(%(hashes)s)"
 
 
-def search_leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> list[str]:
-    """Name each column that still holds one of `ids` or, in the namespace and the vector cache, one
-    of `texts`."""
+def search_leftovers(
+    namespace_id: UUID, ids: list[UUID], texts: Sequence[str], *, texts_in_cache: Sequence[str]
+) -> list[str]:
+    """Name each column that still holds one of `ids`, in the namespace one of `texts`, or in the
+    vector cache one of `texts_in_cache`."""
     values: dict[str, Any] = {
         "ids": ids,
         "patterns": [f"%{pk}%" for pk in ids],
         "names": [str(pk) for pk in ids],
         "namespace": namespace_id,
-        "texts": texts,
+        "texts": list(texts),
         "quotable": [text for text in texts if len(text) >= MIN_QUOTE_LENGTH],
-        "hashes": [text_hash(text) for text in texts],
+        "hashes": [text_hash(text) for text in texts_in_cache],
     }
     with connection.cursor() as cursor:
 
@@ -77,6 +80,6 @@ def search_leftovers(namespace_id: UUID, ids: list[UUID], texts: list[str]) -> l
             may_hold_text = table in own_tables and kind not in TYPES_WITHOUT_TEXT
             if texts and may_hold_text and has_match(CONTAINS_TEXT, table, column):
                 text_places.append(f"{table}.{column} holds a text")
-        if texts and has_match(CACHED_TEXTS, "retrieval_cachedvector", "vector"):
+        if texts_in_cache and has_match(CACHED_TEXTS, "retrieval_cachedvector", "vector"):
             text_places.append("retrieval_cachedvector.vector holds the vector of a text")
     return places + text_places

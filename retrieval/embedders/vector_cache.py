@@ -1,7 +1,8 @@
 """An embedder with caches: a table for documents, a small cache in this process for queries.
 
 The table is keyed by model and the text's SHA-256. It holds no text. Rows unused for
-`VECTOR_CACHE_DAYS` are pruned; `delete_vectors` removes single texts when they are erased.
+`VECTOR_CACHE_DAYS` are pruned, those of a deleted passage are deleted with it by a trigger, and
+`delete_vectors` removes those of other erased texts.
 """
 
 import os

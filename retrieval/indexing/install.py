@@ -10,6 +10,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 
 from retrieval.domains import SearchConfig
 from retrieval.indexing.model_switch import record_serving_model
@@ -23,6 +24,12 @@ CREATE OR REPLACE TRIGGER memory37_passage BEFORE INSERT OR UPDATE ON {table}
 FOR EACH ROW EXECUTE FUNCTION memory37_passage({context_times}, {text_times})
 """
 
+DELETION_TRIGGER = """
+CREATE OR REPLACE TRIGGER memory37_forget_vectors AFTER DELETE ON {table}
+REFERENCING OLD TABLE AS deleted_passages
+FOR EACH STATEMENT EXECUTE FUNCTION memory37_forget_vectors('{domain}')
+"""
+
 STORAGE = """
 ALTER TABLE {table} SET (toast_tuple_target = 8160),
   ALTER COLUMN search_vector SET STORAGE MAIN, ALTER COLUMN embedding SET STORAGE MAIN
@@ -30,7 +37,7 @@ ALTER TABLE {table} SET (toast_tuple_target = 8160),
 
 TRIGGER_ON_TABLE = """
 SELECT pg_get_triggerdef(oid) FROM pg_trigger
-WHERE tgrelid = %s::regclass AND tgname = 'memory37_passage'
+WHERE tgrelid = %s::regclass AND tgname = %s
 """
 
 STORED_INLINE = (
@@ -63,7 +70,7 @@ def install_functions(connection: BaseDatabaseWrapper) -> None:
 def install_passage_table(
     model: type[Passage], connection: BaseDatabaseWrapper, *, with_indexes: bool = True
 ) -> None:
-    """Install the trigger, storage options and word indexes of the table of `model`. Idempotent.
+    """Install the triggers, storage options and word indexes of the table of `model`. Idempotent.
 
     What is there is not made again: that would lock out writers, or wait for an index that is being
     built and make all writers wait behind it.
@@ -72,12 +79,19 @@ def install_passage_table(
     name, text_times = connection.ops.quote_name(table), config.text_weight
     times = {"context_times": config.context_weight * text_times, "text_times": text_times}
     with connection.cursor() as cursor:
-        cursor.execute(TRIGGER_ON_TABLE, [table])
-        definition = "".join(text for (text,) in cursor.fetchall())
+        definition = trigger_on(cursor, table, "memory37_passage")
         if not definition.endswith("('{context_times}', '{text_times}')".format(**times)):
             cursor.execute(TRIGGER.format(table=name, **times))
+        if not trigger_on(cursor, table, "memory37_forget_vectors"):
+            cursor.execute(DELETION_TRIGGER.format(table=name, domain=config.domain))
         cursor.execute(STORED_INLINE, [table])
         if not cursor.fetchone()[0]:
             cursor.execute(STORAGE.format(table=name))
     if with_indexes:
         create_word_indexes(model, connection)
+
+
+def trigger_on(cursor: CursorWrapper, table: str, name: str) -> str:
+    """Return the definition of a trigger, empty if the table has none of that name."""
+    cursor.execute(TRIGGER_ON_TABLE, [table, name])
+    return "".join(text for (text,) in cursor.fetchall())

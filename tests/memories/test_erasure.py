@@ -17,13 +17,17 @@ from memories.erasure.verify import search_leftovers
 from memories.models import (
     AgentState,
     MemoryItem,
+    Message,
     Namespace,
     Observation,
     StoredCodeRule,
     Tombstone,
 )
 from memories.search import recall
+from retrieval.embedders import get_embedder, text_hash
 from retrieval.errors import Invalid, NotFound
+from retrieval.indexing import embed_pending
+from retrieval.models import CachedVector, StagedVector
 from tests.memories.conftest import remember
 from worlds.models import ApiKey, AuditedCall, IdempotentWrite, World
 
@@ -81,6 +85,20 @@ def test_a_subject_goes_as_speaker_too(mira: Namespace) -> None:
     assert deletion.erase(mira, "subject", "Isaura").is_clean
     assert not mira.memories.exists()
     assert not mira.observations.exists()
+
+
+def test_what_was_embedded_under_a_heading_leaves_the_cache_of_vectors(
+    mira: Namespace, tobin: Namespace
+) -> None:
+    said_at = datetime(2026, 1, 2, tzinfo=UTC)
+    remember(mira, SECRET, speaker="Isaura", event_at=said_at)
+    remember(tobin, "Tobin keeps the toll bell.")
+    conversation.log_message(mira, "Isaura hates eels.", speaker="Isaura")
+    embed_pending(Message)
+    assert CachedVector.objects.count() == 3
+    assert deletion.erase(mira, "subject", "Isaura").is_clean
+    hashes = set(CachedVector.objects.values_list("text_hash", flat=True))
+    assert hashes == {text_hash("Tobin keeps the toll bell.")}
 
 
 def test_the_core_loses_the_line_in_every_version(mira: Namespace) -> None:
@@ -147,7 +165,8 @@ def test_the_verifier_finds_what_a_careless_deletion_leaves(mira: Namespace) -> 
     (pk,) = remember(mira, SECRET).ids
     conversation.log_message(mira, f"Did you know? {SECRET}")
     MemoryItem.objects.filter(pk=pk).delete()
-    leftovers = search_leftovers(mira.pk, [pk], [SECRET])
+    get_embedder("memory").embed_document([SECRET])
+    leftovers = search_leftovers(mira.pk, [pk], [SECRET], texts_in_cache=[SECRET])
     assert any("memories_observation.text" in place for place in leftovers)
     assert any("memories_message.text" in place for place in leftovers)
     assert any("cachedvector" in place for place in leftovers)
@@ -273,9 +292,16 @@ def test_a_world_that_is_deleted_in_the_admin_takes_its_memories_along(
     mira: Namespace, admin_client: Client
 ) -> None:
     remember(mira, "Mira Voss keeps the ledgers.", "Tobin owes her forty silver.")
+    (memory, _other) = mira.memories.all()
+    StagedVector.objects.create(
+        domain="memory", model="next", passage_id=memory.pk, rev=1, vector=[1.0]
+    )
+    assert CachedVector.objects.count() == 2
     page = reverse("admin:worlds_world_delete", args=[mira.world_id])
     assert admin_client.get(page).status_code == 200
     assert admin_client.post(page, {"post": "yes"}).status_code == 302
     assert not World.objects.exists()
     assert not Observation.objects.exists()
     assert not MemoryItem.objects.exists()
+    assert not CachedVector.objects.exists()
+    assert not StagedVector.objects.exists()

@@ -204,3 +204,21 @@ BEGIN
   RETURN NEW;
 END
 $$;
+
+-- After passages are deleted: the cached vectors of their texts go too, and those that were computed for a switch of the
+-- model. A vector tells of its text. One that another passage still needs is in its row, the cache only saves computing
+-- it again. In the order of hashes, as vectors are stored, so that two deletions of the same texts do not deadlock.
+CREATE OR REPLACE FUNCTION memory37_forget_vectors() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM retrieval_cachedvector WHERE id IN (
+    SELECT cached.id FROM retrieval_cachedvector AS cached WHERE cached.text_hash IN (
+      SELECT encode(sha256(convert_to(CASE WHEN context = '' THEN text ELSE context || E'\n' || text END, 'UTF8')), 'hex')
+      FROM deleted_passages
+    ) ORDER BY cached.text_hash FOR UPDATE
+  );
+  DELETE FROM retrieval_stagedvector
+  WHERE domain = TG_ARGV[0] AND passage_id IN (SELECT id FROM deleted_passages);
+  RETURN NULL;
+END
+$$;
