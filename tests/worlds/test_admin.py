@@ -5,10 +5,12 @@ edited.
 import re
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from worlds import keys
+from worlds.admin_history import VersionHistory
 from worlds.models import ApiKey, Campaign, Membership, World
 
 
@@ -96,3 +98,11 @@ def test_every_list_and_form_opens(admin_user: User, world: World, model: str) -
     assert client.get(f"/admin/worlds/{model}/?q=x").status_code == 200
     added = client.get(f"/admin/worlds/{model}/add/").status_code
     assert added == (403 if model in ("reveal", "auditedcall") else 200)
+
+
+def test_an_admin_with_history_must_say_how_it_restores_a_version() -> None:
+    class ForgetfulAdmin(VersionHistory):
+        pass
+
+    with pytest.raises(TypeError, match="restore_version"):
+        ForgetfulAdmin(World, admin.site)
