@@ -40,7 +40,7 @@ class PictureQuerySet(GuardedQuerySet):
         if audience.is_gm:
             return self
         uses, cards = self._rows_of("uses"), self._rows_of("cards")
-        passages = LorePassage.objects.visible_to(audience).published()
+        passages = LorePassage.objects.visible_to(audience).only_published()
         episodes = Episode.objects.visible_to(audience).not_retracted()
         return self.filter(
             Q(pk__in=self.open_to(audience))
@@ -90,7 +90,7 @@ class PictureUseQuerySet(models.QuerySet[Any]):
         """The uses whose place lets `audience` see the picture."""
         if audience.is_gm:
             return self.present()
-        lore = Lore.objects.visible_to(audience).published().filter(in_campaign_of(audience))
+        lore = Lore.objects.visible_to(audience).only_published().filter(in_campaign_of(audience))
         npcs = NPC.objects.visible_to(audience)
         return self.present().filter(Q(lore__in=lore) | Q(npc__in=npcs), is_hidden=False)
 

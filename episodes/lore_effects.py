@@ -39,7 +39,7 @@ class LoreMentions:
     """The place of the episode, and the entries that its text names unambiguously."""
 
     def plan(self, party: Party, summary: EpisodeIn) -> list[Mention]:
-        entries = Lore.objects.in_world(party.world).filter(campaign=None).published()
+        entries = Lore.objects.in_world(party.world).filter(campaign=None).only_published()
         index = name_index(entries, summary.what)
         in_open_text = names_in(index, without_secrets(summary.what))
         named = in_open_text | names_in(index, summary.what)

@@ -1,4 +1,4 @@
-"""Rules and lore as people write them, their documents, and the passages that are searched."""
+"""Lore as people write it, and its passages; the other models of the app are imported here."""
 
 from typing import Any
 
@@ -6,8 +6,6 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Coalesce
-from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
@@ -18,152 +16,23 @@ import knowledge.graph.models
 import knowledge.graph.projection_models
 import knowledge.link_models  # noqa: F401
 from knowledge.audience import narrow_audience
-from knowledge.base_models import Versioned, names_field, own_world
+from knowledge.base_models import Versioned, names_field, own_campaign, passage_name
 from knowledge.graph.entity_audiences import hide_entities_of, open_entities_of
 from knowledge.graph.trash import TrashedWithEntities
 from knowledge.lore_kinds import LoreKind
-from knowledge.querysets import LorePassageQuerySet, LoreQuerySet, RulePassageQuerySet, RuleQuerySet
+from knowledge.querysets import LorePassageQuerySet, LoreQuerySet
+from knowledge.rule_models import Document, Rule, RulePassage
 from retrieval.models import Passage, SearchConfig
-from worlds.audiences import Guarded, Visibility
-from worlds.models import Campaign, GameSystem, Reveal, World
+from worlds.audiences import Guarded
+from worlds.models import Campaign, Reveal
 from worlds.trash import LIVE, TRASH_FIELDS, LiveManager
 
-
-class Document(Versioned):
-    """A published source of rules: what to cite, and under which licence it may be passed on."""
-
-    slug = models.CharField(
-        _("slug"), max_length=80, help_text=_("Prefix of the ids of its rules, such as srd-5.1.")
-    )
-    title = models.CharField(_("title"), max_length=200)
-    system = models.ForeignKey(
-        GameSystem,
-        models.PROTECT,
-        null=True,
-        blank=True,
-        related_name="documents",
-        verbose_name=_("game system"),
-        help_text=_("Empty: its rules hold in its world whichever system that plays."),
-    )
-    world = own_world("documents")
-    publisher = models.CharField(_("publisher"), max_length=200, blank=True, default="")
-    edition = models.CharField(_("edition"), max_length=80, blank=True, default="")
-    licence = models.CharField(_("licence"), max_length=80, blank=True, default="")
-    licence_url = models.URLField(_("licence URL"), blank=True, default="")
-    attribution = models.TextField(_("attribution"), blank=True, default="")
-    source = models.CharField(_("source"), max_length=200, blank=True, default="")
-
-    class Meta:
-        verbose_name = _("document")
-        verbose_name_plural = _("documents")
-        ordering = ["slug"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["system", "slug"], condition=models.Q(world=None), name="document_shared"
-            ),
-            models.UniqueConstraint(fields=["world", "slug"], name="document_in_world"),
-            models.CheckConstraint(
-                condition=models.Q(system__isnull=False) | models.Q(world__isnull=False),
-                name="document_of_system_or_world",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.title
-
-
-class Rule(Versioned):
-    """A rule with a stable readable id, such as `srd-5.1/conditions/grappled`."""
-
-    class Kind(models.TextChoices):
-        SECTION = "section", _("Section")
-        CONDITION = "condition", _("Condition")
-        SPELL = "spell", _("Spell")
-        MONSTER = "monster", _("Monster")
-        CLASS = "class", _("Class")
-        FEATURE = "feature", _("Feature")
-        ANCESTRY = "ancestry", _("Ancestry")
-        BACKGROUND = "background", _("Background")
-        FEAT = "feat", _("Feat")
-        EQUIPMENT = "equipment", _("Equipment")
-        MAGIC_ITEM = "magic_item", _("Magic item")
-        SKILL = "skill", _("Skill")
-        TERM = "term", _("Term")
-        CUSTOM = "custom", _("Custom")
-
-    key = models.CharField(_("rule id"), max_length=200)
-    document = models.ForeignKey(
-        Document, models.CASCADE, related_name="rules", verbose_name=_("document")
-    )
-    world = own_world("rules")
-    kind = models.CharField(_("kind"), max_length=12, choices=Kind, default=Kind.CUSTOM)
-    title = models.CharField(_("title"), max_length=200)
-    body = models.TextField(_("text"), help_text=_("Markdown."))
-    breadcrumb = names_field(_("breadcrumb"))
-    aliases = names_field(_("aliases"))
-    language = models.CharField(_("language"), max_length=8, default="en")
-    data = models.JSONField(
-        _("data"), default=dict, blank=True, help_text=_("Level, school, challenge rating, …")
-    )
-    visibility = models.CharField(
-        _("visibility"), max_length=10, choices=Visibility, default=Visibility.PUBLIC
-    )
-    known_to = models.JSONField(_("known to"), default=list, blank=True, editable=False)
-    campaign = models.ForeignKey(
-        Campaign,
-        models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="rules",
-        verbose_name=_("campaign"),
-        help_text=_("Empty: the rule holds in every campaign of the world."),
-    )
-    overrides = models.ForeignKey(
-        "self",
-        models.SET_NULL,
-        null=True,
-        blank=True,
-        related_name="overridden_by",
-        verbose_name=_("replaces"),
-        help_text=_("The rule in whose place this one answers, in its world or campaign."),
-    )
-    name_keys = ArrayField(models.CharField(max_length=16), default=list, editable=False)
-
-    objects = RuleQuerySet.as_manager()
-    history = HistoricalRecords(excluded_fields=["name_keys"])
-
-    class Meta:
-        verbose_name = _("rule")
-        verbose_name_plural = _("rules")
-        ordering = ["key"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["key"], condition=models.Q(world=None), name="rule_shared"
-            ),
-            models.UniqueConstraint(fields=["world", "key"], name="rule_in_world"),
-            models.UniqueConstraint(
-                fields=["world", "overrides"],
-                condition=models.Q(campaign=None),
-                name="rule_overridden_once_in_world",
-            ),
-            models.UniqueConstraint(
-                fields=["campaign", "overrides"], name="rule_overridden_once_in_campaign"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(world__isnull=False) | models.Q(campaign=None, overrides=None),
-                name="rule_overrides_in_world",
-            ),
-        ]
-        indexes = [
-            models.Index(fields=["kind"], name="rule_kind"),
-            GinIndex(fields=["name_keys"], name="rule_name_keys"),
-        ]
-
-    def __str__(self) -> str:
-        return self.title
-
+__all__ = ["Document", "Lore", "LoreKind", "LorePassage", "Rule", "RulePassage"]
 
 FOLDER = _("Path in the tree of the world's lore, such as North/Carrow.")
+IN_CAMPAIGN = _(
+    "If empty, the entry is canon of the world; otherwise it is known only in this campaign."
+)
 
 
 class Lore(Versioned, Guarded, TrashedWithEntities):
@@ -207,18 +76,7 @@ class Lore(Versioned, Guarded, TrashedWithEntities):
     in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
     in_world_until = models.FloatField(_("until day"), null=True, blank=True)
     in_world_until_label = models.CharField(_("until date"), max_length=120, blank=True, default="")
-    campaign = models.ForeignKey(
-        Campaign,
-        models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="lore",
-        verbose_name=_("campaign"),
-        help_text=_(
-            "If empty, the entry is canon of the world; otherwise it is known only in this "
-            "campaign."
-        ),
-    )
+    campaign = own_campaign("lore", IN_CAMPAIGN)
     overrides = models.ForeignKey(
         "self",
         models.CASCADE,
@@ -312,44 +170,6 @@ class Lore(Versioned, Guarded, TrashedWithEntities):
         if self.status == self.Status.PUBLISHED:
             # The entity of an NPC has its names, more than the entry tells: it follows the NPC.
             open_entities_of(self, entities.exclude(source_ref__startswith="npc:"))
-
-
-def passage_name(passage: Passage) -> str:
-    """Return where the passage stands (title and headings) and its first words. Reads no other
-    row, so that a list of a hundred passages is one query."""
-    beginning = Truncator(passage.text).words(8)
-    return f"{passage.context}: {beginning}" if passage.context else beginning
-
-
-class RulePassage(Passage):
-    """A piece of a rule. World and visibility are copied, so the search needs no join."""
-
-    rule = models.ForeignKey(Rule, models.CASCADE, related_name="passages")
-    system = models.ForeignKey(GameSystem, models.CASCADE, null=True, related_name="+")
-    world = models.ForeignKey(World, models.CASCADE, null=True, related_name="+")
-    campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, related_name="+")
-    visibility = models.CharField(max_length=10, choices=Visibility, default=Visibility.PUBLIC)
-    known_to = models.JSONField(default=list)
-    position = models.PositiveIntegerField(default=0)
-
-    search_config = SearchConfig("srd", scope=Coalesce("world_id", "system_id"), context_weight=3)
-
-    objects = RulePassageQuerySet.as_manager()
-
-    class Meta(Passage.Meta):
-        verbose_name = _("rule passage")
-        verbose_name_plural = _("rule passages")
-        ordering = ["rule", "position"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["rule", "position"],
-                name="rule_passage_position",
-                deferrable=models.Deferrable.DEFERRED,
-            )
-        ]
-
-    def __str__(self) -> str:
-        return passage_name(self)
 
 
 class LorePassage(Passage, Guarded):

@@ -70,7 +70,7 @@ class OverlayQuerySet(GuardedQuerySet[Row]):
         if campaign is None:
             return self.filter(campaign=None)
         # An override that the audience may not know hides nothing: missing canon would hint at it.
-        overlay = self._lore().objects.published().visible_to(audience)
+        overlay = self._lore().objects.only_published().visible_to(audience)
         overrides = overlay.filter(campaign=campaign, overrides=OuterRef(self.path_to_lore))
         return self.filter(Q(campaign=None) | Q(campaign=campaign)).exclude(Exists(overrides))
 
@@ -79,14 +79,14 @@ class OverlayQuerySet(GuardedQuerySet[Row]):
 
 
 class LoreQuerySet(OverlayQuerySet[Any]):
-    def published(self) -> Self:
+    def only_published(self) -> Self:
         return self.filter(status="published")
 
 
 class LorePassageQuerySet(OverlayQuerySet[Any]):
     path_to_lore = "lore"
 
-    def published(self) -> Self:
+    def only_published(self) -> Self:
         return self.filter(published=True)
 
     def _lore(self) -> Any:

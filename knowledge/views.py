@@ -12,7 +12,7 @@ def lore_of(viewer: Viewer) -> QuerySet[Lore]:
     rows = Lore.objects.in_world(viewer.world).visible_to(viewer.audience)
     rows = rows.known_in(viewer.campaign, viewer.audience)
     rows = rows.select_related("campaign", "overrides", "custom_kind")
-    return rows if viewer.is_gm else rows.published()
+    return rows if viewer.is_gm else rows.only_published()
 
 
 def find_lore_of(viewer: Viewer, slug: str, *, canon: bool = False) -> Lore:

@@ -47,7 +47,7 @@ def tool_reader(tool: str, argument: str) -> Reader:
 
 def read_lore(reference: str, caller: Caller) -> str:
     """Return the passages of an entry that the caller may know, in their order."""
-    rows = LorePassage.objects.in_world(caller.world).published().visible_to(caller.audience)
+    rows = LorePassage.objects.in_world(caller.world).only_published().visible_to(caller.audience)
     rows = rows.known_in(caller.campaign, caller.audience).filter(lore__slug=reference)
     texts = list(rows.order_by("lore", "position").values_list("text", flat=True))
     if not texts:
@@ -72,7 +72,7 @@ _READERS: dict[str, Reader] = {
 
 def page(caller: Caller, cursor: str | None) -> tuple[list[types.Resource], str | None]:
     """Return the next lore entries that `caller` may know of, and the cursor of the next page."""
-    entries = Lore.objects.in_world(caller.world).published().visible_to(caller.audience)
+    entries = Lore.objects.in_world(caller.world).only_published().visible_to(caller.audience)
     entries = entries.known_in(caller.campaign, caller.audience)
     if cursor:
         entries = entries.filter(slug__gt=cursor)

@@ -43,4 +43,4 @@ def querysets_with_dates(world: World, audience: Audience) -> Iterable[tuple[Any
             if issubclass(model, Guarded) and {at, label} <= names:
                 rows: Any = model._default_manager.filter(world=world)
                 rows = rows.visible_to(audience)
-                yield rows.published() if hasattr(rows, "published") else rows, at, label
+                yield rows.only_published() if hasattr(rows, "only_published") else rows, at, label

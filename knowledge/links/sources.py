@@ -27,7 +27,7 @@ def readable_lore(world: World, audience: Audience) -> Any:
     rows: Any = Lore.objects.in_world(world).visible_to(audience)
     if audience.is_gm:
         return rows
-    return rows.published().known_in(campaign_of(world, audience), audience)
+    return rows.only_published().known_in(campaign_of(world, audience), audience)
 
 
 def campaign_of(world: World, audience: Audience) -> Campaign | None:
@@ -105,7 +105,7 @@ class LoreLinks:
         if audience.is_gm:
             return links
         # The passage carries the audience of its block, with everything revealed since.
-        passages = LorePassage.objects.filter(world=world).visible_to(audience).published()
+        passages = LorePassage.objects.filter(world=world).visible_to(audience).only_published()
         is_open = Q(part=None, secret=False)
         return links.filter(is_open | Q(part__in=passages.values("pk")))
 
@@ -158,7 +158,7 @@ def names_replaced(
 ) -> dict[UUID, Sequence[str]]:
     """Return the names of the canon entry that each of `rows` replaces, if it `has_name` and the
     audience may know it: a link with such a name means the entry that replaces it."""
-    canon = Lore.objects.visible_to(audience).published().filter(has_name)
+    canon = Lore.objects.visible_to(audience).only_published().filter(has_name)
     overlays = rows.filter(overrides__in=canon.values("pk"))
     columns = ("pk", "overrides__title", "overrides__slug", "overrides__aliases")
     return {

@@ -106,7 +106,7 @@ class Vault:
     def _entries(self) -> Iterable[Lore]:
         rows = Lore.objects.in_world(self.world).select_related("campaign", "custom_kind")
         if not self.audience.is_gm:
-            rows = rows.published().visible_to(self.audience)
+            rows = rows.only_published().visible_to(self.audience)
             rows = rows.known_in(self.campaign, self.audience)
         # Canon first: it gets the plain file name.
         return sorted(rows, key=lambda row: (row.campaign is not None, row.title, str(row.pk)))

@@ -36,6 +36,6 @@ def mentions_of_npc(viewer: Viewer, npc: NPC) -> Mentions:
     ids = {npc.pk}
     # A biography that the viewer may not know is not named by what mentions it.
     rows = Lore.objects.filter(pk__in=[npc.biography_id]).visible_to(viewer.audience)
-    for entry in rows if viewer.is_gm else rows.published():
+    for entry in rows if viewer.is_gm else rows.only_published():
         ids |= rows_of_thing(entry)
     return mentions_of(viewer, ids)

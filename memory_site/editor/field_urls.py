@@ -8,6 +8,6 @@ urlpatterns = [
     path("complete/", views.complete, name="editor-complete"),
     path("audiences/", views.audiences, name="editor-audiences"),
     path("preview/", views.preview, name="editor-preview"),
-    path("cut/", views.cut, name="editor-cut"),
+    path("cut/", views.preview_passages, name="editor-cut"),
     path("draft/", views.draft, name="editor-draft"),
 ]

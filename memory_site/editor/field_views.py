@@ -107,7 +107,7 @@ def preview(request: HttpRequest, viewer: Viewer) -> dict[str, Any]:
 
 @require_POST
 @json_view
-def cut(request: HttpRequest, viewer: Viewer) -> dict[str, Any]:
+def preview_passages(request: HttpRequest, viewer: Viewer) -> dict[str, Any]:
     """Cut the text as saving would: what each passage holds, and who finds it."""
     fields = _json_object(request)
     title = _text(fields, "title", longest=LONGEST_TITLE) or _("Untitled")

@@ -138,7 +138,7 @@ def listed_lore(viewer: Viewer) -> LoreQuerySet:
     rows: LoreQuerySet = Lore.objects.in_world(viewer.world).visible_to(viewer.audience)
     if viewer.is_gm:
         return rows
-    return rows.published().known_in(viewer.campaign, viewer.audience)
+    return rows.only_published().known_in(viewer.campaign, viewer.audience)
 
 
 def filter_choices(viewer: Viewer) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Windows:
     overlap: int = 32
     most: int = 16
 
-    def cut(self, ids: Sequence[int]) -> list[Sequence[int]]:
+    def split(self, ids: Sequence[int]) -> list[Sequence[int]]:
         stride = self.size - self.overlap
         starts = range(0, max(len(ids) - self.overlap, 1), stride)
         return [ids[start : start + self.size] for start in starts[: self.most]]
@@ -109,7 +109,7 @@ class SentenceEncoder:
         head = [self._begin, *(self.tokens(prefix) if prefix else ())]
         rows = np.zeros((len(token_ids), self.dims), dtype=np.float32)
         for row, ids in zip(rows, token_ids, strict=True):
-            for piece in windows.cut(ids):
+            for piece in windows.split(ids):
                 # One at a time: an int8 model scales its activations by all texts of a batch, so a
                 # text's vector would depend on its company, and batches are not faster.
                 row += self._pool([*head, *piece, self._end]) * (len(piece) + 1)

@@ -45,7 +45,9 @@ class Block:
     is_heading: bool = False
 
 
-def cut(text: str, *, smallest: int = SMALLEST, largest: int = LARGEST) -> list[Piece]:
+def split_into_pieces(
+    text: str, *, smallest: int = SMALLEST, largest: int = LARGEST
+) -> list[Piece]:
     """Split `text` into pieces of `smallest` to `largest` tokens, or smaller ones where secrets
     leave less text between them."""
     pieces: list[Piece] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from retrieval.errors import Invalid
-from retrieval.indexing.chunk import Piece, cut
+from retrieval.indexing.chunk import Piece, split_into_pieces
 from retrieval.indexing.chunk_schema import Chunk, Domain
 from retrieval.text import (
     clean_text,
@@ -53,7 +53,7 @@ def normalize_lore(raw: str | Mapping[str, Any]) -> list[Chunk]:
 
 
 def chunk_entry(entry: SourceEntry, *, domain: Domain) -> list[Chunk]:
-    pieces = [piece for piece in cut(entry.body) if piece.text]
+    pieces = [piece for piece in split_into_pieces(entry.body) if piece.text]
     # An entry without a body is found by its title; one whose body is an empty secret is not.
     if not pieces and not entry.body.strip():
         pieces = [Piece(entry.title, text=entry.title)]

@@ -117,7 +117,7 @@ def test_publishing_reaches_the_passages(ana: Client, write: Write) -> None:
         reverse("admin:knowledge_lore_changelist"),
         {"action": "publish", "_selected_action": [str(quay.pk)]},
     )
-    assert LorePassage.objects.published().exists()
+    assert LorePassage.objects.only_published().exists()
 
 
 def test_proposals_are_accepted_and_rejected(ana: Client, world: World) -> None:

@@ -114,7 +114,7 @@ def test_a_draft_has_passages_that_are_not_published(world: World) -> None:
     save_entry(
         Lore(world=world, slug="quay", title="The Quay", body="Wet.", visibility=Visibility.PUBLIC)
     )
-    assert not LorePassage.objects.published().exists()
+    assert not LorePassage.objects.only_published().exists()
 
 
 def test_an_entry_without_text_is_found_by_its_title(world: World) -> None:

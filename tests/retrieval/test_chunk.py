@@ -5,7 +5,7 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.indexing.chunk import cut
+from retrieval.indexing.chunk import split_into_pieces
 from retrieval.text import count_tokens
 
 SENTENCE = "The ferry crosses at low water, and nobody asks what lies under the tarpaulin. "
@@ -46,13 +46,16 @@ TEXTS = st.one_of(st.lists(LINES, max_size=40).map("\n".join), st.text(max_size=
 @settings(max_examples=400, deadline=None)
 def test_the_pieces_joined_give_the_text_back(text: str, sizes: tuple[int, int]) -> None:
     smallest, largest = sizes
-    assert "".join(piece.raw for piece in cut(text, smallest=smallest, largest=largest)) == text
+    assert (
+        "".join(piece.raw for piece in split_into_pieces(text, smallest=smallest, largest=largest))
+        == text
+    )
 
 
 @given(TEXTS)
 @settings(max_examples=200, deadline=None)
 def test_no_piece_grows_past_the_limit(text: str) -> None:
-    for piece in cut(text, smallest=20, largest=60):
+    for piece in split_into_pieces(text, smallest=20, largest=60):
         headings = [line for line in piece.text.splitlines() if line.lstrip().startswith("#")]
         assert count_tokens(piece.text) <= 61 + count_tokens("\n".join(headings))
 
@@ -67,46 +70,50 @@ def test_a_secret_never_stands_in_an_open_piece(
     before: list[str], after: list[str], audiences: str
 ) -> None:
     text = "\n".join([*before, f":::secret{audiences}", "MARKER", ":::", *after])
-    assert not [piece for piece in cut(text) if piece.audiences is None and "MARKER" in piece.text]
+    assert not [
+        piece
+        for piece in split_into_pieces(text)
+        if piece.audiences is None and "MARKER" in piece.text
+    ]
 
 
 def test_long_text_is_cut_into_pieces_of_500_to_1500_tokens() -> None:
     text = "\n".join(f"## Part {number}\n\n{PARAGRAPH * (1 + number % 7)}" for number in range(30))
-    sizes = [count_tokens(piece.text) for piece in cut(text)]
+    sizes = [count_tokens(piece.text) for piece in split_into_pieces(text)]
     assert len(sizes) > 10
     assert all(490 <= size <= 1500 for size in sizes)
 
 
 def test_short_text_stays_whole() -> None:
     text = "# Mira Voss\n\nShe keeps the ledger.\n\n## Habits\n\n- tea\n- silence\n"
-    assert [piece.raw for piece in cut(text)] == [text]
+    assert [piece.raw for piece in split_into_pieces(text)] == [text]
 
 
 def test_a_piece_knows_the_headings_above_it() -> None:
     text = f"# Ferrymark\n\n## Quay\n\n{PARAGRAPH * 4}\n## Market\n\n### Fish\n\n{PARAGRAPH * 4}"
-    assert [piece.headings for piece in cut(text)] == [
+    assert [piece.headings for piece in split_into_pieces(text)] == [
         ("Ferrymark", "Quay"),
         ("Ferrymark", "Market", "Fish"),
     ]
 
 
 def test_a_piece_that_spans_sections_keeps_the_headings_they_share() -> None:
-    (piece,) = cut("# Ferrymark\n\n## Quay\n\nWet.\n\n## Market\n\nLoud.\n")
+    (piece,) = split_into_pieces("# Ferrymark\n\n## Quay\n\nWet.\n\n## Market\n\nLoud.\n")
     assert piece.headings == ("Ferrymark",)
 
 
 def test_a_heading_goes_with_what_follows_it() -> None:
     text = PARAGRAPH * 3 + "## Market\n\n" + PARAGRAPH * 8
-    assert not any(piece.text.endswith("## Market") for piece in cut(text))
+    assert not any(piece.text.endswith("## Market") for piece in split_into_pieces(text))
 
 
 def test_a_hash_in_fenced_code_is_no_heading() -> None:
-    (piece,) = cut("# Real\n\n```\n# not one\n\n# nor this\n```\n\nend\n")
+    (piece,) = split_into_pieces("# Real\n\n```\n# not one\n\n# nor this\n```\n\nend\n")
     assert piece.headings == ("Real",)
 
 
 def test_a_secret_is_a_piece_of_its_own_and_its_fence_is_not_shown() -> None:
-    open_before, secret, open_after = cut(
+    open_before, secret, open_after = split_into_pieces(
         "# Mira\n\nA clerk.\n\n:::secret party:lanternbearers npc:Old-Tam\n"
         "She forged it.\n:::\n\nShe hums.\n"
     )
@@ -117,7 +124,9 @@ def test_a_secret_is_a_piece_of_its_own_and_its_fence_is_not_shown() -> None:
 
 
 def test_a_secret_may_stand_in_one_line() -> None:
-    assert [(p.text, p.audiences) for p in cut("Calm. :::secret He is dead. ::: Quiet.")] == [
+    assert [
+        (p.text, p.audiences) for p in split_into_pieces("Calm. :::secret He is dead. ::: Quiet.")
+    ] == [
         ("Calm.", None),
         ("He is dead.", ()),
         ("Quiet.", None),
@@ -126,7 +135,8 @@ def test_a_secret_may_stand_in_one_line() -> None:
 
 def test_an_unclosed_secret_reaches_to_the_end() -> None:
     assert [
-        (p.text, p.audiences) for p in cut("Open.\n\n:::secret\nHidden.\n\n# Still hidden\n\nYes.")
+        (p.text, p.audiences)
+        for p in split_into_pieces("Open.\n\n:::secret\nHidden.\n\n# Still hidden\n\nYes.")
     ] == [
         ("Open.", None),
         ("Hidden.\n\n# Still hidden\n\nYes.", ()),
@@ -134,13 +144,13 @@ def test_an_unclosed_secret_reaches_to_the_end() -> None:
 
 
 def test_a_heading_inside_a_secret_is_not_the_path_of_what_follows() -> None:
-    pieces = cut("# Mira\n\n:::secret\n## Her crime\nTheft.\n:::\n\nShe hums.\n")
+    pieces = split_into_pieces("# Mira\n\n:::secret\n## Her crime\nTheft.\n:::\n\nShe hums.\n")
     assert pieces[-1].headings == ("Mira",)
 
 
 def test_a_secret_in_a_secret_is_for_those_whom_both_name() -> None:
     text = ":::secret party:a party:b\nOuter.\n:::secret party:b party:c\nInner.\n:::\nMore.\n:::\n"
-    assert [(p.text, p.audiences) for p in cut(text)] == [
+    assert [(p.text, p.audiences) for p in split_into_pieces(text)] == [
         ("Outer.", ("party:a", "party:b")),
         ("Inner.", ("party:b",)),
         ("More.", ("party:a", "party:b")),
@@ -154,13 +164,13 @@ def test_cyrillic_and_hangul_count_for_more_than_latin() -> None:
 def test_a_megabyte_is_cut_in_seconds() -> None:
     started = time.monotonic()
     text = "- item " + "x y" * 30 + "\n"
-    pieces = cut(text * 5_000 + "\n" * 100_000 + "word " * 50_000 + "a" * 200_000)
+    pieces = split_into_pieces(text * 5_000 + "\n" * 100_000 + "word " * 50_000 + "a" * 200_000)
     assert time.monotonic() - started < 5
     assert sum(len(piece.raw) for piece in pieces) == len(text) * 5_000 + 550_000
 
 
 def test_thousands_of_nested_secrets_are_cut_and_told_to_nobody() -> None:
     text = ":::secret party:lanternbearers\n" * 3_000 + "MARKER\n" + ":::\n" * 3_000
-    pieces = cut(text)
+    pieces = split_into_pieces(text)
     assert "".join(piece.raw for piece in pieces) == text
     assert {piece.audiences for piece in pieces if "MARKER" in piece.text} == {()}

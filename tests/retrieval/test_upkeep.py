@@ -1,8 +1,9 @@
 """Maintenance of the derived data while others read and write: counts of words, vector indexes."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -193,17 +194,8 @@ def in_thread(function: Any) -> Any:
 def test_a_second_sweep_does_not_disturb_the_index_that_another_one_builds(
     embedded_passages: None,
 ) -> None:
-    is_open, may_end = threading.Event(), threading.Event()
-
-    def hold_a_write_open() -> None:  # a concurrent build waits for it
-        with transaction.atomic():
-            write("A barge burned.")
-            is_open.set()
-            may_end.wait(30)
-
-    with ThreadPoolExecutor(3) as pool:
-        writer = pool.submit(in_thread(hold_a_write_open))
-        assert is_open.wait(20)
+    # The concurrent build waits for the open write.
+    with open_write() as end_write, ThreadPoolExecutor(2) as pool:
         builder = pool.submit(in_thread(lambda: index_vectors(BenchPassage)))
         wait_for_a_build()
         assert pool.submit(in_thread(lambda: index_vectors(BenchPassage))).result(5) is None
@@ -214,30 +206,16 @@ def test_a_second_sweep_does_not_disturb_the_index_that_another_one_builds(
             write("A lantern fell.")
             cursor.execute("RESET lock_timeout")
         assert not builder.done()
-        may_end.set()
-        writer.result(20)
+        end_write()
         assert builder.result(20) is not None
     assert passage_indexes.has_vector_index(BenchPassage, get_embedder("bench").name)
 
 
 def test_a_migration_does_not_wait_for_a_writer(embedded_passages: None) -> None:
-    is_open, may_end = threading.Event(), threading.Event()
-
-    def hold_a_write_open() -> None:
-        with transaction.atomic():
-            write("A barge burned.")
-            is_open.set()
-            may_end.wait(30)
-
-    with ThreadPoolExecutor(1) as pool:
-        writer = pool.submit(in_thread(hold_a_write_open))
-        assert is_open.wait(20)
-        with connection.cursor() as cursor:
-            cursor.execute("SET lock_timeout = '2s'")
-            install_passage_table(BenchPassage, connection)
-            cursor.execute("RESET lock_timeout")
-        may_end.set()
-        writer.result(20)
+    with open_write(), connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '2s'")
+        install_passage_table(BenchPassage, connection)
+        cursor.execute("RESET lock_timeout")
 
 
 def test_the_trigger_follows_the_weights_of_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,6 +229,31 @@ def test_the_trigger_follows_the_weights_of_its_model(monkeypatch: pytest.Monkey
     word_counts = BenchPassage.objects.values_list("word_count", flat=True)
     assert word_counts.get(pk=row.pk) == 6
     assert word_counts.get(pk=usual.pk) == 4
+
+
+@contextmanager
+def open_write() -> Iterator[Callable[[], None]]:
+    """Hold a transaction that has written a passage open in another thread; yield what ends it."""
+    is_open, may_end = threading.Event(), threading.Event()
+
+    def hold_a_write_open() -> None:
+        with transaction.atomic():
+            write("A barge burned.")
+            is_open.set()
+            may_end.wait(30)
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(in_thread(hold_a_write_open))
+
+        def end() -> None:
+            may_end.set()
+            writer.result(20)
+
+        assert is_open.wait(20)
+        try:
+            yield end
+        finally:
+            end()
 
 
 def wait_for_a_build() -> None:

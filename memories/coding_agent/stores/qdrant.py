@@ -63,7 +63,7 @@ class EmbeddingMemoryStore(MemoryStore):
         with self.write_transaction():
             if self.load(self._memories, record.id):
                 raise Conflict(f"There is a memory with the id {record.id} already.")
-            self.put(self._memories, record.id, payload_of(record), vector)
+            self.upsert_point(self._memories, record.id, payload_of(record), vector)
         return record
 
     def get(self, memory_id: UUID) -> MemoryRecord | None:
@@ -127,7 +127,7 @@ class EmbeddingMemoryStore(MemoryStore):
     def save_state(self, name: str, state: Mapping[str, Any]) -> None:
         payload = {"is": "state", "state": dict(state)}
         with self.write_transaction():
-            self.put(self._rest, point_id_of(f"state {name}"), payload)
+            self.upsert_point(self._rest, point_id_of(f"state {name}"), payload)
 
     def load_state(self, name: str) -> dict[str, Any] | None:
         with client_errors():
@@ -142,7 +142,7 @@ class EmbeddingMemoryStore(MemoryStore):
     def save_code_rule(self, rule: CodeRule, project_id: str | None = None) -> CodeRule:
         rule = rule if project_id is None else replace(rule, project_id=project_id)
         with self.write_transaction():
-            self.put(self._rest, rule.id, {"is": "rule", "rule": rule.as_dict()})
+            self.upsert_point(self._rest, rule.id, {"is": "rule", "rule": rule.as_dict()})
         return rule
 
     def get_code_rule(self, rule_id: UUID) -> CodeRule | None:
@@ -182,7 +182,7 @@ class EmbeddingMemoryStore(MemoryStore):
         row = self.load(self._rest, point_id_of(REVISION)) or {}
         return int(row.get("number", 0))
 
-    def put(
+    def upsert_point(
         self,
         collection: str,
         point_id: UUID,
@@ -208,7 +208,7 @@ class EmbeddingMemoryStore(MemoryStore):
         with self._lock, client_errors():
             yield
             payload = {"is": REVISION, "number": self.load_revision() + 1}
-            self.put(self._rest, point_id_of(REVISION), payload)
+            self.upsert_point(self._rest, point_id_of(REVISION), payload)
 
 
 @contextmanager

@@ -220,7 +220,7 @@ def _hidden(world: World, audience: Audience) -> Iterator[QuerySet[Any]]:
             continue
         rows: Any = model._default_manager.filter(world=world)
         seen = rows.visible_to(audience)
-        seen = seen.published() if hasattr(seen, "published") else seen
+        seen = seen.only_published() if hasattr(seen, "only_published") else seen
         yield rows.exclude(pk__in=list(seen.values_list("pk", flat=True)))
     yield ArtCard.objects.filter(world=world).exclude(moderation="approved")
 
