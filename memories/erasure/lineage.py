@@ -68,7 +68,7 @@ class ErasureSet:
         return {MemoryItem: self.memories, Observation: self.observations, Message: self.messages}
 
     @property
-    def ids_of_turns(self) -> dict[type[Model], set[UUID]]:
+    def ids_of_turns(self) -> dict[type[MemoryItem] | type[Message], set[UUID]]:
         """The rows that other rows can have as the turn before."""
         return {MemoryItem: self.memories, Message: self.messages}
 
