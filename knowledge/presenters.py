@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 
 from knowledge.glossary.expansion import TermMatch
 from knowledge.models import Lore, Rule, RulePassage
+from knowledge.questions.values import AskedValues, with_values_first
 from knowledge.schemas import LoreOut, LoreQuestion, RuleOut, RulesQuestion
 from retrieval.search import Hit, SearchResult, get_preset
 from worlds.audiences import Visibility
@@ -161,9 +162,11 @@ LORE_FIELDS = (
 """What a search reads of a lore entry. Not its body, which may be long: the hit is the passage."""
 
 
-def present_rule_hit(hit: Hit, caller: Caller) -> HitOut:
-    """Show a rule by the passage that the search found."""
+def present_rule_hit(hit: Hit, caller: Caller, asked: AskedValues) -> HitOut:
+    """Show a rule by the passage that the search found, the values that were asked for first."""
     match = {"updated_at": hit.updated_at, **_match_fields(hit)}
+    if hit.fields["rule__kind"] in asked.kinds:
+        match["text"] = with_values_first(hit.text, asked)
     return _present_rule(hit.fields, caller, match, passage=str(hit.id))
 
 

@@ -10,6 +10,7 @@ from knowledge.name_matching import NamedRow, best_of_each, match_rules, shared_
 from knowledge.questions.everyday import Saying, everyday_speech
 from knowledge.questions.levels import rules_of_levels
 from knowledge.questions.misspellings import Spelling, correct_spelling, words_of_system
+from knowledge.questions.values import AskedValues, asked_values
 from knowledge.searched_rows import RuleRows
 from knowledge.translated_names import find_translated
 from retrieval.search import CompiledRows, Expansion
@@ -25,6 +26,9 @@ MOST_SAYINGS = 5
 MOST_EXPANSIONS = 12
 LONGEST = 2000
 """Characters compared with the glossary; a longer text is a paste, not a question."""
+WHOLE_NAME = 0.8
+"""Score from which a text is a rule's name and nothing else."""
+KINDS = "SELECT id, kind FROM ({rows}) AS row WHERE id = ANY(%(ids)s)"
 OCCURRING = """
 SELECT word FROM unnest(%(words)s::text[]) AS word WHERE EXISTS (
   SELECT FROM ({rows}) AS row WHERE row.search_vector @@ (
@@ -44,6 +48,8 @@ class RuleReading:
     terms: Sequence[TermMatch]
     sayings: Sequence[Saying]
     names: Sequence[NamedRow]
+    asked: AskedValues
+    """The values that the question asks for, such as a monster's armor class."""
 
     @property
     def expansions(self) -> list[Expansion]:
@@ -67,8 +73,10 @@ def read_rule_question(text: str, rows: RuleRows) -> RuleReading:
     # As it was written, too: a translation that nobody knows is no slip of the finger.
     spellings = dict.fromkeys((text, spelling.text))
     translated = [row for each in spellings for row in translated_names(each, rows)]
-    names = best_of_each((*names, *translated, *names_of_sayings(sayings, match)))
-    return RuleReading(spelling.text, language, terms, sayings, names)
+    asked = asked_values(spelling.text)
+    meant = (*names_of_sayings(sayings, match), *names_beside_values(asked, rows, match))
+    names = best_of_each((*names, *translated, *meant))
+    return RuleReading(spelling.text, language, terms, sayings, names, asked)
 
 
 def correct_question(
@@ -130,3 +138,16 @@ def names_of_sayings(sayings: Sequence[Saying], match: MatchNames) -> list[Named
         for row in rows
         if row.name in weights
     ]
+
+
+def names_beside_values(asked: AskedValues, rows: RuleRows, match: MatchNames) -> list[NamedRow]:
+    """Return the rules of a kind that has the values asked for, if the rest of the question is
+    their name. A question that says more is not about a value alone."""
+    for name in asked.names:
+        named = best_of_each([*match(name), *translated_names(name, rows)])
+        certain = {row.id: row for row in named if row.score >= WHOLE_NAME}
+        if certain:
+            kinds = rows.rules.fetch(KINDS, ("id", "kind"), ids=list(certain))
+            if fitting := [certain[pk] for pk, kind in kinds if kind in asked.kinds]:
+                return fitting
+    return []

@@ -66,12 +66,12 @@ def find_rules(
     reading = read_rule_question(question.term or "", rows)
     result = search(rows.passages, rule_request(reading, question, rows, mode=mode))
     return build_answer(
-        [present_rule_hit(hit, caller) for hit in result.hits],
+        [present_rule_hit(hit, caller, reading.asked) for hit in result.hits],
         question,
         caller,
         result=result,
         terms=reading.terms,
-        rest=[present_rule_hit(hit, caller) for hit in near_misses(result)],
+        rest=[present_rule_hit(hit, caller, reading.asked) for hit in near_misses(result)],
     )
 
 
