@@ -9,7 +9,7 @@ from the text, where they stand behind labels, so that what somebody edited coun
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, pairwise
 
 LONGEST = 200
 """Characters; a longer question asks for more than a value."""
@@ -197,7 +197,7 @@ def in_table(text: str, labels: Sequence[str]) -> Iterator[str]:
         for line in text.splitlines()
         if line.lstrip().startswith("|") and set(line) - set("|-: ")
     ]
-    for head, below in zip_longest(rows, rows[1:], fillvalue=[]):
+    for head, below in pairwise([*rows, []]):
         for column, cell in enumerate(head):
             label = cell.strip("*:")
             if label.casefold() not in known:
