@@ -33,6 +33,12 @@ WINDOW = 200
 """Characters of a hit that a list of results shows."""
 YEARS_WORLD = "bench-years"
 HALVES = ("develop", "report")
+DEMO_WORLD = "ferrymark"
+LORE_FRAMES = {
+    "en": ("Who decides about {} now?", "Where can I find {}?", "tell me what you know about {}"),
+    "ru": ("Что такое {} и кому это важно?", "Где искать {}?", "расскажи, что слышно: {}"),
+    "ko": ("{}에 대해 아는 걸 말해줘", "{}의 역사가 궁금해", "사람들이 {} 얘기를 왜 해?"),
+}
 
 
 @dataclass(frozen=True)
@@ -113,8 +119,42 @@ def measure_slips(options: argparse.Namespace) -> Iterator[Outcome]:
             yield judge(f"spelled, inside / {language}", inside(name, language), keys)
 
 
+def measure_lore_slips(_options: argparse.Namespace) -> Iterator[Outcome]:
+    """Names of the demo world's entries, titles and aliases, each in one of the frames."""
+    slugs = slugs_by_name()
+    for language in LANGUAGES:
+        names = [name for name in slugs if is_written_in(name, language)]
+        for number, name in enumerate(names):
+            frame = LORE_FRAMES[language][number % len(LORE_FRAMES[language])]
+            for group, asked in (("slip", with_slip(name, language)), ("spelled", name)):
+                text = frame.format(asked)
+                hits = ask_lore(text, world=DEMO_WORLD, k=5)
+                yield outcome_of_hits(f"lore, {group} inside / {language}", text, slugs[name], hits)
+
+
+def slugs_by_name() -> dict[str, frozenset[str]]:
+    from knowledge.models import Lore
+
+    slugs: dict[str, set[str]] = defaultdict(set)
+    rows = Lore.objects.filter(world__slug=DEMO_WORLD).values_list("slug", "title", "aliases")
+    for slug, title, aliases in rows.order_by("slug"):
+        for name in (title, *aliases):
+            slugs[name].add(slug)
+    return {name: frozenset(each) for name, each in slugs.items()}
+
+
+def is_written_in(name: str, language: str) -> bool:
+    """Whether a name has letters enough of a language; a common noun (`the bell`) is no name."""
+    letters = len(re.findall(ALPHABETS[language], name, re.IGNORECASE))
+    return letters >= SHORTEST[language] and not name[0].islower()
+
+
 def judge(group: str, text: str, keys: frozenset[str]) -> Outcome:
-    hits = tuple(hit.id for hit in ask_rules(text, k=5))
+    return outcome_of_hits(group, text, keys, ask_rules(text, k=5))
+
+
+def outcome_of_hits(group: str, text: str, keys: frozenset[str], answer: Iterable[Any]) -> Outcome:
+    hits = tuple(hit.id for hit in answer)
     scores = {
         "hit@1": float(bool(keys & set(hits[:1]))),
         "hit@3": float(bool(keys & set(hits[:3]))),
@@ -223,6 +263,7 @@ def measure_two_part(_options: argparse.Namespace) -> Iterator[Outcome]:
 
 CLASSES: dict[str, Callable[[argparse.Namespace], Iterable[Outcome]]] = {
     "slips": measure_slips,
+    "lore_slips": measure_lore_slips,
     "everyday": measure_everyday,
     "numbers": measure_numbers,
     "stats": measure_stats,
@@ -271,7 +312,7 @@ def ask_rules(text: str, *, k: int) -> Any:
     from knowledge.schemas import RulesQuestion
     from knowledge.search import find_rules
 
-    return find_rules(RulesQuestion(term=text, k=k, max_chars=50_000), caller_in("ferrymark")).hits
+    return find_rules(RulesQuestion(term=text, k=k, max_chars=50_000), caller_in(DEMO_WORLD)).hits
 
 
 def ask_lore(text: str, *, world: str, k: int) -> Any:

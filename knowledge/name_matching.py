@@ -69,9 +69,8 @@ def match_rules(
     return _match(indexes, lambda: name_index(rules, question), question, weight, answers)
 
 
-def match_rows(rows: CompiledRows, question: str, *, weight: float) -> list[NamedRow]:
-    """The same for any rows of rules or lore. Reads no other rows."""
-    index = name_index(rows, question)
+def match_names(index: NameIndex, question: str, *, weight: float) -> list[NamedRow]:
+    """The same for the rows of `index`. Reads no others."""
     return _match([index], lambda: index, question, weight)
 
 

@@ -1,7 +1,7 @@
 """What a question about the rules means: its spelling corrected, and the rules that it names,
 translates or speaks of."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -9,17 +9,22 @@ from knowledge.glossary.expansion import Glossary, TermMatch, get_glossary
 from knowledge.name_matching import NamedRow, best_of_each, match_rules, shared_names
 from knowledge.questions.everyday import Saying, everyday_speech
 from knowledge.questions.levels import rules_of_levels
-from knowledge.questions.misspellings import Spelling, correct_spelling, words_of_system
+from knowledge.questions.misspellings import (
+    MatchNames,
+    Spelling,
+    correct_spelling,
+    names_in_readings,
+    words_of_system,
+)
+from knowledge.questions.parts import QuestionReading
 from knowledge.questions.values import AskedValues, asked_values
-from knowledge.searched_rows import RuleRows
+from knowledge.searched_rows import RuleRows, find_occurring
 from knowledge.translated_names import find_translated
-from retrieval.search import CompiledRows, Expansion
+from retrieval.search import Expansion
 from retrieval.text import guess_language
 
 MENTIONED_RULE = 0.1
 """Score of a rule whose name occurs in a longer question; both legs together give at most 1."""
-OTHER_READING = 0.9
-"""What a name counts that a misspelled question means less likely."""
 MEANT_RULE = 0.4
 """Score of a rule that everyday speech certainly means, without its name."""
 MOST_SAYINGS = 5
@@ -29,25 +34,14 @@ LONGEST = 2000
 WHOLE_NAME = 0.8
 """Score from which a text is a rule's name and nothing else."""
 KINDS = "SELECT id, kind FROM ({rows}) AS row WHERE id = ANY(%(ids)s)"
-OCCURRING = """
-SELECT word FROM unnest(%(words)s::text[]) AS word WHERE EXISTS (
-  SELECT FROM ({rows}) AS row WHERE row.search_vector @@ (
-    SELECT string_agg(memory37_quoted(part), '&')::tsquery
-    FROM unnest(tsvector_to_array(memory37_words(%(language)s, word))) AS part))
-"""
-
-MatchNames = Callable[[str], list[NamedRow]]
 
 
 @dataclass(frozen=True)
-class RuleReading:
+class RuleReading(QuestionReading):
     """`text` is the question with misspelled words corrected; `names` are the rules it means."""
 
-    text: str
-    language: str
     terms: Sequence[TermMatch]
     sayings: Sequence[Saying]
-    names: Sequence[NamedRow]
     asked: AskedValues
     """The values that the question asks for, such as a monster's armor class."""
 
@@ -76,7 +70,7 @@ def read_rule_question(text: str, rows: RuleRows) -> RuleReading:
     asked = asked_values(spelling.text)
     meant = (*names_of_sayings(sayings, match), *names_beside_values(asked, rows, match))
     names = best_of_each((*names, *translated, *meant))
-    return RuleReading(spelling.text, language, terms, sayings, names, asked)
+    return RuleReading(spelling.text, language, names, terms, sayings, asked)
 
 
 def correct_question(
@@ -90,23 +84,6 @@ def correct_question(
     known = words_of_system(system, language, names, glossary)
     find = partial(find_occurring, rows.passages, language)
     return correct_spelling(text, known, names, find_occurring=find)
-
-
-def find_occurring(passages: CompiledRows, language: str, words: list[str]) -> set[str]:
-    """Return those of `words` that a passage holds."""
-    rows = passages.fetch(OCCURRING, ("search_vector",), words=words, language=language)
-    return {word for (word,) in rows}
-
-
-def names_in_readings(spelling: Spelling, match: MatchNames) -> list[NamedRow]:
-    """Return what the question names, then what its other readings name, as far as it is
-    misspelled."""
-    names = match(spelling.text)
-    if not spelling:
-        return names
-    others = [row for text in spelling.others for row in match(text)]
-    weaker = [replace(row, score=row.score * OTHER_READING) for row in others]
-    return best_of_each(replace(row, kind="fuzzy") for row in (*names, *weaker))
 
 
 def sayings_in(

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from knowledge.graph.protocol import View
 from knowledge.graph_leg import add_graph_leg
+from knowledge.lore_questions import read_lore_question
 from knowledge.models import Lore
-from knowledge.name_matching import NamedRow, match_rows
+from knowledge.name_matching import NamedRow
 from knowledge.presenters import (
     LORE_FIELDS,
     RULE_FIELDS,
@@ -17,6 +19,7 @@ from knowledge.presenters import (
     present_whole_rule,
 )
 from knowledge.questions.numbers import numbers_in
+from knowledge.questions.parts import QuestionReading, interleave, parts_of
 from knowledge.rule_by_id import find_rule_and_override, texts_of
 from knowledge.rule_questions import RuleReading, read_rule_question
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
@@ -33,12 +36,9 @@ from retrieval.search import (
     SearchResult,
     search,
 )
-from retrieval.text import guess_language
 from worlds.callers import Caller
 from worlds.lookup import find_campaign
 
-MENTIONED_LORE = 0.3
-"""Score of an entry whose name occurs in a longer question; both legs together give at most 1."""
 # DISTINCT ON keeps the row with the lowest position of each entry; one round trip for all of them.
 FIRST_PASSAGES = """
 SELECT DISTINCT ON ({owner}) id, {owner} FROM ({rows}) AS row WHERE {owner} = ANY(%(named)s)
@@ -63,15 +63,25 @@ def find_rules(
         chain = find_rule_and_override(rows, question.rule_id)
         whole = [present_whole_rule(rule, caller, texts_of(rule, caller)) for rule in chain]
         return build_answer(whole, question, caller)
-    reading = read_rule_question(question.term or "", rows)
-    result = search(rows.passages, rule_request(reading, question, rows, mode=mode))
+    read = partial(read_rule_question, rows=rows)
+    parts = parts_of(question.term or "", read)
+    results = [
+        search(rows.passages, rule_request(part, question, rows, mode=mode)) for part in parts
+    ]
+    result = merge_results(results, owner="rule__id")
+    rest = hits_after(question.k, result)
+    asked = {
+        hit.id: part.asked
+        for part, own in zip(parts, results, strict=True)
+        for hit in (*own.hits, *hits_after(question.k, own))
+    }
     return build_answer(
-        [present_rule_hit(hit, caller, reading.asked) for hit in result.hits],
+        [present_rule_hit(hit, caller, asked[hit.id]) for hit in result.hits[: question.k]],
         question,
         caller,
         result=result,
-        terms=reading.terms,
-        rest=[present_rule_hit(hit, caller, reading.asked) for hit in near_misses(result)],
+        terms=[term for part in parts for term in part.terms],
+        rest=[present_rule_hit(hit, caller, asked[hit.id]) for hit in rest],
     )
 
 
@@ -112,33 +122,40 @@ def find_lore(
     if with_drafts and not caller.audience.is_gm:
         raise GmOnly("Drafts are for game masters.")
     rows = LoreRows(caller, question.filters, with_drafts=with_drafts)
-    result = search(rows.passages, lore_request(question.query, question, rows, mode=mode))
+    read = partial(read_lore_question, rows=rows)
+    parts = parts_of(question.query, read)
+    results = [
+        search(rows.passages, lore_request(part, question, rows, mode=mode)) for part in parts
+    ]
     if question.expand:
         view = View(caller.world, caller.audience)
-        result = add_graph_leg(result, question.query, rows.passages.queryset, view)
-    rest = [*result.hits[question.k :], *near_misses(result)] if question.explain else []
+        results = [
+            add_graph_leg(result, part.text, rows.passages.queryset, view)
+            for part, result in zip(parts, results, strict=True)
+        ]
+    result = merge_results(results, owner="lore__id")
     return build_answer(
         [present_lore_hit(hit, caller) for hit in result.hits[: question.k]],
         question,
         caller,
         result=result,
-        rest=[present_lore_hit(hit, caller) for hit in rest],
+        rest=[present_lore_hit(hit, caller) for hit in hits_after(question.k, result)],
     )
 
 
 def lore_request(
-    text: str, question: LoreQuestion, rows: LoreRows, *, mode: Mode | None
+    reading: QuestionReading, question: LoreQuestion, rows: LoreRows, *, mode: Mode | None
 ) -> SearchRequest:
-    names = match_rows(rows.entries, text, weight=MENTIONED_LORE)
+    text = reading.text
     return SearchRequest(
         query=text,
         scopes=[rows.caller.world.pk],
         hidden=rows.caller.audience.is_gm,
         # The graph leg can lift a hit from below the last one that is asked for.
         limit=question.k * (2 if question.expand else 1),
-        language=guess_language(text),
+        language=reading.language,
         expansions=[Expansion(str(number)) for number in numbers_in(text)],
-        name_hits=first_passages(rows.passages, "lore_id", names),
+        name_hits=first_passages(rows.passages, "lore_id", reading.names),
         fields=LORE_FIELDS,
         one_of="lore_id",
         mode=mode,
@@ -171,10 +188,26 @@ def narrow_caller(caller: Caller, filters: LoreFilters) -> Caller:
 # --- both
 
 
-def near_misses(result: SearchResult) -> Sequence[Hit]:
-    """The hits after the last one that was asked for; they are there if an explanation was."""
-    hits: Sequence[Hit] = (result.explain or {}).get("near_misses", ())
-    return hits
+def merge_results(results: Sequence[SearchResult], *, owner: str) -> SearchResult:
+    """Return the hits of the parts of a question by turns, each row of the column `owner` once."""
+    if len(results) == 1:
+        return results[0]
+    hits = interleave((result.hits for result in results), key=lambda hit: hit.fields[owner])
+    names = dict.fromkeys(name for result in results for name in result.timings)
+    return SearchResult(
+        hits=hits,
+        degraded=list(dict.fromkeys(leg for result in results for leg in result.degraded)),
+        notices=list(dict.fromkeys(each for result in results for each in result.notices)),
+        timings={name: sum(each.timings.get(name, 0.0) for each in results) for name in names},
+        explain=results[0].explain and {**results[0].explain, "near_misses": ()},
+    )
+
+
+def hits_after(number: int, result: SearchResult) -> Sequence[Hit]:
+    """The hits after those that were asked for, if an explanation was."""
+    if result.explain is None:
+        return ()
+    return [*result.hits[number:], *result.explain["near_misses"]]
 
 
 def first_passages(

@@ -13,6 +13,13 @@ from knowledge.schemas import LoreFilters
 from retrieval.search import CompiledRows, get_compiled_rows
 from worlds.callers import Caller
 
+OCCURRING = """
+SELECT word FROM unnest(%(words)s::text[]) AS word WHERE EXISTS (
+  SELECT FROM ({rows}) AS row WHERE row.search_vector @@ (
+    SELECT string_agg(memory37_quoted(part), '&')::tsquery
+    FROM unnest(tsvector_to_array(memory37_words(%(language)s, word))) AS part))
+"""
+
 
 class RuleRows:
     """The rules of a kind (empty: of all kinds) that a caller may know."""
@@ -79,11 +86,23 @@ class LoreRows:
 
     @cached_property
     def entries(self) -> CompiledRows:
-        return compiled_rows(self.caller, ("lore",), lambda: self._known_rows(Lore))
+        """Drafts only for game masters: what others find must not depend on them."""
+        is_gm = self.caller.audience.is_gm
+        return compiled_rows(
+            self.caller,
+            ("lore",),
+            lambda: self._known_rows(Lore) if is_gm else self._known_rows(Lore).only_published(),
+        )
 
     def _known_rows(self, model: Any) -> Any:
         rows = model.objects.in_world(self.caller.world).visible_to(self.caller.audience)
         return rows.known_in(self.caller.campaign, self.caller.audience)
+
+
+def find_occurring(passages: CompiledRows, language: str, words: list[str]) -> set[str]:
+    """Return those of `words` that a passage holds."""
+    rows = passages.fetch(OCCURRING, ("search_vector",), words=words, language=language)
+    return {word for (word,) in rows}
 
 
 def compiled_rows(

@@ -1,17 +1,20 @@
-"""Misspelled words of a question about the rules: which known words they may mean.
+"""Misspelled words of a question: which known words they may mean.
 
-A word is taken for misspelled if no shared rule, no name of one and no name of the glossary has it.
+Of a question about the rules, a word is taken for misspelled if no shared rule, no name of one and
+no name of the glossary has it; of one about lore, if no name and no text that the caller may know
+has it.
 What it may mean is looked up in the names first: a name that the corrected word completes is more
 likely than a word by itself.
 """
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from knowledge.glossary.expansion import Glossary
 from knowledge.models import RulePassage
+from knowledge.name_matching import NamedRow, best_of_each
 from knowledge.questions.common_words import COMMON_WORDS
 from retrieval.text import (
     NameIndex,
@@ -28,8 +31,12 @@ MOST_WORDS = 40
 MOST_CORRECTED = 3
 MOST_SHORT = 40
 MOST_NAMES = 3
+OTHER_READING = 0.9
+"""What a name counts that a misspelled question means less likely."""
 OCCURRENCES = 2
 """From so many on, a word of the rules' texts is taken to be spelled as it should be."""
+
+MatchNames = Callable[[str], list[NamedRow]]
 
 
 @dataclass(frozen=True)
@@ -66,10 +73,11 @@ def correct_spelling(
     names: NameIndex,
     *,
     find_occurring: Callable[[list[str]], set[str]] = lambda _words: set(),
+    names_alone: bool = False,
 ) -> Spelling:
     """Return `text` with words that `known` does not know replaced by those they may mean.
     `find_occurring` returns those of some words that texts of the world's own hold; it is called
-    for unknown words alone."""
+    for unknown words alone. With `names_alone` only words that complete a name are replaced."""
     text = unicodedata.normalize("NFC", text)
     words = name_words(text)
     spelling = Spelling(text)
@@ -87,6 +95,8 @@ def correct_spelling(
             short = known.nearest(word.norm, limit=MOST_SHORT, short=True)
             within = guesses_of(spelling.text, span, short, names)
             guesses += [guess for guess in within if guess.name_length > 1]
+        if names_alone:
+            guesses = [guess for guess in guesses if guess.name]
         guesses.sort(key=lambda guess: guess.rank, reverse=True)
         if guesses:
             best, rest = guesses[0], other_names(guesses)
@@ -107,12 +117,14 @@ def guesses_of(
 ) -> Iterator[SpellingGuess]:
     start, end = span
     for candidate in candidates:
-        replaced = f"{text[:start]}{candidate.word}{text[end:]}"
+        # A name of one word needs its capital, if there are others.
+        word = candidate.word.capitalize() if text[start].isupper() else candidate.word
+        replaced = f"{text[:start]}{word}{text[end:]}"
         mention = mention_at(replaced, start, names)
         length = len(name_words(mention.text)) if mention else 0
         yield SpellingGuess(
             replaced,
-            (text[start:end], candidate.word),
+            (text[start:end], word),
             candidate.weight,
             mention.text if mention else "",
             length,
@@ -130,6 +142,17 @@ def other_names(guesses: list[SpellingGuess]) -> tuple[str, ...]:
     texts = {guess.name: guess.text for guess in reversed(rest) if guess.name}
     texts.pop(first.name, None)
     return tuple(reversed(texts.values()))[: MOST_NAMES - 1]
+
+
+def names_in_readings(spelling: Spelling, match: MatchNames) -> list[NamedRow]:
+    """Return what the question names, then what its other readings name, as far as it is
+    misspelled."""
+    names = match(spelling.text)
+    if not spelling:
+        return names
+    others = [row for text in spelling.others for row in match(text)]
+    weaker = [replace(row, score=row.score * OTHER_READING) for row in others]
+    return best_of_each(replace(row, kind="fuzzy") for row in (*names, *weaker))
 
 
 # --- the words of a game system
