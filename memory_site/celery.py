@@ -22,9 +22,10 @@ app.autodiscover_tasks()
 
 
 def sweep_at_start(**_signal: object) -> None:
-    """Sweep as soon as a worker runs, so that nobody waits for the clock after a crash, a restart
-    or the first import."""
+    """Sweep as soon as a worker runs, so that nobody waits for the clock after a crash, a restart,
+    an upgrade or the first import."""
     app.send_task("retrieval.tasks.sweep")
+    app.send_task("knowledge.tasks.update_rules")
 
 
 def announce_worker(**_signal: object) -> None:

@@ -1,4 +1,4 @@
-"""The progress of embedding, as lines of text for the terminal."""
+"""The progress of embedding, and of what follows an upgrade, as lines of text for the terminal."""
 
 import time
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from django.db import connections
 from django.db.models import Count, F, Q
 from django.utils.translation import gettext as _
 
+from retrieval.indexing.stored_words import count_renewed
 from retrieval.models import passage_models
 
 LOOK_EVERY_SECONDS = 5.0
@@ -44,3 +45,29 @@ def embedding_progress() -> Iterator[str]:
     yield _("All %(total)s passages are embedded. Search now uses keywords and vectors.") % {
         "total": f"{total:,}"
     }
+
+
+def words_progress() -> Iterator[str]:
+    """Yield a line each time the number changed, until the words of all passages are as this
+    version computes them."""
+    total, ready = count_renewed_words()
+    if ready == total:
+        return
+    last_ready = -1
+    while ready < total:
+        if ready != last_ready:
+            yield _("upgrade: words of %(done)s of %(total)s passages (%(share).0f %%)") % {
+                "done": f"{ready:,}",
+                "total": f"{total:,}",
+                "share": 100 * ready / total,
+            }
+            last_ready = ready
+        connections.close_all()
+        time.sleep(LOOK_EVERY_SECONDS)
+        total, ready = count_renewed_words()
+    yield _("The words of all texts are up to date.")
+
+
+def count_renewed_words() -> tuple[int, int]:
+    counts = [count_renewed(model) for model in passage_models()]
+    return sum(total for total, _ready in counts), sum(ready for _total, ready in counts)

@@ -218,6 +218,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep passages": {"task": "retrieval.tasks.sweep", "schedule": 60.0},
     "prune cached vectors": {"task": "retrieval.tasks.prune_vectors", "schedule": 86_400.0},
     "count words": {"task": "retrieval.tasks.count_words", "schedule": 86_400.0},
+    "update rules": {"task": "knowledge.tasks.update_rules", "schedule": 3_600.0},
     "mirror graph": {"task": "knowledge.tasks.mirror_graph", "schedule": 10.0},
     "expire threads": {"task": "episodes.tasks.expire_threads", "schedule": 300.0},
     "reflect on episodes": {"task": "memories.tasks.reflect", "schedule": 300.0},

@@ -21,6 +21,7 @@ __all__ = [
     "SearchConfig",
     "ServingModel",
     "StagedVector",
+    "UpgradeStep",
     "WordStatistics",
     "get_passage_model",
     "passage_models",
@@ -222,3 +223,21 @@ class StagedVector(models.Model):
 
     def __str__(self) -> str:
         return f"{self.domain} {self.passage_id}"
+
+
+class UpgradeStep(models.Model):
+    """How far stored data have followed an upgrade. Work for `next_version` continues behind
+    `position`."""
+
+    name = models.CharField(max_length=200, primary_key=True)
+    version = models.CharField(max_length=64, default="", help_text=_("Of all of the data."))
+    next_version = models.CharField(max_length=64, default="")
+    position = models.UUIDField(null=True)
+    changed = models.PositiveIntegerField(default=0, help_text=_("Rows changed on the way."))
+
+    class Meta:
+        verbose_name = _("upgrade step")
+        verbose_name_plural = _("upgrade steps")
+
+    def __str__(self) -> str:
+        return self.name

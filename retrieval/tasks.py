@@ -20,12 +20,15 @@ from retrieval.indexing.model_switch import (
     stage_vectors,
     swap_vectors,
 )
+from retrieval.indexing.stored_words import is_outdated, renew_words
 from retrieval.indexing.upkeep import index_vectors, recount_changed, recount_outdated
 
 logger = logging.getLogger(__name__)
 
 SWITCH_WINDOW = timedelta(hours=1)
 """How long a process may go on writing vectors of a model that was replaced."""
+WORDS_LIMIT = 5_000
+"""Passages whose words one task renews."""
 TASK_LIMIT = 512
 """Passages of one task: it stays short, so that a worker can stop; another task continues."""
 
@@ -61,7 +64,23 @@ def sweep() -> dict[str, int]:
         record_serving_model(model)
         mark_late_stale(model, since=timezone.now() - SWITCH_WINDOW)
     switch_vectors.delay()
+    if any(map(is_outdated, passage_models())):
+        update_words.delay()
     return counts
+
+
+@shared_task
+def update_words() -> int:
+    """After an upgrade that computes words in another way, renew those of some passages; another
+    task continues. Return the number of passages looked at."""
+    with exclusive("update words") as is_alone:
+        outdated = [model for model in passage_models() if is_outdated(model)]
+        if not outdated or not is_alone:
+            return 0
+        count = renew_words(outdated[0], limit=WORDS_LIMIT)
+        logger.info("%s: words of %d passages renewed", outdated[0].search_config.domain, count)
+    update_words.delay()
+    return count
 
 
 @shared_task

@@ -9,6 +9,7 @@ from knowledge.entry_store import save_all
 from knowledge.glossary.load import load_glossary, rule_name_lookup
 from knowledge.models import Document, Rule
 from knowledge.srd.render import render_rules
+from knowledge.srd.rules_version import keys_changed_by_people, record_current
 from knowledge.srd.sections import SrdRule
 from knowledge.srd.source import PACKAGE, Edition, Tables
 from retrieval.text import has_hangul
@@ -32,9 +33,11 @@ def load_srd(
     *,
     system: GameSystem,
     progress: Progress = lambda _d, _n: None,
+    keep_changes: bool = False,
 ) -> Counter[str]:
     """Write document, glossary and rules; count what was created, changed, unchanged, removed.
-    `progress` gets the number of rules written so far and the number of all."""
+    `progress` gets the number of rules written so far and the number of all. With `keep_changes`
+    rules that people edited, added or deleted stay as they are."""
     source = f"{PACKAGE} {tables.metadata.get('source_tag', '')}"
     values = {
         "title": edition.title,
@@ -51,7 +54,9 @@ def load_srd(
     load_glossary(system)
     rows = Rule.objects.filter(document=document).select_related("document")
     rows_by_key = {rule.key: rule for rule in rows}
-    rules = list(render_rules(tables.rows))
+    own = keys_changed_by_people(document) if keep_changes else set()
+    keys = {f"{document.slug}/{rule.path}": rule for rule in render_rules(tables.rows)}
+    rules = [rule for key, rule in keys.items() if key not in own]
     names = rule_name_lookup()
     counts: Counter[str] = Counter()
     for start in range(0, len(rules), BATCH):
@@ -61,9 +66,10 @@ def load_srd(
         ]
         counts.update(save_all(batch, reason=source))
         progress(min(start + BATCH, len(rules)), len(rules))
-    surplus = set(rows_by_key) - {f"{document.slug}/{rule.path}" for rule in rules}
+    surplus = set(rows_by_key) - set(keys) - own
     deletions = Rule.objects.filter(document=document, key__in=surplus).delete()[1]
     counts["removed"] = deletions.get("knowledge.Rule", 0)
+    record_current(document)
     return counts
 
 

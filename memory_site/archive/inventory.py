@@ -105,6 +105,7 @@ DERIVED: dict[str, str] = {
     "retrieval.CachedVector": "a cache",
     "retrieval.ServingModel": "of the installation",
     "retrieval.StagedVector": "vectors of a model that is being introduced",
+    "retrieval.UpgradeStep": "how far the data of this installation have followed an upgrade",
 }
 
 LEFT_OUT: dict[str, str] = {

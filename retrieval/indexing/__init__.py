@@ -3,6 +3,7 @@
 from retrieval.indexing.chunk_schema import Chunk, Domain
 from retrieval.indexing.embed import PARKED_AFTER, embed_pending
 from retrieval.indexing.install import install_passage_table
+from retrieval.indexing.locks import exclusive
 from retrieval.indexing.model_switch import mark_foreign_stale
 from retrieval.indexing.normalize import (
     SourceEntry,
@@ -23,6 +24,7 @@ __all__ = [
     "chunk_entry",
     "count_words",
     "embed_pending",
+    "exclusive",
     "forget_scope",
     "index_vectors",
     "install_passage_table",

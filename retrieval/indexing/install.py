@@ -17,7 +17,9 @@ from retrieval.indexing.model_switch import record_serving_model
 from retrieval.indexing.passage_indexes import create_word_indexes
 from retrieval.models import Passage, ServingModel
 
-FUNCTIONS = Path(__file__).parent / "sql" / "functions.sql"
+SQL = Path(__file__).parent / "sql"
+WORDS = SQL / "words.sql"
+FUNCTIONS = (WORDS, SQL / "scores_and_caches.sql")
 
 TRIGGER = """
 CREATE OR REPLACE TRIGGER memory37_passage BEFORE INSERT OR UPDATE ON {table}
@@ -62,9 +64,10 @@ def install_after_migrate(sender: AppConfig, using: str = "default", **_kwargs: 
 
 def install_functions(connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
-        # One by one: a prepared statement may hold only one command.
-        for part in FUNCTIONS.read_text().split("CREATE OR REPLACE FUNCTION")[1:]:
-            cursor.execute(f"CREATE OR REPLACE FUNCTION{part}")
+        for file in FUNCTIONS:
+            # One by one: a prepared statement may hold only one command.
+            for part in file.read_text().split("CREATE OR REPLACE FUNCTION")[1:]:
+                cursor.execute(f"CREATE OR REPLACE FUNCTION{part}")
 
 
 def install_passage_table(

@@ -16,6 +16,7 @@ from retrieval.indexing.statistics import (
     rows_to_count,
     rows_with_scope,
 )
+from retrieval.indexing.stored_words import record_current
 from retrieval.models import Passage, ScopeStatistics
 from retrieval.search.compiled_rows import clear_row_estimates
 
@@ -126,6 +127,7 @@ def rebuild_words(
         batch = list(keys.filter(pk__gt=batch[-1])[:REBUILD_BATCH])
     count_words(model)
     clear_row_estimates()
+    record_current(model)
     return count
 
 

@@ -10,13 +10,16 @@ from typing import Any, ClassVar
 import pytest
 from django.core.management import CommandError, call_command
 
+from knowledge.entry_store import save_entry
 from knowledge.glossary_term import GlossaryTerm
 from knowledge.models import Document, Rule, RulePassage
 from knowledge.srd.sections import split_by_heading
 from knowledge.srd.source import EDITIONS, read_sqlite
 from knowledge.srd.statblocks import challenge
 from knowledge.srd.tables import character_advancement, spell_lists
+from knowledge.tasks import update_rules
 from retrieval.errors import Invalid
+from retrieval.models import UpgradeStep
 
 GOBLIN = {
     "index": "goblin",
@@ -353,3 +356,53 @@ class TestTables:
         assert list(lists) == ["Cleric cantrips", "Wizard cantrips", "Wizard spells, level 2"]
         assert lists["Wizard spells, level 2"].body.endswith("Blur, Web")
         assert lists["Wizard spells, level 2"].data["spells"] == ["Blur", "Web"]
+
+
+@pytest.mark.django_db
+class TestUpgrading:
+    """What the worker does after an upgrade, without anybody running a command."""
+
+    @pytest.fixture
+    def packaged(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The SRD was imported by a version that had neither levels nor the present Grappled."""
+        older = {**ROWS, "conditions": [{**ROWS["conditions"][0], "desc": ["Speed is halved."]}]}
+        run(data_set(tmp_path / "old.sqlite3", older))
+        UpgradeStep.objects.update(version="older")
+        now = read_sqlite(data_set(tmp_path / "new.sqlite3", {**ROWS, "levels": LEVELS}))
+        monkeypatch.setattr("knowledge.srd.upgrade.fetch", lambda _edition: now)
+
+    @pytest.mark.usefixtures("packaged")
+    def test_added_and_changed_rules_come_once(self) -> None:
+        assert update_rules() > 0
+        assert Rule.objects.filter(key="srd-5.1/class-levels/wizard-5").exists()
+        assert "becomes 0" in Rule.objects.get(title="Grappled").body
+        assert update_rules() == 0
+
+    @pytest.mark.usefixtures("packaged")
+    def test_what_people_edited_added_or_deleted_stays(self) -> None:
+        grappled = Rule.objects.get(title="Grappled")
+        grappled.body = "Our own words."
+        save_entry(grappled, reason="house style")
+        Rule.objects.get(title="Goblin").delete()
+        document = Document.objects.get()
+        save_entry(Rule(key="srd-5.1/ours", document=document, title="Ours", body="Added."))
+        update_rules()
+        assert Rule.objects.get(title="Grappled").body == "Our own words."
+        assert not Rule.objects.filter(title="Goblin").exists()
+        assert Rule.objects.filter(key="srd-5.1/ours").exists()
+
+    def test_where_the_srd_was_not_imported_nothing_comes(self) -> None:
+        assert update_rules() == 0
+        assert not Rule.objects.exists()
+
+    @pytest.mark.usefixtures("packaged")
+    def test_a_package_that_is_not_to_be_had_is_tried_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(_edition: object) -> None:
+            raise Invalid("no network")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("knowledge.srd.upgrade.fetch", fail)
+            assert update_rules() == 0
+        assert update_rules() > 0

@@ -6,6 +6,7 @@ import urllib.request
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 from urllib.error import URLError
 
@@ -15,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from memory_site import process_supervisor, quickstart
 from memory_site.env import env
-from memory_site.progress import embedding_progress
+from memory_site.progress import embedding_progress, words_progress
 
 WEB_WAIT_SECONDS = 60
 
@@ -77,7 +78,7 @@ class Command(BaseCommand):
                 "see its log lines above."
             )
         self.stdout.write(_about(site))
-        for line in embedding_progress():
+        for line in chain(words_progress(), embedding_progress()):
             self.stdout.write(line)
         while True:  # honcho ends everything when one process ends
             time.sleep(3600)
