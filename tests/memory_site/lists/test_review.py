@@ -4,17 +4,18 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from knowledge.editing_models import EntryComment, LoreProposal
 from knowledge.entry_drafts import save_draft
-from knowledge.entry_store import save_entry
+from knowledge.entry_store import save_all, save_entry
 from knowledge.models import Lore
 from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn
 from npcs.models import NPC
 from npcs.trash import trash_npcs
 from tests.memory_site.lists.conftest import Write
-from worlds.models import World
+from worlds.models import ImportRun, World
 
 pytestmark = pytest.mark.django_db
 
@@ -179,6 +180,41 @@ def test_recent_changes_of_every_kind(
         master, f"recent/?before={older.context['older'].replace('+', '%2B')}"
     )
     assert master.get(f"{HOME}/recent/?before=2026-13-45T99:00").status_code == 200
+
+
+def test_an_import_is_one_line_among_the_recent_changes(
+    master: Client, world: World, abbey: Lore, mira: NPC, django_assert_max_num_queries: Any
+) -> None:
+    run = ImportRun.objects.create(world=world, file_name="vault.zip", started_at=timezone.now())
+    entries = [
+        Lore(world=world, slug=f"note-{number}", title=f"Note {number}") for number in range(120)
+    ]
+    save_all(entries[:70], reason="import")
+    abbey.title = "Abbey of Herons"
+    save_entry(abbey, reason="its whole name")
+    save_all(entries[70:], reason="import")
+    ImportRun.objects.filter(pk=run.pk).update(finished_at=timezone.now())
+    with django_assert_max_num_queries(40):
+        text = page(master, "recent/")
+    assert "120 changes at once" in text
+    assert f"/import/{run.pk}/" in text
+    assert "Note 7" not in text
+    # What others changed meanwhile and before keeps its own line.
+    assert "its whole name" in text
+    assert "Mira Voss" in text
+    answer: Any = master.get(f"{HOME}/recent/")
+    (line,) = [change for change in answer.context["changes"] if change.count > 1]
+    each: Any = master.get(line.diff_url)
+    assert "Note 119" in each.content.decode()
+    assert "its whole name" not in each.content.decode()
+    assert each.context["older"]
+
+
+def test_a_few_changes_for_one_reason_keep_their_lines(master: Client, world: World) -> None:
+    for number in range(4):
+        save_entry(Lore(world=world, slug=f"s-{number}", title=f"Spelt {number}"), reason="typos")
+    text = page(master, "recent/")
+    assert all(f"Spelt {number}" in text for number in range(4))
 
 
 def test_my_drafts_are_mine(
