@@ -5,14 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from knowledge.entry_store import Outcome, save_all
 from knowledge.models import Document, Rule
-from knowledge.name_matching import clear_shared_names
 from knowledge.rule_books.drafts import RuleDraft
-from retrieval.errors import Conflict, Invalid, NotFound
+from retrieval.errors import Conflict, Invalid
 from retrieval.text import slugify
 from worlds.audiences import Visibility
 from worlds.models import GameSystem, World
@@ -125,23 +123,6 @@ def _row(book: Document, draft: RuleDraft, old: Rule | None) -> Rule:
     row.breadcrumb, row.aliases, row.data = list(draft.breadcrumb), aliases, data
     row.language = draft.language
     return row
-
-
-@transaction.atomic
-def delete_book(system: GameSystem, title: str) -> int:
-    """Delete a shared book with its rules, and its system if nothing else belongs to that; return
-    the number of rules. Raises `NotFound`."""
-    books = Document.objects.filter(world=None, system=system)
-    book = books.filter(slug=book_slug(system, title)).first()
-    if book is None:
-        known = [*books.values_list("slug", flat=True)]
-        raise NotFound(f"There is no book {title!r} of {system}.", candidates=known[:5])
-    count = book.rules.count()
-    book.delete()
-    clear_shared_names()
-    transaction.on_commit(clear_shared_names)
-    delete_unused_system(system)
-    return count
 
 
 def delete_unused_system(system: GameSystem) -> None:

@@ -3,6 +3,7 @@ page."""
 
 from argparse import ArgumentParser
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,22 @@ from knowledge.importers.formats import FORMATS
 from knowledge.importers.run import read_upload
 from knowledge.rule_books.drafts import rules_of
 from knowledge.rule_books.store import (
-    delete_book,
     find_or_create_book,
     find_or_create_system,
     find_system,
     write_rules,
 )
+from knowledge.rule_books.undo import import_reason, undo_last_import
 from knowledge.srd.source import EDITIONS
 from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.rules import title_of_book
 from memory_site.imports.runs import refuse_faults
+from memory_site.imports.undo import EVERYTHING, undo_run
 from retrieval.errors import Invalid, Problem
 from retrieval.tasks import embed_soon
 from worlds.lookup import find_world
+from worlds.models import ImportRun
 
 MOST_LINES = 20
 
@@ -51,12 +54,23 @@ class Command(BaseCommand):
         parser.add_argument("--attribution", default="")
         parser.add_argument("--skip-bad-files", action="store_true", help="Leave faulty files out.")
         parser.add_argument("--dry-run", action="store_true", help="Report, store nothing.")
-        parser.add_argument("--undo", action="store_true", help="Delete the book with its rules.")
+        parser.add_argument(
+            "--undo",
+            action="store_true",
+            help="Undo the last import of the book: delete the rules it created, restore others.",
+        )
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="With --undo: also what was changed since, and a book that worlds play by.",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
             if options["srd"]:
                 self._import_srd(options)
+            elif options["undo"] and options["world"]:
+                self._undo_of_world(options)
             elif options["undo"]:
                 self._undo(options)
             elif options["path"] is None:
@@ -83,8 +97,34 @@ class Command(BaseCommand):
         system = find_system(options["system"], edition=options["edition"])
         if system is None:
             raise CommandError(f"There is no game system {options['system']!r}.")
-        count = delete_book(system, _title_of(options))
-        self.stdout.write(_("%(count)d rules were deleted.") % {"count": count})
+        undone = undo_last_import(system, _title_of(options), force=options["force"])
+        embed_soon("srd")
+        values = {"deleted": undone.deleted, "restored": undone.restored}
+        self.stdout.write(
+            _("%(deleted)d rules were deleted, %(restored)d have their former text.") % values
+        )
+        self._print_kept(undone.kept)
+
+    def _undo_of_world(self, options: dict[str, Any]) -> None:
+        """Undo the last import of the book into one world, as its page does."""
+        world, book = find_world(options["world"]), _title_of(options)
+        runs = ImportRun.objects.filter(world=world, state=ImportRun.State.DONE)
+        run = runs.filter(options__target="rules", report__written__book=book).first()
+        if run is None:
+            raise CommandError(f"No import of {book!r} into {world} is left to undo.")
+        run.report["also"] = [EVERYTHING] if options["force"] else []
+        run.state = ImportRun.State.UNDOING
+        run.save(update_fields=["state", "report"])
+        undo_run(run.pk)
+        run.refresh_from_db()
+        if run.state != ImportRun.State.UNDONE:
+            raise CommandError(str(run.report.get("failure") or run.get_state_display()))
+        self.stdout.write(_("The import was undone."))
+        self._print_kept({name: why for _pk, _kind, name, _slug, why in run.report["kept"]})
+
+    def _print_kept(self, kept: Mapping[str, str]) -> None:
+        for name, why in list(kept.items())[:MOST_LINES]:
+            self.stdout.write(f"  {name}: {why}")
 
     def _import_for_world(self, options: dict[str, Any]) -> None:
         chosen = ImportOptions(
@@ -115,7 +155,7 @@ class Command(BaseCommand):
             system = find_or_create_system(options["system"], edition=options["edition"])
             values = {name: options[name] for name in ("licence", "attribution")}
             book = find_or_create_book(system, title=_title_of(options), source=path.name, **values)
-            for written in write_rules(book, drafts):
+            for written in write_rules(book, drafts, reason=import_reason(path.name)):
                 counts.update(each.outcome for each in written)
             transaction.set_rollback(options["dry_run"])
             if not options["dry_run"]:

@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from knowledge.entry_store import save_entry
 from knowledge.models import Document, Rule, RulePassage
 from knowledge.schemas import RuleIn, RulesQuestion
 from knowledge.tools import rules_lookup
@@ -206,6 +207,50 @@ class TestTheCommand:
         import_rules(book, "Salt")
         import_rules(book, "Salt", undo=True)
         assert state() == before
+
+    def test_undo_gives_changed_rules_their_former_text(self, book: Path) -> None:
+        import_rules(book, "Salt")
+        book.write_text(
+            BOOK.replace("You shiver.", "You freeze.") + f"\n## Bells\n\nThey ring. {FILLING}\n"
+        )
+        import_rules(book, "Salt")
+        assert "You freeze." in Rule.objects.get(title="Cold").body
+        told = import_rules(book, "Salt", undo=True)
+        assert "1 rules were deleted, 1 have" in told
+        assert "You shiver." in Rule.objects.get(title="Cold").body
+        assert "You shiver." in RulePassage.objects.get(rule__title="Cold").text
+        assert not Rule.objects.filter(title="Bells").exists()
+        import_rules(book, "Salt", undo=True)  # the import before it
+        assert not Document.objects.exists()
+
+    def test_what_somebody_changed_since_stays_unless_it_is_forced(self, book: Path) -> None:
+        import_rules(book, "Salt")
+        cold = Rule.objects.get(title="Cold")
+        cold.body = "Mittens help."
+        save_entry(cold, reason="by hand")
+        assert "It was changed since." in import_rules(book, "Salt", undo=True)
+        assert list(Rule.objects.values_list("title", flat=True)) == ["Cold"]
+        import_rules(book, "Salt", undo=True, force=True)
+        assert not Rule.objects.exists()
+
+    def test_a_book_that_worlds_play_by_is_not_deleted(self, book: Path) -> None:
+        import_rules(book, "Salt")
+        world_of("salt")
+        with pytest.raises(CommandError, match=r"Worlds play by .*\(of-salt\)"):
+            import_rules(book, "Salt", undo=True)
+        assert Rule.objects.exists()
+        import_rules(book, "Salt", undo=True, force=True)
+        assert not Rule.objects.exists()
+
+    def test_undo_for_one_world_is_that_of_its_page(self, book: Path, world: World) -> None:
+        import_rules(book, "Salt")
+        own = world_of("salt")
+        shared = Rule.objects.count()
+        import_rules(book, "Salt", world=own.slug, book="Ours")
+        assert Rule.objects.filter(world=own).exists()
+        assert "undone" in import_rules(book, "Salt", world=own.slug, book="Ours", undo=True)
+        assert not Rule.objects.filter(world=own).exists()
+        assert Rule.objects.count() == shared
 
     def test_the_ids_of_another_system_are_not_taken(self, book: Path) -> None:
         import_rules(book, "Salt", book="2e")
