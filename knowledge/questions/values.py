@@ -14,6 +14,8 @@ from itertools import chain, islice, pairwise
 LONGEST = 200
 """Characters; a longer question asks for more than a value."""
 MOST_SENTENCES = 2
+OPTIONAL = re.compile(r"\\w\*|\\[sbw]\??|.\?")
+LITERALS = re.compile(r"[a-zа-яё]{2,}|[가-힣]+")
 MONSTER, SPELL, THING = "monster", "spell", "equipment"
 
 
@@ -25,7 +27,14 @@ class Value:
     words: re.Pattern[str]
     labels: tuple[str, ...]
     kinds: frozenset[str]
-    elsewhere: re.Pattern[str] | None = None
+    elsewhere: re.Pattern[str] | None
+    hints: tuple[str, ...]
+    """A text without any of these asks for another value; looking for them takes a tenth of the
+    time of `words`."""
+
+    def is_asked_in(self, plain: str) -> bool:
+        is_likely = any(hint in plain for hint in self.hints)
+        return is_likely and self.words.search(plain) is not None
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,19 @@ class AskedValues:
 
 def value(words: str, labels: str, kinds: str, elsewhere: str = "") -> Value:
     anywhere = re.compile(elsewhere, re.MULTILINE) if elsewhere else None
-    return Value(re.compile(words), tuple(labels.split("|")), frozenset(kinds.split()), anywhere)
+    return Value(
+        re.compile(words),
+        tuple(labels.split("|")),
+        frozenset(kinds.split()),
+        anywhere,
+        hints_of(words),
+    )
+
+
+def hints_of(pattern: str) -> tuple[str, ...]:
+    """Return the letters in a row of a pattern, without those that need not be there."""
+    always = OPTIONAL.sub(" ", pattern)
+    return tuple(dict.fromkeys(LITERALS.findall(always)))
 
 
 DICE = r"[^.|\n]*\b\d+d\d+[^.|\n]*(?:damage|урона?|피해)[^.|\n]*\.?"
@@ -149,7 +170,9 @@ def asked_values(text: str) -> AskedValues:
     if len(text) > LONGEST:
         return AskedValues()
     plain = text.lower()
-    asked = tuple(each for each in VALUES if each.words.search(plain))
+    asked = tuple(each for each in VALUES if each.is_asked_in(plain))
+    if not asked:
+        return AskedValues()
     without_all = plain
     for each in asked:
         without_all = each.words.sub(" ", without_all)

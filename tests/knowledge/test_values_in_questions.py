@@ -1,10 +1,13 @@
 """Questions about one value: the rule that has it comes first, and its text begins with it."""
 
+import json
+
 import pytest
 
+from bench.query_classes import FOLDER as QUESTIONS
 from knowledge.entry_store import save_all
 from knowledge.models import Document, Rule
-from knowledge.questions.values import asked_values, with_values_first
+from knowledge.questions.values import VALUES, asked_values, with_values_first
 from knowledge.schemas import RulesQuestion
 from knowledge.search import find_rules
 from worlds.callers import Caller
@@ -100,3 +103,21 @@ def test_the_rule_that_has_such_a_value_is_first(
     hits = find_rules(RulesQuestion(term=question), Caller.gm(world)).hits
     assert hits[0].id == f"house/{kind}"
     assert hits[0].text.startswith(answer)
+
+
+def test_hints_exclude_no_question() -> None:
+    """A value is looked for by its pattern only in texts that hold one of its hints."""
+    lines = (QUESTIONS / "stats.queries.jsonl").read_text(encoding="utf-8").splitlines()
+    asked = [json.loads(line)["text"].lower() for line in lines]
+    asked += [
+        "hit point of ogre",
+        "fly speed",
+        "cost of rope",
+        "flying",
+        "обычный вес",
+        "값",
+        "цена",
+    ]
+    for text in asked:
+        by_pattern = [each for each in VALUES if each.words.search(text)]
+        assert by_pattern == [each for each in VALUES if each.is_asked_in(text)], text
