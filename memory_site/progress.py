@@ -7,7 +7,7 @@ from django.db import connections
 from django.db.models import Count, F, Q
 from django.utils.translation import gettext as _
 
-from retrieval.indexing.stored_words import count_renewed
+from retrieval.indexing import count_renewed
 from retrieval.models import passage_models
 
 LOOK_EVERY_SECONDS = 5.0

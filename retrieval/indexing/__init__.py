@@ -14,6 +14,7 @@ from retrieval.indexing.normalize import (
     normalize_srd,
 )
 from retrieval.indexing.statistics import count_words, forget_scope
+from retrieval.indexing.stored_words import count_renewed
 from retrieval.indexing.upkeep import index_vectors
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Domain",
     "SourceEntry",
     "chunk_entry",
+    "count_renewed",
     "count_words",
     "embed_pending",
     "exclusive",
