@@ -6,7 +6,6 @@ from knowledge.graph.mirror import copy_pending, mirror_lag
 from knowledge.graph.neo4j_driver import NEO4J_DOWN, site_neo4j
 from knowledge.srd.upgrade import outdated_documents, update_documents
 from retrieval.indexing import exclusive
-from retrieval.tasks import embed_soon
 
 
 @shared_task
@@ -24,11 +23,8 @@ def mirror_graph() -> int:
 @shared_task
 def update_rules() -> int:
     """After an upgrade, import what was added to the packaged rules, where the SRD was imported
-    before. Return how many rules were created or changed."""
+    before. Return how many rules were created or changed; the next sweep embeds them."""
     if not outdated_documents():
         return 0
     with exclusive("update rules") as is_alone:
-        count = update_documents() if is_alone else 0
-    if count:
-        embed_soon("srd")
-    return count
+        return update_documents() if is_alone else 0
