@@ -82,8 +82,13 @@ def correct_question(
         return Spelling(text)
     names = shared_names(system)
     known = words_of_system(system, language, names, glossary)
-    find = partial(find_occurring, rows.passages, language)
-    return correct_spelling(text, known, names, find_occurring=find)
+    return correct_spelling(
+        text,
+        known,
+        names,
+        find_occurring=partial(find_occurring, rows.passages, language),
+        is_spoken=everyday_speech(language).knows,
+    )
 
 
 def sayings_in(

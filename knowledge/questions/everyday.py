@@ -2,21 +2,25 @@
 
 `everyday.csv` has, for each term of the rules, what is said in each language: patterns, separated
 by `|`. A pattern is a list of slots; each of them must be filled, in any order, by words that stand
-near each other. `knock/fall flat/down` has two slots with two words each; `NOT` is any negation.
-Words count in any inflection. In Korean a word counts by its beginning, and everything after the
-first slot is one slot, whose choices may consist of several words.
+near each other. `knock/fall flat/down` has two slots with two words each; `NOT` is any negation,
+and `@hit` any word of the class `hit` in `everyday_words.csv`. Words count in any inflection. In
+Korean a word counts by its beginning, and everything after the first slot is one slot, whose
+choices may consist of several words.
 """
 
 import csv
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from retrieval.text import has_hangul, name_words, word_stem
+from retrieval.text import has_hangul, is_cyrillic, name_words, word_stem
 
 TABLE = Path(__file__).parent / "everyday.csv"
+CLASSES = Path(__file__).parent / "everyday_words.csv"
+CLASS = re.compile(r"@(\w+)")
 LANGUAGES = ("en", "ru", "ko")
 NEGATIONS = {
     "en": "not/no/never/cannot/can't/don't/doesn't/won't/isn't/aren't/couldn't/unable/without",
@@ -27,6 +31,14 @@ SPREAD = 5
 """Words that may stand between those of a pattern."""
 LONGEST = 60
 """Words; a longer text is a paste, not a question."""
+SHORTEST_STEM = 3
+"""Letters; a shorter stem of a longer word (`бо` of `боюсь` and of `бою`) says nothing."""
+VERB_SUFFIXES = (
+    re.compile(r"(?:ыва|ива|ова)$"),
+    re.compile(r"(?<=[^аеиоуыэюя])н(?:ут|ул|ет|еш|ем)?$"),
+    re.compile(r"(?<=...)[ае]$|(?<=....)е[тл]$"),
+)
+"""What is left in a Russian stem of the aspect and tense of a verb: `толкнуть`, `толкал`."""
 WEIGHTS = {1: 0.5, 2: 0.75}
 """Certainty of a pattern by its slots; more slots are certain."""
 
@@ -58,26 +70,35 @@ class EverydaySpeech:
     _by_stem: dict[str, list[Pattern]] = field(
         default_factory=lambda: defaultdict(list), init=False
     )
+    _stems: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
         for pattern in self.patterns:
+            self._stems.update(*pattern.slots)
             # By the slot with the fewest words, which is the most telling one.
             for stem in min(pattern.slots, key=len):
                 self._by_stem[stem.split()[0]].append(pattern)
 
+    def knows(self, word: str) -> bool:
+        """Whether the folded `word` is in a pattern, so that players do write it. A Korean word
+        begins with that of a pattern too often to say so."""
+        return not has_hangul(word) and not self._stems.isdisjoint(forms_of(word))
+
     def find(self, text: str) -> list[Saying]:
-        """Return the terms that `text` means, most certain first, each once."""
+        """Return the terms that `text` means, most certain first, each once; of equally certain
+        ones those that more patterns mean."""
         words = name_words(text)
         if len(words) > LONGEST:
             return []
         forms = [forms_of(word.norm) for word in words]
         known = {form for each in forms for form in each}
         near = {id(p): p for form in known for p in self._by_stem.get(form, ())}
-        best: dict[str, float] = {}
+        weights: dict[str, list[float]] = defaultdict(list)
         for pattern in near.values():
-            if pattern.weight > best.get(pattern.term, 0) and fills(pattern, forms, known):
-                best[pattern.term] = pattern.weight
-        return [Saying(*each) for each in sorted(best.items(), key=lambda each: -each[1])]
+            if fills(pattern, forms, known):
+                weights[pattern.term].append(pattern.weight)
+        best = sorted(weights.items(), key=lambda each: (-max(each[1]), -sum(each[1])))
+        return [Saying(term, max(each)) for term, each in best]
 
 
 @cache
@@ -88,23 +109,50 @@ def everyday_speech(language: str) -> EverydaySpeech:
         return EverydaySpeech([each for row in rows for each in read_patterns(row, language)])
 
 
+@cache
+def word_classes(language: str) -> dict[str, str]:
+    """Return the words of each class, separated as in a slot."""
+    with CLASSES.open(encoding="utf-8", newline="") as lines:
+        return {row["class"]: row.get(language) or "" for row in csv.DictReader(lines)}
+
+
 def read_patterns(row: dict[str, str], language: str) -> Iterator[Pattern]:
+    classes = word_classes(language)
     for text in (row.get(language) or "").split("|"):
         slots = text.split(maxsplit=1) if language == "ko" else text.split()
         if slots:
-            choices = (slot.replace("NOT", NEGATIONS[language]).split("/") for slot in slots)
+            choices = (words_of_slot(slot, language, classes) for slot in slots)
             yield Pattern(row["term"], tuple(frozenset(map(stems_of, each)) for each in choices))
 
 
+def words_of_slot(slot: str, language: str, classes: dict[str, str]) -> list[str]:
+    words = CLASS.sub(lambda match: classes[match[1]], slot.replace("NOT", NEGATIONS[language]))
+    return words.split("/")
+
+
 def stems_of(choice: str) -> str:
-    return " ".join(word_stem(word.norm) for word in name_words(choice))
+    return " ".join(spoken_stem(word.norm) for word in name_words(choice))
+
+
+def spoken_stem(word: str) -> str:
+    """Return the stem by which the words of players compare. In Russian it is the same for most
+    forms and both aspects of a verb."""
+    stem = word_stem(word)
+    if not is_cyrillic(stem):
+        return stem
+    if len(stem) < SHORTEST_STEM < len(word):
+        return word
+    for suffix in VERB_SUFFIXES:
+        shorter = suffix.sub("", stem)
+        stem = shorter if len(shorter) >= SHORTEST_STEM else stem
+    return stem
 
 
 def forms_of(word: str) -> frozenset[str]:
     """Return what a word of a question may be in a pattern: its stem; in Korean any beginning."""
     if has_hangul(word):
         return frozenset(word[:end] for end in range(1, len(word) + 1))
-    return frozenset({word_stem(word)})
+    return frozenset({spoken_stem(word)})
 
 
 def fills(pattern: Pattern, forms: list[frozenset[str]], known: set[str]) -> bool:

@@ -73,15 +73,17 @@ def correct_spelling(
     names: NameIndex,
     *,
     find_occurring: Callable[[list[str]], set[str]] = lambda _words: set(),
+    is_spoken: Callable[[str], bool] = lambda _word: False,
     names_alone: bool = False,
 ) -> Spelling:
     """Return `text` with words that `known` does not know replaced by those they may mean.
     `find_occurring` returns those of some words that texts of the world's own hold; it is called
-    for unknown words alone. With `names_alone` only words that complete a name are replaced."""
+    for unknown words alone. `is_spoken` tells the words of everyday speech, which are no slips
+    either. With `names_alone` only words that complete a name are replaced."""
     text = unicodedata.normalize("NFC", text)
     words = name_words(text)
     spelling = Spelling(text)
-    unknown = [word for word in words if is_unknown(word.norm, known)]
+    unknown = [word for word in words if is_unknown(word.norm, known) and not is_spoken(word.norm)]
     if len(words) > MOST_WORDS or not unknown:
         return spelling
     occurring = find_occurring([word.norm for word in unknown])

@@ -9,9 +9,17 @@ from knowledge.entry_store import save_entry
 from knowledge.glossary.load import load_glossary
 from knowledge.models import Document, Rule
 from knowledge.questions.common_words import COMMON_WORDS
-from knowledge.questions.everyday import LANGUAGES, TABLE, everyday_speech
+from knowledge.questions.everyday import (
+    CLASS,
+    LANGUAGES,
+    TABLE,
+    everyday_speech,
+    word_classes,
+)
+from knowledge.questions.misspellings import correct_spelling
 from knowledge.schemas import RulesQuestion
 from knowledge.search import find_rules
+from retrieval.text import KnownName, NameIndex, WordIndex
 from worlds.audiences import PUBLIC, Visibility
 from worlds.callers import Caller
 from worlds.models import GameSystem, World
@@ -43,6 +51,13 @@ class TestMisspelledWords:
         self, world: World, question: str, rule: str
     ) -> None:
         assert first(world, question) == rule
+
+    def test_a_word_that_players_use_is_no_slip_for_a_name(self) -> None:
+        names = NameIndex([KnownName("gate", "Gate", ["Врата"])])
+        known, spoken = WordIndex(["врата"]), everyday_speech("ru").knows
+        assert correct_spelling("раскусить, врёт ли", known, names).corrections
+        assert not correct_spelling("раскусить, врёт ли", known, names, is_spoken=spoken)
+        assert correct_spelling("что за вратв", known, names, is_spoken=spoken)
 
     @pytest.mark.usefixtures("glossary")
     @pytest.mark.parametrize(
@@ -144,6 +159,33 @@ class TestEverydaySpeech:
         find = everyday_speech("en").find
         assert "Blinded" in {each.term for each in find("I can't see a thing")}
         assert "Blinded" not in {each.term for each in find("I see a thing")}
+
+    @pytest.mark.parametrize(
+        ("question", "term"),
+        [
+            ("меня повалили, сколько стоит подняться", "Prone"),
+            ("огр сцапал барда и не пускает", "Grappled"),
+            ("хочу толкнуть его в пропасть", "Shoving a Creature"),
+            ("столкнул гоблина с обрыва", "Shoving a Creature"),
+            ("толкаю огра в яму", "Shoving a Creature"),
+            ("обчистить карманы купца", "Sleight of Hand"),
+        ],
+    )
+    def test_russian_verbs_count_in_both_aspects_and_all_tenses(
+        self, question: str, term: str
+    ) -> None:
+        assert term in {each.term for each in everyday_speech("ru").find(question)}
+
+    def test_a_stem_of_two_letters_is_no_word(self) -> None:
+        # `бою` (a fight) and `боюсь` (I am afraid) have the stem `бо`.
+        assert "Frightened" not in {each.term for each in everyday_speech("ru").find("драка в бою")}
+
+    def test_every_class_of_words_exists_where_it_is_used(self) -> None:
+        with TABLE.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        for language in LANGUAGES:
+            used = {name for row in rows for name in CLASS.findall(row[language])}
+            assert all(word_classes(language)[name] for name in used)
 
     def test_a_very_long_text_is_no_saying(self) -> None:
         assert everyday_speech("en").find("knocked flat " * 1000) == []
