@@ -8,6 +8,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import FileResponse, HttpRequest, HttpResponse
 from ninja import Body, File, Form, Path, Query, Router, Status, UploadedFile
+from pydantic import Field
 
 from art import pictures
 from art.galleries import pictures_to_list
@@ -16,7 +17,9 @@ from art.schemas import (
     ArtCardOut,
     ArtCardsIn,
     ArtCardWrite,
+    ArtPage,
     ArtUpsertOut,
+    Moderation,
     ModerationIn,
     PictureIn,
     PictureList,
@@ -32,17 +35,26 @@ from worlds.audiences import GM, Audience, Visibility
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, caller_of, expecting, require_gm, tag
+from worlds.rest import NeedsKey, caller_of, check_match, expecting, require_gm, tag
+from worlds.rest_lists import ListQuery, page_of
 
 router = Router(tags=["art"], auth=NeedsKey(Scope.WORLD_WRITE))
 READ = NeedsKey(Scope.TOOLS_READ)
 Reference = Annotated[str, Path(max_length=200)]
 Words = Annotated[str, Query(max_length=200), Storable]
 MOST_PICTURES = 100
+SORTS = {"created": "id", "updated": "updated_at", "name": "external_id"}
 FILE = {
     "description": "The file.",
     "content": {"image/*": {"schema": {"type": "string", "format": "binary"}}},
 }
+
+
+class ArtListQuery(ListQuery):
+    moderation: Moderation | None = None
+    scene_id: Annotated[str | None, Field(max_length=200, description="Of this scene alone.")] = (
+        None
+    )
 
 
 @router.put(
@@ -70,6 +82,33 @@ def upsert_bulk(request: HttpRequest, batch: Body[ArtCardsIn]) -> BulkReport:
     """Up to 500 cards, with a report on each; `atomic` writes all or none."""
     write = partial(upsert_and_embed, require_gm(request))
     return write_all(batch.cards, ArtCardWrite, write, atomic=batch.atomic, id_field="image_id")
+
+
+@router.get("/art", operation_id="art_list", summary="List art cards", response=ArtPage)
+def list_cards(
+    request: HttpRequest, response: HttpResponse, query: Query[ArtListQuery]
+) -> dict[str, Any]:
+    """As a game master sees them."""
+    caller = require_gm(request)
+    rows: Any = ArtCard.objects.in_world(caller.world).select_related("scene")
+    if query.moderation:
+        rows = rows.filter(moderation=query.moderation)
+    if query.scene_id:
+        rows = rows.filter(scene__external_id=query.scene_id)
+    page = page_of(request, response, rows.defer("embedding", "search_vector"), query, SORTS)
+    cards = [present_card(card, GM) for card in page.rows]
+    return {"cards": cards, "next_cursor": page.next_cursor}
+
+
+@router.delete(
+    "/art/{ref}", operation_id="art_delete", summary="Delete an art card", response={204: None}
+)
+def delete_card(request: HttpRequest, ref: Reference) -> Any:
+    """For good. An uploaded picture that it shows stays."""
+    card = find_card(require_gm(request).world, ref)
+    check_match(request, card.version)
+    card.delete()
+    return Status(204, None)
 
 
 @router.get("/art/{ref}", operation_id="art_get", summary="Get an art card", response=ArtCardOut)

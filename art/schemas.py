@@ -128,6 +128,11 @@ class ArtCardOut(BaseModel):
     private: ArtPrivate | None = None
 
 
+class ArtPage(BaseModel):
+    cards: list[ArtCardOut]
+    next_cursor: str | None = Field(default=None, description="Of the next page; null: the last.")
+
+
 class ArtSuggestion(BaseModel):
     """Cards for a scene, best first. `basis` says how they were found: attached to the scene, by
     place, by the NPCs shown, by graph neighbours of place and NPCs, or by the words of the scene.

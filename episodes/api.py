@@ -9,12 +9,12 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 
-from episodes import recaps, scenes, threads
+from episodes import recaps, threads
 from episodes.erasure import erase_episode
 from episodes.field_types import ExternalId
 from episodes.ingest import ingest_episode, restore_episode, retract_episode
 from episodes.lookup import find_arc, find_episode, find_scene, find_session, find_thread
-from episodes.models import Episode, Scene, Session, Thread
+from episodes.models import Episode, Thread
 from episodes.queries import present_episode
 from episodes.schemas import (
     ConsolidateIn,
@@ -26,11 +26,6 @@ from episodes.schemas import (
     IngestReport,
     RecapOut,
     RetractionIn,
-    SceneIn,
-    SceneOut,
-    ScratchIn,
-    SessionIn,
-    SessionOut,
     StepsIn,
     ThreadList,
     ThreadOut,
@@ -42,8 +37,7 @@ from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign, find_party
-from worlds.rest import NeedsKey, check_match, expecting, own_transaction, require_gm, tag
-from worlds.versions import digest_of_row
+from worlds.rest import NeedsKey, expecting, own_transaction, require_gm, tag
 
 router = Router(tags=["episodes"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -154,75 +148,6 @@ def erase(request: HttpRequest, ref: Reference) -> ErasureReport:
     episode = find_callers_episode(caller, ref)
     rows = erase_episode(caller.world, episode.external_id)
     return ErasureReport(summary_id=episode.external_id, rows=rows)
-
-
-@router.put(
-    "/sessions",
-    operation_id="session_upsert",
-    summary="Create or update a session",
-    response=SessionOut,
-)
-def upsert_session(
-    request: HttpRequest, response: HttpResponse, entry: Body[SessionIn]
-) -> SessionOut:
-    """By its id. `If-Match` with the ETag of the last answer refuses the change of a session that
-    others have changed since."""
-    world = require_gm(request).world
-    rows = Session.objects.filter(world=world, external_id=entry.session_id)
-    with transaction.atomic():
-        check_match(request, digest_of_row(rows))
-        session = scenes.upsert_session(world, entry)
-        tag(response, digest_of_row(rows))
-    return SessionOut.of(session)
-
-
-@router.put(
-    "/scenes", operation_id="scene_upsert", summary="Create or update a scene", response=SceneOut
-)
-def upsert_scene(request: HttpRequest, response: HttpResponse, entry: Body[SceneIn]) -> SceneOut:
-    """By its id. `If-Match` with the ETag of the last answer refuses the change of a scene that
-    others have changed since."""
-    world = require_gm(request).world
-    rows = Scene.objects.filter(world=world, external_id=entry.scene_id)
-    with transaction.atomic():
-        check_match(request, digest_of_row(rows))
-        scene = scenes.upsert_scene(world, entry)
-        tag(response, digest_of_row(rows))
-    return SceneOut.of(scene)
-
-
-@router.post(
-    "/scenes/{ref}/end", operation_id="scene_end", summary="End a scene", response=SceneOut
-)
-def end_scene(request: HttpRequest, ref: Reference) -> SceneOut:
-    """Its scratch (working memory) is deleted."""
-    return SceneOut.of(scenes.end_scene(find_scene(require_gm(request).world, ref)))
-
-
-@router.get(
-    "/scenes/{ref}/scratch",
-    operation_id="scratch_get",
-    summary="Read the scratch of a scene",
-    response=dict[str, Any],
-)
-def get_scratch(request: HttpRequest, ref: Reference) -> dict[str, Any]:
-    """All values by their keys."""
-    return scenes.read_scratch(find_scene(require_gm(request).world, ref))
-
-
-@router.put(
-    "/scenes/{ref}/scratch/{key}",
-    operation_id="scratch_put",
-    summary="Write a scratch value",
-    response=dict[str, Any],
-)
-def put_scratch(
-    request: HttpRequest, ref: Reference, key: Annotated[ExternalId, Path()], note: Body[ScratchIn]
-) -> Any:
-    """Stored until the scene ends."""
-    scene = find_scene(require_gm(request).world, ref)
-    scenes.write_scratch(scene, key, note.value)
-    return scenes.read_scratch(scene)
 
 
 @router.get(

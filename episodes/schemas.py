@@ -267,6 +267,16 @@ class SceneOut(BaseModel):
         )
 
 
+class SessionPage(BaseModel):
+    sessions: list[SessionOut]
+    next_cursor: str | None = None
+
+
+class ScenePage(BaseModel):
+    scenes: list[SceneOut]
+    next_cursor: str | None = None
+
+
 class ScratchIn(EngineInput):
     value: Any
 

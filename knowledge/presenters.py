@@ -4,14 +4,14 @@ shows to whom: players get the fields of `HitOut` and no others."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
 
 from knowledge.glossary.expansion import TermMatch
 from knowledge.models import Lore, Rule, RulePassage
 from knowledge.questions.values import AskedValues, with_values_first
-from knowledge.schemas import LoreOut, LoreQuestion, RuleOut, RulesQuestion
+from knowledge.schemas import LoreOut, LoreQuestion, LoreRow, RuleOut, RuleRow, RulesQuestion
 from retrieval.search import Hit, SearchResult, get_preset
 from worlds.audiences import Visibility
 from worlds.base_schemas import DEFAULT_CHARS, ResponseModel
@@ -310,17 +310,37 @@ def build_answer(
 # --- entries as a game master's program reads them
 
 
+Shown = TypeVar("Shown", bound=LoreRow)
+ShownRule = TypeVar("ShownRule", bound=RuleRow)
+
+
 def lore_to_out(row: Lore) -> LoreOut:
+    return _show_lore(row, LoreOut)
+
+
+def lore_to_row(row: Lore) -> LoreRow:
+    return _show_lore(row, LoreRow)
+
+
+def _show_lore(row: Lore, schema: type[Shown]) -> Shown:
     links = row.related_slugs()
-    names = set(LoreOut.model_fields) - set(links)
-    return LoreOut(**{name: getattr(row, name) for name in names}, **links)
+    names = set(schema.model_fields) - set(links)
+    return schema(**{name: getattr(row, name) for name in names}, **links)
 
 
 def rule_to_out(row: Rule) -> RuleOut:
+    return _show_rule(row, RuleOut)
+
+
+def rule_to_row(row: Rule) -> RuleRow:
+    return _show_rule(row, RuleRow)
+
+
+def _show_rule(row: Rule, schema: type[ShownRule]) -> ShownRule:
     document = row.document
     citation: dict[str, Any] = {"rule_id": row.key, "document": document.title}
     citation |= {"edition": document.edition, "licence": document.licence}
     citation["campaign"] = row.campaign.slug if row.campaign else None
     citation["overrides"] = row.overrides.key if row.overrides else None
-    names = set(RuleOut.model_fields) - set(citation)
-    return RuleOut(**{name: getattr(row, name) for name in names}, **citation)
+    names = set(schema.model_fields) - set(citation)
+    return schema(**{name: getattr(row, name) for name in names}, **citation)

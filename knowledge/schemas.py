@@ -218,13 +218,14 @@ class RuleWrite(RuleIn):
     version: ReadVersion = None
 
 
-class LoreOut(BaseModel):
+class LoreRow(BaseModel):
+    """An entry as lists show it: without its text."""
+
     id: UUID
     slug: str
     title: str
     kind: str
     custom_kind: str | None
-    body: str
     aliases: list[str]
     tags: list[str]
     language: str
@@ -244,10 +245,20 @@ class LoreOut(BaseModel):
     updated_at: datetime
 
 
-class RuleOut(BaseModel):
+class LoreOut(LoreRow):
+    body: str
+
+
+class LorePage(BaseModel):
+    lore: list[LoreRow]
+    next_cursor: str | None = Field(default=None, description="Of the next page; null: the last.")
+
+
+class RuleRow(BaseModel):
+    """A rule as lists show it: without its text."""
+
     rule_id: str
     title: str
-    body: str
     kind: str
     aliases: list[str]
     breadcrumb: list[str]
@@ -260,6 +271,15 @@ class RuleOut(BaseModel):
     overrides: str | None
     version: int
     updated_at: datetime
+
+
+class RuleOut(RuleRow):
+    body: str
+
+
+class RulePage(BaseModel):
+    rules: list[RuleRow]
+    next_cursor: str | None = Field(default=None, description="Of the next page; null: the last.")
 
 
 class EntryWritten(BaseModel):
@@ -290,3 +310,26 @@ class ProposalOut(BaseModel):
     state: str
     title: str
     created_at: datetime
+
+
+class ProposalRow(ProposalOut):
+    """A proposal with what it proposes."""
+
+    reason: str
+    proposed_by: str
+    campaign: str | None
+    entry: dict[str, Any]
+    decided_by: str
+    decision: str
+
+
+class ProposalPage(BaseModel):
+    proposals: list[ProposalRow]
+    next_cursor: str | None = Field(default=None, description="Of the next page; null: the last.")
+
+
+class ProposalDecision(StrictModel):
+    note: Annotated[str, StringConstraints(max_length=2000)] = ""
+    entry: LoreIn | None = Field(
+        None, description="What the editor made of it; empty: as it was proposed."
+    )

@@ -10,11 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from art.api import router as art_router
 from episodes.api import router as episodes_router
+from episodes.session_api import router as sessions_router
+from knowledge import list_api  # noqa: F401  adds its operations to the router of knowledge
 from knowledge.api import router as knowledge_router
 from knowledge.graph.api import router as graph_router
 from memories.agent_api import router as agent_router
 from memories.api import router as memories_router
 from memory_site import toolbox
+from memory_site.bulk_api import router as bulk_router
 from memory_site.errors import Unreadable, add_problem_handlers
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.openapi import MemoryApi, Renderer, StrictParser
@@ -22,7 +25,11 @@ from memory_site.toolbox import Profile, Tool, ToolResult
 from memory_site.version import VERSION
 from npcs.api import router as npcs_router
 from worlds import rest
-from worlds.api import router as worlds_router
+from worlds.api import router as reveals_router
+from worlds.campaign_api import router as campaigns_router
+from worlds.event_api import router as events_router
+from worlds.installation_api import router as installation_router
+from worlds.people_api import router as people_router
 from worlds.rest import NeedsKey, caller_of, own_transaction
 
 api = MemoryApi(
@@ -142,10 +149,16 @@ def no_such_tool(request: HttpRequest, name: str) -> HttpResponse:
 
 
 api.add_router("/tools", tools)
-api.add_router("/world", worlds_router)
+api.add_router("", installation_router)
+api.add_router("", events_router)
+api.add_router("/world", campaigns_router)
+api.add_router("/world", people_router)
+api.add_router("/world", reveals_router)
 api.add_router("/world", knowledge_router)
 api.add_router("/world/graph", graph_router)
+api.add_router("/world", bulk_router)
 api.add_router("/world", episodes_router)
+api.add_router("/world", sessions_router)
 api.add_router("/world", npcs_router)
 api.add_router("/world", art_router)
 api.add_router("/memory", memories_router)

@@ -2,7 +2,7 @@ from django.apps import AppConfig, apps
 from django.contrib.admin import apps as admin_apps
 from django.db.models.signals import post_migrate
 
-from memory_site import field_names
+from memory_site import event_sources, field_names
 
 
 class MemorySiteConfig(AppConfig):
@@ -21,6 +21,9 @@ class MemorySiteConfig(AppConfig):
         # Signals come after all migrations of all apps, so the tables of texts are complete.
         last_with_texts = apps.get_app_config("npcs")
         post_migrate.connect(first_links.relink_after_migration, sender=last_with_texts)
+        post_migrate.connect(
+            event_sources.install_after_migrate, sender=apps.get_app_config("memories")
+        )
 
 
 class AdminConfig(admin_apps.AdminConfig):

@@ -2,7 +2,7 @@
 problems."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -30,6 +30,7 @@ from retrieval.errors import (
     TooLarge,
     Unauthorized,
 )
+from worlds.event_log.read import EventsGone
 from worlds.keys import NO_KEY
 
 logger = logging.getLogger(__name__)
@@ -74,6 +75,7 @@ STATUS: dict[type[Problem], int] = {
     NotAllowed: 405,
     Conflict: 409,
     Stale: 412,
+    EventsGone: 410,
     TooLarge: 413,
     Ambiguous: 422,
     Invalid: 422,
@@ -100,9 +102,35 @@ def from_validation_error(exc: pydantic.ValidationError | errors.ValidationError
         details = exc.errors
     else:
         details = exc.errors(include_url=False, include_input=False)
-    rows = [{"loc": [str(part) for part in row["loc"]], "msg": row["msg"]} for row in details]
+    rows = [
+        {
+            "loc": path_in_request(row["loc"]),
+            "msg": IN_WORDS.get(row.get("type", ""), row["msg"]),
+        }
+        for row in details
+    ]
     summary = "; ".join(f"{'.'.join(row['loc']) or 'body'}: {row['msg']}" for row in rows[:5])
     return Invalid(f"Correct these arguments and call again: {summary}.", errors=rows[:50])
+
+
+IN_WORDS = {"missing": "required", "extra_forbidden": "unknown field"}
+"""Pydantic's error types in the words of somebody who sends JSON."""
+
+PARTS = {"body", "query", "path", "header", "form", "file"}
+VALUES_WITH_A_NAME = {"body", "form"}
+"""Parts of a request in which django-ninja names the argument of the view before the field."""
+
+
+def path_in_request(location: Sequence[str | int]) -> list[str]:
+    """Return where in what was sent the error is, without the names of our own arguments."""
+    parts = [str(each) for each in location]
+    if len(parts) < 2 or parts[0] not in PARTS:
+        return parts
+    part, *path = parts
+    if part in VALUES_WITH_A_NAME or path[0] == part:
+        # The whole value is at fault: name the part.
+        return path[1:] or [part]
+    return path
 
 
 def from_http_error(exc: errors.HttpError) -> Problem:

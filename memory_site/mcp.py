@@ -25,9 +25,8 @@ from memory_site.threads import run_in_thread
 from memory_site.toolbox import Tool
 from memory_site.version import VERSION
 from retrieval.errors import Problem, Unauthorized, WrongScope
-from worlds import keys
 from worlds.callers import Caller, admit
-from worlds.rest import key_in_headers
+from worlds.rest import caller_with_headers
 
 MAX_BODY = 10 * 1024 * 1024
 INSTRUCTIONS = (
@@ -155,11 +154,11 @@ class McpEndpoint:
         )
         request_id = valid_or_new_id(headers.get("X-Request-ID"))
         try:
-            key = await run_in_thread(partial(keys.verify, key_in_headers(headers)))
+            caller = await run_in_thread(partial(caller_with_headers, headers, request_id))
         except Exception as exc:
             await send_problem(send, exc, request_id)
             return
-        inner = {**scope, "caller": Caller.with_key(key, request_id=request_id)}
+        inner = {**scope, "caller": caller}
         await self.manager.handle_request(inner, receive, send)  # type: ignore[arg-type]
 
 

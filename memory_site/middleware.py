@@ -5,6 +5,8 @@ from collections.abc import Callable
 from csp.constants import HEADER as CSP_HEADER
 from csp.middleware import CSPMiddleware, PolicyParts
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
+from django.middleware.http import ConditionalGetMiddleware
 from opentelemetry import context, propagate
 
 from memory_site import error_pages, logs
@@ -64,6 +66,33 @@ class ApiProblems:
         if allow := response.get("Allow"):
             problem["Allow"] = allow
         return problem
+
+
+class CompressedAnswers(GZipMiddleware):
+    """Compresses the answers of the API. Pages are left as they are: they hold CSRF tokens beside
+    texts that a reader has sent."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if not request.path.startswith("/api/"):
+            return response
+        return super().process_response(request, response)
+
+
+class ConditionalReads(ConditionalGetMiddleware):
+    """Answers 304 when the `ETag` that a program sends as `If-None-Match` still holds. An answer
+    without a version of its own gets a digest of its text. No cache between keeps an answer: the
+    next one may be for another key."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if not request.path.startswith("/api/"):
+            return response
+        if request.method == "GET" and not response.has_header("Cache-Control"):
+            response["Cache-Control"] = "private, no-cache"
+        return super().process_response(request, response)
 
 
 class PageProblems:

@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from corsheaders.defaults import default_headers
 from django.utils.translation import gettext_lazy as _
 
 from memory_site.env import BASE_DIR, env
 from memory_site.logs import logging_config
 from memory_site.secret import installation_secret
 from memory_site.security import STRICT
+from memory_site.version import VERSION as VERSION
 
 VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(BASE_DIR / "var")))
 DEBUG = env.bool("DEBUG", default=False)
@@ -32,6 +34,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
+    "corsheaders",
     "django.contrib.humanize",
     "simple_history",
     "django_htmx",
@@ -50,6 +53,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "memory_site.middleware.RequestIds",
     "memory_site.middleware.TraceContext",
+    "memory_site.middleware.CompressedAnswers",
+    "memory_site.middleware.ConditionalReads",
+    "corsheaders.middleware.CorsMiddleware",
     "memory_site.middleware.ApiProblems",
     "django.middleware.security.SecurityMiddleware",
     "memory_site.middleware.ContentSecurityPolicy",
@@ -65,6 +71,26 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "memory_site.middleware.PageProblems",
     "axes.middleware.AxesMiddleware",
+]
+# `worlds.browser_origins` decides which web pages on other hosts may call the API.
+CORS_ALLOW_HEADERS = [
+    *default_headers,
+    "idempotency-key",
+    "if-match",
+    "if-none-match",
+    "x-api-key",
+    "x-request-id",
+]
+CORS_EXPOSE_HEADERS = [
+    "etag",
+    "idempotent-replayed",
+    "link",
+    "location",
+    "ratelimit-limit",
+    "ratelimit-remaining",
+    "ratelimit-reset",
+    "retry-after",
+    "x-request-id",
 ]
 ROOT_URLCONF = "memory_site.urls"
 ASGI_APPLICATION = "memory_site.asgi.application"
@@ -200,6 +226,7 @@ MEMORY_EVENTS_BURST = env.float("MEMORY_EVENTS_BURST", default=5000.0)  # and so
 AUDIT_DAYS = env.int("AUDIT_DAYS", default=90)  # audited calls are deleted after; 0: never
 # A repeated write with the same idempotency key gets the stored answer for so long.
 IDEMPOTENCY_DAYS = env.int("IDEMPOTENCY_DAYS", default=1)
+EVENT_DAYS = env.int("EVENT_DAYS", default=30)  # events are deleted after; 0: never
 # A change this large waits for the GM; 0: none does.
 DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)
 # In-world days; 0: dispositions do not decay.

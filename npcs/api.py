@@ -1,10 +1,12 @@
 """REST endpoints for NPCs and the disposition ledger."""
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from ninja import Body, Path, Query, Router
+from ninja import Body, Path, Query, Router, Status
+from pydantic import Field
 
 from episodes.api import name_of
 from npcs import dispositions
@@ -17,24 +19,38 @@ from npcs.schemas import (
     CorrectionIn,
     Influence,
     InfluenceList,
+    NPCPage,
     NPCProfile,
+    NPCRow,
     NPCsIn,
     NPCUpsertOut,
     NPCWrite,
     RulingIn,
 )
+from npcs.trash import restore_npcs, trash_npcs, trashed_npcs
 from npcs.upsert import upsert_npc
 from retrieval.errors import NotFound
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.lookup import find_party
+from worlds.lookup import as_uuid, find_party
 from worlds.models import World
-from worlds.rest import NeedsKey, expecting, require_gm, tag
+from worlds.rest import NeedsKey, check_match, expecting, require_gm, tag
+from worlds.rest_lists import ListQuery, page_of
 
 router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 PAGE = 100
+SORTS = {"created": "id", "updated": "updated_at", "name": "name"}
+
+
+class NPCListQuery(ListQuery):
+    state: Annotated[
+        Literal["live", "trash"], Field(description="trash: the deleted ones, for some weeks.")
+    ] = "live"
+    faction: Annotated[
+        str | None, Field(max_length=200, description="Name, or slug of its lore entry.")
+    ] = None
 
 
 @router.put(
@@ -76,6 +92,66 @@ def write_npc(
         version=npc.version,
         warnings=[str(claim) for claim in claims_of_npc(npc)] if warn else [],
     )
+
+
+@router.get("/npcs", operation_id="npc_list", summary="List NPCs", response=NPCPage)
+def list_npcs(
+    request: HttpRequest, response: HttpResponse, query: Query[NPCListQuery]
+) -> dict[str, Any]:
+    """With what identifies them; the profile has the rest."""
+    caller = require_gm(request)
+    rows: Any = NPC.objects.in_world(caller.world)
+    if query.state == "trash":
+        rows = trashed_npcs(caller.world)
+    if query.faction:
+        rows = rows.filter(Q(faction__iexact=query.faction) | Q(faction_lore__slug=query.faction))
+    page = page_of(request, response, rows, query, SORTS)
+    return {"npcs": [present_row(row) for row in page.rows], "next_cursor": page.next_cursor}
+
+
+def present_row(npc: NPC) -> NPCRow:
+    names = set(NPCRow.model_fields) - {"id", "npc_id"}
+    values = {name: getattr(npc, name) for name in names}
+    return NPCRow(id=str(npc.pk), npc_id=npc.slug, **values)
+
+
+@router.delete(
+    "/npcs/{ref}",
+    operation_id="npc_delete",
+    summary="Move an NPC to the trash",
+    response={204: None},
+)
+def delete_npc(request: HttpRequest, ref: Reference) -> Status[None]:
+    """Nothing finds or shows it any more. It can be restored for 30 days, with its secrets and
+    dispositions."""
+    caller = require_gm(request)
+    npc = find_npc(caller.world, ref)
+    check_match(request, npc.version)
+    trash_npcs([npc], by=name_of(caller))
+    return Status(204, None)
+
+
+@router.post(
+    "/npcs/{ref}/restore",
+    operation_id="npc_restore",
+    summary="Restore an NPC from the trash",
+    response=NPCRow,
+)
+def restore_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPCRow:
+    """By its id or slug. 409 when another NPC has the slug now."""
+    npc = restore_trashed_npc(require_gm(request), ref)
+    tag(response, npc.version)
+    return present_row(npc)
+
+
+def restore_trashed_npc(caller: Caller, reference: str) -> NPC:
+    """Restore the NPC of this id or slug, the one deleted last. Raises `NotFound`, `Conflict`."""
+    rows = trashed_npcs(caller.world)
+    npc: NPC | None = rows.filter(Q(slug=reference) | Q(pk=as_uuid(reference))).first()
+    if npc is None:
+        raise NotFound(f"There is no NPC {reference!r} in the trash.")
+    restore_npcs([npc], by=name_of(caller))
+    return NPC.objects.get(pk=npc.pk)
 
 
 @router.get("/npcs/{ref}", operation_id="npc_get", summary="Get an NPC", response=NPCProfile)

@@ -227,3 +227,26 @@ class NPCProfile(BaseModel):
     private: NPCPrivate | None = None
     updated_at: datetime
     truncated: bool = False
+
+
+class NPCRow(BaseModel):
+    """An NPC as lists show it, for game masters."""
+
+    id: str
+    npc_id: str
+    name: str
+    aliases: list[str]
+    role: str
+    summary: str
+    faction: str
+    home: str
+    language: str
+    visibility: str
+    known_to: list[str]
+    version: int
+    updated_at: datetime
+
+
+class NPCPage(BaseModel):
+    npcs: list[NPCRow]
+    next_cursor: str | None = Field(default=None, description="Of the next page; null: the last.")

@@ -113,6 +113,9 @@ class PartyAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     text_lists = {"members"}
 
 
+KEY_RULE_FIELDS = ("world", "audience", "scopes", "origins")
+
+
 class ApiKeyForm(ExactModelForm):
     scopes = MultipleChoiceField(
         label=_("scopes"),
@@ -130,9 +133,25 @@ class ApiKeyForm(ExactModelForm):
             "scopes",
             "audience",
             "namespace",
+            "origins",
             "calls_per_minute",
             "expires_at",
         ]
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse what `create_key` refuses."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            try:
+                # What the user may not change is not in the form: as it is stored.
+                values = {
+                    name: cleaned.get(name, getattr(self.instance, name))
+                    for name in KEY_RULE_FIELDS
+                }
+                keys.require_sound_key(ApiKey(**values))
+            except Invalid as problem:
+                self.add_error(None, str(problem))
+        return cleaned
 
     def clean_audience(self) -> str:
         try:
@@ -162,8 +181,15 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
     list_filter = ["world"]
     search_fields = ["name", "prefix"]
     autocomplete_fields = ["world", "campaign"]
+    text_lists = {"origins"}
     readonly_fields = ["prefix", "created_at", "last_used_at", "revoked_at"]
     actions = ["revoke"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Keys of the installation are for superusers and operators alone."""
+        rows = super().get_queryset(request)
+        may_see_all = request.user.is_superuser or is_operator(request.user)
+        return rows if may_see_all else rows.exclude(world=None)
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         own = [*ApiKeyForm.Meta.fields]
@@ -172,9 +198,12 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         """An operator who is no member of the world limits and ends keys. More scopes or another
         audience would open the world to whoever holds the key."""
-        if obj is None or administered_worlds(request.user).filter(pk=obj.world_id).exists():
+        if obj is None or (
+            obj.world and administered_worlds(request.user).filter(pk=obj.world.pk).exists()
+        ):
             return self.readonly_fields
-        return [*self.readonly_fields, "world", "campaign", "scopes", "audience", "namespace"]
+        rights = ["world", "campaign", "scopes", "audience", "namespace", "origins"]
+        return [*self.readonly_fields, *rights]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """A key is made for a world that the user is a designer or game master of."""

@@ -38,20 +38,46 @@ def write_all(
     """Validate each item as `schema` and write it in its own savepoint; with `atomic`, none when
     one fails. `write` returns an object with `outcome` and the item's id in `id_field`."""
 
-    def write_item(index: int, item: Any) -> ItemReport:
+    def write_item(item: Any) -> Change:
+        result = write(schema.model_validate(item))
+        return getattr(result, id_field), result.outcome
+
+    return report_on_all(items, write_item, atomic=atomic)
+
+
+def change_all(
+    ids: Sequence[str], change: Callable[[str], Any], outcome: str, *, atomic: bool
+) -> BulkReport:
+    """Call `change` with each id in its own savepoint; with `atomic`, none stands when one fails.
+    `outcome` is the word for what was done."""
+
+    def change_row(row_id: str) -> Change:
+        change(row_id)
+        return row_id, outcome
+
+    return report_on_all(ids, change_row, atomic=atomic)
+
+
+Change = tuple[str, str]
+"""The id of a row, and what happened to it."""
+
+
+def report_on_all(
+    items: Sequence[Any], change: Callable[[Any], Change], *, atomic: bool
+) -> BulkReport:
+    def change_item(index: int, item: Any) -> ItemReport:
         try:
             with transaction.atomic():
-                result = write(schema.model_validate(item))
+                item_id, outcome = change(item)
         except (Problem, ValidationError) as error:
             problem = error if isinstance(error, Problem) else to_invalid(error)
             fields: dict[str, Any] = {"code": problem.code, "detail": problem.detail}
             fields |= {"status": "failed", "candidates": list(problem.candidates)}
             return ItemReport(index=index, **fields)
-        item_id = getattr(result, id_field)
-        return ItemReport(index=index, status="ok", id=item_id, outcome=result.outcome)
+        return ItemReport(index=index, status="ok", id=item_id, outcome=outcome)
 
     with transaction.atomic():
-        reports = [write_item(index, item) for index, item in enumerate(items)]
+        reports = [change_item(index, item) for index, item in enumerate(items)]
         failure_count = sum(report.status == "failed" for report in reports)
         if atomic and failure_count:
             transaction.set_rollback(True)

@@ -4,10 +4,17 @@ from dataclasses import dataclass, field, replace
 
 from django.db import connection
 
-from retrieval.errors import AudienceAboveCap, RateLimited, Unauthorized, WrongScope
+from retrieval.errors import (
+    AudienceAboveCap,
+    Forbidden,
+    Invalid,
+    RateLimited,
+    Unauthorized,
+    WrongScope,
+)
 from worlds import keys
 from worlds.audiences import GM, PUBLIC, Audience
-from worlds.lookup import find_named_exactly
+from worlds.lookup import find_exact, find_named_exactly
 from worlds.models import ApiKey, Campaign, Party, World
 
 # One upsert checks the key, counts the call for all processes together, and tells by the key's row
@@ -24,6 +31,14 @@ ON CONFLICT (key_id, tool) DO UPDATE SET
 RETURNING calls, 60 - floor(extract(second FROM clock_timestamp()))::int,
     (SELECT xmin::text || ctid::text FROM worlds_apikey WHERE id = key_id)
 """
+
+
+class WrongWorld(Forbidden):
+    code, title = "wrong_world", "The key is for another world"
+
+
+class WorldMissing(Invalid):
+    code, title = "world_missing", "Name a world"
 
 
 @dataclass(frozen=True)
@@ -44,10 +59,11 @@ class Caller:
         return cls(world=world, audience=GM)
 
     @classmethod
-    def with_key(cls, key: ApiKey, *, request_id: str = "") -> "Caller":
-        """The program that holds `key`, with all that the key may see."""
+    def with_key(cls, key: ApiKey, *, world_slug: str = "", request_id: str = "") -> "Caller":
+        """The program that holds `key`, with all that the key may see. `world_slug` is the world
+        that it names: an installation key has to. Raises `WrongWorld`, `NotFound`."""
         return cls(
-            world=key.world,
+            world=world_of(key, world_slug),
             audience=Audience.parse(key.audience),
             campaign=key.campaign,
             scopes=frozenset(key.scopes),
@@ -104,15 +120,41 @@ class Allowance:
         }
 
 
+def world_of(key: ApiKey, slug: str) -> World:
+    """Return the world in which the holder of `key` asks: the key's own, or, with an installation
+    key, the one of this slug."""
+    if key.world is not None:
+        if slug not in ("", key.world.slug):
+            raise WrongWorld(f"This key is for the world {key.world.slug}: leave out `X-World`.")
+        return key.world
+    if not slug:
+        raise WorldMissing(
+            "This key is for the whole installation: name the world in the header `X-World`. "
+            "GET /api/v1/worlds lists them."
+        )
+    worlds = World.objects.select_related("system")
+    return find_exact(worlds, slug, what="world", key="slug")
+
+
 def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:
     """Count one call of `tool`; return the caller as its key is stored now, and what it has left.
 
     A caller without a key (the site itself) is not limited. Raises `Unauthorized` when the key was
     revoked or has expired, `RateLimited` when the minute is used up.
     """
-    key = caller.key
-    if key is None:
+    if caller.key is None:
         return caller, None
+    key, allowance = count_call(caller.key, tool)
+    if key is not caller.key:
+        slug = "" if key.world_id else caller.world.slug
+        fresh = Caller.with_key(key, world_slug=slug, request_id=caller.request_id)
+        caller = replace(fresh, namespace=caller.namespace or fresh.namespace)
+    return caller, allowance
+
+
+def count_call(key: ApiKey, tool: str) -> tuple[ApiKey, Allowance]:
+    """Count one call of `tool`; return the key as it is stored now, and what it has left. Raises
+    as `admit` does."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT_CALL, {"key": key.pk, "tool": tool})
         row = cursor.fetchone()
@@ -123,12 +165,10 @@ def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:
         # The key was written since this process read it: its scopes, audience and limit may be
         # others now.
         key = keys.reload_key(key)
-        fresh = Caller.with_key(key, request_id=caller.request_id)
-        caller = replace(fresh, namespace=caller.namespace or fresh.namespace)
     allowance = Allowance(key.calls_per_minute, used, reset)
     if used > allowance.limit:
         raise RateLimited(
             f"At most {allowance.limit} calls of {tool} a minute: wait {reset} seconds.",
             headers={**allowance.headers, "Retry-After": str(reset)},
         )
-    return caller, allowance
+    return key, allowance

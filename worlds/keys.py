@@ -7,7 +7,7 @@ key has changed.
 
 import hmac
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -37,19 +37,19 @@ _verified_keys: TTLCache[str, ApiKey] = TTLCache(maxsize=4096, ttl=60)
 
 
 def create_key(
-    world: World,
+    world: World | None,
     *,
     name: str,
     scopes: Iterable[str] = (Scope.TOOLS_READ,),
     audience: Audience | str = PUBLIC,
     campaign: Campaign | None = None,
     namespace: str = "",
+    origins: Iterable[str] = (),
     calls_per_minute: int = 600,
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
     """Store a new key and return it with its text, which is not stored and cannot be shown
-    again.
-    """
+    again. Without a world it is a key for the installation. Raises `Invalid`."""
     key = ApiKey(
         name=name,
         world=world,
@@ -57,12 +57,31 @@ def create_key(
         scopes=sorted(check_scopes(scopes)),
         audience=str(Audience.parse(str(audience))),
         namespace=namespace,
+        origins=sorted(set(origins)),
         calls_per_minute=calls_per_minute,
         expires_at=expires_at,
     )
+    require_sound_key(key)
     text = mint(key)
     key.save()
     return key, text
+
+
+BROWSER_SCOPES = frozenset({Scope.TOOLS_READ})
+
+
+def require_sound_key(key: ApiKey) -> None:
+    """Raise `Invalid` for a key of the installation that is no administrator's, and for a key of
+    web pages that sees secrets or writes: everybody who opens the page can read the key."""
+    is_admins = key.audience == "gm" and Scope.ADMIN in key.scopes
+    if key.world is None and not is_admins:
+        raise Invalid("A key for the installation needs the scope admin and the audience gm.")
+    is_players = key.audience != "gm" and set(key.scopes) <= BROWSER_SCOPES
+    if key.origins and not is_players:
+        raise Invalid(
+            "A key with web origins can be read by everybody who opens the page: give it the scope "
+            "tools:read alone, and the audience public or a party."
+        )
 
 
 def mint(key: ApiKey) -> str:
@@ -70,6 +89,16 @@ def mint(key: ApiKey) -> str:
     key.prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     key.secret_hash = digest(secret)
     return f"m37_{key.prefix}_{secret}"
+
+
+def key_in_headers(headers: Mapping[str, str]) -> str:
+    """Return the key's text from whichever of `headers` (a case-insensitive mapping) carries it;
+    raises `Unauthorized`."""
+    scheme, _space, token = headers.get("Authorization", "").partition(" ")
+    text = (token if scheme.lower() == "bearer" else headers.get("X-API-Key", "")).strip()
+    if not text:
+        raise Unauthorized(NO_KEY)
+    return text
 
 
 def verify(text: str) -> ApiKey:

@@ -41,17 +41,25 @@ def _keep_a_game_master(member: Membership) -> None:
 
 @transaction.atomic
 def create_world(
-    *, name: str, language: str, system: GameSystem | None, designer: Any, description: str = ""
+    *,
+    name: str,
+    language: str,
+    system: GameSystem | None,
+    designer: Any = None,
+    slug: str = "",
+    description: str = "",
 ) -> World:
-    """Create a world whose designer is `designer`; its address is made of its name."""
+    """Create a world, whose designer is `designer` if a person creates it; its address is made of
+    its name unless `slug` is given."""
     world = World.objects.create(
-        slug=free_slug(name, World.objects.all(), otherwise="world"),
+        slug=slug or free_slug(name, World.objects.all(), otherwise="world"),
         name=name,
         language=language,
         system=system,
         description=description,
     )
-    Membership.objects.create(user=designer, world=world, role=Role.DESIGNER)
+    if designer is not None:
+        Membership.objects.create(user=designer, world=world, role=Role.DESIGNER)
     return world
 
 

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-import worlds.archive_run  # noqa: F401 - the app has its model
+import worlds.archive_run
+import worlds.event_model  # noqa: F401 - the app has these models
 from retrieval.models import uuid7
 
 
@@ -188,13 +189,24 @@ class Invitation(models.Model):
 
 class ApiKey(models.Model):
     """A program's access to one world. Only a hash of the secret is stored; `m37_<prefix>_<secret>`
-    is shown once."""
+    is shown once.
+
+    A key without a world is an installation key: it creates and deletes worlds, and asks in any of
+    them by naming it in the header `X-World`. `origins` are the web pages (`https://host[:port]`)
+    whose scripts may use the key; programs that are no browser send no origin."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(_("name"), max_length=120)
     prefix = models.CharField(_("prefix"), max_length=12, unique=True, editable=False)
     secret_hash = models.CharField(max_length=64, editable=False)
-    world = models.ForeignKey(World, models.CASCADE, related_name="api_keys")
+    world = models.ForeignKey(
+        World,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="api_keys",
+        help_text=_("Empty: the key is for the whole installation; it needs the scope admin."),
+    )
     campaign = models.ForeignKey(
         Campaign, models.CASCADE, null=True, blank=True, related_name="api_keys"
     )
@@ -209,6 +221,15 @@ class ApiKey(models.Model):
         ),
     )
     namespace = models.CharField(_("agent namespace"), max_length=120, blank=True, default="")
+    origins = models.JSONField(
+        _("web origins"),
+        default=list,
+        blank=True,
+        help_text=_(
+            "Web pages whose scripts may use the key, such as https://table.example.org. "
+            "Visitors of a page can read its key, so it must not see secrets or write."
+        ),
+    )
     calls_per_minute = models.PositiveIntegerField(_("calls per minute"), default=600)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
@@ -218,6 +239,17 @@ class ApiKey(models.Model):
     class Meta:
         verbose_name = _("API key")
         verbose_name_plural = _("API keys")
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(world__isnull=False)
+                | models.Q(audience="gm", scopes__contains=["admin"]),
+                name="api_key_of_installation_is_admin",
+                violation_error_message=_(
+                    "Choose a world. Only a key with the audience gm and the scope admin may be "
+                    "for the whole installation."
+                ),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix})"

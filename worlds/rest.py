@@ -14,7 +14,7 @@ every operation. Nor do the problem answers (401, 403, 404, 422, 429 …) need d
 `memory_site.openapi` adds them to every operation.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from time import perf_counter
@@ -24,10 +24,12 @@ from django.http import HttpRequest, HttpResponse
 from ninja.operation import Operation
 from ninja.security.base import AuthBase
 
-from retrieval.errors import AudienceAboveCap, Stale, StaleVersion, Unauthorized
+from retrieval.errors import AudienceAboveCap, Forbidden, Invalid, Stale, StaleVersion
 from worlds import audit, idempotency, keys
-from worlds.callers import Caller, admit
+from worlds.browser_origins import check_origin
+from worlds.callers import Caller, admit, count_call
 from worlds.idempotency import StoredResponse
+from worlds.models import ApiKey
 
 
 class NeedsKey(AuthBase):
@@ -50,10 +52,9 @@ class NeedsKey(AuthBase):
             # An idempotent write authenticates before django-ninja does: count it once.
             assert isinstance(caller, Caller)
             return caller
-        request_id = getattr(request, "request_id", "")
-        caller = Caller.with_key(
-            keys.verify(key_in_headers(request.headers)), request_id=request_id
-        )
+        caller = caller_with_headers(request.headers, getattr(request, "request_id", ""))
+        if caller.key:
+            check_origin(request, caller.key)
         request.caller = caller  # type: ignore[attr-defined]  # a refused call is audited too
         if self.counted:
             caller, allowance = admit(caller, operation_of(request))
@@ -63,14 +64,53 @@ class NeedsKey(AuthBase):
         return caller
 
 
-def key_in_headers(headers: Mapping[str, str]) -> str:
-    """Return the key's text from whichever of `headers` (a case-insensitive mapping) carries it;
-    raises `Unauthorized`."""
-    scheme, _space, token = headers.get("Authorization", "").partition(" ")
-    text = (token if scheme.lower() == "bearer" else headers.get("X-API-Key", "")).strip()
-    if not text:
-        raise Unauthorized(keys.NO_KEY)
-    return text
+class NeedsAnyKey(AuthBase):
+    """A key, whether it is for a world or for the installation. The endpoint reads it with
+    `key_of`."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+
+    def __call__(self, request: HttpRequest) -> ApiKey:
+        if key := getattr(request, "api_key", None):
+            assert isinstance(key, ApiKey)  # an idempotent write authenticates before
+            return key
+        key, allowance = count_call(
+            keys.verify(keys.key_in_headers(request.headers)), operation_of(request)
+        )
+        check_origin(request, key)
+        request.api_key, request.allowance = key, allowance  # type: ignore[attr-defined]
+        return key
+
+
+class NeedsInstallationKey(NeedsAnyKey):
+    """A key that is for no single world."""
+
+    def __call__(self, request: HttpRequest) -> ApiKey:
+        key = super().__call__(request)
+        if key.world_id is not None:
+            raise Forbidden(
+                "This needs a key for the whole installation; this key is for one world. The "
+                "operator makes one with `manage.py make_key --installation`."
+            )
+        return key
+
+
+def key_of(request: HttpRequest) -> ApiKey:
+    """Return the key that `NeedsAnyKey` or `NeedsKey` has verified."""
+    if key := getattr(request, "api_key", None):
+        assert isinstance(key, ApiKey)
+        return key
+    caller_key = caller_of(request).key
+    assert caller_key is not None
+    return caller_key
+
+
+def caller_with_headers(headers: Mapping[str, str], request_id: str) -> Caller:
+    """Return the holder of the key in `headers`, in the world that `X-World` names if the key has
+    none. Raises `Unauthorized`, `WorldMissing`, `WrongWorld` or `NotFound`."""
+    key = keys.verify(keys.key_in_headers(headers))
+    return Caller.with_key(key, world_slug=headers.get("X-World", ""), request_id=request_id)
 
 
 def caller_of(request: HttpRequest) -> Caller:
@@ -147,11 +187,15 @@ def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
     operation: Operation = run.__self__  # type: ignore[attr-defined]
     name = operation.operation_id or operation.view_func.__name__
 
+    known = query_parameters(operation)
+
     @wraps(run)
     def wrapper(request: HttpRequest, **values: Any) -> HttpResponse:
         request.operation, start = name, perf_counter()  # type: ignore[attr-defined]
         token = request.headers.get("Idempotency-Key")
-        if token is None or request.method == "GET" or not operation.auth_callbacks:
+        if unknown := sorted(set(request.GET) - known):
+            response = operation.api.on_exception(request, unknown_parameters(unknown, known))
+        elif token is None or request.method == "GET" or not operation.auth_callbacks:
             response = run(request, **values)
         else:
             response = run_once(operation, token, request, lambda: run(request, **values))
@@ -161,6 +205,25 @@ def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         return response
 
     return wrapper
+
+
+def query_parameters(operation: Operation) -> frozenset[str]:
+    """Return the names of the parameters that the operation takes in its query."""
+    parts = [each for each in operation.models if each.__ninja_param_source__ == "query"]
+    return frozenset(
+        alias for each in parts for alias, *_path in each.__ninja_flatten_map__.items()
+    )
+
+
+def unknown_parameters(unknown: Sequence[str], known: Collection[str]) -> Invalid:
+    """The refusal of parameters that an operation does not take: a misspelled filter would
+    otherwise answer with everything."""
+    offered = ", ".join(sorted(known)) or "none"
+    return Invalid(
+        f"Unknown parameter {', '.join(unknown)}: this operation takes {offered}.",
+        errors=[{"loc": [name], "msg": "unknown parameter"} for name in unknown],
+        candidates=sorted(known),
+    )
 
 
 def audit_response(request: HttpRequest, response: HttpResponse, milliseconds: float) -> None:
@@ -204,9 +267,11 @@ def run_once(
     try:
         for authenticate in operation.auth_callbacks:
             authenticate(request)
-        key = caller_of(request).key
-        assert key is not None
-        parts = [str(request.method).encode(), request.get_full_path().encode(), request.body]
+        key = key_of(request)
+        # The same path means another row in another world.
+        world = request.headers.get("X-World", "").encode()
+        parts = [str(request.method).encode(), request.get_full_path().encode(), world]
+        parts.append(request.body)
         atomic = not getattr(operation.view_func, "own_transaction", False)
         answer = idempotency.once(key, token, b"\n".join(parts), write, atomic=atomic)
     except Refusal as refusal:

@@ -1,11 +1,23 @@
-"""What the reveal log's endpoints take and give."""
+"""What the endpoints of worlds, people, keys and the reveal log take and give."""
 
 from datetime import datetime
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from worlds.base_schemas import Day, RequestModel
+from worlds.base_schemas import Day, RequestModel, ResponseModel, StrictModel
+
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200, strip_whitespace=True, pattern=r"^[^\x00]+$"),
+]
+Slug = Annotated[str, StringConstraints(pattern=r"^[\w-]+$", max_length=80)]
+Language = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$")]
+Prose = Annotated[str, StringConstraints(max_length=20_000, pattern=r"^[^\x00]*$")]
+NextCursor = Annotated[
+    str | None, Field(description="Send it as `cursor` for the next page; null: the last page.")
+]
 
 
 class RevealEntryIn(RequestModel):
@@ -52,3 +64,265 @@ class RevealLog(BaseModel):
     next_cursor: str | None = Field(
         default=None, description="Send it as `cursor` for the next page."
     )
+
+
+class SystemOut(ResponseModel):
+    """A game system: a set of rules that worlds share."""
+
+    system_id: str = Field(examples=["dnd-5e"])
+    name: str = Field(examples=["Dungeons & Dragons"])
+    edition: str = Field(examples=["5.1"])
+
+
+class Systems(ResponseModel):
+    systems: list[SystemOut]
+
+
+class WorldChange(StrictModel):
+    """The fields that are sent change."""
+
+    name: Name = Field(default="", examples=["Ferrymark"])
+    language: Language = Field(default="en", description="Of its texts, unless they say otherwise.")
+    system_id: Slug | None = Field(
+        default=None, description="The game system whose rules hold.", examples=["dnd-5e"]
+    )
+    description: Prose = ""
+
+
+class WorldIn(WorldChange):
+    name: Name = Field(examples=["Ferrymark"])
+    world_id: Slug | None = Field(
+        default=None, description="Its slug; default: made from the name.", examples=["ferrymark"]
+    )
+
+
+class WorldOut(ResponseModel):
+    world_id: str = Field(description="Its slug.", examples=["ferrymark"])
+    name: str = Field(examples=["Ferrymark"])
+    language: str = Field(examples=["en"])
+    system_id: str | None = Field(examples=["dnd-5e"])
+    description: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class Worlds(ResponseModel):
+    worlds: list[WorldOut]
+    next_cursor: NextCursor = None
+
+
+class CampaignChange(StrictModel):
+    """The fields that are sent change."""
+
+    name: Name = Field(default="", examples=["The Toll War"])
+
+
+class CampaignIn(StrictModel):
+    name: Name = Field(examples=["The Toll War"])
+    campaign_id: Slug | None = Field(
+        default=None, description="Its slug; default: made from the name.", examples=["toll-war"]
+    )
+
+
+class CampaignOut(ResponseModel):
+    campaign_id: str = Field(description="Its slug.", examples=["toll-war"])
+    name: str = Field(examples=["The Toll War"])
+    created_at: datetime
+    updated_at: datetime
+
+
+class Campaigns(ResponseModel):
+    campaigns: list[CampaignOut]
+    next_cursor: NextCursor = None
+
+
+Members = Annotated[
+    list[Name],
+    Field(max_length=50, description="Names of the player characters.", examples=[["Ana", "Bo"]]),
+]
+
+
+class PartyChange(StrictModel):
+    """The fields that are sent change."""
+
+    name: Name = Field(default="", examples=["Lanternbearers"])
+    members: Members = []
+
+
+class PartyIn(StrictModel):
+    name: Name = Field(examples=["Lanternbearers"])
+    party_id: Slug | None = Field(
+        default=None,
+        description="Its slug; default: made from the name. Audiences name it: `party:<slug>`.",
+        examples=["lanternbearers"],
+    )
+    campaign_id: Slug | None = Field(
+        default=None,
+        description="Slug of its campaign; may be left out when the world has one.",
+        examples=["toll-war"],
+    )
+    members: Members = []
+
+
+class PartyOut(ResponseModel):
+    party_id: str = Field(description="Its slug.", examples=["lanternbearers"])
+    name: str = Field(examples=["Lanternbearers"])
+    campaign_id: str = Field(description="Slug of its campaign.", examples=["toll-war"])
+    members: list[str]
+    created_at: datetime
+    updated_at: datetime
+
+
+class Parties(ResponseModel):
+    parties: list[PartyOut]
+    next_cursor: NextCursor = None
+
+
+MemberRole = Literal["designer", "gm", "player"]
+
+
+class MemberOut(ResponseModel):
+    """A person who signs in on the site."""
+
+    id: int
+    user: str = Field(description="The name to sign in with.", examples=["anna"])
+    role: MemberRole
+    party_id: str | None = Field(description="The party of a player.")
+
+
+class MemberList(ResponseModel):
+    members: list[MemberOut]
+
+
+class MemberChange(StrictModel):
+    role: MemberRole
+    party_id: Slug | None = Field(default=None, description="For players alone.")
+
+
+class InvitationIn(StrictModel):
+    role: MemberRole = "player"
+    party_id: Slug | None = Field(default=None, description="For players alone.")
+    days: int = Field(default=7, ge=1, le=90, description="How long the link works.")
+    max_uses: int = Field(default=1, ge=1, le=50, description="How many people may follow it.")
+    note: Annotated[str, StringConstraints(max_length=120, pattern=r"^[^\x00]*$")] = ""
+
+
+class InvitationOut(ResponseModel):
+    id: UUID
+    role: MemberRole
+    party_id: str | None
+    note: str
+    max_uses: int
+    uses: int
+    expires_at: datetime
+    link: str | None = Field(default=None, description="Shown once, in the answer to its creation.")
+
+
+class InvitationList(ResponseModel):
+    invitations: list[InvitationOut]
+
+
+ScopeName = Literal["tools:read", "world:write", "agent:write", "admin"]
+Origin = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+$", max_length=200)]
+
+
+class KeyIn(StrictModel):
+    name: Annotated[Name, StringConstraints(max_length=120)] = Field(
+        description="Who will use it.", examples=["combat engine"]
+    )
+    scopes: list[ScopeName] = Field(default=["tools:read"], min_length=1, max_length=4)
+    audience: str = Field(
+        default="public",
+        max_length=80,
+        description="Whom it may ask for at most: gm, party:<slug>, npc:<slug> or public.",
+        examples=["party:lanternbearers"],
+    )
+    campaign_id: Slug | None = Field(
+        default=None, description="Slug of the campaign to which it is bound."
+    )
+    namespace: Annotated[str, StringConstraints(max_length=120, pattern=r"^[^\x00]*$")] = Field(
+        default="", description="The agent whose memory it may use; empty: every agent."
+    )
+    origins: list[Origin] = Field(
+        default=[],
+        max_length=20,
+        description="Web pages whose scripts may use the key. Such a key reads what players may "
+        "know, and nothing else.",
+        examples=[["https://table.example.org"]],
+    )
+    calls_per_minute: int = Field(default=600, ge=1, le=1_000_000)
+    expires_at: datetime | None = None
+
+
+class KeyOut(ResponseModel):
+    id: UUID
+    name: str
+    prefix: str = Field(description="Beginning of the key, after `m37_`.")
+    scopes: list[str]
+    audience: str
+    campaign_id: str | None
+    namespace: str
+    origins: list[str]
+    calls_per_minute: int
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    text: str | None = Field(
+        default=None, description="The key itself. Shown once, in the answer to its creation."
+    )
+
+
+class KeyList(ResponseModel):
+    keys: list[KeyOut]
+
+
+class Me(ResponseModel):
+    """What the key of this request is and may do."""
+
+    key: KeyOut
+    world: WorldOut | None = Field(description="Null: the key is for the whole installation.")
+    version: str = Field(description="Version of the server.")
+
+
+EventKind = Literal[
+    "campaign",
+    "party",
+    "reveal",
+    "lore",
+    "rule",
+    "fact",
+    "proposal",
+    "session",
+    "scene",
+    "episode",
+    "npc",
+    "disposition",
+    "art",
+]
+
+
+class EventOut(ResponseModel):
+    """One change of one row, as the key's audience may know of it."""
+
+    id: UUID = Field(description="Send it as `since` to go on after this event.")
+    at: datetime
+    kind: EventKind = Field(examples=["npc"])
+    action: Literal["created", "changed", "deleted"] = Field(
+        description="For players, what was revealed is created, what was hidden is deleted."
+    )
+    ref: str = Field(
+        description="What the API calls the row: its slug, rule id, summary id; of a disposition "
+        "the NPC's slug, of a fact its relation, of a reveal the kind of what was revealed.",
+        examples=["mira-voss"],
+    )
+    row: str = Field(description="Id of the row.")
+    version: int | None = Field(description="After the change; for game masters alone.")
+
+
+class Events(ResponseModel):
+    events: list[EventOut]
+    next: UUID | None = Field(
+        description="Send it as `since` next time; null: there is no event yet."
+    )
+    more: bool = Field(description="Further events wait: ask again at once.")

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from worlds import audit, idempotency
+from worlds.event_log.read import delete_old_events
 from worlds.trash import empty_trash
 
 
@@ -13,5 +14,6 @@ def delete_old_records() -> dict[str, int]:
     return {
         "audited calls": audit.delete_old_calls(),
         "stored answers": idempotency.delete_old_writes(),
+        "events": delete_old_events(),
         "rows in the trash": empty_trash(),
     }

@@ -1,11 +1,12 @@
 """REST endpoints of the relation graph: write and retract facts, query the graph, decide
 contradictions."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
-from django.http import HttpRequest
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 from pydantic import Field, FiniteFloat
 
@@ -14,10 +15,12 @@ from knowledge.graph.decisions import DECISIONS, resolve_contradiction
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.fact_store import retract_facts
 from knowledge.graph.models import Contradiction, GraphEdge
-from knowledge.graph.presenters import to_contradiction_out
+from knowledge.graph.presenters import to_contradiction_out, to_fact_out
 from knowledge.graph.protocol import MAX_DEPTH, View
 from knowledge.graph.schemas import (
     ContradictionOut,
+    FactOut,
+    FactPage,
     GraphFact,
     GraphNeighborhood,
     GraphPath,
@@ -29,10 +32,12 @@ from retrieval.errors import NotFound
 from worlds.base_schemas import StrictModel
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, require_gm
+from worlds.rest_lists import ListQuery, page_of
 
 READ, WRITE = NeedsKey(Scope.TOOLS_READ), NeedsKey(Scope.WORLD_WRITE)
 router = Router(tags=["graph"], auth=WRITE)
 MOST_CONTRADICTIONS = 100
+SORTS = {"created": "id", "updated": "believed_from", "name": "label"}
 Entity = Annotated[str, Field(min_length=1, max_length=200, description="Id, slug or name.")]
 WorldDay = Annotated[FiniteFloat | None, Field(description="World day; empty: the present.")]
 
@@ -61,6 +66,16 @@ class OpenContradictions(StrictModel):
     contradictions: list[ContradictionOut]
 
 
+class FactListQuery(ListQuery):
+    relation: Annotated[
+        str | None, Field(max_length=40, description="Code of a relation, such as MEMBER_OF.")
+    ] = None
+    entity: Annotated[
+        str | None, Field(max_length=200, description="Id, slug or name of one end.")
+    ] = None
+    flagged: Annotated[bool | None, Field(description="true: those that need a review.")] = None
+
+
 class NeighborsQuery(StrictModel):
     at: WorldDay = None
     entity: Entity
@@ -84,6 +99,35 @@ def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
     """Write all facts or none. Sending the same facts again changes nothing. A fact that
     contradicts another is stored beside it, and the answer lists the contradiction."""
     return upsert_facts(require_gm(request).world, batch.facts)
+
+
+@router.get("/facts", operation_id="graph_facts", summary="List facts", response=FactPage)
+def list_facts(
+    request: HttpRequest, response: HttpResponse, query: Query[FactListQuery]
+) -> dict[str, Any]:
+    """What is believed now, as a game master sees it."""
+    caller = require_gm(request)
+    rows: Any = GraphEdge.objects.believed_now().filter(world=caller.world)
+    if query.relation:
+        rows = rows.filter(relation=query.relation)
+    if query.entity:
+        linker = EntityLinker.for_texts(caller.world, [query.entity], caller.audience)
+        node = linker.resolve(query.entity).pk
+        rows = rows.filter(Q(src=node) | Q(dst=node))
+    if query.flagged is not None:
+        rows = rows.exclude(flag="") if query.flagged else rows.filter(flag="")
+    page = page_of(request, response, rows.select_related("src", "dst"), query, SORTS)
+    return {"facts": [to_fact_out(row) for row in page.rows], "next_cursor": page.next_cursor}
+
+
+@router.get("/facts/{fact_id}", operation_id="graph_fact", summary="Get a fact", response=FactOut)
+def get_fact(request: HttpRequest, fact_id: Path[UUID]) -> FactOut:
+    """Also one that is believed no longer: it has `believed_until`."""
+    rows = GraphEdge.objects.filter(world=require_gm(request).world, pk=fact_id)
+    fact = rows.select_related("src", "dst").first()
+    if fact is None:
+        raise NotFound(f"There is no fact {fact_id} here.")
+    return to_fact_out(fact)
 
 
 @router.post(

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from knowledge.graph.models import Contradiction
-from knowledge.graph.schemas import ContradictionOut, EdgeOut, EdgeSource, NodeOut
+from knowledge.graph.models import Contradiction, GraphEdge
+from knowledge.graph.schemas import ContradictionOut, EdgeOut, EdgeSource, FactOut, NodeOut
 
 Row = Mapping[str, Any]
 
@@ -30,6 +30,29 @@ def to_edge_out(row: Row, *, is_gm: bool) -> EdgeOut:
         source=EdgeSource.model_construct(kind=row["source_kind"], ref=ref, note=note),
         believed_from=row["believed_from"],
         believed_until=row.get("believed_until") if is_gm else None,
+    )
+
+
+def to_fact_out(fact: GraphEdge) -> FactOut:
+    """Present a fact to a game master."""
+    source = EdgeSource(kind=fact.source_kind, ref=fact.source_ref, note=fact.source_note)
+    return FactOut(
+        id=fact.pk,
+        src=fact.src_id,
+        relation=fact.relation_id,
+        dst=fact.dst_id,
+        label=fact.label,
+        since=fact.since,
+        until=fact.until,
+        confidence=fact.confidence,
+        source=source,
+        believed_from=fact.believed_from,
+        believed_until=fact.believed_until,
+        src_name=fact.src.name,
+        dst_name=fact.dst.name,
+        visibility=fact.visibility,
+        known_to=fact.known_to,
+        flag=fact.flag,
     )
 
 

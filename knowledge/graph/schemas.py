@@ -147,3 +147,18 @@ class UpsertResult(ResponseModel):
     nodes: list[FactOutcome] = []
     edges: list[FactOutcome] = []
     conflicts: list[ContradictionOut] = []
+
+
+class FactOut(EdgeOut):
+    """A fact with the names of its ends, for game masters."""
+
+    src_name: str
+    dst_name: str
+    visibility: str
+    known_to: list[str]
+    flag: str = Field(description="Why a person should review it.")
+
+
+class FactPage(ResponseModel):
+    facts: list[FactOut]
+    next_cursor: str | None = Field(default=None, description="Of the next page; null: the last.")

@@ -125,5 +125,5 @@ def clean_json(value: Any, ids: set[str], texts: list[str]) -> Any:
 
 def keys_of(namespace: Namespace) -> Any:
     """Return the API keys that may read the namespace."""
-    keys = ApiKey.objects.filter(world=namespace.world)
+    keys = ApiKey.objects.filter(Q(world=namespace.world) | Q(world=None))
     return keys.filter(Q(namespace=namespace.name) | Q(namespace=""))

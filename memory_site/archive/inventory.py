@@ -114,6 +114,7 @@ LEFT_OUT: dict[str, str] = {
     "worlds.Invitation": "a link of this installation, with the digest of its secret",
     "worlds.ApiKey": "an archive holds no secrets: make new keys",
     "worlds.CallCount": "counts calls of API keys",
+    "worlds.Event": "tells consumers of this installation what changed",
     "worlds.AuditedCall": "the audit belongs to the installation",
     "worlds.IdempotentWrite": "stored answers to API keys",
     "knowledge.GlossaryTerm": "belongs to a game system; `import_srd` writes it",

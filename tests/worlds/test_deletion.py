@@ -38,9 +38,19 @@ def left():
 def test_what_is_older_than_the_site_keeps_it_is_deleted_batch_by_batch(rows, monkeypatch):
     monkeypatch.setattr(audit, "DELETE_BATCH", 1)  # so that there are several
     AuditedCall.objects.filter(tool="early").update(at=timezone.now() - LATE)
-    assert delete_old_records() == {"audited calls": 2, "stored answers": 1, "rows in the trash": 0}
+    assert delete_old_records() == {
+        "audited calls": 2,
+        "stored answers": 1,
+        "events": 0,
+        "rows in the trash": 0,
+    }
     assert left() == (set(), {"early"})
-    assert delete_old_records() == {"audited calls": 0, "stored answers": 0, "rows in the trash": 0}
+    assert delete_old_records() == {
+        "audited calls": 0,
+        "stored answers": 0,
+        "events": 0,
+        "rows in the trash": 0,
+    }
 
 
 def test_what_is_young_enough_stays(rows):
@@ -50,7 +60,12 @@ def test_what_is_young_enough_stays(rows):
 
 def test_with_no_limit_the_audit_is_kept_for_ever(rows, settings):
     settings.AUDIT_DAYS = 0
-    assert delete_old_records() == {"audited calls": 0, "stored answers": 1, "rows in the trash": 0}
+    assert delete_old_records() == {
+        "audited calls": 0,
+        "stored answers": 1,
+        "events": 0,
+        "rows in the trash": 0,
+    }
 
 
 def test_every_task_on_the_clock_is_one_that_a_worker_knows():

@@ -1,0 +1,218 @@
+"""REST for the people and programs of a world: members, invitations and keys."""
+
+from typing import Annotated
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from ninja import Body, Path, Query, Router, Status
+
+from retrieval.errors import Invalid, NotFound
+from worlds import keys
+from worlds.callers import Caller
+from worlds.invitations import create_invitation, is_open, revoke_invitation
+from worlds.key_presenter import present_key
+from worlds.keys import Scope
+from worlds.lookup import find_campaign, find_party
+from worlds.members import change_member, remove_member
+from worlds.models import ApiKey, Invitation, Membership, Party
+from worlds.rest import NeedsKey, require_gm
+from worlds.schemas import (
+    InvitationIn,
+    InvitationList,
+    InvitationOut,
+    KeyIn,
+    KeyList,
+    KeyOut,
+    MemberChange,
+    MemberList,
+    MemberOut,
+)
+
+router = Router(tags=["people"], auth=NeedsKey(Scope.ADMIN))
+MemberId = Annotated[int, Path(ge=1, lt=2**31)]
+MOST_ROWS = 200
+
+
+@router.get("/members", operation_id="member_list", summary="List the members", response=MemberList)
+def list_members(request: HttpRequest) -> MemberList:
+    """The people who sign in on the site, by name."""
+    rows = Membership.objects.filter(world=require_gm(request).world)
+    rows = rows.select_related("user", "party").order_by("user__username")[:MOST_ROWS]
+    return MemberList(members=[present_member(row) for row in rows])
+
+
+@router.patch(
+    "/members/{member_id}",
+    operation_id="member_change",
+    summary="Give a member another role",
+    response=MemberOut,
+)
+def patch_member(
+    request: HttpRequest, member_id: MemberId, change: Body[MemberChange]
+) -> MemberOut:
+    """409 for the last designer or game master of the world."""
+    caller = require_gm(request)
+    row = find_member(caller, member_id)
+    change_member(row, role=change.role, party=party_of(caller, change.role, change.party_id))
+    return present_member(row)
+
+
+@router.delete(
+    "/members/{member_id}",
+    operation_id="member_remove",
+    summary="Remove a member",
+    response={204: None},
+)
+def delete_member(request: HttpRequest, member_id: MemberId) -> Status[None]:
+    """The account stays; the world is closed to it. 409 for the last designer or game master."""
+    remove_member(find_member(require_gm(request), member_id))
+    return Status(204, None)
+
+
+@router.get(
+    "/invitations",
+    operation_id="invitation_list",
+    summary="List open invitations",
+    response=InvitationList,
+)
+def list_invitations(request: HttpRequest) -> InvitationList:
+    rows = Invitation.objects.filter(world=require_gm(request).world).select_related("party")
+    latest = rows.order_by("-created_at")[:MOST_ROWS]
+    return InvitationList(invitations=[present_invitation(row) for row in latest if is_open(row)])
+
+
+@router.post(
+    "/invitations",
+    operation_id="invitation_create",
+    summary="Invite people",
+    response={201: InvitationOut},
+)
+def post_invitation(request: HttpRequest, entry: Body[InvitationIn]) -> Status[InvitationOut]:
+    """The answer holds the link, this once."""
+    caller = require_gm(request)
+    invitation, token = create_invitation(
+        caller.world,
+        role=entry.role,
+        invited_by=None,
+        days=entry.days,
+        max_uses=entry.max_uses,
+        party=party_of(caller, entry.role, entry.party_id),
+        note=entry.note,
+    )
+    link = request.build_absolute_uri(reverse("invitation", args=[token]))
+    return Status(201, present_invitation(invitation, link))
+
+
+@router.delete(
+    "/invitations/{uuid:invitation_id}",
+    operation_id="invitation_revoke",
+    summary="Revoke an invitation",
+    response={204: None},
+)
+def delete_invitation(request: HttpRequest, invitation_id: UUID) -> Status[None]:
+    rows = Invitation.objects.filter(world=require_gm(request).world, pk=invitation_id)
+    invitation = rows.first()
+    if invitation is None:
+        raise NotFound(f"There is no invitation {invitation_id} in this world.")
+    revoke_invitation(invitation)
+    return Status(204, None)
+
+
+@router.get("/keys", operation_id="key_list", summary="List the keys", response=KeyList)
+def list_keys(
+    request: HttpRequest, valid: Annotated[bool, Query(description="Valid ones alone.")] = False
+) -> KeyList:
+    """Of the caller's world, the newest first; revoked ones too."""
+    rows = ApiKey.objects.filter(world=require_gm(request).world).select_related("campaign")
+    latest = rows.order_by("-created_at")[:MOST_ROWS]
+    return KeyList(keys=[present_key(row) for row in latest if not valid or keys.is_valid(row)])
+
+
+@router.post("/keys", operation_id="key_create", summary="Make a key", response={201: KeyOut})
+def post_key(request: HttpRequest, response: HttpResponse, entry: Body[KeyIn]) -> Status[KeyOut]:
+    """The answer holds the key's text, this once. A key that is bound to a campaign makes keys of
+    that campaign alone."""
+    caller = require_gm(request)
+    campaign = find_campaign(caller.world, entry.campaign_id) if entry.campaign_id else None
+    if caller.campaign and campaign not in (None, caller.campaign):
+        raise Invalid(f"This key is for the campaign {caller.campaign.slug} alone.")
+    audience = caller.as_audience(entry.audience).audience
+    key, text = keys.create_key(
+        caller.world,
+        name=entry.name,
+        scopes=entry.scopes,
+        audience=audience,
+        campaign=campaign or caller.campaign,
+        namespace=entry.namespace,
+        origins=entry.origins,
+        calls_per_minute=entry.calls_per_minute,
+        expires_at=entry.expires_at,
+    )
+    response["Location"] = f"/api/v1/world/keys/{key.pk}"
+    return Status(201, present_key(key, text))
+
+
+@router.get("/keys/{uuid:key_id}", operation_id="key_get", summary="Get a key", response=KeyOut)
+def get_key(request: HttpRequest, key_id: UUID) -> KeyOut:
+    """Without its text, which is not stored."""
+    return present_key(find_key(require_gm(request), key_id))
+
+
+@router.delete(
+    "/keys/{uuid:key_id}",
+    operation_id="key_revoke",
+    summary="Revoke a key",
+    response={204: None},
+)
+def delete_key(request: HttpRequest, key_id: UUID) -> Status[None]:
+    """At once, in every process. The list keeps it, marked as revoked."""
+    keys.revoke(find_key(require_gm(request), key_id))
+    return Status(204, None)
+
+
+def find_key(caller: Caller, key_id: UUID) -> ApiKey:
+    rows = ApiKey.objects.filter(world=caller.world).select_related("campaign")
+    key = rows.filter(pk=key_id).first()
+    if key is None:
+        raise NotFound(f"There is no key {key_id} in this world.")
+    return key
+
+
+def find_member(caller: Caller, member_id: int) -> Membership:
+    rows = Membership.objects.filter(world=caller.world).select_related("user", "party", "world")
+    member = rows.filter(pk=member_id).first()
+    if member is None:
+        raise NotFound(f"There is no member {member_id} in this world.")
+    return member
+
+
+def party_of(caller: Caller, role: str, reference: str | None) -> Party | None:
+    """Return the party of a player. Raises `Invalid` for another role with a party."""
+    if reference is None:
+        return None
+    if role != Membership.Role.PLAYER:
+        raise Invalid("Only players belong to a party: leave out party_id.")
+    return find_party(caller.world, reference, caller.campaign)
+
+
+def present_member(row: Membership) -> MemberOut:
+    return MemberOut(
+        id=row.pk,
+        user=row.user.get_username(),
+        role=row.role,
+        party_id=row.party.slug if row.party else None,
+    )
+
+
+def present_invitation(row: Invitation, link: str | None = None) -> InvitationOut:
+    return InvitationOut(
+        id=row.pk,
+        role=row.role,
+        party_id=row.party.slug if row.party else None,
+        note=row.note,
+        max_uses=row.max_uses,
+        uses=row.uses,
+        expires_at=row.expires_at,
+        link=link,
+    )
