@@ -14,7 +14,8 @@ import sys
 import time
 import venv
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,8 @@ SETS = ("locomo", "xquad_ru")
 OURS = "Memory37"
 DEPTH = 20
 """Passages asked for: an entry of the rules may have several."""
+READY = "ready\n"
+"""What the process of the stores prints when it waits for a question."""
 
 
 @dataclass(frozen=True)
@@ -121,20 +124,22 @@ def measure_task(task: Task, stores: list[str]) -> Iterator[QuestionResult]:
         folder,
         ids=[str(row.pk) for row in rows],
         texts=[row.indexed_text for row in rows],
-        vectors=np.array([row.embedding.to_list() for row in rows], dtype=np.float16),
+        vectors=np.array([row.embedding for row in rows], dtype=np.float16),
         questions=[(each.id, each.text) for each in task.questions],
         question_vectors=vectors,
     )
     ask = ways(task.tenant, limit=DEPTH)["fused, score"]
-    questions = {question.id: question for question in task.questions}
     ask(task.questions[0])
-    for question in task.questions:
-        started = time.perf_counter()
-        ids = ask(question)
-        milliseconds = 1000 * (time.perf_counter() - started)
-        yield scored(task, OURS, question, [task.keys[id_] for id_ in ids], milliseconds)
+    with running_stores(folder, stores, depth=DEPTH) as ask_stores:
+        for place, question in enumerate(task.questions):
+            started = time.perf_counter()
+            ids = ask(question)
+            milliseconds = 1000 * (time.perf_counter() - started)
+            ask_stores(place)
+            yield scored(task, OURS, question, [task.keys[id_] for id_ in ids], milliseconds)
+    questions = {question.id: question for question in task.questions}
     by_text = {str(id_): key for id_, key in task.keys.items()}
-    for line in run_stores(folder, stores, depth=DEPTH):
+    for line in read_rankings(folder):
         ranked = [by_text[id_] for id_ in line["ids"]]
         question = questions[line["question"]]
         yield scored(task, line["store"], question, ranked, line["milliseconds"])
@@ -168,13 +173,41 @@ def export(
     np.save(folder / "question_vectors.npy", question_vectors)
 
 
-def run_stores(folder: Path, stores: list[str], *, depth: int) -> Iterator[dict[str, Any]]:
-    """Run the stores on what `export` wrote; yield their rankings."""
+@contextmanager
+def running_stores(
+    folder: Path, stores: list[str], *, depth: int
+) -> Iterator[Callable[[int], None]]:
+    """Fill the stores with what `export` wrote. Yield a function that asks each of them a question,
+    given its place; afterwards `read_rankings` returns the answers."""
     script = Path(__file__).parent / "peer_stores.py"
     variables = {**os.environ, "PEERS_DATABASE": peers_database(), "PEERS_K": str(depth)}
     variables.pop("PYTHONPATH", None)
     command = list(map(str, (environment_python(), script, folder, *stores)))
-    subprocess.run(command, check=True, env=variables)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=variables, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+
+        def wait() -> None:
+            assert process.stdout
+            for line in process.stdout:
+                if line == READY:
+                    return
+                print(line, end="", flush=True)
+            raise RuntimeError("The stores ended. What they wrote is above.")
+
+        def ask(place: int) -> None:
+            assert process.stdin
+            process.stdin.write(f"{place}\n")
+            process.stdin.flush()
+            wait()
+
+        wait()
+        yield ask
+        process.stdin.close()
+
+
+def read_rankings(folder: Path) -> Iterator[dict[str, Any]]:
     with (folder / "rankings.jsonl").open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 

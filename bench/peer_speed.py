@@ -1,6 +1,7 @@
 """p50 of a search beside the stores of other projects: `python -m bench.peer_speed PASSAGES`.
 
-All have the same generated passages, vectors and questions (bench/scaled_world.py).
+All have the same generated passages, vectors and questions (bench/scaled_world.py). Each question
+is asked of every store before the next one is asked, so that all have the same load beside them.
 """
 
 import os
@@ -9,7 +10,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from bench.peer_packages import OURS, export, run_stores
+from bench.peer_packages import OURS, export, read_rankings, running_stores
 from bench.results import bench_folder, save_json, time_table
 from bench.scale import QUESTIONS, ROUNDS, K, ask_all, database_name_of
 from bench.scaled_database import fill_database, generated_world
@@ -27,9 +28,6 @@ def main() -> None:
     world = generated_world()
     questions = list(world.questions(passage_count, QUESTIONS))
     ScaledEmbedder.vectors = {each.text: each.vector for each in questions}
-    ask_all(questions)
-    times = defaultdict(list)
-    times[OURS] = [ms for row in ask_all(questions * ROUNDS).values() for ms in row]
     parts = [world.part(number) for number in range(passage_count // PART)]
     folder = bench_folder() / "peers"
     export(
@@ -40,7 +38,14 @@ def main() -> None:
         questions=[(str(number), each.text) for number, each in enumerate(questions)],
         question_vectors=np.stack([each.vector for each in questions]),
     )
-    for line in run_stores(folder, stores, depth=K):
+    ask_all(questions)  # warms up
+    times = defaultdict(list)
+    with running_stores(folder, stores, depth=K) as ask_stores:
+        for _round in range(ROUNDS):
+            for place, question in enumerate(questions):
+                times[OURS] += [ms for row in ask_all([question]).values() for ms in row]
+                ask_stores(place)
+    for line in read_rankings(folder):
         times[line["store"]].append(line["milliseconds"])
     print(f"\n{passage_count} passages, ms\n{time_table(times)}")
     save_json(bench_folder() / "peer_speed.json", {name: sorted(ms) for name, ms in times.items()})

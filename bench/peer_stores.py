@@ -2,10 +2,12 @@
 
 Runs in the benches' own environment (requirements-bench.txt), without Django or anything else of
 this project. Reads `texts.jsonl` (`{id, text}`), `vectors.npy`, `questions.jsonl` (`{id, text}`)
-and `question_vectors.npy` of the folder. Writes `rankings.jsonl`, one line a question and store
-(`{store, question, ids, milliseconds}`), and `stores.json` (seconds of building, version, or why a
-store could not be measured). The environment variable PEERS_DATABASE is the address of an empty
-PostgreSQL database with pgvector, as `dbname=… user=… host=/socket/folder`.
+and `question_vectors.npy` of the folder. Fills the stores, writes `stores.json` (seconds of
+building, version, or why a store could not be measured), and prints READY. Then it asks all stores
+the question whose place each line of the input names, and prints READY after each, so that another
+process can ask its own store in turns. Writes `rankings.jsonl`, one line a question and store
+(`{store, question, ids, milliseconds}`). The environment variable PEERS_DATABASE is the address of
+an empty PostgreSQL database with pgvector, as `dbname=… user=… host=/socket/folder`.
 """
 
 # ruff: noqa: ARG002 - every store is made and asked alike
@@ -14,6 +16,7 @@ import json
 import os
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -27,6 +30,9 @@ Vectors = NDArray[np.float32]
 K = int(os.environ.get("PEERS_K", "10"))
 """How many passages each store is asked for."""
 BATCH = 500
+WARM_UP = 20
+"""Questions that each store is asked before it is measured."""
+READY = "ready"
 
 
 class Store(Protocol):
@@ -288,44 +294,54 @@ STORES: dict[str, Callable[[Path, int], Store]] = {
 def main() -> None:
     folder = Path(sys.argv[1])
     wanted = sys.argv[2:] or list(STORES)
+    asked = np.load(folder / "question_vectors.npy").astype(np.float32).tolist()
+    questions = read_lines(folder / "questions.jsonl")
+    stores = build_stores(folder, wanted, list(zip(questions, asked, strict=True))[:WARM_UP])
+    print(READY, flush=True)
+    order = deque(stores)
+    with (folder / "rankings.jsonl").open("w", encoding="utf-8") as rankings:
+        for line in sys.stdin:
+            place = int(line)
+            order.rotate()
+            for name in order:
+                ranking = ask_store(stores[name], questions[place], asked[place])
+                rankings.write(json.dumps({"store": name, **ranking}) + "\n")
+            print(READY, flush=True)
+
+
+def build_stores(
+    folder: Path, wanted: Sequence[str], first: Sequence[tuple[dict[str, Any], list[float]]]
+) -> dict[str, Store]:
+    """Fill the stores one after the other, and ask each the `first` questions. What they took, and
+    why one failed, is printed and written to `stores.json`."""
     vectors = np.load(folder / "vectors.npy").astype(np.float32)
-    asked = np.load(folder / "question_vectors.npy").astype(np.float32)
-    rows, questions = read_lines(folder / "texts.jsonl"), read_lines(folder / "questions.jsonl")
+    rows = read_lines(folder / "texts.jsonl")
     ids, texts = [row["id"] for row in rows], [row["text"] for row in rows]
     about: dict[str, Any] = {}
-    with (folder / "rankings.jsonl").open("w", encoding="utf-8") as rankings:
-        for name in wanted:
-            kind: Any = STORES[name]
-            about[name] = {"package": f"{kind.package} {version(kind.package)}"}
-            try:
-                empty_database()
-                store, started = kind(folder, vectors.shape[1]), time.perf_counter()
-                store.add(ids, texts, vectors)
-                about[name]["seconds of building"] = time.perf_counter() - started
-                for line in ask_store(name, store, questions, asked):
-                    rankings.write(json.dumps(line) + "\n")
-            except Exception as problem:  # one peer that fails must not stop the others
-                about[name]["failed"] = f"{type(problem).__name__}: {problem}"[:500]
-            print(f"  {name}: {about[name]}", flush=True)
+    stores = {}
+    empty_database()
+    for name in wanted:
+        kind: Any = STORES[name]
+        about[name] = {"package": f"{kind.package} {version(kind.package)}"}
+        try:
+            store, started = kind(folder, vectors.shape[1]), time.perf_counter()
+            store.add(ids, texts, vectors)
+            about[name]["seconds of building"] = time.perf_counter() - started
+            for question, vector in first:
+                store.search(question["text"], vector)
+            stores[name] = store
+        except Exception as problem:  # one peer that fails must not stop the others
+            about[name]["failed"] = f"{type(problem).__name__}: {problem}"[:500]
+        print(f"  {name}: {about[name]}", flush=True)
     (folder / "stores.json").write_text(json.dumps(about, indent=1))
+    return stores
 
 
-def ask_store(
-    name: str, store: Store, questions: list[dict[str, Any]], vectors: Vectors
-) -> list[dict[str, Any]]:
-    """Ask every question; the first twenty are asked before, to warm up."""
-    pairs = list(zip(questions, vectors.tolist(), strict=True))
-    for question, vector in pairs[:20]:
-        store.search(question["text"], vector)
-    lines = []
-    for question, vector in pairs:
-        started = time.perf_counter()
-        ids = store.search(question["text"], vector)
-        milliseconds = 1000 * (time.perf_counter() - started)
-        lines.append(
-            {"store": name, "question": question["id"], "ids": ids, "milliseconds": milliseconds}
-        )
-    return lines
+def ask_store(store: Store, question: dict[str, Any], vector: list[float]) -> dict[str, Any]:
+    started = time.perf_counter()
+    ids = store.search(question["text"], vector)
+    milliseconds = 1000 * (time.perf_counter() - started)
+    return {"question": question["id"], "ids": ids, "milliseconds": milliseconds}
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:

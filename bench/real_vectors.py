@@ -16,7 +16,7 @@ def main() -> None:
 
     load_rules_and_demo()
     rows = [
-        vector.to_list()
+        vector
         for model in (RulePassage, LorePassage)
         for vector in model.objects.filter(
             embedding_model=get_embedder(model.search_config.domain).name

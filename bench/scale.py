@@ -54,6 +54,10 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=1)
     parser.add_argument("--import-passages", type=int, default=0)
     parser.add_argument("--tune", action="store_true", help="Give the embedded server memory.")
+    parser.add_argument("--processes", type=int, default=4, help="How many build the database.")
+    parser.add_argument(
+        "--no-vector-index", action="store_true", help="Small worlds do not use it."
+    )
     parser.add_argument("--write-parts", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.write_parts:
@@ -61,7 +65,7 @@ def main() -> None:
         return
     connect(database_name_of(options.passages, options.worlds))
     if options.tune:
-        tune_server()
+        tune_server(options.processes)
     figures = measure(options)
     save_json(bench_folder() / f"scale-{options.passages}-{options.worlds}.json", figures)
 
@@ -74,7 +78,12 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     from bench.scaled_world import ScaledEmbedder
 
     figures: dict[str, Any] = {"passages": options.passages, "worlds": options.worlds}
-    figures["steps"] = fill_database(options.passages, options.worlds)
+    figures["steps"] = fill_database(
+        options.passages,
+        options.worlds,
+        processes=options.processes,
+        vector_index=not options.no_vector_index,
+    )
     figures["sizes"] = print_sizes()
     questions = list(generated_world().questions(options.passages, QUESTIONS))
     ScaledEmbedder.vectors = {each.text: each.vector for each in questions}

@@ -16,12 +16,10 @@ from bench.scratch import connect
 if TYPE_CHECKING:
     from bench.scaled_world import ScaledWorld
 
-PROCESSES = 4
 SERVER_SETTINGS = {
     "shared_buffers": "4GB",
     "effective_cache_size": "14GB",
     "maintenance_work_mem": "5GB",
-    "max_parallel_maintenance_workers": "3",
     "max_wal_size": "16GB",
     "checkpoint_timeout": "30min",
 }
@@ -38,15 +36,17 @@ def generated_world() -> "ScaledWorld":
     return ScaledWorld(load_real_vectors(settings.VAR_DIR / "bench" / "real_vectors.npy"))
 
 
-def tune_server() -> None:
-    """Give the embedded server the memory of a machine of 20 GB, and start it anew."""
+def tune_server(processes: int) -> None:
+    """Give the embedded server the memory of a machine of 20 GB, and start it anew. So many
+    `processes` build an index."""
     from django.db import connection
     from django.db.backends.postgresql.base import DatabaseWrapper
 
     from memory_site.embedded.server import CHECK_SECONDS, EmbeddedServer
 
     with connection.cursor() as cursor:
-        for name, value in SERVER_SETTINGS.items():
+        settings = {**SERVER_SETTINGS, "max_parallel_maintenance_workers": str(processes - 1)}
+        for name, value in settings.items():
             cursor.execute(f"ALTER SYSTEM SET {name} = '{value}'")
         cursor.execute("SHOW data_directory")
         folder = Path(cursor.fetchone()[0]).parent
@@ -56,7 +56,9 @@ def tune_server() -> None:
     time.sleep(2 * CHECK_SECONDS)  # then the next connection notices it, and starts the server
 
 
-def fill_database(passage_count: int, world_count: int) -> dict[str, float]:
+def fill_database(
+    passage_count: int, world_count: int, *, processes: int = 1, vector_index: bool = True
+) -> dict[str, float]:
     """Fill the database, unless it is filled; return the seconds of each step."""
     from django.db import connection
 
@@ -76,7 +78,7 @@ def fill_database(passage_count: int, world_count: int) -> dict[str, float]:
 
     def copy_all() -> None:
         numbers = range(passage_count // PART)
-        with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
             for number in pool.map(copy_part, numbers, [name] * len(numbers)):
                 print(f"    part {number + 1} of {len(numbers)}", flush=True)
 
@@ -90,6 +92,8 @@ def fill_database(passage_count: int, world_count: int) -> dict[str, float]:
         "word counts": lambda: count_words(LorePassage),
         "vacuum": lambda: connection.cursor().execute("VACUUM ANALYZE"),
     }
+    if not vector_index:
+        del steps["vector index"]
     seconds = {}
     for step, function in steps.items():
         started = time.perf_counter()

@@ -1,8 +1,9 @@
 """Passages by the million: words by Zipf's law, vectors around those of real texts.
 
-A generated vector is a real one moved along differences of its real neighbours, so that the spread
-in each direction is that of text: what an index finds among them it finds among real ones. Passages
-come in parts of `PART`; each part is generated alone, equal for equal numbers.
+A generated vector is a real one moved towards and away from many of its real neighbours, so that
+the spread in each direction is that of text: what an index finds among them it finds among real
+ones (docs/scaling.md compares them). Passages come in parts of `PART`; each part is generated
+alone, equal for equal numbers.
 """
 
 import subprocess
@@ -24,7 +25,11 @@ PART = 10_000
 VOCABULARY, EXPONENT = 200_000, 1.1
 SHORTEST, LONGEST = 120, 300
 PASSAGES_PER_ENTRY = 4
-NEIGHBOURS = 50
+NEIGHBOURS, MOVES = 100, 20
+"""Each vector is moved along this many directions to neighbours of the real one. With two, as many
+vectors as in a large world lie in separate clusters, which text does not."""
+BLOCK = 500
+"""Vectors generated at once: more take too much memory."""
 COMMON = 30
 """The most frequent words are in nearly every passage, as function words are."""
 QUESTION_COSINE = 0.65
@@ -91,16 +96,31 @@ class ScaledWorld:
         return Part(ids, words, self.vectors(random, PART).astype(np.float16))
 
     def vectors(self, random: np.random.Generator, count: int) -> Vectors:
-        """Return `count` unit vectors, each a real one moved along two differences of its
+        """Return `count` unit vectors: each is a real one, smoothed by the differences to its
         neighbours."""
+        blocks = [self._vectors(random, min(BLOCK, count - n)) for n in range(0, count, BLOCK)]
+        return np.concatenate(blocks)
+
+    def _vectors(self, random: np.random.Generator, count: int) -> Vectors:
         centres = random.integers(len(self.real_vectors), size=count)
-        near = self._neighbours[centres[:, None], random.integers(NEIGHBOURS, size=(count, 4))]
-        steps = random.uniform(0.3, 0.7, size=(count, 2, 1)).astype(np.float32)
-        moved = self.real_vectors[centres]
-        for step, (one, other) in enumerate(((0, 1), (2, 3))):
-            difference = self.real_vectors[near[:, one]] - self.real_vectors[near[:, other]]
-            moved = moved + steps[:, step] * difference
-        return unit_rows(moved)
+        near = self._neighbours[centres[:, None], random.integers(NEIGHBOURS, size=(count, MOVES))]
+        steps = random.normal(size=(count, 1, MOVES)).astype(np.float32) / np.sqrt(MOVES)
+        differences = self.real_vectors[near] - self.real_vectors[centres][:, None]
+        return unit_rows(self.real_vectors[centres] + (steps @ differences)[:, 0])
+
+    def question_vector(self, random: np.random.Generator, answer: Vectors) -> Vectors:
+        """Return the vector of a question that a passage with the vector `answer` answers. It
+        differs from it as the texts around it do, and in ways that no text does."""
+        centre = int(np.argmax(self.real_vectors @ answer.astype(np.float32)))
+        near = self._neighbours[centre, random.integers(NEIGHBOURS, size=MOVES)]
+        differences = self.real_vectors[near] - self.real_vectors[centre]
+        around = random.normal(size=MOVES).astype(np.float32) @ differences
+        anywhere = random.normal(size=len(answer)).astype(np.float32)
+        noise = unit_rows(unit_rows(np.stack([around, anywhere])).sum(axis=0, keepdims=True))[0]
+        share = np.sqrt(1 - QUESTION_COSINE**2)
+        question = QUESTION_COSINE * answer.astype(np.float32) + share * noise
+        vector: Vectors = unit_rows(question[None])[0]
+        return vector
 
     def text(self, words: NDArray[np.int64]) -> str:
         return " ".join(self.lexicon[words].tolist())
@@ -115,11 +135,8 @@ class ScaledWorld:
                 part = self.part(place)
             chosen = int(random.integers(PART))
             kind, words = question_words(random, part.words[chosen])
-            noise = self.vectors(random, 2)
-            noise = unit_rows((noise[0] - noise[1])[None])[0]
-            share = np.sqrt(1 - QUESTION_COSINE**2)
-            vector = QUESTION_COSINE * part.vectors[chosen].astype(np.float32) + share * noise
-            yield ScaledQuestion(kind, self.text(words), unit_rows(vector[None])[0])
+            vector = self.question_vector(random, part.vectors[chosen])
+            yield ScaledQuestion(kind, self.text(words), vector)
 
 
 def question_words(
