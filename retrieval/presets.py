@@ -63,6 +63,7 @@ class Preset:
     rerank_share: float = 0.7
     """The share of the re-ranker in the new order; the rest is that of the fused score."""
     ef_search: int = 100
+    """Candidates of the vector index up to 100,000 rows of the table; of larger tables more."""
     timeout: float = 10.0
     """Seconds the database may take."""
 

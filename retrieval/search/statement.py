@@ -1,5 +1,6 @@
 """The search statement: compiled for a queryset, and executed under a time limit."""
 
+import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -38,6 +39,11 @@ CANDIDATE = "passage.search_vector @@ (SELECT candidates FROM terms)"
 CANDIDATE_OF_FEW = f"({CANDIDATE}) IS TRUE"
 """No index serves this form. The index of words holds all worlds: to read where a common word
 stands in each of them takes longer than to look at few rows."""
+
+ROWS_OF_EF_SEARCH = 100_000
+"""Up to so many rows of the table, `Preset.ef_search` is enough."""
+MOST_EF_GROWTH = 4
+MOST_EF_SEARCH = 1_000  # of pgvector
 
 BEST_OF_EACH = "row_number() OVER (PARTITION BY owner ORDER BY score DESC, id)"
 
@@ -90,7 +96,10 @@ class Statement:
         """Execute the search within the preset's time limit; return its rows as dictionaries. The
         `estimate` of the rows tells which indexes are worth using."""
         text = self._text(exact=estimate.exact, few=estimate.are_few)
-        limits = {"timeout": f"{int(preset.timeout * 1000)}ms", "ef_search": str(preset.ef_search)}
+        limits = {
+            "timeout": f"{int(preset.timeout * 1000)}ms",
+            "ef_search": str(ef_search(preset, estimate.table_rows)),
+        }
         try:
             values = {**self.rows.sql(*SEARCH_COLUMNS)[1], **parameters}
             return fetch_dictionaries(
@@ -117,6 +126,13 @@ class Statement:
     @property
     def _db(self) -> str:
         return self.rows.queryset.db
+
+
+def ef_search(preset: Preset, table_rows: float) -> int:
+    """Return how many candidates the vector index keeps in a table of so many rows, of all worlds:
+    among more vectors a search of equal effort misses more of the nearest (docs/scaling.md)."""
+    growth = math.sqrt(max(1.0, table_rows / ROWS_OF_EF_SEARCH))
+    return min(int(preset.ef_search * min(growth, MOST_EF_GROWTH)), MOST_EF_SEARCH)
 
 
 @lru_cache(MOST_TEXTS)

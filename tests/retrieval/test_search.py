@@ -11,7 +11,7 @@ from retrieval.errors import EmbedderDown, Invalid, SearchTimeout
 from retrieval.indexing.statistics import count_words
 from retrieval.presets import Fusion, Mode, Preset
 from retrieval.search import Expansion, NamedPassage, SearchRequest, clear_row_estimates, search
-from retrieval.search.compiled_rows import CompiledRows, estimate_rows
+from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
 from retrieval.search.engine import MOST_CANDIDATES
 
 pytestmark = pytest.mark.django_db
@@ -307,3 +307,35 @@ class UnavailableEmbedder:
         raise EmbedderDown("no route to the model")
 
     embed_query = embed_document
+
+
+@pytest.mark.parametrize(
+    ("table_rows", "candidates"),
+    [(-1, 100), (0, 100), (100_000, 100), (400_000, 200), (1e6, 316), (1e9, 400)],
+)
+def test_the_vector_index_is_searched_more_thoroughly_in_larger_tables(
+    passages: dict[str, BenchPassage],
+    monkeypatch: pytest.MonkeyPatch,
+    table_rows: float,
+    candidates: int,
+) -> None:
+    settings: list[str] = []
+
+    def note(execute: Any, statement: str, values: Any, many: bool, context: Any) -> Any:
+        if "hnsw.ef_search" in statement:
+            settings.append(values["ef_search"])
+        return execute(statement, values, many, context)
+
+    estimate = RowEstimate(rows=10_000, table_rows=table_rows)
+    monkeypatch.setattr("retrieval.search.engine.estimate_rows", lambda *_rows: estimate)
+    with connection.execute_wrapper(note):
+        assert "fireball" in ask("an explosion of flame")
+    assert settings == [str(candidates)]
+
+
+def test_pgvector_is_asked_for_no_more_candidates_than_it_allows(
+    passages: dict[str, BenchPassage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimate = RowEstimate(rows=10_000, table_rows=1e6)
+    monkeypatch.setattr("retrieval.search.engine.estimate_rows", lambda *_rows: estimate)
+    assert "fireball" in ask("an explosion of flame", preset=Preset(dims=256, ef_search=900))
