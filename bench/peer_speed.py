@@ -39,7 +39,7 @@ def main() -> None:
         question_vectors=np.stack([each.vector for each in questions]),
     )
     ask_all(questions)  # warms up
-    times = defaultdict(list)
+    times: dict[str, list[float]] = defaultdict(list)
     with running_stores(folder, stores, depth=K) as ask_stores:
         for _round in range(ROUNDS):
             for place, question in enumerate(questions):
