@@ -1,6 +1,7 @@
 """Plots of what the benches saved: `python -m bench.report`. `make bench` runs it at the end."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from statistics import fmean
@@ -16,11 +17,15 @@ MEASURE = "nDCG@10"
 def main() -> None:
     import django
 
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
     django.setup()
     from bench.peer_packages import environment_python
 
     folder = bench_folder()
     plots = {name: plot for name, plot in plots_of(folder).items() if plot["bars"]}
+    if not plots:
+        print(f"Nothing to draw: {folder} has no results.")
+        return
     (folder / "report.json").write_text(json.dumps(plots, indent=1), encoding="utf-8")
     script = Path(__file__).parent / "plots.py"
     subprocess.run([environment_python(), script, folder], check=True)
