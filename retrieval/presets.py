@@ -40,14 +40,16 @@ class Preset:
     """The share of the vector leg in the fused score, if the words cover the question; the rest is
     the share of the query's idf."""
     full_coverage: float = 0.5
-    """The BM25 of the best passage, as a share of the question's idf, from which the keyword leg
-    has its full weight. If it is less, the words of the question are not those of the answer, and
-    the weight of the keyword leg is less in proportion. (A passage that holds every word once has
-    about 0.4, or 0.5 in agent memory.)"""
+    """The keyword share of the best passage (its BM25 as a share of the question's idf, or of full
+    evidence, if that is less) from which the keyword leg has its full weight. If it is less, the
+    words of the question are not those of the answer, and the weight of the keyword leg is less in
+    proportion. (A passage that holds every word of a short question once has about 0.4, or 0.5 in
+    agent memory.)"""
     evidence: float = 14.0
     """BM25 that counts as full evidence (about three rare words). Of a query that can reach at most
     t: if t is less, t; if it is more, `evidence · √(evidence / t)`, because the words of a long
-    query say more and its one vector less."""
+    query say more and its one vector less. A Korean word is indexed by several parts (see
+    docs/search.md): of a Korean query it is higher by their number for each word."""
     vector_floor: float = 0.0
     """The cosine of unrelated texts: 0 is right for the local model, e5 models want about 0.75."""
     name_weight: float = 0.5
@@ -68,14 +70,14 @@ class Preset:
     """Seconds the database may take."""
 
 
-TALK = Preset(dims=1024, vector_weight=0.5, full_coverage=0.3, k1=2.7, b=0.4, rerank_share=0.5)
+TALK = Preset(dims=1024, vector_weight=0.4, full_coverage=0.5, k1=2.7, b=0.4, rerank_share=0.5)
 """Short turns: length says little; k1 is 0.9 times a `SearchConfig.text_weight` of 3. A re-ranker
 does not see who speaks and what else was said, which the scores of turns know."""
 
 PRESETS = {
     # Players seldom use the words of the rules.
     "srd": Preset(dims=1536, vector_weight=0.75, full_coverage=0.15, rerank_share=0.3),
-    "lore": Preset(dims=1024, vector_weight=0.7, full_coverage=0.2, rerank_share=0.3),
+    "lore": Preset(dims=1024, vector_weight=0.7, full_coverage=0.15, rerank_share=0.3),
     "episode": Preset(dims=1024, mode=Mode.VECTOR),
     "art": Preset(dims=1024),
     "memory": TALK,

@@ -20,6 +20,7 @@ from retrieval.search.relevance import estimate_relevances
 from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
 from retrieval.search.rerank import DEPTHS, rerank_hits
 from retrieval.search.statement import HIT_COLUMNS, QueryVector, Statement
+from retrieval.text import WORD_OR_NUMBER, has_hangul
 
 logger = logging.getLogger(__name__)
 _tracer = trace.get_tracer("memory37.search")
@@ -223,12 +224,16 @@ def _parameters(
     expansions = request.expansions if by_words else ()
     # An entry may bring several passages of which only one becomes a hit.
     depth = 2 * plan.depth if request.one_of else plan.depth
+    words = WORD_OR_NUMBER.findall(plan.query)
+    korean_words = sum(map(has_hangul, words))
     return {
         "domain": plan.domain,
         "scopes": [str(scope) for scope in request.scopes],
         "hidden": request.hidden,
         "languages": [request.language or "en"],
         "query": plan.query if by_words else "",
+        "korean_words": float(korean_words),
+        "other_words": float(len(words) - korean_words),
         "expansions": [expansion.text for expansion in expansions],
         "expansion_weights": [float(expansion.weight) for expansion in expansions],
         "most_words": preset.most_words,

@@ -339,3 +339,42 @@ def test_pgvector_is_asked_for_no_more_candidates_than_it_allows(
     estimate = RowEstimate(rows=10_000, table_rows=1e6)
     monkeypatch.setattr("retrieval.search.engine.estimate_rows", lambda *_rows: estimate)
     assert "fireball" in ask("an explosion of flame", preset=Preset(dims=256, ef_search=900))
+
+
+def test_a_passage_without_a_vector_keeps_its_place_by_words(
+    passages: dict[str, BenchPassage],
+) -> None:
+    query = "harbour master ledgers"
+    near = get_embedder().embed_query([query])[0]
+    vectors = {"mira": None, "guild": -near, "fireball": near}
+    for key, vector in vectors.items():
+        model = "" if vector is None else get_embedder().name
+        rows = BenchPassage.objects.filter(pk=passages[key].pk)
+        rows.update(embedding=vector, embedding_model=model)
+    assert ask(query, preset=Preset(dims=256, vector_weight=0.8))[0] == "mira"
+
+
+def test_words_have_their_full_weight_in_a_long_question(passages: object) -> None:
+    query = f"{PASSAGES['mira'][1]} Unknown{' unknown'.join('abcdefghijklmnopqrst')}"
+    rows = BenchPassage.objects.filter(tenant="ferrymark")
+    preset = Preset(dims=256, vector_weight=0.4, full_coverage=0.5)
+    request = SearchRequest(query=query, scopes=["ferrymark"], preset=preset, explain=True)
+    explain = search(rows, request).explain
+    assert explain and explain["vector_weight"] == pytest.approx(0.4)
+
+
+def test_the_parts_of_a_korean_word_are_evidence_of_one_word(passages: object) -> None:
+    rows = BenchPassage.objects.filter(tenant="ferrymark")
+
+    def score(query: str, language: str) -> float:
+        request = SearchRequest(
+            query=query,
+            scopes=["ferrymark"],
+            preset=Preset(dims=256),
+            mode=Mode.KEYWORD,
+            language=language,
+        )
+        return search(rows, request).hits[0].score
+
+    english = score(PASSAGES["guild"][1], "en")
+    assert score(PASSAGES["mira_ko"][1], "ko") < 1.5 * english

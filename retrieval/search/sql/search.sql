@@ -45,33 +45,51 @@ scored AS (  -- both raw scores for each, whichever leg found it
   FROM pool JOIN {table} AS passage USING (id), terms, corpus
 ),
 possible AS (  -- the most that the words of this question could give
-  SELECT scored.*, greatest(terms.total, max(keyword) OVER (), 1e-9) AS total FROM scored, terms
+  SELECT scored.*, terms.density, greatest(terms.total, max(keyword) OVER (), 1e-9) AS total FROM scored, terms
 ),
 spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
   SELECT possible.*,
-    keyword / least(total, %(evidence)s * sqrt(%(evidence)s / total)) AS keyword_share,
+    keyword / least(total, %(evidence)s * density * sqrt(%(evidence)s * density / total)) AS keyword_share,
     -- GREATEST ignores NULL: a missing vector must stay unknown
-    CASE WHEN vector IS NOT NULL THEN greatest(vector - %(vector_floor)s, 0) / (1 - %(vector_floor)s) END AS known_share
+    CASE WHEN vector IS NOT NULL THEN greatest(vector - %(vector_floor)s, 0) / (1 - %(vector_floor)s) END AS vector_share
   FROM possible
 ),
 covered AS (  -- how much the vector leg weighs: see Preset.full_coverage. While vectors are missing it weighs less
   SELECT spread.*,
-    (1 - (1 - %(vector_weight)s) * least(1, max(keyword) OVER () / total / %(full_coverage)s)) * coalesce(
-      avg((known_share IS NOT NULL)::int) FILTER (WHERE keyword_rank IS NOT NULL) OVER (), 1) AS vector_weight,
-    coalesce(  -- what has no vector is judged by its words
-      known_share,
-      regr_intercept(known_share, keyword_share) FILTER (WHERE keyword_rank IS NOT NULL) OVER ()
-        + keyword_share * regr_slope(known_share, keyword_share) FILTER (WHERE keyword_rank IS NOT NULL) OVER (),
-      avg(known_share) OVER (), 0) AS vector_share
+    (1 - (1 - %(vector_weight)s) * least(1, max(keyword_share) OVER () / %(full_coverage)s)) * sqrt(coalesce(
+      avg((vector_share IS NOT NULL)::int) FILTER (WHERE keyword_rank IS NOT NULL) OVER (), 1)) AS vector_weight
   FROM spread
 ),
+blended AS (
+  SELECT covered.*, (1 - vector_weight) * keyword_share + vector_weight * vector_share AS blend FROM covered
+),
+ladder AS (  -- of the passages with a vector, both in ascending order
+  SELECT array_agg(keyword_share ORDER BY keyword_share) AS shares, array_agg(blend ORDER BY blend) AS blends,
+    avg(blend) AS mean
+  FROM blended WHERE blend IS NOT NULL
+),
+unknown AS (  -- a passage without a vector, and how many of those with one its words do not fall behind
+  SELECT blended.*, shares, blends, mean, cardinality(shares) AS steps, width_bucket(keyword_share, shares) AS step
+  FROM blended, ladder WHERE blend IS NULL
+),
+judged AS (  -- it gets the score that its place by words has among those with a vector, so that it keeps this place
+  SELECT id, CASE
+      WHEN steps IS NULL THEN keyword_share
+      WHEN keyword_share = 0 THEN mean
+      WHEN step = 0 THEN blends[1] + (1 - vector_weight) * (keyword_share - shares[1])
+      WHEN step = steps THEN blends[steps] + (1 - vector_weight) * (keyword_share - shares[steps])
+      ELSE blends[step] + (blends[step + 1] - blends[step])
+        * (keyword_share - shares[step]) / (shares[step + 1] - shares[step])
+    END AS blend
+  FROM unknown
+),
 fused AS (
-  SELECT covered.*,
+  SELECT blended.*,
     CASE %(fusion)s
       WHEN 'rrf' THEN coalesce(1.0 / (%(rrf_k)s + keyword_rank), 0) + coalesce(1.0 / (%(rrf_k)s + vector_rank), 0)
-      ELSE (1 - vector_weight) * keyword_share + vector_weight * vector_share
+      ELSE coalesce(blended.blend, judged.blend)
     END + %(name_weight)s * coalesce(named_score, 0) AS score
-  FROM covered
+  FROM blended LEFT JOIN judged USING (id)
 ),
 placed AS (
   SELECT fused.*, {place} AS place FROM fused

@@ -10,12 +10,12 @@ languages AS (  -- one language for each text search configuration that the scop
   GROUP BY memory37_configuration(language)
 ),
 question AS (
-  SELECT word, max(weight) AS weight
+  SELECT word, max(weight) AS weight, bool_or(is_own) AS is_own
   FROM (
-    SELECT unnest(tsvector_to_array(memory37_words(language, %(query)s))) AS word, 1.0::float8 AS weight
+    SELECT unnest(tsvector_to_array(memory37_words(language, %(query)s))) AS word, 1.0::float8 AS weight, true AS is_own
     FROM languages
     UNION ALL
-    SELECT unnest(tsvector_to_array(memory37_words(language, expansion.text))), expansion.weight
+    SELECT unnest(tsvector_to_array(memory37_words(language, expansion.text))), expansion.weight, false
     FROM languages, unnest(%(expansions)s::text[], %(expansion_weights)s::float8[]) AS expansion (text, weight)
   ) AS spoken
   GROUP BY word
@@ -29,7 +29,7 @@ corpus AS MATERIALIZED (  -- the size of what is counted: for whoever is no game
 -- A word that is not in the statistics is new, or occurs once. The two must count alike: whether a word of one visible
 -- passage is in the statistics depends on passages that the asker may not know.
 counted AS (
-  SELECT word, weight, coalesce(found.rows > 1, false) AS known, least(greatest(coalesce(found.rows, 1), 1), greatest(corpus.rows, 1)) AS frequency
+  SELECT word, weight, is_own, coalesce(found.rows > 1, false) AS known, least(greatest(coalesce(found.rows, 1), 1), greatest(corpus.rows, 1)) AS frequency
   FROM question CROSS JOIN corpus LEFT JOIN LATERAL (
     SELECT sum(CASE WHEN %(hidden)s THEN rows ELSE public_rows END)::float8 AS rows
     FROM retrieval_wordstatistics AS counts
@@ -38,7 +38,7 @@ counted AS (
 ),
 weighed AS (
   SELECT word, weight, weight * ln(1 + (greatest(corpus.rows, frequency) - frequency + 0.5) / (frequency + 0.5)) AS idf,
-    frequency, known,
+    frequency, known, is_own,
     sum(frequency) OVER by_rarity AS running,
     row_number() OVER by_rarity AS place,
     -- how many passages would hold this word and all rarer ones, if words came independently
@@ -53,7 +53,9 @@ ranked AS (
   SELECT weighed.*,
     -- to read where a word of every third passage stands takes longer than it saves
     place = 1 OR (lag(together) OVER (ORDER BY place) > budget.passages AND frequency < budget.rows / 3) AS narrows,
-    min(frequency) OVER () > %(too_common)s * budget.passages AS too_common
+    min(frequency) OVER () > %(too_common)s * budget.passages AS too_common,
+    count(*) FILTER (WHERE is_own AND word ~ '[가-힣]' AND (known OR cardinality(%(expansions)s::text[]) = 0)) OVER ()
+      AS korean_parts
   FROM weighed CROSS JOIN budget
 ),
 -- All words score. Candidates are the passages with one of the rarest, up to a budget; if even the rarest word is in far
@@ -63,6 +65,8 @@ terms AS MATERIALIZED (
     array_agg(idf ORDER BY place) AS idfs,
     -- the most that BM25 can give; beside a glossary's terms, foreign words that hardly any passage holds do not count
     coalesce(sum(idf) FILTER (WHERE known OR cardinality(%(expansions)s::text[]) = 0), 0) AS total,
+    -- a Korean word is indexed by several parts, which are evidence of one word
+    greatest(1, (%(other_words)s + max(korean_parts)) / greatest(%(other_words)s + %(korean_words)s, 1)) AS density,
     CASE WHEN bool_or(too_common)
       THEN string_agg(memory37_quoted(word), '&' ORDER BY place) FILTER (WHERE narrows)
       ELSE string_agg(memory37_quoted(word), '|' ORDER BY place) FILTER (WHERE place = 1 OR running <= budget.passages)
