@@ -6,6 +6,7 @@ tenant; `meta.title`, `meta.speaker` and `meta.date` become the context of a pas
 its language, `meta.seq` its position in a dialogue.
 """
 
+import argparse
 import gzip
 import json
 from collections.abc import Iterator
@@ -109,6 +110,34 @@ def sample_questions(dataset: Dataset, most: int) -> Dataset:
     """Return the set with every n-th question, at most `most` of them (0: all)."""
     step = -(-len(dataset.questions) // most) if most else 1
     return replace(dataset, questions=dataset.questions[::step])
+
+
+def sets_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of the arguments that `chosen_sets` reads."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--only", action="append", help="Only these sets.")
+    parser.add_argument("--scope", action="append", help="Of sets with scopes, only these.")
+    parser.add_argument("--sample", type=int, default=100, help="Questions of each set.")
+    return parser
+
+
+def chosen_sets(options: argparse.Namespace) -> Iterator[Dataset]:
+    """Yield the sets of all folders, each with a sample of its questions."""
+    only = set(options.only) if options.only else None
+    for folder in options.folders:
+        for dataset in load_datasets(folder, only):
+            scopes = set(options.scope or ()).intersection(dataset.scopes)
+            some = only_scopes(dataset, scopes) if scopes else dataset
+            yield sample_questions(some, options.sample)
+
+
+def only_scopes(dataset: Dataset, scopes: set[str]) -> Dataset:
+    return Dataset(
+        dataset.name,
+        [each for each in dataset.documents if each.scope in scopes],
+        [each for each in dataset.questions if each.scope in scopes],
+    )
 
 
 def with_adjacent_turns(dataset: Dataset, turns: int = 1) -> Dataset:

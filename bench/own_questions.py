@@ -39,13 +39,16 @@ def measure_own_questions() -> Iterator[tuple[str, Scores]]:
     questions."""
     load_rules_and_demo()
     for name in FILES:
-        path = FOLDER / f"{name}.queries.jsonl"
         scores: Scores = defaultdict(list)
-        for line in path.read_text().splitlines():
-            question = question_from(json.loads(line))
+        for question in load_questions(name):
             for ranker, way in rankers_of(question.meta["world"], question.meta["domain"]).items():
                 scores[ranker].append((question, measures_of(way(question), question.relevant)))
         yield name, scores
+
+
+def load_questions(name: str) -> list[Question]:
+    lines = (FOLDER / f"{name}.queries.jsonl").read_text(encoding="utf-8").splitlines()
+    return [question_from(json.loads(line)) for line in lines]
 
 
 def load_rules_and_demo() -> None:

@@ -1,19 +1,18 @@
-"""Search while only a part of the passages has vectors: `python -m bench.partial_vectors FOLDER…`.
+"""Search while only a part of the passages has vectors: `python -m bench.partial_vectors FOLDER…
+[--scope NAME] [--questions]`.
 
 For each set and each share of embedded passages, recall@10 of the words alone and of the fused
 search. Which passages have a vector is drawn by the hash of their id, so each larger share contains
 the smaller ones.
 """
 
-import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from django.db import connection, transaction
 
-from bench.datasets import Dataset, load_datasets, sample_questions
+from bench.datasets import Dataset, Question, chosen_sets, sets_parser
 from bench.metrics import mean_measures, measures_of
 from bench.scratch import connect
 
@@ -25,39 +24,66 @@ UPDATE {table} SET embedding_model = '' WHERE embedding_model <> ''
 """
 
 
+Ranker = Callable[[Question], list[str]]
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--only", action="append", help="Only these sets.")
-    parser.add_argument("--sample", type=int, default=100, help="Questions of each set.")
+    parser = sets_parser(__doc__)
+    parser.add_argument(
+        "--questions", action="store_true", help="Also our own, about the SRD and the demo."
+    )
     options = parser.parse_args()
     connect()
     print(f"{'recall@10':24}{'share':>8}{'words':>9}{'fused':>9}")
-    for folder in options.folders:
-        for dataset in load_datasets(folder, set(options.only) if options.only else None):
-            for share, words, fused in measure(sample_questions(dataset, options.sample)):
-                print(f"{dataset.name:24}{share:>7}%{words:9.3f}{fused:9.3f}", flush=True)
+    for dataset in chosen_sets(options):
+        measure(dataset.name, *rankers_of_set(dataset))
+    if options.questions:
+        from bench.own_questions import load_rules_and_demo
+
+        load_rules_and_demo()
+        for name, domain in (("srd_en", "srd"), ("lore", "lore")):
+            measure(name, *rankers_of_own(name, domain))
 
 
-def measure(dataset: Dataset) -> Iterator[tuple[int, float, float]]:
+def rankers_of_set(dataset: Dataset) -> tuple[Any, list[Question], dict[str, Ranker]]:
+    """Return the table of the passages, the questions, and each way to rank documents."""
     from bench.corpora import model_for, preset_for, shelve, tenant
     from bench.peers import Tenant
     from bench.rankers import ways
 
-    keys = shelve(dataset, lambda _line: None)
-    model = model_for(dataset)
+    keys, model = shelve(dataset, lambda _line: None), model_for(dataset)
+    asked = {
+        scope: ways(Tenant(model.objects.filter(tenant=name), [name], preset_for(dataset)))
+        for scope, name in ((scope, tenant(dataset, scope)) for scope in dataset.scopes)
+    }
+
+    def ranker(way: str) -> Ranker:
+        return lambda question: [keys[id_] for id_ in asked[question.scope][way](question)]
+
+    return model, dataset.questions, {way: ranker(way) for way in WAYS}
+
+
+def rankers_of_own(name: str, domain: str) -> tuple[Any, list[Question], dict[str, Ranker]]:
+    from bench.own_questions import load_questions, rankers_of
+    from retrieval.models import get_passage_model
+
+    def ranker(way: str) -> Ranker:
+        return lambda question: rankers_of(question.meta["world"], domain)[way](question)
+
+    return get_passage_model(domain), load_questions(name), {way: ranker(way) for way in WAYS}
+
+
+def measure(
+    name: str, model: Any, questions: Sequence[Question], rankers: Mapping[str, Ranker]
+) -> None:
     for share in SHARES:
         with only_embedded(model, share):
-            means = []
-            for name in WAYS:
-                rows = []
-                for question in dataset.questions:
-                    scope = tenant(dataset, question.scope)
-                    where = Tenant(model.objects.filter(tenant=scope), [scope], preset_for(dataset))
-                    ranked = [keys[id_] for id_ in ways(where)[name](question)]
-                    rows.append(measures_of(ranked, question.relevant))
-                means.append(mean_measures(rows)["recall@10"])
-        yield share, means[0], means[1]
+            means = [
+                mean_measures(measures_of(rank(each), each.relevant) for each in questions)
+                for rank in rankers.values()
+            ]
+        figures = "".join(f"{mean['recall@10']:9.3f}" for mean in means)
+        print(f"{name:24}{share:>7}%{figures}", flush=True)
 
 
 @contextmanager

@@ -7,16 +7,14 @@ the precision of what is shown, the share of answers that are lost, and the shar
 find nothing, of those with an answer and of those without.
 """
 
-import argparse
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets import Dataset, Question, load_datasets, sample_questions
+from bench.datasets import Dataset, Question, chosen_sets, sets_parser
 from bench.scratch import connect
 
 CUT_OFFS = (0.03, 0.05, 0.1, 0.2)
@@ -34,18 +32,9 @@ class Asked:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--only", action="append", help="Only these sets.")
-    parser.add_argument("--sample", type=int, default=100, help="Questions of each set.")
-    options = parser.parse_args()
+    options = sets_parser(__doc__).parse_args()
     connect()
-    only = set(options.only) if options.only else None
-    sets = [
-        sample_questions(each, options.sample)
-        for folder in options.folders
-        for each in load_datasets(folder, only)
-    ]
+    sets = list(chosen_sets(options))
     asked = {each.name: list(ask(each, sets)) for each in sets}
     for name in asked:
         others = [rows for other, rows in asked.items() if other != name or len(asked) == 1]

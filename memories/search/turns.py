@@ -25,13 +25,13 @@ FIELDS = ("speaker", "previous_turn", "surroundings")
 CANDIDATES = 50
 """Hits that are weighed."""
 
-OF_SPEAKER = 0.2
+OF_SPEAKER = 0.3
 """Raises the turns of a speaker whom the question names, or of the user if the question says I."""
 OF_KIND = 0.1
 """Raises what holds a thing of the kind asked for: a time, a number, a name, a place, a reason."""
-OF_LENGTH, USUAL_WORDS, MOST_WORDS = 0.06, 12, 30
+OF_LENGTH, USUAL_WORDS, MOST_WORDS = 0.09, 12, 30
 """Raises by the logarithm of the number of words: "Thanks!" answers nothing."""
-OF_ASKING = 0.1
+OF_ASKING = 0.2
 """Lowers by the share of the turn that asks."""
 FROM_QUESTION, MOST_ASKING_WORDS = 0.25, 60
 """The share of its score that a question lends to the turn after it, which may be the answer. What
