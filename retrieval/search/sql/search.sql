@@ -56,8 +56,8 @@ spread AS (  -- both on a scale of their own, the same for every question: no le
 ),
 covered AS (  -- how much the vector leg weighs: see Preset.full_coverage. While vectors are missing it weighs less
   SELECT spread.*,
-    (1 - (1 - %(vector_weight)s) * least(1, max(keyword_share) OVER () / %(full_coverage)s)) * sqrt(coalesce(
-      avg((vector_share IS NOT NULL)::int) FILTER (WHERE keyword_rank IS NOT NULL) OVER (), 1)) AS vector_weight
+    (1 - (1 - %(vector_weight)s) * least(1, max(keyword_share) OVER () / %(full_coverage)s)) * coalesce(
+      avg((vector_share IS NOT NULL)::int) FILTER (WHERE keyword_rank IS NOT NULL) OVER (), 1) AS vector_weight
   FROM spread
 ),
 blended AS (
