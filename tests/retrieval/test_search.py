@@ -360,7 +360,8 @@ def test_words_have_their_full_weight_in_a_long_question(passages: object) -> No
     preset = Preset(dims=256, vector_weight=0.4, full_coverage=0.5)
     request = SearchRequest(query=query, scopes=["ferrymark"], preset=preset, explain=True)
     explain = search(rows, request).explain
-    assert explain and explain["vector_weight"] == pytest.approx(0.4)
+    assert explain is not None
+    assert explain["vector_weight"] == pytest.approx(0.4)
 
 
 def test_the_parts_of_a_korean_word_are_evidence_of_one_word(passages: object) -> None:
