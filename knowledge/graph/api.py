@@ -30,6 +30,7 @@ from knowledge.graph.store_selection import graph_store_for
 from knowledge.graph.upsert import MAX_BATCH, upsert_facts
 from retrieval.errors import NotFound
 from worlds.base_schemas import StrictModel
+from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, require_gm
 from worlds.rest_lists import ListQuery, page_of
@@ -107,7 +108,7 @@ def list_facts(
 ) -> dict[str, Any]:
     """What is believed now, as a game master sees it."""
     caller = require_gm(request)
-    rows: Any = GraphEdge.objects.believed_now().filter(world=caller.world)
+    rows: Any = facts_of_entities(caller).believed_now()
     if query.relation:
         rows = rows.filter(relation=query.relation)
     if query.entity:
@@ -120,10 +121,17 @@ def list_facts(
     return {"facts": [to_fact_out(row) for row in page.rows], "next_cursor": page.next_cursor}
 
 
+def facts_of_entities(caller: Caller) -> Any:
+    """The facts of the world whose two ends are there: the entity of an entry or NPC in the trash
+    is not."""
+    facts = GraphEdge.objects.filter(world=caller.world)
+    return facts.filter(src__believed_until=None, dst__believed_until=None)
+
+
 @router.get("/facts/{fact_id}", operation_id="graph_fact", summary="Get a fact", response=FactOut)
 def get_fact(request: HttpRequest, fact_id: Path[UUID]) -> FactOut:
     """Also one that is believed no longer: it has `believed_until`."""
-    rows = GraphEdge.objects.filter(world=require_gm(request).world, pk=fact_id)
+    rows = facts_of_entities(require_gm(request)).filter(pk=fact_id)
     fact = rows.select_related("src", "dst").first()
     if fact is None:
         raise NotFound(f"There is no fact {fact_id} here.")

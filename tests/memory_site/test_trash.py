@@ -139,9 +139,27 @@ READS = {
     "disposition_pending": "world/changes/pending",
     "art_get": "world/art/crypt-card",
     "picture_list": "world/pictures",
+    "own_world_get": "world",
+    "campaign_list": "world/campaigns",
+    "campaign_get": "world/campaigns/toll-war",
+    "party_list": "world/parties",
+    "party_get": "world/parties/lanternbearers",
+    "lore_list": "world/lore",
+    "rule_list": "world/rules",
+    "npc_list": "world/npcs",
+    "session_list": "world/sessions",
+    "session_get": "world/sessions/s1",
+    "scene_list": "world/scenes",
+    "scene_get": "world/scenes/s1-crypt",
+    "art_list": "world/art",
+    "graph_facts": "world/graph/facts",
+    "proposal_list": "world/proposals",
+    "member_list": "world/members",
+    "invitation_list": "world/invitations",
+    "key_list": "world/keys",
 }
 """Every operation that reads the world, by its id; pictures by their id are read in a test of their
-own."""
+own, facts and keys by their id show what the lists show."""
 RESOURCES = (
     "m37://lore/heron-abbey",
     "m37://npc/abbot",
@@ -190,9 +208,10 @@ def test_the_test_reads_whatever_the_interfaces_offer() -> None:
     operations = {
         operation["get"]["operationId"]
         for path, operation in api.get_openapi_schema()["paths"].items()
-        if "get" in operation and "/world/" in path
+        if "get" in operation and "/world" in path and "/worlds" not in path
     }
-    assert operations - set(READS) == {"picture_get", "picture_file"}
+    by_id = {"picture_get", "picture_file", "graph_fact", "key_get"}
+    assert operations - set(READS) == by_id
     kinds = {template.uri_template.split("/{")[0] for template in mcp_resources.TEMPLATES}
     assert kinds == {uri.rsplit("/", 1)[0].replace("/house", "") for uri in RESOURCES}
 
