@@ -3,6 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from ninja import Body, Path, Query, Router, Status
@@ -124,7 +125,7 @@ def list_keys(
     request: HttpRequest, valid: Annotated[bool, Query(description="Valid ones alone.")] = False
 ) -> KeyList:
     """Of the caller's world, the newest first; revoked ones too."""
-    rows = ApiKey.objects.filter(world=require_gm(request).world).select_related("campaign")
+    rows = keys_of(require_gm(request))
     latest = rows.order_by("-created_at")[:MOST_ROWS]
     return KeyList(keys=[present_key(row) for row in latest if not valid or keys.is_valid(row)])
 
@@ -138,6 +139,7 @@ def post_key(request: HttpRequest, response: HttpResponse, entry: Body[KeyIn]) -
     if caller.campaign and campaign not in (None, caller.campaign):
         raise Invalid(f"This key is for the campaign {caller.campaign.slug} alone.")
     audience = caller.as_audience(entry.audience).audience
+    require_no_more_than_own(caller, entry)
     key, text = keys.create_key(
         caller.world,
         name=entry.name,
@@ -171,8 +173,24 @@ def delete_key(request: HttpRequest, key_id: UUID) -> Status[None]:
     return Status(204, None)
 
 
-def find_key(caller: Caller, key_id: UUID) -> ApiKey:
+def require_no_more_than_own(caller: Caller, entry: KeyIn) -> None:
+    """Raise `Invalid` for a key that would use other agents' memory than the caller's own key, or
+    outlast it."""
+    if caller.namespace and entry.namespace != caller.namespace:
+        raise Invalid(f"This key is for the agent {caller.namespace} alone: name it in namespace.")
+    ends = caller.key.expires_at if caller.key else None
+    if ends and (entry.expires_at is None or entry.expires_at > ends):
+        raise Invalid(f"This key expires at {ends.isoformat()}: the new one must not outlast it.")
+
+
+def keys_of(caller: Caller) -> "QuerySet[ApiKey]":
+    """The keys that the caller may see and revoke: of its campaign if its key is bound to one."""
     rows = ApiKey.objects.filter(world=caller.world).select_related("campaign")
+    return rows.filter(campaign=caller.campaign) if caller.campaign else rows
+
+
+def find_key(caller: Caller, key_id: UUID) -> ApiKey:
+    rows = keys_of(caller)
     key = rows.filter(pk=key_id).first()
     if key is None:
         raise NotFound(f"There is no key {key_id} in this world.")

@@ -86,8 +86,9 @@ def test_nobody_who_writes_waits(outdated: list[BenchPassage]) -> None:
     with open_write(), connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '2s'")
         in_thread(lambda: renew_words(BenchPassage, limit=100))()
-        write("A lantern fell.")
+        (row,) = write("A lantern fell.")
         cursor.execute("RESET lock_timeout")
+    assert BenchPassage.objects.filter(pk=row.pk).exists()
 
 
 def test_the_command_leaves_nothing_to_the_worker(outdated: list[BenchPassage]) -> None:

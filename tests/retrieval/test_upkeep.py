@@ -216,6 +216,8 @@ def test_a_migration_does_not_wait_for_a_writer(embedded_passages: None) -> None
         cursor.execute("SET lock_timeout = '2s'")
         install_passage_table(BenchPassage, connection)
         cursor.execute("RESET lock_timeout")
+    (row,) = write("A lantern fell.")
+    assert BenchPassage.objects.get(pk=row.pk).search_vector
 
 
 def test_the_trigger_follows_the_weights_of_its_model(monkeypatch: pytest.MonkeyPatch) -> None:

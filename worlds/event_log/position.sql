@@ -6,7 +6,6 @@ BEGIN
   -- transactions cannot wait for each other.
   PERFORM pg_advisory_xact_lock(hashtextextended(NEW.world_id::text, 37));
   UPDATE worlds_event SET position = nextval('worlds_event_position') WHERE id = NEW.id;
-  PERFORM pg_notify('memory37_events', NEW.world_id::text);
   RETURN NULL;
 END $$
 ;;

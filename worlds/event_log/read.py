@@ -6,7 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from retrieval.errors import Problem
@@ -98,10 +98,13 @@ def may_know(visibility: str, known_to: Iterable[str], audience: Audience) -> bo
 
 def delete_old_events() -> int:
     """Delete events older than `EVENT_DAYS` (0: never), one batch per transaction; return how
-    many."""
+    many. The last one of each world stays: a consumer that has read it has missed nothing."""
     horizon, count = timezone.now() - timedelta(days=settings.EVENT_DAYS), 0
     while settings.EVENT_DAYS:
-        old = Event.objects.filter(at__lt=horizon).values_list("pk", flat=True)
+        newer = Event.objects.filter(
+            world_id=OuterRef("world_id"), position__gt=OuterRef("position")
+        )
+        old = Event.objects.filter(Exists(newer), at__lt=horizon).values_list("pk", flat=True)
         batch = list(old[:DELETE_BATCH])
         if not batch:
             break

@@ -1,10 +1,12 @@
 """An engine's day by REST alone, from an empty database and one key of the installation."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from tests.conftest import ApiClient
 from worlds import keys
@@ -177,6 +179,29 @@ def test_a_key_of_a_campaign_stays_in_it(world: World, campaign: Campaign) -> No
     assert bound.post("world/parties", {"name": "X", "campaign_id": "other"})[0] == 404
     status, made = bound.post("world/keys", {"name": "sub"})
     assert (status, made["campaign_id"]) == (201, campaign.slug)
+
+
+def test_a_key_makes_none_that_may_more(world: World, campaign: Campaign) -> None:
+    ends = timezone.now() + timedelta(days=1)
+    limited = ApiClient(world, scopes=["admin"], namespace="mira", expires_at=ends)
+    for more in (
+        {},
+        {"namespace": "jory", "expires_at": ends.isoformat()},
+        {"namespace": "mira"},
+        {"namespace": "mira", "expires_at": (ends + timedelta(days=1)).isoformat()},
+    ):
+        assert limited.post("world/keys", {"name": "sub", **more})[0] == 422
+    same = {"name": "sub", "namespace": "mira", "expires_at": ends.isoformat()}
+    assert limited.post("world/keys", same)[0] == 201
+
+
+def test_a_key_of_a_campaign_revokes_no_other(
+    owner: ApiClient, world: World, campaign: Campaign
+) -> None:
+    bound = ApiClient(world, scopes=["admin"], campaign=campaign)
+    assert bound.send("DELETE", f"world/keys/{owner.key.pk}")[0] == 404
+    assert {each["id"] for each in bound.get("world/keys")[1]["keys"]} == {str(bound.key.pk)}
+    assert owner.get("me")[0] == 200
 
 
 def test_deleted_lore_is_restored_with_its_text(engine: ApiClient) -> None:

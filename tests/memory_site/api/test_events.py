@@ -1,10 +1,12 @@
 """The event log: complete, in the order of commits, and only what the audience may know."""
 
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection, connections, transaction
+from django.utils import timezone
 
 from knowledge.models import Lore
 from npcs.models import NPC
@@ -12,6 +14,7 @@ from tests import cast
 from tests.conftest import ApiClient
 from worlds import reveals
 from worlds.audiences import Audience
+from worlds.event_log.read import delete_old_events
 from worlds.event_model import Event
 from worlds.models import Party, World
 
@@ -228,6 +231,16 @@ def test_an_event_that_is_gone_says_what_to_do(engine: ApiClient) -> None:
     status, problem = engine.get(f"events?{since}")
     assert (status, problem["code"]) == (410, "events_gone")
     assert "since=latest" in problem["detail"]
+
+
+def test_the_last_event_outlasts_its_time(engine: ApiClient) -> None:
+    """After a quiet month, who has read all goes on."""
+    for name in ("ada", "bo"):
+        engine.put("world/npcs", {"npc_id": name, "name": name})
+    since = latest(engine)
+    Event.objects.update(at=timezone.now() - timedelta(days=365))
+    assert delete_old_events() == 1
+    assert events(engine, since) == []
 
 
 def test_a_deleted_world_leaves_no_event(engine: ApiClient, world: World) -> None:
