@@ -1,5 +1,7 @@
-"""The content security policy: strict, and wider only for the parts of the site that need it."""
+"""The content security policy: strict, and wider only for the parts of the site that need it; and
+the headers that web pages on other hosts may send to the API and read."""
 
+from corsheaders.defaults import default_headers
 from csp.constants import NONCE, NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 
 STRICT = {
@@ -22,3 +24,23 @@ WIDER = {
     "/admin/": {"script-src": [UNSAFE_EVAL], "style-src": [UNSAFE_INLINE]},
     "/api/": {"style-src": [UNSAFE_INLINE]},
 }
+
+REQUEST_HEADERS = [
+    *default_headers,
+    "idempotency-key",
+    "if-match",
+    "if-none-match",
+    "x-api-key",
+    "x-request-id",
+]
+RESPONSE_HEADERS = [
+    "etag",
+    "idempotent-replayed",
+    "link",
+    "location",
+    "ratelimit-limit",
+    "ratelimit-remaining",
+    "ratelimit-reset",
+    "retry-after",
+    "x-request-id",
+]

@@ -6,13 +6,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from corsheaders.defaults import default_headers
 from django.utils.translation import gettext_lazy as _
 
 from memory_site.env import BASE_DIR, env
 from memory_site.logs import logging_config
 from memory_site.secret import installation_secret
-from memory_site.security import STRICT
+from memory_site.security import REQUEST_HEADERS, RESPONSE_HEADERS, STRICT
 from memory_site.version import VERSION as VERSION
 
 VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(BASE_DIR / "var")))
@@ -73,25 +72,7 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
 ]
 # `worlds.browser_origins` decides which web pages on other hosts may call the API.
-CORS_ALLOW_HEADERS = [
-    *default_headers,
-    "idempotency-key",
-    "if-match",
-    "if-none-match",
-    "x-api-key",
-    "x-request-id",
-]
-CORS_EXPOSE_HEADERS = [
-    "etag",
-    "idempotent-replayed",
-    "link",
-    "location",
-    "ratelimit-limit",
-    "ratelimit-remaining",
-    "ratelimit-reset",
-    "retry-after",
-    "x-request-id",
-]
+CORS_ALLOW_HEADERS, CORS_EXPOSE_HEADERS = REQUEST_HEADERS, RESPONSE_HEADERS
 ROOT_URLCONF = "memory_site.urls"
 ASGI_APPLICATION = "memory_site.asgi.application"
 # Requests answered at once; the database pool is smaller.

@@ -7,4 +7,6 @@ class WorldsConfig(AppConfig):
     verbose_name = _("Worlds")
 
     def ready(self) -> None:
-        from worlds import deletion  # noqa: F401  connects its signals; models are loaded only now
+        # They connect their signals; models are loaded only now. A preflight may be the first
+        # request of the process, before the addresses are loaded.
+        from worlds import browser_origins, deletion  # noqa: F401
