@@ -16,6 +16,7 @@ from ninja.renderers import BaseRenderer
 from pydantic import BaseModel
 from pydantic_core import to_json
 
+from memory_site.api_reference.schema_names import rename_schemas
 from memory_site.errors import MEDIA_TYPE, ProblemOut
 from memory_site.toolbox import TOOLS, Tool
 
@@ -91,6 +92,7 @@ class MemoryApi(NinjaAPI):
         }
         for method, _path, operation in operations(document):
             complete_operation(method, operation, document)
+        rename_schemas(document)
         return document
 
 

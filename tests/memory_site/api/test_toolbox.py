@@ -49,7 +49,7 @@ def test_null_stands_for_left_out_at_any_depth() -> None:
 
 def test_the_description_says_where_null_is_taken() -> None:
     schemas = api.get_openapi_schema()["components"]["schemas"]
-    for model in ("LoreQuestion", "LoreFilters", "RulesQuestion"):
+    for model in ("LoreSearchArguments", "LoreFilters", "RulesLookupArguments"):
         optional = set(schemas[model]["properties"]) - set(schemas[model].get("required", ()))
         assert optional
         for name in optional:
