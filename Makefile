@@ -11,7 +11,7 @@ PROCESSES ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
-.PHONY: help up quick test check fix demo ask bench messages clean
+.PHONY: help up quick test check fix demo ask bench messages clients clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -72,6 +72,10 @@ messages: $(DEV)  ## Collect the texts to translate and compile the catalogues (
 	@$(BIN)/python manage.py makemessages -l ru -l ko --no-obsolete --add-location file -i .venv -i var -i tests -i bench
 	@sed -i.old '/^"POT-Creation-Date/d' $(CATALOGUES) && rm -f $(CATALOGUES:=.old)
 	@cd memory_site && ../$(BIN)/python ../manage.py compilemessages --verbosity 0
+
+clients: $(DEV)  ## Renew what the clients generate from the API (after a change of the API)
+	@mkdir -p var && $(BIN)/python manage.py export_openapi_schema --api memory_site.api.api --output var/openapi.json
+	@$(BIN)/python clients/python/generate.py var/openapi.json
 
 clean:  ## Remove the environment; the data in var/ stays
 	rm -rf $(VENV)

@@ -10,7 +10,7 @@ Needs MEMORY37_URL and a MEMORY37_API_KEY with the scope agent:write and a names
 import asyncio
 from typing import Any
 
-from memory_site.client import Memory37Client
+from memory37_client import Memory37Client
 
 BROKEN = "fare = row['fare']"
 FIXED = "fare = row.get('fare', 0)"

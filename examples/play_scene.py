@@ -14,7 +14,7 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from memory_site.client import Memory37Client, Memory37Error
+from memory37_client import Memory37Client, Memory37Error
 
 RULES = """You are the game master of a tabletop scene. Before you state a rule, a place, a person
 or a past event, look it up with a tool. What the tools do not show, you do not know: say so in the

@@ -11,7 +11,7 @@ import argparse
 import asyncio
 from typing import Any
 
-from memory_site.client import Memory37Client, Memory37Error
+from memory37_client import Memory37Client, Memory37Error
 
 
 async def record(memory: Memory37Client, *, party: str, summary_id: str) -> list[str]:
@@ -25,9 +25,9 @@ async def record(memory: Memory37Client, *, party: str, summary_id: str) -> list
         "when": {"in_world_label": "the night after the fog"},
         "what": f"The party wrestled an eel at the landing ({rule}) and let it go.",
     }
-    await memory.write("POST", "/world/episodes", summary)
+    await memory.request("POST", "/world/episodes", summary)
     session = await memory.session_fetch(party, k=3, as_=audience)
-    return [episode["title"] for episode in session.model_dump()["episodes"]]
+    return [episode.title for episode in session.episodes]
 
 
 async def main() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import httpx2
 from django.core.asgi import get_asgi_application
 
+from memory37_client import Memory37Error
+from memory37_client.async_transport import AsyncHttpTransport
+from memory37_client.exchange import Server
 from memory_site import toolbox
-from memory_site.client import HttpTransport, Memory37Error
 from memory_site.errors import problem_body
 from memory_site.logs import valid_or_new_id
 from memory_site.threads import run_in_thread
@@ -17,14 +19,14 @@ from worlds import keys
 from worlds.callers import Caller
 
 
-class InProcessTransport(HttpTransport):
+class InProcessTransport(AsyncHttpTransport):
     """Uses an API key like any other program, so the same audience and limits apply."""
 
     def __init__(self, key: str) -> None:
         # Django's own handler, not the server's: it works in the caller's thread, within the
         # caller's transaction.
         django: Any = get_asgi_application()
-        super().__init__("http://localhost", key, transport=httpx2.ASGITransport(django))
+        super().__init__(Server("http://localhost", key), transport=httpx2.ASGITransport(django))
         self._key = key
 
     async def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ DECISIONS = ROOT / "docs" / "decisions"
 def names_read_from_the_environment() -> set[str]:
     sources = [
         ROOT / "memory_site" / "settings.py",
-        ROOT / "memory_site" / "client.py",
+        ROOT / "clients" / "python" / "src" / "memory37_client" / "exchange.py",
         *(ROOT / "memory_site" / "management").rglob("*.py"),
     ]
     pattern = re.compile(r"""env(?:iron)?(?:\.\w+)?\(\s*["']([A-Z][A-Z0-9_]+)["']""")

@@ -15,7 +15,7 @@ from examples import debugging_agent
 from examples.play_scene import play
 from examples.record_scene import record
 from memories.models import StoredCodeRule
-from memory_site.client import Memory37Client
+from memory37_client import Memory37Client
 from tests.loopback import Loopback, calls, say
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(120)]

@@ -15,9 +15,9 @@ from django.core.management import call_command
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from memory37_client import Memory37Client
 from memory_site import toolbox
 from memory_site.api import api
-from memory_site.client import Memory37Client
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.openapi import contract_digest
 from memory_site.toolbox import TOOLS, Profile

@@ -1,18 +1,25 @@
-"""The Python client: the same answers over HTTP and in process, stubborn on safe calls, clear when
-it fails.
+"""The Python client: the same answers over HTTP, in process and without async, stubborn on safe
+calls, clear when it fails; its generated parts fit the server.
 """
 
+import asyncio
+import inspect
+import json
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
-from memory_site.client import Memory37Client, Memory37Error
+from memory37_client import Memory37Client, Memory37Error, SyncMemory37Client, generated
+from memory_site.api import api
+from memory_site.toolbox import TOOLS
 
 pytestmark = pytest.mark.django_db
 
@@ -56,10 +63,40 @@ async def test_an_unknown_name_brings_candidates(memory: Memory37Client) -> None
 
 async def test_a_write_goes_through_and_is_told(memory: Memory37Client) -> None:
     with pytest.raises(Memory37Error) as missing:
-        await memory.write(
+        await memory.request(
             "POST", "/world/reveals", {"kind": "lore", "id": "0" * 32, "audience": "npc:odo"}
         )
     assert missing.value.code == "not_found"
+
+
+async def test_every_tool_has_a_method(memory: Memory37Client) -> None:
+    for tool in TOOLS:
+        assert inspect.iscoroutinefunction(getattr(memory, tool.name))
+        assert not inspect.iscoroutinefunction(getattr(SyncMemory37Client, tool.name))
+
+
+async def test_lists_are_read_page_after_page(memory: Memory37Client) -> None:
+    for name in ("Ada", "Bo", "Cyd"):
+        await memory.request("PUT", "/world/npcs", {"npc_id": name.lower(), "name": name})
+    rows = [row async for row in memory.rows("/world/npcs", limit=2, sort="name")]
+    assert [row["name"] for row in rows if row["name"] in ("Ada", "Bo", "Cyd")] == [
+        "Ada",
+        "Bo",
+        "Cyd",
+    ]
+
+
+async def test_without_async(site: dict[str, Any]) -> None:
+    def use() -> tuple[Any, ...]:
+        with SyncMemory37Client.over_http(site["url"], site["key"]) as memory:
+            found = memory.rules_lookup("grappled", k=1, as_="gm")
+            names = [row["name"] for row in memory.rows("/world/npcs", limit=1)]
+            with pytest.raises(Memory37Error) as wrong:
+                memory.call("rules_lookup", {"colour": "red"})
+            return found.hits[0].title, len(names), wrong.value.code
+
+    title, _rows, code = await asyncio.to_thread(use)
+    assert (title, code) == ("Grappled", "invalid")
 
 
 async def test_a_wrong_key_is_told(site: dict[str, Any]) -> None:
@@ -76,18 +113,6 @@ async def test_the_environment_says_where_to_ask(
     monkeypatch.setenv("MEMORY37_API_KEY", site["key"])
     async with Memory37Client.from_env() as memory:
         assert await memory.openai_tools(profile="scene")
-
-
-def test_an_engine_needs_no_django() -> None:
-    program = (
-        "import sys, memory_site.client; "
-        "print([name for name in sys.modules"
-        " if name.split('.')[0] in ('django', 'ninja', 'celery')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout.strip() == "[]"
 
 
 # --- Weather
@@ -132,7 +157,7 @@ async def test_a_safe_call_is_tried_again(moody: str, mood: list[int]) -> None:
 async def test_a_write_is_tried_again_under_one_idempotency_key(moody: str) -> None:
     Moody.mood[:] = [503, 503]
     async with Memory37Client.over_http(moody, "key") as memory:
-        await memory.write("POST", "/world/reveals", {})
+        await memory.request("POST", "/world/reveals", {})
     assert len(Moody.seen) == 3
     assert len(set(Moody.seen)) == 1
 
@@ -150,3 +175,28 @@ async def test_no_server_at_all_is_told() -> None:
         with pytest.raises(Memory37Error) as nowhere:
             await memory.rules_lookup("prone")
     assert nowhere.value.code == "unreachable"
+
+
+async def test_the_sync_client_tries_again_too(moody: str) -> None:
+    Moody.mood[:] = [503]
+    with SyncMemory37Client.over_http(moody, "key") as memory:
+        await asyncio.to_thread(memory.request, "POST", "/world/reveals", {})
+    assert len(Moody.seen) == 2
+    assert len(set(Moody.seen)) == 1
+
+
+# --- What is generated
+def test_the_generated_modules_are_those_of_this_server(tmp_path: Path) -> None:
+    document = tmp_path / "openapi.json"
+    schema = api.get_openapi_schema(path_prefix="/api/v1/")
+    document.write_text(json.dumps(schema, default=str))
+    script = settings.BASE_DIR / "clients" / "python" / "generate.py"
+    made = tmp_path / "generated"
+    subprocess.run([sys.executable, script, document, "--folder", made], check=True, timeout=120)
+    committed = Path(inspect.getfile(generated)).parent
+    for each in made.iterdir():
+        assert each.read_text() == (committed / each.name).read_text(), (
+            f"{each.name} is not what the server offers now: run make clients"
+        )
+    names = {each.name for each in committed.glob("*.py")}
+    assert names == {each.name for each in made.iterdir()}
