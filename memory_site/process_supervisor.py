@@ -40,7 +40,7 @@ def process_commands(host: str, port: int) -> dict[str, str]:
         "worker": f"{CELERY} worker --pool threads --concurrency 2 --loglevel WARNING "
         "--hostname memory37@localhost --without-gossip --without-mingle --without-heartbeat",
         "beat": f"{CELERY} beat --loglevel WARNING",
-        "about": f"{PYTHON} manage.py up --watch http://{host}:{port}",
+        "about": f"{PYTHON} -m memory_site up --watch http://{host}:{port}",
     }
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from memory_site.env import BASE_DIR, env
+from memory_site.env import BASE_DIR, DATA_DIR, RESOURCES, env
 from memory_site.logs import logging_config
 from memory_site.secret import installation_secret
 from memory_site.security import REQUEST_HEADERS, RESPONSE_HEADERS, STRICT
 from memory_site.version import VERSION as VERSION
 
-VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(BASE_DIR / "var")))
+VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(DATA_DIR)))
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or installation_secret(VAR_DIR)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -82,7 +82,7 @@ WSGI_APPLICATION = "memory_site.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [RESOURCES / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -390,5 +390,5 @@ def _storages() -> dict[str, Any]:
 STORAGES = _storages()
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "staticfiles"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [RESOURCES / "static"]
 WHITENOISE_USE_FINDERS = True  # so that no collectstatic has to be run before the first start

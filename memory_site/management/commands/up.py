@@ -10,12 +10,14 @@ from itertools import chain
 from typing import Any
 from urllib.error import URLError
 
+from django.conf import settings
 from django.core.management import BaseCommand, call_command
 from django.db import connections
 from django.utils.translation import gettext as _
 
 from memory_site import process_supervisor, quickstart
 from memory_site.env import env
+from memory_site.model_packages import missing_packages
 from memory_site.progress import embedding_progress, words_progress
 
 WEB_WAIT_SECONDS = 60
@@ -50,6 +52,9 @@ class Command(BaseCommand):
         sys.exit(process_supervisor.run_processes(options["host"], port))
 
     def _prepare(self, site: str, *, demo: bool) -> None:
+        if settings.EMBEDDER == "local" and missing_packages():
+            with self._step(_("Models")):
+                call_command("install_models", stdout=self.stdout)
         with self._step(_("Database")):
             connections["default"].ensure_connection()
         with self._step(_("Migrations")):
