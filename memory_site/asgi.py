@@ -3,13 +3,14 @@
 import asyncio
 import gc
 import os
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from contextvars import copy_context
 from typing import Any
 
 import django
-from anyio import to_thread
+from anyio import create_task_group, to_thread
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
@@ -57,14 +58,32 @@ async def refuse_body(send: Send) -> None:
     await send({"type": "http.response.body", "body": text.encode()})
 
 
+async def send_stream(parts: AsyncIterator[bytes], receive: Receive, send: Send) -> None:
+    """Send `parts` as they come, until they end or the client is gone. Meanwhile no thread and no
+    connection to the database is held."""
+
+    async def stop_when_client_is_gone() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        tasks.cancel_scope.cancel()
+
+    async with create_task_group() as tasks, aclosing(parts):  # type: ignore[type-var]
+        tasks.start_soon(stop_when_client_is_gone)
+        async for part in parts:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+        tasks.cancel_scope.cancel()
+
+
 class OneThreadHandler(ASGIHandler):
     """Django under ASGI, a whole request in one thread.
 
     Django's own handler sends each middleware and each signal to a thread and back, which costs
     more than all the Python of a search (docs/decisions/0033). All our views are synchronous, so
-    one thread reads, answers and closes a request. `ASGIHandler` has no documented way to do that:
-    this class overrides its `__call__` and uses its methods without a leading underscore. A client
-    that disconnects does not stop its request, as with every synchronous view.
+    one thread reads, answers and closes a request. A stream of events goes on in the event loop.
+    `ASGIHandler` has no documented way to do that: this class overrides its `__call__` and uses its
+    methods without a leading underscore. A client that disconnects does not stop its request, as
+    with every synchronous view.
     """
 
     def __init__(self, threads: ThreadPoolExecutor) -> None:
@@ -83,6 +102,15 @@ class OneThreadHandler(ASGIHandler):
         run = copy_context().run
         loop = asyncio.get_running_loop()
         response, parts = await loop.run_in_executor(self.threads, run, self.answer, scope, body)
+        await self.send_start(response, send)
+        if parts is None:
+            await send_stream(response.streaming_content, receive, send)
+            return
+        for part in parts[:-1]:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": parts[-1] if parts else b""})
+
+    async def send_start(self, response: HttpResponseBase, send: Send) -> None:
         headers = [
             (name.lower().encode("ascii"), value.encode("latin-1"))
             for name, value in response.items()
@@ -91,12 +119,10 @@ class OneThreadHandler(ASGIHandler):
             headers.append((b"set-cookie", cookie.output(header="").strip().encode("ascii")))
         start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
         await send(start)
-        for part in parts[:-1]:
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-        await send({"type": "http.response.body", "body": parts[-1] if parts else b""})
 
-    def answer(self, scope: Scope, body: Any) -> tuple[HttpResponseBase, list[bytes]]:
-        """Return the response, closed, and its body. Runs in a thread of the pool."""
+    def answer(self, scope: Scope, body: Any) -> tuple[Any, list[bytes] | None]:
+        """Return the response, closed, and its body, or None for one that is read asynchronously.
+        Runs in a thread of the pool."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         try:
@@ -105,6 +131,8 @@ class OneThreadHandler(ASGIHandler):
             if isinstance(response, FileResponse):
                 response.block_size = self.chunk_size
             try:
+                if response.streaming and response.is_async:
+                    return response, None
                 content = response.streaming_content if response.streaming else [response.content]
                 return response, [bytes(part) for part in content if part]
             finally:

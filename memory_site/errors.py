@@ -30,7 +30,9 @@ from retrieval.errors import (
     TooLarge,
     Unauthorized,
 )
+from worlds.event_api import StreamNeedsAsgi
 from worlds.event_log.read import EventsGone
+from worlds.event_log.streams import StreamsFull
 from worlds.keys import NO_KEY
 
 logger = logging.getLogger(__name__)
@@ -83,10 +85,12 @@ STATUS: dict[type[Problem], int] = {
     RateLimited: 429,
     Internal: 500,
     StoreDamaged: 500,
+    StreamNeedsAsgi: 501,
     EmbedderDown: 503,
     LanguageModelDown: 503,
     SearchTimeout: 503,
     StoreDown: 503,
+    StreamsFull: 503,
     Unavailable: 503,
 }
 """The HTTP status of each error; a subclass has that of its nearest base listed here."""

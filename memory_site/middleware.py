@@ -70,12 +70,12 @@ class ApiProblems:
 
 class CompressedAnswers(GZipMiddleware):
     """Compresses the answers of the API. Pages are left as they are: they hold CSRF tokens beside
-    texts that a reader has sent."""
+    texts that a reader has sent. So are streams: the compressor would hold events back."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        if not request.path.startswith("/api/"):
+        if response.streaming or not request.path.startswith("/api/"):
             return response
         return super().process_response(request, response)
 

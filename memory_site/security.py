@@ -30,6 +30,7 @@ REQUEST_HEADERS = [
     "idempotency-key",
     "if-match",
     "if-none-match",
+    "last-event-id",
     "x-api-key",
     "x-request-id",
 ]

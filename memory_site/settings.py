@@ -208,6 +208,9 @@ AUDIT_DAYS = env.int("AUDIT_DAYS", default=90)  # audited calls are deleted afte
 # A repeated write with the same idempotency key gets the stored answer for so long.
 IDEMPOTENCY_DAYS = env.int("IDEMPOTENCY_DAYS", default=1)
 EVENT_DAYS = env.int("EVENT_DAYS", default=30)  # events are deleted after; 0: never
+# Open streams of events, of one key and of all, in each web process.
+EVENT_STREAMS_PER_KEY = env.int("EVENT_STREAMS_PER_KEY", default=20)
+EVENT_STREAMS = env.int("EVENT_STREAMS", default=500)
 # A change this large waits for the GM; 0: none does.
 DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)
 # In-world days; 0: dispositions do not decay.

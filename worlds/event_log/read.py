@@ -6,13 +6,15 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db import connection
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from retrieval.errors import Problem
 from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.event_model import Event
+from worlds.models import World
 
 DELETE_BATCH = 10_000
 OVERLAYS = ("lore", "rule")
@@ -39,15 +41,33 @@ def events_after(
     """Return at most `limit` events that the caller may know of, in the order of commits, after
     the one of this id (None: from the oldest that is kept), and whether there are more. Raises
     `EventsGone`."""
-    rows = visible_events(caller)
-    if event_id is not None:
-        last = Event.objects.filter(world=caller.world, pk=event_id).first()
-        if last is None:
-            raise EventsGone(
-                "This event is not in the log any more: read the lists again, then ask with "
-                "since=latest."
-            )
-        rows = rows.filter(position__gt=last.position)
+    position = 0 if event_id is None else position_of(caller.world, event_id)
+    return events_beyond(caller, position, limit=limit, kinds=kinds)
+
+
+def position_of(world: World, event_id: UUID) -> int:
+    """Raises `EventsGone`."""
+    event = Event.objects.filter(world=world, pk=event_id).first()
+    if event is None or event.position is None:
+        raise EventsGone(
+            "This event is not in the log any more: read the lists again, then ask with "
+            "since=latest."
+        )
+    return event.position
+
+
+def events_beyond(
+    caller: Caller,
+    position: int,
+    *,
+    limit: int,
+    kinds: Sequence[str] = (),
+    until: int | None = None,
+) -> tuple[list[SeenEvent], bool]:
+    """As `events_after`, by positions: after `position`, up to and with `until`."""
+    rows = visible_events(caller).filter(position__gt=position)
+    if until is not None:
+        rows = rows.filter(position__lte=until)
     if kinds:
         rows = rows.filter(kind__in=kinds)
     found = list(rows.order_by("position")[: limit + 1])
@@ -55,8 +75,30 @@ def events_after(
     return seen, len(found) > limit
 
 
-def latest_event(caller: Caller) -> Event | None:
-    return visible_events(caller).order_by("-position").first()
+HEADS = """
+SELECT world.id, head.position
+FROM unnest(%s::uuid[]) AS world (id)
+CROSS JOIN LATERAL (
+  SELECT position FROM worlds_event WHERE world_id = world.id AND position IS NOT NULL
+  ORDER BY position DESC LIMIT 1
+) AS head
+"""
+
+
+def last_positions(world_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Return the position of the last committed event of each of these worlds that has one. All
+    events of the world up to it are there."""
+    with connection.cursor() as cursor:
+        cursor.execute(HEADS, [list(world_ids)])
+        return dict(cursor.fetchall())
+
+
+def latest_event(caller: Caller, *, until: int | None = None) -> Event | None:
+    """Return the last event that the caller may know of, up to the position `until`."""
+    rows = visible_events(caller)
+    if until is not None:
+        rows = rows.filter(position__lte=until)
+    return rows.order_by("-position").first()
 
 
 def visible_events(caller: Caller) -> QuerySet[Event]:
@@ -96,16 +138,24 @@ def may_know(visibility: str, known_to: Iterable[str], audience: Audience) -> bo
     return visibility == "public" or (visibility == "revealed" and str(audience) in known_to)
 
 
+SEEN_ALIKE = (
+    *("world", "campaign_id", "kind"),
+    *("visibility", "known_to", "was_visibility", "was_known_to", "seen_change"),
+)
+"""Events that agree in these columns are seen by the same consumers."""
+
+
 def delete_old_events() -> int:
     """Delete events older than `EVENT_DAYS` (0: never), one batch per transaction; return how
-    many. The last one of each world stays: a consumer that has read it has missed nothing."""
+    many.
+
+    Of those that the same consumers see, the last one stays. So whoever has read all that it may
+    know of goes on, and whether an event is gone tells nobody of events that it may not know of."""
     horizon, count = timezone.now() - timedelta(days=settings.EVENT_DAYS), 0
     while settings.EVENT_DAYS:
-        newer = Event.objects.filter(
-            world_id=OuterRef("world_id"), position__gt=OuterRef("position")
-        )
-        old = Event.objects.filter(Exists(newer), at__lt=horizon).values_list("pk", flat=True)
-        batch = list(old[:DELETE_BATCH])
+        last = Event.objects.values(*SEEN_ALIKE).annotate(last=Max("position")).values("last")
+        old = Event.objects.filter(at__lt=horizon).exclude(position__in=last)
+        batch = list(old.values_list("pk", flat=True)[:DELETE_BATCH])
         if not batch:
             break
         count += Event.objects.filter(pk__in=batch).delete()[0]

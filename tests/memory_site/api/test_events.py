@@ -240,7 +240,20 @@ def test_the_last_event_outlasts_its_time(engine: ApiClient) -> None:
     since = latest(engine)
     Event.objects.update(at=timezone.now() - timedelta(days=365))
     assert delete_old_events() == 1
+    assert delete_old_events() == 0
     assert events(engine, since) == []
+
+
+def test_whether_an_event_is_gone_tells_nothing_of_hidden_ones(
+    engine: ApiClient, player: ApiClient, world: World, party: Party
+) -> None:
+    NPC.objects.create(world=world, slug="ada", name="Ada", visibility="public")
+    since = latest(player)
+    NPC.objects.create(world=world, slug="spy", name="Spy")
+    Event.objects.update(at=timezone.now() - timedelta(days=365))
+    delete_old_events()
+    assert events(player, since) == []
+    assert events(engine, since)[0] == ("npc", "spy", "created")
 
 
 def test_a_deleted_world_leaves_no_event(engine: ApiClient, world: World) -> None:
