@@ -175,6 +175,35 @@ class PictureOut(BaseModel):
     visibility: Visibility | None = None
 
 
+class PictureChange(EngineInput):
+    """The fields that are sent change."""
+
+    alt: PictureLine = ""
+    caption: PictureLine = ""
+    visibility: Literal["gm", "public"] = "gm"
+
+
+class PicturePlaceIn(EngineInput):
+    place: Annotated[str, Field(max_length=60), Storable] = Field(
+        description="The gallery: `lore:<id>` or `npc:<id>`."
+    )
+    portrait: bool = False
+    hidden: bool = False
+
+
+class PictureUseOut(BaseModel):
+    """A place of a picture: in the gallery of a lore entry or an NPC."""
+
+    id: UUID
+    place: str
+    portrait: bool
+    hidden: bool
+
+
+class PictureUseList(BaseModel):
+    uses: list[PictureUseOut]
+
+
 class PictureList(BaseModel):
     """Latest first. `total` counts what this key may see."""
 

@@ -37,7 +37,8 @@ from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign, find_party
-from worlds.rest import NeedsKey, expecting, own_transaction, require_gm, tag
+from worlds.rest import NeedsKey, check_match, expecting, own_transaction, require_gm, tag
+from worlds.rest_rows import set_location, with_tag
 
 router = Router(tags=["episodes"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -62,6 +63,8 @@ def ingest(request: HttpRequest, response: HttpResponse, summary: Body[EpisodeIn
     with expecting(request, rows.values_list("version", flat=True).first()) as version:
         report = ingest_and_embed(caller, summary, version)
     tag(response, rows.values_list("version", flat=True).first())
+    if report.outcome == "created":
+        set_location(response, f"world/episodes/{report.summary_id}")
     return report
 
 
@@ -119,6 +122,7 @@ def retract(request: HttpRequest, ref: Reference, why: Body[RetractionIn]) -> In
     """Withdraw the episode with all its effects; its text stays as history."""
     caller = require_gm(request)
     episode = find_callers_episode(caller, ref)
+    check_match(request, episode.version)
     return retract_episode(caller.world, episode.external_id, reason=why.reason)
 
 
@@ -132,6 +136,7 @@ def restore(request: HttpRequest, ref: Reference) -> IngestReport:
     """The current version of the episode takes effect again."""
     caller = require_gm(request)
     episode = find_callers_episode(caller, ref)
+    check_match(request, episode.version)
     return restore_episode(caller.world, episode.external_id)
 
 
@@ -146,6 +151,7 @@ def erase(request: HttpRequest, ref: Reference) -> ErasureReport:
     it."""
     caller = require_gm(request)
     episode = find_callers_episode(caller, ref)
+    check_match(request, episode.version)
     rows = erase_episode(caller.world, episode.external_id)
     return ErasureReport(summary_id=episode.external_id, rows=rows)
 
@@ -188,13 +194,16 @@ def append(
 )
 def get_thread(
     request: HttpRequest,
+    response: HttpResponse,
     thread_id: Reference,
     last: Annotated[int | None, Query(ge=1, le=500)] = None,
     tokens: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
 ) -> ThreadOut:
     """The last `last` steps, or as many as fit into `tokens`; oldest first."""
     thread = find_thread(require_gm(request).world, thread_id)
-    return threads.present_thread(threads.read_thread(thread, last=last, tokens=tokens))
+    return with_tag(
+        response, threads.present_thread(threads.read_thread(thread, last=last, tokens=tokens))
+    )
 
 
 @router.post(

@@ -27,6 +27,7 @@ from worlds.lookup import find_party
 from worlds.references import require_unreferenced
 from worlds.rest import NeedsKey, check_match, require_gm, tag
 from worlds.rest_lists import ListQuery, page_of
+from worlds.rest_rows import set_location
 from worlds.versions import digest_of_row
 
 router = Router(tags=["episodes"], auth=NeedsKey(Scope.WORLD_WRITE))
@@ -129,9 +130,12 @@ def upsert_session(
     world = require_gm(request).world
     rows = Session.objects.filter(world=world, external_id=entry.session_id)
     with transaction.atomic():
-        check_match(request, digest_of_row(rows))
+        stored = digest_of_row(rows)
+        check_match(request, stored)
         session = scenes.upsert_session(world, entry)
         tag(response, digest_of_row(rows))
+    if stored is None:
+        set_location(response, f"world/sessions/{session.external_id}")
     return SessionOut.of(session)
 
 
@@ -144,18 +148,26 @@ def upsert_scene(request: HttpRequest, response: HttpResponse, entry: Body[Scene
     world = require_gm(request).world
     rows = Scene.objects.filter(world=world, external_id=entry.scene_id)
     with transaction.atomic():
-        check_match(request, digest_of_row(rows))
+        stored = digest_of_row(rows)
+        check_match(request, stored)
         scene = scenes.upsert_scene(world, entry)
         tag(response, digest_of_row(rows))
+    if stored is None:
+        set_location(response, f"world/scenes/{scene.external_id}")
     return SceneOut.of(scene)
 
 
 @router.post(
     "/scenes/{ref}/end", operation_id="scene_end", summary="End a scene", response=SceneOut
 )
-def end_scene(request: HttpRequest, ref: Reference) -> SceneOut:
+def end_scene(request: HttpRequest, response: HttpResponse, ref: Reference) -> SceneOut:
     """Its scratch (working memory) is deleted."""
-    return SceneOut.of(scenes.end_scene(find_scene(require_gm(request).world, ref)))
+    with transaction.atomic():
+        scene = find_callers_scene(require_gm(request), ref)
+        check_match(request, stored_digest(scene))
+        scene = scenes.end_scene(scene)
+        tag(response, stored_digest(scene))
+    return SceneOut.of(scene)
 
 
 @router.get(
@@ -166,7 +178,7 @@ def end_scene(request: HttpRequest, ref: Reference) -> SceneOut:
 )
 def get_scratch(request: HttpRequest, ref: Reference) -> dict[str, Any]:
     """All values by their keys."""
-    return scenes.read_scratch(find_scene(require_gm(request).world, ref))
+    return scenes.read_scratch(find_callers_scene(require_gm(request), ref))
 
 
 @router.put(
@@ -179,7 +191,7 @@ def put_scratch(
     request: HttpRequest, ref: Reference, key: Annotated[ExternalId, Path()], note: Body[ScratchIn]
 ) -> Any:
     """Stored until the scene ends."""
-    scene = find_scene(require_gm(request).world, ref)
+    scene = find_callers_scene(require_gm(request), ref)
     scenes.write_scratch(scene, key, note.value)
     return scenes.read_scratch(scene)
 

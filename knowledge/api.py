@@ -31,6 +31,7 @@ from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign
 from worlds.rest import NeedsKey, caller_of, expecting, require_gm, tag
+from worlds.rest_rows import set_location
 
 router = Router(tags=["knowledge"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -49,6 +50,8 @@ def put_lore(request: HttpRequest, response: HttpResponse, entry: Body[LoreWrite
     with expecting(request, stored, in_body=entry.version) as version:
         result = _write_lore(caller, entry, version, warn=True)
     tag(response, result.version)
+    if result.outcome == "created":
+        set_location(response, f"world/lore/{result.id}")
     return result
 
 
@@ -67,11 +70,14 @@ def put_lore_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
     summary="Propose a lore entry",
     response={201: ProposalOut},
 )
-def propose_lore(request: HttpRequest, proposal: Body[ProposalIn]) -> Status[ProposalOut]:
+def propose_lore(
+    request: HttpRequest, response: HttpResponse, proposal: Body[ProposalIn]
+) -> Status[ProposalOut]:
     """Store an entry for review: an editor accepts, edits or rejects it in the admin. Searches do
     not return it before."""
     caller = caller_of(request)
     row = propose(caller.world, proposal, campaign=caller.campaign, by=str(caller.key or ""))
+    set_location(response, f"world/proposals/{row.pk}")
     out = ProposalOut(id=row.pk, state=row.state, title=str(row), created_at=row.created_at)
     return Status(201, out)
 
@@ -98,6 +104,8 @@ def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleWrite
     with expecting(request, stored, in_body=entry.version) as version:
         result = _write_rule(caller, entry, version)
     tag(response, result.version)
+    if result.outcome == "created":
+        set_location(response, f"world/rules/{result.id}")
     return result
 
 

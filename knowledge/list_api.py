@@ -36,6 +36,7 @@ from worlds.lookup import as_uuid, find_campaign
 from worlds.models import Campaign
 from worlds.rest import check_match, require_gm, tag
 from worlds.rest_lists import ListQuery, page_of
+from worlds.rest_rows import require_unchanged, set_location, with_tag
 
 LORE_SORTS = {"created": "id", "updated": "updated_at", "name": "title"}
 RULE_SORTS = {"created": "id", "updated": "updated_at", "name": "title"}
@@ -225,6 +226,17 @@ def list_proposals(
     return {"proposals": shown, "next_cursor": page.next_cursor}
 
 
+@router.get(
+    "/proposals/{uuid:proposal_id}",
+    operation_id="proposal_get",
+    summary="Get a proposal",
+    response=ProposalRow,
+)
+def get_proposal(request: HttpRequest, response: HttpResponse, proposal_id: UUID) -> ProposalRow:
+    """What was proposed, by whom and why, and what an editor decided."""
+    return with_tag(response, present_proposal(find_proposal(require_gm(request), proposal_id)))
+
+
 @router.post(
     "/proposals/{uuid:proposal_id}/accept",
     operation_id="proposal_accept",
@@ -232,15 +244,19 @@ def list_proposals(
     response=LoreOut,
 )
 def accept_proposal(
-    request: HttpRequest, proposal_id: UUID, decision: Body[ProposalDecision]
+    request: HttpRequest,
+    response: HttpResponse,
+    proposal_id: UUID,
+    decision: Body[ProposalDecision],
 ) -> LoreOut:
     """Writes the entry, as it was proposed or as `entry` says. 409 when it was decided already."""
     caller = require_gm(request)
     row = find_proposal(caller, proposal_id)
     by = str(caller.key or "site")
-    with transaction.atomic():
+    with require_unchanged(request, row, present_proposal):
         lore = proposals.accept(row, by=by, entry=decision.entry, note=decision.note)
         embed_soon("lore")
+    set_location(response, f"world/lore/{lore.slug}")
     return lore_to_out(lore)
 
 
@@ -251,14 +267,17 @@ def accept_proposal(
     response=ProposalRow,
 )
 def reject_proposal(
-    request: HttpRequest, proposal_id: UUID, decision: Body[ProposalDecision]
+    request: HttpRequest,
+    response: HttpResponse,
+    proposal_id: UUID,
+    decision: Body[ProposalDecision],
 ) -> ProposalRow:
     """It stays in the list of rejected ones. 409 when it was decided already."""
     caller = require_gm(request)
-    proposals.reject(
-        find_proposal(caller, proposal_id), by=str(caller.key or "site"), note=decision.note
-    )
-    return present_proposal(find_proposal(caller, proposal_id))
+    row = find_proposal(caller, proposal_id)
+    with require_unchanged(request, row, present_proposal):
+        proposals.reject(row, by=str(caller.key or "site"), note=decision.note)
+    return with_tag(response, present_proposal(find_proposal(caller, proposal_id)))
 
 
 def proposals_of(caller: Caller) -> "QuerySet[LoreProposal]":

@@ -170,8 +170,6 @@ def upsert_rule(
     require_version(row, expected_version)
     sent = entry.model_fields_set if row else set(RuleIn.model_fields)
     if row is None:
-        if not world.system:
-            raise Invalid("This world has no game system: choose one in the admin first.")
         # One document holds the world's own rules whose ids begin with the same slug.
         slug = key.split("/")[0]
         values = {"title": f"{world.name}: {slug}"}

@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Router, Status
 
 from memories import conversation, core, transfer
-from memories.curation import edits, health, inbox, lifecycle
+from memories.curation import health, inbox
 from memories.erasure import deletion
 from memories.ingest import add
 from memories.ledger.plan import Particulars
 from memories.models import CoreProposal, CoreVersion, ErasureReceipt, MemoryItem, Namespace
 from memories.namespaces import require_own_namespace
-from memories.presenters import present_history, present_search
+from memories.presenters import present_search
 from memories.schemas import (
     AddIn,
     AddOut,
@@ -26,7 +26,6 @@ from memories.schemas import (
     EditIn,
     EraseIn,
     HealthOut,
-    HistoryOut,
     MemoryOut,
     MemoryPage,
     MergeIn,
@@ -42,15 +41,14 @@ from memories.schemas import (
     SplitIn,
 )
 from memories.search import recall
-from memories.search.history import page
-from memories.states import State
 from retrieval.tasks import embed_soon
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, expecting, own_transaction, tag
+from worlds.rest_rows import digest_of_answer
 
 router = Router(tags=["memory"], auth=NeedsKey(Scope.AGENT_WRITE))
 NDJSON = "application/x-ndjson"
-MEMORY, PENDING = "/item/{uuid:memory_id}", "/inbox/{uuid:memory_id}"
+PENDING = "/inbox/{uuid:memory_id}"
 JSON_LINES = {200: {"description": "One JSON object per line", "content": {NDJSON: {}}}}
 Limit = Annotated[int, Query(ge=1, le=100)]
 
@@ -62,6 +60,10 @@ def own_namespace(request: HttpRequest) -> Namespace:
 def key_id(request: HttpRequest) -> str:
     """Return the id of the caller's key, the author of what the request changes."""
     return str(caller_of(request).key or "")
+
+
+def present_memory(memory: MemoryItem) -> MemoryOut:
+    return MemoryOut.model_validate(memory)
 
 
 def present_core(core_text: CoreVersion | core.CurrentCore) -> CoreOut:
@@ -93,51 +95,6 @@ def search_memories(request: HttpRequest, entry: Body[SearchIn]) -> SearchOut:
         own_namespace(request), entry.query, **entry.model_dump(exclude={"query"})
     )
     return present_search(result)
-
-
-@router.get("", operation_id="memory_list", summary="List by state", response=MemoryPage)
-def list_memories(
-    request: HttpRequest, state: State = State.ACTIVE, cursor: UUID | None = None, limit: Limit = 50
-) -> dict[str, Any]:
-    """Latest first. `superseded`, `archived`, `expired` and `rejected` are kept as history and not
-    searched."""
-    memories = own_namespace(request).memories.filter(state=state)
-    rows, next_cursor = page(memories, cursor=cursor, limit=limit)
-    return {"memories": rows, "next_cursor": next_cursor}
-
-
-@router.get(MEMORY, operation_id="memory_get", summary="Get with history", response=HistoryOut)
-def get_memory(request: HttpRequest, memory_id: UUID) -> HistoryOut:
-    """All state changes, the memories it replaced, and its observations."""
-    return present_history(lifecycle.find_memory(own_namespace(request), memory_id))
-
-
-@router.post(f"{MEMORY}/edit", operation_id="memory_edit", summary="Edit", response=MemoryOut)
-def edit_memory(request: HttpRequest, memory_id: UUID, entry: Body[EditIn]) -> MemoryItem:
-    """Store a new wording; the old one is superseded and kept."""
-    by, reason = key_id(request), entry.reason
-    memory = edits.edit(own_namespace(request), memory_id, entry.text, by=by, reason=reason)
-    # The new wording has no vector yet.
-    embed_soon("memory")
-    return memory
-
-
-@router.post(
-    f"{MEMORY}/archive", operation_id="memory_archive", summary="Archive", response=MemoryOut
-)
-def archive_memory(request: HttpRequest, memory_id: UUID, entry: Body[ReasonIn]) -> MemoryItem:
-    """Exclude the memory from search. It is kept and can be restored."""
-    by, reason = key_id(request), entry.reason
-    return lifecycle.archive(own_namespace(request), memory_id, by=by, reason=reason)
-
-
-@router.post(
-    f"{MEMORY}/restore", operation_id="memory_restore", summary="Restore", response=MemoryOut
-)
-def restore_memory(request: HttpRequest, memory_id: UUID, entry: Body[ReasonIn]) -> MemoryItem:
-    """Make a superseded, archived, expired or rejected memory active again."""
-    by, reason = key_id(request), entry.reason
-    return lifecycle.restore(own_namespace(request), memory_id, by=by, reason=reason)
 
 
 @router.post(
@@ -182,14 +139,15 @@ def list_pending(
     """Memories that wait for approval, oldest first."""
     # One row more than asked for shows whether there is a next page.
     rows = inbox.inbox(own_namespace(request), limit=limit + 1, after=cursor)
-    next_cursor = rows[limit - 1].pk if len(rows) > limit else None
+    next_cursor = str(rows[limit - 1].pk) if len(rows) > limit else None
     return {"memories": rows[:limit], "next_cursor": next_cursor}
 
 
 @router.get(PENDING, operation_id="memory_pending", summary="Get pending", response=PendingOut)
-def get_pending(request: HttpRequest, memory_id: UUID) -> dict[str, Any]:
+def get_pending(request: HttpRequest, response: HttpResponse, memory_id: UUID) -> dict[str, Any]:
     """A pending memory with its observations, what it would replace and the nearest memories."""
     case = inbox.pending(own_namespace(request), memory_id)
+    tag(response, digest_of_answer(present_memory(case.memory)))
     return {**vars(case), "observations": case.evidence}
 
 
@@ -239,17 +197,6 @@ def merge(request: HttpRequest, entry: Body[MergeIn]) -> MemoryItem:
     memory = inbox.merge(own_namespace(request), entry.ids, entry.text, by=key_id(request))
     embed_soon("memory")
     return memory
-
-
-@router.post(
-    f"{MEMORY}/undo",
-    operation_id="memory_undo",
-    summary="Undo edit, merge or split",
-    response=list[MemoryOut],
-)
-def undo(request: HttpRequest, memory_id: UUID) -> list[MemoryItem]:
-    """Restore the memories that this one replaced, and supersede this one."""
-    return edits.undo(own_namespace(request), memory_id, by=key_id(request))
 
 
 # --- core memory
@@ -305,10 +252,15 @@ def core_diff(request: HttpRequest, number: int, against: int | None = None) -> 
     summary="Restore a core version",
     response=CoreOut,
 )
-def core_restore(request: HttpRequest, number: int, entry: Body[ReasonIn]) -> CoreOut:
+def core_restore(
+    request: HttpRequest, response: HttpResponse, number: int, entry: Body[ReasonIn]
+) -> CoreOut:
     """Store the text of the old version as a new version."""
     namespace, author = own_namespace(request), key_id(request)
-    return present_core(core.restore(namespace, number, reason=entry.reason, author=author))
+    with expecting(request, core.current(namespace).number):
+        version = core.restore(namespace, number, reason=entry.reason, author=author)
+    tag(response, version.number)
+    return present_core(version)
 
 
 @router.get(

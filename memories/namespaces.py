@@ -15,7 +15,8 @@ def require_own_namespace(caller: Caller) -> Namespace:
     key names none."""
     if not caller.namespace:
         raise NoNamespace(
-            "Agent memory needs a key that names its namespace: ask for one made for this agent."
+            "Agent memory needs a key that names its namespace: ask for one made for this agent. "
+            "An administrator's key names it in the header X-Namespace."
         )
     return get_or_create_namespace(caller.world, caller.namespace)
 

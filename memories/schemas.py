@@ -126,7 +126,7 @@ class MemoryOut(RowOut):
 
 class MemoryPage(BaseModel):
     memories: list[MemoryOut]
-    next_cursor: UUID | None = None
+    next_cursor: str | None = None
 
 
 class ChangeOut(RowOut):
@@ -263,6 +263,20 @@ class MessageIn(AgentRequest):
 
 class MessageOut(BaseModel):
     id: UUID
+
+
+class AgentOut(BaseModel):
+    """An agent's memory: whose it is, and what waits for approval."""
+
+    namespace: str
+    language: str
+    review: Literal["off", "core", "all"]
+
+
+class AgentChange(AgentRequest):
+    """The fields that are sent change."""
+
+    review: Literal["off", "core", "all"] = "off"
 
 
 class HealthOut(BaseModel):

@@ -9,16 +9,25 @@ from ninja import Body, Router
 from pydantic import BaseModel, ConfigDict, Field
 
 from art.api import router as art_router
+from art.picture_api import router as pictures_router
 from episodes.api import router as episodes_router
 from episodes.session_api import router as sessions_router
-from knowledge import list_api  # noqa: F401  adds its operations to the router of knowledge
+from knowledge import (  # noqa: F401  they add their operations to the router of knowledge
+    book_api,
+    bulk_change_api,
+    history_api,
+    kind_api,
+    list_api,
+)
 from knowledge.api import router as knowledge_router
 from knowledge.graph.api import router as graph_router
+from memories import item_api  # noqa: F401  adds its operations to the router of memories
 from memories.agent_api import router as agent_router
 from memories.api import router as memories_router
 from memory_site import toolbox
 from memory_site.bulk_api import router as bulk_router
 from memory_site.errors import Unreadable, add_problem_handlers
+from memory_site.import_api import router as imports_router
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.openapi import MemoryApi, Renderer, StrictParser
 from memory_site.toolbox import Profile, Tool, ToolResult
@@ -157,9 +166,11 @@ api.add_router("/world", reveals_router)
 api.add_router("/world", knowledge_router)
 api.add_router("/world/graph", graph_router)
 api.add_router("/world", bulk_router)
+api.add_router("/world", imports_router)
 api.add_router("/world", episodes_router)
 api.add_router("/world", sessions_router)
 api.add_router("/world", npcs_router)
 api.add_router("/world", art_router)
+api.add_router("/world", pictures_router)
 api.add_router("/memory", memories_router)
 api.add_router("/memory", agent_router)

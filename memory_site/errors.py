@@ -15,6 +15,7 @@ from psycopg_pool import PoolTimeout
 
 from knowledge.graph.protocol import TooBroad
 from memories.coding_agent.stores.protocol import StoreDamaged, StoreDown
+from memory_site.validation_words import words_of
 from retrieval.errors import (
     Ambiguous,
     Conflict,
@@ -106,19 +107,10 @@ def from_validation_error(exc: pydantic.ValidationError | errors.ValidationError
         details = exc.errors
     else:
         details = exc.errors(include_url=False, include_input=False)
-    rows = [
-        {
-            "loc": path_in_request(row["loc"]),
-            "msg": IN_WORDS.get(row.get("type", ""), row["msg"]),
-        }
-        for row in details
-    ]
+    rows = [{"loc": path_in_request(row["loc"]), "msg": words_of(row)} for row in details]
     summary = "; ".join(f"{'.'.join(row['loc']) or 'body'}: {row['msg']}" for row in rows[:5])
     return Invalid(f"Correct these arguments and call again: {summary}.", errors=rows[:50])
 
-
-IN_WORDS = {"missing": "required", "extra_forbidden": "unknown field"}
-"""Pydantic's error types in the words of somebody who sends JSON."""
 
 PARTS = {"body", "query", "path", "header", "form", "file"}
 VALUES_WITH_A_NAME = {"body", "form"}

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from episodes.api import name_of
 from npcs import dispositions
+from npcs import upsert as stored_npcs
 from npcs.gm_profile import read_gm_profile
 from npcs.links import claims_of_npc
 from npcs.lookup import find_npc
@@ -36,10 +37,18 @@ from worlds.keys import Scope
 from worlds.lookup import as_uuid, find_party
 from worlds.models import World
 from worlds.rest import NeedsKey, check_match, expecting, require_gm, tag
+from worlds.rest_history import (
+    VersionList,
+    VersionListQuery,
+    find_version,
+    versions_of,
+)
 from worlds.rest_lists import ListQuery, page_of
+from worlds.rest_rows import set_location
 
 router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
+VersionId = Annotated[int, Path(ge=1, lt=2**31)]
 PAGE = 100
 SORTS = {"created": "id", "updated": "updated_at", "name": "name"}
 
@@ -66,6 +75,8 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCWrite]) 
     with expecting(request, stored, in_body=entry.version) as version:
         report = write_npc(caller.world, entry, version, warn=True)
     tag(response, report.version)
+    if report.outcome == "created":
+        set_location(response, f"world/npcs/{report.npc_id}")
     return report
 
 
@@ -163,6 +174,38 @@ def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPC
     profile = read_gm_profile(caller, npc.slug, None)
     assert profile
     return profile
+
+
+@router.get(
+    "/npcs/{ref}/versions",
+    operation_id="npc_version_list",
+    summary="List the versions of an NPC",
+    response=VersionList,
+)
+def list_versions(
+    request: HttpRequest, ref: Reference, query: Query[VersionListQuery]
+) -> VersionList:
+    """The present one first. Every save that changed something has stored one."""
+    return versions_of(find_npc(require_gm(request).world, ref), limit=query.limit)
+
+
+@router.post(
+    "/npcs/{ref}/versions/{version_id}/restore",
+    operation_id="npc_version_restore",
+    summary="Restore a version of an NPC",
+    response=NPCRow,
+)
+def restore_version(
+    request: HttpRequest, response: HttpResponse, ref: Reference, version_id: VersionId
+) -> NPCRow:
+    """Its fields are written as a new version; secrets, reveals and dispositions stay."""
+    npc = find_npc(require_gm(request).world, ref)
+    record = find_version(npc, version_id)
+    with expecting(request, npc.version):
+        stored_npcs.restore_npc(npc, record, reason=f"restored version {version_id}")
+    npc = NPC.objects.get(pk=npc.pk)
+    tag(response, npc.version)
+    return present_row(npc)
 
 
 @router.get(

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Router, Status
 
 from retrieval.errors import NotFound
@@ -12,6 +12,7 @@ from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.models import Reveal
 from worlds.rest import NeedsKey, require_gm
+from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import RevealEntryIn, RevealEntryOut, RevealLog
 from worlds.tool_args import AUDIENCE
 
@@ -25,14 +26,17 @@ PAGE = 100
     summary="Reveal a row to a party or NPC",
     response={201: RevealEntryOut},
 )
-def create_reveal(request: HttpRequest, entry: Body[RevealEntryIn]) -> Status[Reveal]:
+def create_reveal(
+    request: HttpRequest, response: HttpResponse, entry: Body[RevealEntryIn]
+) -> Status[RevealEntryOut]:
     """From now on the audience finds the row. Revealing it again returns the existing entry."""
     caller = require_gm(request)
     subject = reveals.find_subject(caller.world, entry.kind, entry.id)
     details = entry.model_dump(exclude={"kind", "id", "audience"})
     audience = caller.as_audience(entry.audience).audience
     row = reveals.reveal(subject, audience, by=str(caller.key or ""), **details)
-    return Status(201, row)
+    set_location(response, f"world/reveals/{row.pk}")
+    return Status(201, with_tag(response, present_reveal(row)))
 
 
 @router.get(
@@ -61,16 +65,34 @@ def list_reveals(
     }
 
 
+@router.get(
+    "/reveals/{uuid:entry_id}",
+    operation_id="reveal_get",
+    summary="Get a reveal",
+    response=RevealEntryOut,
+)
+def get_reveal(request: HttpRequest, response: HttpResponse, entry_id: UUID) -> RevealEntryOut:
+    """An entry of the log: who learned of which row, when, and whether that was taken back."""
+    return with_tag(response, present_reveal(_entry(require_gm(request), entry_id)))
+
+
 @router.delete(
     "/reveals/{uuid:entry_id}",
     operation_id="reveal_undo",
     summary="Take a reveal back",
     response=RevealEntryOut,
 )
-def undo_reveal(request: HttpRequest, entry_id: UUID) -> Reveal:
+def undo_reveal(request: HttpRequest, response: HttpResponse, entry_id: UUID) -> RevealEntryOut:
     """The audience no longer finds the row by this reveal; the log keeps the entry, marked as
     undone."""
-    return reveals.undo_reveal(_entry(require_gm(request), entry_id))
+    row = _entry(require_gm(request), entry_id)
+    with require_unchanged(request, row, present_reveal):
+        row = reveals.undo_reveal(row)
+    return with_tag(response, present_reveal(row))
+
+
+def present_reveal(row: Reveal) -> RevealEntryOut:
+    return RevealEntryOut.model_validate(row)
 
 
 def _entry(caller: Caller, entry_id: UUID) -> Reveal:

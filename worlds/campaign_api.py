@@ -7,15 +7,16 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router, Status
 
-from retrieval.errors import Conflict, Forbidden, Invalid
+from retrieval.errors import Forbidden, Invalid
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_named_exactly
-from worlds.members import free_slug
+from worlds.members import new_slug
 from worlds.models import Campaign, Party
 from worlds.references import require_unreferenced
 from worlds.rest import NeedsKey, check_match, require_gm, tag
 from worlds.rest_lists import ListQuery, page_of
+from worlds.rest_rows import set_location
 from worlds.schemas import (
     CampaignChange,
     CampaignIn,
@@ -93,7 +94,8 @@ def post_campaign(
     rows = Campaign.objects.filter(world=caller.world)
     slug = new_slug(entry.campaign_id, entry.name, rows, "campaign")
     row = Campaign.objects.create(world=caller.world, slug=slug, name=entry.name)
-    response["Location"] = f"/api/v1/world/campaigns/{slug}"
+    set_location(response, f"world/campaigns/{slug}")
+    tag(response, digest_of(row))
     return Status(201, present_campaign(row))
 
 
@@ -175,7 +177,8 @@ def post_party(
         name=entry.name,
         members=entry.members,
     )
-    response["Location"] = f"/api/v1/world/parties/{row.slug}"
+    set_location(response, f"world/parties/{row.slug}")
+    tag(response, digest_of(row))
     return Status(201, present_party(row))
 
 
@@ -250,16 +253,6 @@ def campaign_for_party(caller: Caller, reference: str | None) -> Campaign:
         errors=[{"loc": ["campaign_id"], "msg": "required"}],
         candidates=[row.slug for row in found],
     )
-
-
-def new_slug(slug: str | None, name: str, rows: QuerySet[Any], what: str) -> str:
-    """Return the slug that was asked for, else one made from the name. Raises `Conflict` for one
-    that a row has."""
-    if not slug:
-        return free_slug(name, rows, otherwise=what)
-    if rows.filter(slug=slug).exists():
-        raise Conflict(f"There is a {what} {slug} already: change it by PATCH, or take another id.")
-    return slug
 
 
 @transaction.atomic

@@ -11,11 +11,12 @@ from pydantic import Field
 from retrieval.errors import Conflict, Invalid
 from worlds.key_presenter import present_key
 from worlds.lookup import find_exact
-from worlds.members import create_world
+from worlds.members import create_world, new_slug
 from worlds.models import GameSystem, World
 from worlds.rest import NeedsAnyKey, NeedsInstallationKey, key_of, tag
 from worlds.rest_lists import ListQuery, page_of
-from worlds.schemas import Me, Systems, WorldChange, WorldIn, WorldOut, Worlds
+from worlds.rest_rows import set_location
+from worlds.schemas import Me, SystemIn, SystemOut, Systems, WorldChange, WorldIn, WorldOut, Worlds
 from worlds.world_resource import change_world, digest_of_world, find_system, present_world
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,23 @@ def list_systems(request: HttpRequest) -> dict[str, Any]:  # noqa: ARG001 - djan
     }
 
 
+@router.post(
+    "/systems",
+    operation_id="system_create",
+    summary="Create a game system",
+    response={201: SystemOut},
+)
+def post_system(
+    request: HttpRequest,  # noqa: ARG001 - django-ninja passes it
+    entry: Body[SystemIn],
+) -> Status[SystemOut]:
+    """For a game whose rules several worlds share. 409 when the slug is taken. The rules come with
+    an import (docs/import.md), or each world writes its own."""
+    slug = new_slug(entry.system_id, entry.name, GameSystem.objects.all(), "game system")
+    system = GameSystem.objects.create(slug=slug, name=entry.name, edition=entry.edition)
+    return Status(201, SystemOut(system_id=slug, name=system.name, edition=system.edition))
+
+
 @router.get("/worlds", operation_id="world_list", summary="List the worlds", response=Worlds)
 def list_worlds(
     request: HttpRequest, response: HttpResponse, query: Query[ListQuery]
@@ -79,7 +97,8 @@ def post_world(
         system=find_system(entry.system_id),
         description=entry.description,
     )
-    response["Location"] = f"/api/v1/worlds/{world.slug}"
+    set_location(response, f"worlds/{world.slug}")
+    tag(response, digest_of_world(world))
     return Status(201, present_world(world))
 
 

@@ -87,3 +87,13 @@ def _with_number(base: str) -> Iterator[str]:
     while True:
         yield f"{base}-{number}"
         number += 1
+
+
+def new_slug(slug: str | None, name: str, rows: QuerySet[Any], what: str) -> str:
+    """Return the slug that was asked for, else one made from the name. Raises `Conflict` for one
+    that a row has."""
+    if not slug:
+        return free_slug(name, rows, otherwise=what)
+    if rows.filter(slug=slug).exists():
+        raise Conflict(f"There is a {what} {slug} already: change it by PATCH, or take another id.")
+    return slug

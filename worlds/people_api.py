@@ -18,6 +18,7 @@ from worlds.lookup import find_campaign, find_party
 from worlds.members import change_member, remove_member
 from worlds.models import ApiKey, Invitation, Membership, Party
 from worlds.rest import NeedsKey, require_gm
+from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import (
     InvitationIn,
     InvitationList,
@@ -43,6 +44,14 @@ def list_members(request: HttpRequest) -> MemberList:
     return MemberList(members=[present_member(row) for row in rows])
 
 
+@router.get(
+    "/members/{member_id}", operation_id="member_get", summary="Get a member", response=MemberOut
+)
+def get_member(request: HttpRequest, response: HttpResponse, member_id: MemberId) -> MemberOut:
+    """Their name, role and, of a player, the party."""
+    return with_tag(response, present_member(find_member(require_gm(request), member_id)))
+
+
 @router.patch(
     "/members/{member_id}",
     operation_id="member_change",
@@ -50,13 +59,15 @@ def list_members(request: HttpRequest) -> MemberList:
     response=MemberOut,
 )
 def patch_member(
-    request: HttpRequest, member_id: MemberId, change: Body[MemberChange]
+    request: HttpRequest, response: HttpResponse, member_id: MemberId, change: Body[MemberChange]
 ) -> MemberOut:
     """409 for the last designer or game master of the world."""
     caller = require_gm(request)
     row = find_member(caller, member_id)
-    change_member(row, role=change.role, party=party_of(caller, change.role, change.party_id))
-    return present_member(row)
+    party = party_of(caller, change.role, change.party_id)
+    with require_unchanged(request, row, present_member):
+        change_member(row, role=change.role, party=party)
+    return with_tag(response, present_member(row))
 
 
 @router.delete(
@@ -67,7 +78,9 @@ def patch_member(
 )
 def delete_member(request: HttpRequest, member_id: MemberId) -> Status[None]:
     """The account stays; the world is closed to it. 409 for the last designer or game master."""
-    remove_member(find_member(require_gm(request), member_id))
+    row = find_member(require_gm(request), member_id)
+    with require_unchanged(request, row, present_member):
+        remove_member(row)
     return Status(204, None)
 
 
@@ -89,7 +102,9 @@ def list_invitations(request: HttpRequest) -> InvitationList:
     summary="Invite people",
     response={201: InvitationOut},
 )
-def post_invitation(request: HttpRequest, entry: Body[InvitationIn]) -> Status[InvitationOut]:
+def post_invitation(
+    request: HttpRequest, response: HttpResponse, entry: Body[InvitationIn]
+) -> Status[InvitationOut]:
     """The answer holds the link, this once."""
     caller = require_gm(request)
     invitation, token = create_invitation(
@@ -102,7 +117,22 @@ def post_invitation(request: HttpRequest, entry: Body[InvitationIn]) -> Status[I
         note=entry.note,
     )
     link = request.build_absolute_uri(reverse("invitation", args=[token]))
-    return Status(201, present_invitation(invitation, link))
+    set_location(response, f"world/invitations/{invitation.pk}")
+    return Status(201, with_tag(response, present_invitation(invitation, link)))
+
+
+@router.get(
+    "/invitations/{uuid:invitation_id}",
+    operation_id="invitation_get",
+    summary="Get an invitation",
+    response=InvitationOut,
+)
+def get_invitation(
+    request: HttpRequest, response: HttpResponse, invitation_id: UUID
+) -> InvitationOut:
+    """How often it was followed, and until when it works. Its link is not stored."""
+    row = find_invitation(require_gm(request), invitation_id)
+    return with_tag(response, present_invitation(row))
 
 
 @router.delete(
@@ -112,11 +142,10 @@ def post_invitation(request: HttpRequest, entry: Body[InvitationIn]) -> Status[I
     response={204: None},
 )
 def delete_invitation(request: HttpRequest, invitation_id: UUID) -> Status[None]:
-    rows = Invitation.objects.filter(world=require_gm(request).world, pk=invitation_id)
-    invitation = rows.first()
-    if invitation is None:
-        raise NotFound(f"There is no invitation {invitation_id} in this world.")
-    revoke_invitation(invitation)
+    """Its link works no more. Those who followed it stay members."""
+    row = find_invitation(require_gm(request), invitation_id)
+    with require_unchanged(request, row, present_invitation):
+        revoke_invitation(row)
     return Status(204, None)
 
 
@@ -151,14 +180,14 @@ def post_key(request: HttpRequest, response: HttpResponse, entry: Body[KeyIn]) -
         calls_per_minute=entry.calls_per_minute,
         expires_at=entry.expires_at,
     )
-    response["Location"] = f"/api/v1/world/keys/{key.pk}"
-    return Status(201, present_key(key, text))
+    set_location(response, f"world/keys/{key.pk}")
+    return Status(201, with_tag(response, present_key(key, text)))
 
 
 @router.get("/keys/{uuid:key_id}", operation_id="key_get", summary="Get a key", response=KeyOut)
-def get_key(request: HttpRequest, key_id: UUID) -> KeyOut:
+def get_key(request: HttpRequest, response: HttpResponse, key_id: UUID) -> KeyOut:
     """Without its text, which is not stored."""
-    return present_key(find_key(require_gm(request), key_id))
+    return with_tag(response, present_key(find_key(require_gm(request), key_id)))
 
 
 @router.delete(
@@ -169,16 +198,19 @@ def get_key(request: HttpRequest, key_id: UUID) -> KeyOut:
 )
 def delete_key(request: HttpRequest, key_id: UUID) -> Status[None]:
     """At once, in every process. The list keeps it, marked as revoked."""
-    keys.revoke(find_key(require_gm(request), key_id))
+    key = find_key(require_gm(request), key_id)
+    with require_unchanged(request, key, present_key):
+        keys.revoke(key)
     return Status(204, None)
 
 
 def require_no_more_than_own(caller: Caller, entry: KeyIn) -> None:
     """Raise `Invalid` for a key that would use other agents' memory than the caller's own key, or
     outlast it."""
-    if caller.namespace and entry.namespace != caller.namespace:
-        raise Invalid(f"This key is for the agent {caller.namespace} alone: name it in namespace.")
-    ends = caller.key.expires_at if caller.key else None
+    own = caller.key
+    if own and own.namespace and entry.namespace != own.namespace:
+        raise Invalid(f"This key is for the agent {own.namespace} alone: name it in namespace.")
+    ends = own.expires_at if own else None
     if ends and (entry.expires_at is None or entry.expires_at > ends):
         raise Invalid(f"This key expires at {ends.isoformat()}: the new one must not outlast it.")
 
@@ -195,6 +227,14 @@ def find_key(caller: Caller, key_id: UUID) -> ApiKey:
     if key is None:
         raise NotFound(f"There is no key {key_id} in this world.")
     return key
+
+
+def find_invitation(caller: Caller, invitation_id: UUID) -> Invitation:
+    rows = Invitation.objects.filter(world=caller.world, pk=invitation_id).select_related("party")
+    invitation = rows.first()
+    if invitation is None:
+        raise NotFound(f"There is no invitation {invitation_id} in this world.")
+    return invitation
 
 
 def find_member(caller: Caller, member_id: int) -> Membership:

@@ -14,8 +14,10 @@ every operation. Nor do the problem answers (401, 403, 404, 422, 429 …) need d
 `memory_site.openapi` adds them to every operation.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from time import perf_counter
 from typing import Any
@@ -29,7 +31,10 @@ from worlds import audit, idempotency, keys
 from worlds.browser_origins import check_origin
 from worlds.callers import Caller, admit, count_call
 from worlds.idempotency import StoredResponse
+from worlds.keys import Scope
 from worlds.models import ApiKey
+
+AGENT_NAME = re.compile(r"[^\x00-\x1f]{1,120}")
 
 
 class NeedsKey(AuthBase):
@@ -108,9 +113,24 @@ def key_of(request: HttpRequest) -> ApiKey:
 
 def caller_with_headers(headers: Mapping[str, str], request_id: str) -> Caller:
     """Return the holder of the key in `headers`, in the world that `X-World` names if the key has
-    none. Raises `Unauthorized`, `WorldMissing`, `WrongWorld` or `NotFound`."""
+    none, with the agent that `X-Namespace` names if the key has none. Raises `Unauthorized`,
+    `WorldMissing`, `WrongWorld`, `NotFound` or `Forbidden`."""
     key = keys.verify(keys.key_in_headers(headers))
-    return Caller.with_key(key, world_slug=headers.get("X-World", ""), request_id=request_id)
+    caller = Caller.with_key(key, world_slug=headers.get("X-World", ""), request_id=request_id)
+    namespace = headers.get("X-Namespace", "")
+    return with_namespace(caller, namespace) if namespace else caller
+
+
+def with_namespace(caller: Caller, namespace: str) -> Caller:
+    """Return `caller` as the agent of that name. An administrator's key, which could make a key for
+    any agent, may name any; others have the one that their key says, or none."""
+    if not AGENT_NAME.fullmatch(namespace):
+        raise Invalid("X-Namespace is the name of an agent: at most 120 characters.")
+    if caller.namespace == namespace:
+        return caller
+    if caller.namespace or Scope.ADMIN not in caller.scopes:
+        raise Forbidden("This key must not choose the agent: leave out X-Namespace.")
+    return replace(caller, namespace=namespace)
 
 
 def caller_of(request: HttpRequest) -> Caller:
@@ -194,7 +214,7 @@ def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         request.operation, start = name, perf_counter()  # type: ignore[attr-defined]
         token = request.headers.get("Idempotency-Key")
         if unknown := sorted(set(request.GET) - known):
-            response = operation.api.on_exception(request, unknown_parameters(unknown, known))
+            response = refuse_parameters(operation, request, unknown, known)
         elif token is None or request.method == "GET" or not operation.auth_callbacks:
             response = run(request, **values)
         else:
@@ -213,6 +233,19 @@ def query_parameters(operation: Operation) -> frozenset[str]:
     return frozenset(
         alias for each in parts for alias, *_path in each.__ninja_flatten_map__.items()
     )
+
+
+def refuse_parameters(
+    operation: Operation, request: HttpRequest, unknown: Sequence[str], known: Collection[str]
+) -> HttpResponse:
+    """Answer with the parameters that there are, to those alone who have a key for the
+    operation."""
+    try:
+        for authenticate in operation.auth_callbacks:
+            authenticate(request)
+        raise unknown_parameters(unknown, known)
+    except Exception as exc:
+        return operation.api.on_exception(request, exc)
 
 
 def unknown_parameters(unknown: Sequence[str], known: Collection[str]) -> Invalid:
@@ -268,9 +301,9 @@ def run_once(
         for authenticate in operation.auth_callbacks:
             authenticate(request)
         key = key_of(request)
-        # The same path means another row in another world.
-        world = request.headers.get("X-World", "").encode()
-        parts = [str(request.method).encode(), request.get_full_path().encode(), world]
+        # The same path means another row in another world, and of another agent.
+        scope = [request.headers.get(name, "").encode() for name in ("X-World", "X-Namespace")]
+        parts = [str(request.method).encode(), request.get_full_path().encode(), *scope]
         parts.append(request.body)
         atomic = not getattr(operation.view_func, "own_transaction", False)
         answer = idempotency.once(key, token, b"\n".join(parts), write, atomic=atomic)

@@ -25,6 +25,8 @@ from worlds.rest import operation_of
 MOST_ROWS = 200
 Row = TypeVar("Row", bound=Model)
 Sort = Literal["created", "-created", "updated", "-updated", "name", "-name"]
+TimeSort = Literal["created", "-created", "updated", "-updated"]
+"""For rows without a name."""
 
 
 class PageQuery(StrictModel):

@@ -74,6 +74,14 @@ class SystemOut(ResponseModel):
     edition: str = Field(examples=["5.1"])
 
 
+class SystemIn(StrictModel):
+    name: Name = Field(examples=["Salt & Sand"])
+    system_id: Slug | None = Field(
+        default=None, description="Its slug; default: made from the name.", examples=["salt-sand"]
+    )
+    edition: Annotated[str, StringConstraints(max_length=80, pattern=r"^[^\x00]*$")] = ""
+
+
 class Systems(ResponseModel):
     systems: list[SystemOut]
 

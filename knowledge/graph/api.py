@@ -1,7 +1,7 @@
 """REST endpoints of the relation graph: write and retract facts, query the graph, decide
 contradictions."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 from pydantic import Field, FiniteFloat
 
-from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.contradictions import contradictions_of
 from knowledge.graph.decisions import DECISIONS, resolve_contradiction
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.fact_store import retract_facts
@@ -33,12 +33,14 @@ from worlds.base_schemas import StrictModel
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, require_gm
-from worlds.rest_lists import ListQuery, page_of
+from worlds.rest_lists import ListQuery, TimeSort, page_of
+from worlds.rest_rows import require_unchanged, with_tag
+from worlds.schemas import NextCursor
 
 READ, WRITE = NeedsKey(Scope.TOOLS_READ), NeedsKey(Scope.WORLD_WRITE)
 router = Router(tags=["graph"], auth=WRITE)
-MOST_CONTRADICTIONS = 100
 SORTS = {"created": "id", "updated": "believed_from", "name": "label"}
+CONTRADICTION_SORTS = {"created": "id", "updated": "opened_at"}
 Entity = Annotated[str, Field(min_length=1, max_length=200, description="Id, slug or name.")]
 WorldDay = Annotated[FiniteFloat | None, Field(description="World day; empty: the present.")]
 
@@ -63,8 +65,16 @@ class ContradictionDecision(StrictModel):
     at: FiniteFloat | None = None
 
 
-class OpenContradictions(StrictModel):
+class ContradictionPage(StrictModel):
     contradictions: list[ContradictionOut]
+    next_cursor: NextCursor = None
+
+
+class ContradictionListQuery(ListQuery):
+    sort: TimeSort = "-created"
+    state: Annotated[
+        Literal["open", "resolved"] | None, Field(description="`open`: nobody has decided yet.")
+    ] = "open"
 
 
 class FactListQuery(ListQuery):
@@ -129,13 +139,32 @@ def facts_of_entities(caller: Caller) -> Any:
 
 
 @router.get("/facts/{fact_id}", operation_id="graph_fact", summary="Get a fact", response=FactOut)
-def get_fact(request: HttpRequest, fact_id: Path[UUID]) -> FactOut:
+def get_fact(request: HttpRequest, response: HttpResponse, fact_id: Path[UUID]) -> FactOut:
     """Also one that is believed no longer: it has `believed_until`."""
-    rows = facts_of_entities(require_gm(request)).filter(pk=fact_id)
-    fact = rows.select_related("src", "dst").first()
+    return with_tag(response, to_fact_out(find_fact(require_gm(request), fact_id)))
+
+
+@router.post(
+    "/facts/{fact_id}/checked",
+    operation_id="graph_fact_checked",
+    summary="Remove the flag of a fact",
+    response=FactOut,
+)
+def check_fact(request: HttpRequest, response: HttpResponse, fact_id: Path[UUID]) -> FactOut:
+    """A game master has looked at it: what it rested on was retracted, yet it holds."""
+    fact = find_fact(require_gm(request), fact_id)
+    with require_unchanged(request, fact, to_fact_out, locks=False):
+        GraphEdge.objects.filter(pk=fact.pk).update(flag="")
+    fact.refresh_from_db(fields=["flag"])
+    return with_tag(response, to_fact_out(fact))
+
+
+def find_fact(caller: Caller, fact_id: UUID) -> GraphEdge:
+    rows = facts_of_entities(caller).filter(pk=fact_id)
+    fact: GraphEdge | None = rows.select_related("src", "dst").first()
     if fact is None:
         raise NotFound(f"There is no fact {fact_id} here.")
-    return to_fact_out(fact)
+    return fact
 
 
 @router.post(
@@ -148,10 +177,12 @@ def retract_fact(
     request: HttpRequest, fact_id: Path[UUID], retraction: Body[FactRetraction]
 ) -> FlaggedFacts:
     """The fact stays in the history and in reads with an earlier `believed_at`."""
-    facts = GraphEdge.objects.believed_now().filter(world=require_gm(request).world, pk=fact_id)
-    if not facts:
+    rows = GraphEdge.objects.believed_now().filter(world=require_gm(request).world, pk=fact_id)
+    fact = rows.select_related("src", "dst").first()
+    if fact is None:
         raise NotFound(f"There is no fact {fact_id} here.")
-    facts_to_check = retract_facts(list(facts), because=retraction.reason)
+    with require_unchanged(request, fact, to_fact_out, locks=False):
+        facts_to_check = retract_facts([fact], because=retraction.reason)
     return FlaggedFacts(flagged=[fact.pk for fact in facts_to_check])
 
 
@@ -183,13 +214,34 @@ def get_path(request: HttpRequest, query: Query[PathQuery]) -> GraphPath:
 @router.get(
     "/contradictions",
     operation_id="graph_contradictions",
-    summary="List open contradictions",
-    response=OpenContradictions,
+    summary="List contradictions",
+    response=ContradictionPage,
 )
-def list_contradictions(request: HttpRequest) -> OpenContradictions:
-    """The newest hundred."""
-    rows = open_contradictions(require_gm(request).world)[:MOST_CONTRADICTIONS]
-    return OpenContradictions(contradictions=[to_contradiction_out(row) for row in rows])
+def list_contradictions(
+    request: HttpRequest, response: HttpResponse, query: Query[ContradictionListQuery]
+) -> dict[str, Any]:
+    """Pairs of facts that a rule of the relation forbids, by default those that nobody has
+    decided."""
+    rows = contradictions_of(require_gm(request).world)
+    if query.state:
+        rows = rows.filter(state=query.state)
+    page = page_of(request, response, rows, query, CONTRADICTION_SORTS)
+    shown = [to_contradiction_out(row) for row in page.rows]
+    return {"contradictions": shown, "next_cursor": page.next_cursor}
+
+
+@router.get(
+    "/contradictions/{contradiction_id}",
+    operation_id="graph_contradiction",
+    summary="Get a contradiction",
+    response=ContradictionOut,
+)
+def get_contradiction(
+    request: HttpRequest, response: HttpResponse, contradiction_id: Path[UUID]
+) -> ContradictionOut:
+    """The two facts and, when it was decided, how and by whom."""
+    row = find_contradiction(require_gm(request), contradiction_id)
+    return with_tag(response, to_contradiction_out(row))
 
 
 @router.post(
@@ -201,15 +253,23 @@ def list_contradictions(request: HttpRequest) -> OpenContradictions:
 def decide(
     request: HttpRequest, contradiction_id: Path[UUID], decision: Body[ContradictionDecision]
 ) -> FlaggedFacts:
+    """Once: the losing fact ends or is retracted, and what rested on it is flagged. 409 when it
+    was decided already."""
     caller = require_gm(request)
-    row = Contradiction.objects.filter(world=caller.world, pk=contradiction_id).first()
+    row = find_contradiction(caller, contradiction_id)
+    by = f"key {caller.key}" if caller.key else "api"
+    with require_unchanged(request, row, to_contradiction_out, locks=False):
+        resolution = resolve_contradiction(
+            row, how=decision.how, reason=decision.reason, by=by[:150], at=decision.at
+        )
+    return FlaggedFacts(flagged=[fact.pk for fact in resolution.flagged_facts])
+
+
+def find_contradiction(caller: Caller, contradiction_id: UUID) -> Contradiction:
+    row = contradictions_of(caller.world).filter(pk=contradiction_id).first()
     if row is None:
         raise NotFound(f"There is no contradiction {contradiction_id} here.")
-    by = f"key {caller.key}" if caller.key else "api"
-    resolution = resolve_contradiction(
-        row, how=decision.how, reason=decision.reason, by=by[:150], at=decision.at
-    )
-    return FlaggedFacts(flagged=[fact.pk for fact in resolution.flagged_facts])
+    return row
 
 
 def view_and_nodes(request: HttpRequest, at: float | None, *refs: str) -> tuple[View, list[UUID]]:

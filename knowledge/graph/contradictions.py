@@ -166,17 +166,22 @@ def world_days_of(
     return [day for each in (*sides, *facts) for day in (each.since, each.until)]
 
 
+def contradictions_of(world: World) -> models.QuerySet[Contradiction]:
+    """Return the contradictions of `world`, decided ones too, between entities that are there."""
+    rows = Contradiction.objects.filter(world=world).select_related(
+        "rule", "first__src", "first__dst", "second__src", "second__dst", "ended"
+    )
+    # Entities in the trash are believed no more; a missing second fact or entity is null as well.
+    ends = ("first__src", "first__dst", "second__src", "second__dst", "ended")
+    return rows.filter(**{f"{end}__believed_until": None for end in ends})
+
+
 def open_contradictions(
     world: World, audience: Audience | None = None
 ) -> models.QuerySet[Contradiction]:
     """Return the open contradictions of `world`; for an audience, those of which it may know
     both sides."""
-    rows = Contradiction.objects.filter(world=world, state=Contradiction.State.OPEN).select_related(
-        "rule", "first__src", "first__dst", "second__src", "second__dst", "ended"
-    )
-    # Entities in the trash are believed no more; a missing second fact or entity is null as well.
-    ends = ("first__src", "first__dst", "second__src", "second__dst", "ended")
-    rows = rows.filter(**{f"{end}__believed_until": None for end in ends})
+    rows = contradictions_of(world).filter(state=Contradiction.State.OPEN)
     if audience is None or audience.is_gm:
         return rows
     edges = GraphEdge.objects.in_world(world).visible_to(audience)

@@ -64,4 +64,10 @@ def to_contradiction_out(contradiction: Contradiction) -> ContradictionOut:
         first=contradiction.first_id,
         second=contradiction.second_id,
         ended=contradiction.ended_id,
+        state="open" if contradiction.state == Contradiction.State.OPEN else "resolved",
+        how=contradiction.how,
+        reason=contradiction.reason,
+        resolved_by=contradiction.resolved_by,
+        opened_at=contradiction.opened_at,
+        resolved_at=contradiction.resolved_at,
     )

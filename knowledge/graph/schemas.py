@@ -133,6 +133,12 @@ class ContradictionOut(ResponseModel):
     first: UUID
     second: UUID | None
     ended: UUID | None
+    state: Literal["open", "resolved"]
+    how: str
+    reason: str
+    resolved_by: str
+    opened_at: datetime
+    resolved_at: datetime | None
 
 
 class FactOutcome(ResponseModel):

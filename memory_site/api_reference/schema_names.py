@@ -27,12 +27,14 @@ NAMES = {
     "RevealEntryIn": "RevealCreate",
     "RevealEntryOut": "Reveal",
     "RevealLog": "RevealPage",
+    "SystemIn": "GameSystemCreate",
     "SystemOut": "GameSystem",
     "Systems": "GameSystemList",
     "WorldIn": "WorldCreate",
     "Worlds": "WorldPage",
     # knowledge
     "Assertion": "LoreAssertArguments",
+    "CommentIn": "CommentCreate",
     "ContradictionOut": "Contradiction",
     "EdgeFact": "RelationToWrite",
     "EdgeOut": "Relation",
@@ -91,6 +93,7 @@ NAMES = {
     "ArtCardsIn": "ArtCardBatch",
     "ArtUpsertOut": "ArtCardWritten",
     "ModerationIn": "ArtModeration",
+    "PicturePlaceIn": "PicturePlacement",
     "PictureOut": "Picture",
     # memories
     "AddIn": "MemoryCreate",

@@ -1,0 +1,37 @@
+"""Every operation of the API once, by REST alone, from an empty database and one key."""
+
+from typing import Any
+
+import pytest
+
+from memory_site.api import api
+from memory_site.openapi import operations
+from tests.memory_site.api.day.memory_calls import NIGHT
+from tests.memory_site.api.day.play_calls import EVENING
+from tests.memory_site.api.day.run import Call, Day
+from tests.memory_site.api.day.world_calls import MORNING
+
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(240)]
+STEPS = [*MORNING, *EVENING, *NIGHT]
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return dict(api.get_openapi_schema())
+
+
+def addresses_in(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {
+        operation["operationId"]: (method, path) for method, path, operation in operations(document)
+    }
+
+
+def test_an_engine_needs_nothing_but_a_key(document: dict[str, Any]) -> None:
+    day = Day(addresses_in(document))
+    day.carry_out(STEPS)
+    assert len({each.call.operation for each in day.exchanges}) >= 120
+
+
+def test_the_day_calls_every_operation(document: dict[str, Any]) -> None:
+    called = {step.operation for step in STEPS if isinstance(step, Call)}
+    assert set(addresses_in(document)) <= called
