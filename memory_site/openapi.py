@@ -4,7 +4,6 @@ declare; its digest; and the parser and renderer of the API."""
 import hashlib
 import json
 from collections.abc import Iterator
-from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -16,30 +15,44 @@ from ninja.renderers import BaseRenderer
 from pydantic import BaseModel
 from pydantic_core import to_json
 
+from memory_site.api_reference.descriptions import describe_fields
+from memory_site.api_reference.examples import add_examples
+from memory_site.api_reference.headers import HEADERS, PARAMETERS, describe_headers
+from memory_site.api_reference.problems import problem_answer
 from memory_site.api_reference.schema_names import rename_schemas
-from memory_site.errors import MEDIA_TYPE, ProblemOut
+from memory_site.errors import ProblemOut
 from memory_site.toolbox import TOOLS, Tool
 
 ALWAYS = (400, 401, 403, 404, 413, 422, 429, 503)
 WRITES = (409, 412)
-WRITE_HEADERS = (
-    "Headers: `Idempotency-Key` (the same again replays the first answer for a day "
-    "instead of writing twice),"
-    " `If-Match` (the ETag last read; 412 when the entity has changed since)."
-)
-"""Text instead of parameters: a generated test would send one key with two bodies, which the API
-refuses."""
 NOTES = ("description", "default", "title")
 """Members that stay beside `anyOf` when a schema is made nullable."""
 PROSE = ("description", "title", "examples", "example")
 """Members of a schema that are texts for people."""
-_REQUEST_ID = {
-    "in": "header",
-    "name": "X-Request-ID",
-    "required": False,
-    "description": "Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), "
-    "else it gets a new one.",
-    "schema": {"type": "string"},
+SERVERS = [
+    {
+        "url": "{origin}",
+        "description": "Your own server.",
+        "variables": {
+            "origin": {"default": "http://127.0.0.1:8000", "description": "Its address."}
+        },
+    }
+]
+TAGS = {
+    "tools": "What a language model calls while it narrates; the same as OpenAI functions and over "
+    "MCP.",
+    "installation": "What a key is, the game systems, and the worlds.",
+    "world": "The key's world, its campaigns and parties, and who learned what.",
+    "people": "Members, invitations and keys.",
+    "knowledge": "Lore, rules, rule books, kinds, comments and proposals.",
+    "graph": "Facts: which entity stands in which relation to which, since when, says who.",
+    "episodes": "Sessions, scenes, what happened in them, threads and recaps.",
+    "npcs": "Characters of the world, and what they think of each party.",
+    "art": "Uploaded pictures, and cards that describe pictures for scenes.",
+    "imports": "Files of other programs: checked, written, undone.",
+    "events": "What has changed, in the order of the commits.",
+    "memory": "What an agent remembers: statements, their history, the core memory.",
+    "agent": "A working agent: tasks, errors it has met, rules of code.",
 }
 
 
@@ -83,16 +96,28 @@ class MemoryApi(NinjaAPI):
         document = ApiDocument(
             self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
         )
+        document["servers"] = SERVERS
         components = document["components"]
         problem_schema = ProblemOut.model_json_schema(ref_template=REF_TEMPLATE)
         components["schemas"]["ProblemOut"] = problem_schema
         components["securitySchemes"] = {
             "bearer": {"type": "http", "scheme": "bearer", "description": "An API key: m37_…"},
-            "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            "api_key": {
+                "type": "apiKey",
+                "in": "header",
+                "name": "X-API-Key",
+                "description": "The same key, for programs that cannot set `Authorization`.",
+            },
         }
-        for method, _path, operation in operations(document):
+        components["parameters"], components["headers"] = PARAMETERS, HEADERS
+        for method, path, operation in operations(document):
             complete_operation(method, operation, document)
+            describe_headers(method, path, operation)
+            add_examples(operation)
+        used = {tag for *_, operation in operations(document) for tag in operation["tags"]}
+        document["tags"] = [{"name": tag, "description": TAGS[tag]} for tag in TAGS if tag in used]
         rename_schemas(document)
+        describe_fields(document)
         return document
 
 
@@ -108,24 +133,20 @@ def complete_operation(method: str, operation: dict[str, Any], document: ApiDocu
     needs_key = "security" in operation
     if needs_key:
         operation["security"] = [{"bearer": []}, {"api_key": []}]
+    tags = set(operation.get("tags", ()))
+    reads = method == "GET"
     for status in (*ALWAYS, *(WRITES if writes else ())) if needs_key else (400, 404, 503):
-        operation["responses"].setdefault(status, _problem_answer(status))
-    operation.setdefault("parameters", []).append(_REQUEST_ID)
-    if writes:
-        operation["description"] = f"{operation.get('description', '')}\n\n{WRITE_HEADERS}".strip()
+        operation["responses"].setdefault(status, problem_answer(status, tags))
+    if 410 in operation["responses"]:
+        operation["responses"][410] = problem_answer(410, tags)
+    if reads:
+        operation["responses"].setdefault(304, {"description": "Nothing changed since."})
+    operation.setdefault("description", f"{operation['summary']}.")
     tool = next((tool for tool in TOOLS if tool.name == operation["operationId"]), None)
     if tool:
         operation["requestBody"] = _tool_body(tool, document)
     if tool and not tool.reads_only:
-        operation["responses"].setdefault(409, _problem_answer(409))
-
-
-def _problem_answer(status: int) -> dict[str, Any]:
-    reference = {"$ref": REF_TEMPLATE.format(model="ProblemOut")}
-    return {
-        "description": HTTPStatus(status).phrase,
-        "content": {MEDIA_TYPE: {"schema": reference}},
-    }
+        operation["responses"].setdefault(409, problem_answer(409, tags))
 
 
 def _tool_body(tool: Tool, document: ApiDocument) -> dict[str, Any]:
@@ -159,17 +180,24 @@ def contract_digest(document: dict[str, Any]) -> list[str]:
 
 
 def _inputs(operation: dict[str, Any]) -> Any:
-    parameters = [
-        each for each in operation.get("parameters", ()) if each["name"] != _REQUEST_ID["name"]
-    ]
+    parameters = [each for each in operation.get("parameters", ()) if "$ref" not in each]
     if not parameters and "requestBody" not in operation:
         return None
-    return [parameters, operation.get("requestBody", {}).get("content")]
+    return [parameters, _schemas_in(operation.get("requestBody", {}))]
 
 
 def _outputs(operation: dict[str, Any]) -> Any:
     responses = operation["responses"].items()
-    return {str(status): each.get("content") for status, each in responses if int(status) < 400}
+    return {str(status): _schemas_in(each) for status, each in responses if int(status) < 300}
+
+
+def _schemas_in(part: dict[str, Any]) -> Any:
+    """The content of a body or answer without its example, which changes no contract."""
+    content = part.get("content")
+    return content and {
+        media: {name: value for name, value in each.items() if name != "example"}
+        for media, each in content.items()
+    }
 
 
 def schema_mark(node: Any, schemas: dict[str, Any]) -> str:

@@ -189,7 +189,7 @@ def rename_schemas(document: dict[str, Any]) -> None:
         raise ValueError("Two schemas have one name.")
     document["components"]["schemas"] = dict(sorted(renamed.items()))
     for node in walk([document["paths"], renamed]):
-        if "$ref" in node:
+        if str(node.get("$ref", "")).startswith(PREFIX):
             node["$ref"] = PREFIX + schema_name(node["$ref"].removeprefix(PREFIX))
     for name, schema in renamed.items():
         schema["title"] = name

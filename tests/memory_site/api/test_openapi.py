@@ -1,16 +1,22 @@
 """The OpenAPI document, as those who generate clients from it read it."""
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from memory_site.api import api
+from memory_site.api_reference.descriptions import texts
 from memory_site.api_reference.schema_names import NAMES, PREFIX, schema_name, walk
+from memory_site.openapi import operations
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return dict(api.get_openapi_schema())
+    parsed: dict[str, Any] = json.loads(json.dumps(api.get_openapi_schema(), default=str))
+    return parsed
 
 
 def test_every_schema_has_a_name_that_says_what_it_is(document: dict[str, Any]) -> None:
@@ -26,3 +32,86 @@ def test_a_schema_without_a_name_for_clients_is_refused() -> None:
     assert schema_name("CampaignOut") == "Campaign"
     with pytest.raises(ValueError, match="Give BargeIn a name"):
         schema_name("BargeIn")
+
+
+NOT_JSON = {"picture_file", "memory_export", "event_stream"}
+"""Operations that answer with a file or a stream."""
+
+
+def contents(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield every body and every answer: the operation, which of both, and its content."""
+    for _method, _path, operation in operations(document):
+        name = operation["operationId"]
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            yield name, "body", content
+        for status, response in operation["responses"].items():
+            for content in response.get("content", {}).values():
+                yield name, status, content
+
+
+def test_every_field_parameter_and_operation_is_described(document: dict[str, Any]) -> None:
+    missing = [
+        f"{name}.{field}"
+        for name, schema in document["components"]["schemas"].items()
+        for field, node in schema.get("properties", {}).items()
+        if not node.get("description")
+    ]
+    for _method, _path, operation in operations(document):
+        name = operation["operationId"]
+        missing += [name] * (not operation.get("description") or not operation.get("summary"))
+        missing += [
+            f"{name}?{each['name']}"
+            for each in operation["parameters"]
+            if "$ref" not in each and not each.get("description")
+        ]
+        missing += [
+            f"{name} {s}" for s, r in operation["responses"].items() if not r["description"]
+        ]
+    assert missing == [], "describe it at the class or in api_reference/fields.toml"
+
+
+def test_no_description_waits_for_a_field_that_is_gone(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"].values()
+    fields = {field for schema in schemas for field in schema.get("properties", {})}
+    assert set(texts()["fields"]) <= fields
+
+
+def test_every_body_and_answer_has_an_example_that_fits_it(document: dict[str, Any]) -> None:
+    faults = []
+    for name, part, content in contents(document):
+        if name in NOT_JSON and part in ("200", "body"):
+            continue
+        if "example" not in content:
+            faults.append(f"{name} {part}: no example")
+            continue
+        schema = {**content["schema"], "components": document["components"]}
+        if "multipart" in str(content) or "(the file)" in str(content["example"]):
+            continue  # a file is no JSON
+        errors = Draft202012Validator(schema).iter_errors(content["example"])
+        faults += [f"{name} {part}: {error.message[:200]}" for error in errors]
+    assert faults == [], "pytest tests/memory_site/api/test_whole_day.py --write-examples"
+
+
+def test_servers_tags_and_headers_are_declared(document: dict[str, Any]) -> None:
+    assert document["servers"][0]["url"]
+    described = {tag["name"] for tag in document["tags"] if tag["description"]}
+    for method, _path, operation in operations(document):
+        assert set(operation["tags"]) <= described
+        named = {each.get("$ref", "").rsplit("/", 1)[-1] for each in operation["parameters"]}
+        assert ("If-None-Match" in named) == (method == "GET")
+    (party,) = (
+        operation
+        for _method, _path, operation in operations(document)
+        if operation["operationId"] == "party_delete"
+    )
+    assert "`referenced`" in party["responses"]["409"]["description"]
+    assert "Retry-After" in party["responses"]["429"]["headers"]
+
+
+def test_every_reference_has_its_target(document: dict[str, Any]) -> None:
+    for node in walk(document):
+        if "$ref" in node:
+            target: Any = document
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                target = target[part]
+            assert target

@@ -1,0 +1,110 @@
+"""Headers of requests and answers, as components that operations refer to."""
+
+from typing import Any
+
+
+def _parameter(name: str, description: str, example: str) -> dict[str, Any]:
+    return {
+        "in": "header",
+        "name": name,
+        "required": False,
+        "description": description,
+        "schema": {"type": "string"},
+        "example": example,
+    }
+
+
+PARAMETERS = {
+    "X-Request-ID": _parameter(
+        "X-Request-ID",
+        "Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.",
+        "turn-412",
+    ),
+    "X-World": _parameter(
+        "X-World",
+        "Slug of the world; needed with a key of the installation, which is for no single one.",
+        "salt-coast",
+    ),
+    "X-Namespace": _parameter(
+        "X-Namespace",
+        "Name of the agent whose memory is meant; only with an administrator's key that names "
+        "none.",
+        "scribe",
+    ),
+    "Idempotency-Key": _parameter(
+        "Idempotency-Key",
+        "Any text of yours, one for each write: the same again replays the first answer for a "
+        "day instead of writing twice. With another body it is 422.",
+        "turn-412-write-1",
+    ),
+    "If-Match": _parameter(
+        "If-Match", "The `ETag` last read: 412 when the row has changed since.", '"3"'
+    ),
+    "If-None-Match": _parameter(
+        "If-None-Match", "The `ETag` last read: 304 without a body when nothing changed.", '"3"'
+    ),
+}
+
+
+def _header(description: str, kind: str = "string") -> dict[str, Any]:
+    return {"description": description, "schema": {"type": kind}}
+
+
+HEADERS = {
+    "X-Request-ID": _header("The id of this request, yours or a new one."),
+    "ETag": _header("Version of what was read or written, for `If-Match` and `If-None-Match`."),
+    "Location": _header("Where the new row is read; absent when nothing was created."),
+    "Link": _header('Address of the next page, with `rel="next"`; absent on the last.'),
+    "RateLimit-Limit": _header("Calls of this operation in a minute.", "integer"),
+    "RateLimit-Remaining": _header("Calls that are left in this minute.", "integer"),
+    "RateLimit-Reset": _header("Seconds until the minute is over.", "integer"),
+    "Retry-After": _header("Seconds to wait before the next try.", "integer"),
+    "Idempotent-Replayed": _header("`true`: this is the stored answer of an earlier request."),
+    "WWW-Authenticate": _header("How to authenticate: with a key as bearer token."),
+}
+RATE = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+
+
+def header_references(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def describe_headers(method: str, path: str, operation: dict[str, Any]) -> None:
+    """Declare which headers the operation takes and which its answers have."""
+    is_read, is_keyed = method == "GET", "security" in operation
+    is_tool = "tools" in operation.get("tags", ())
+    takes = ["X-Request-ID"]
+    if is_keyed and not path.startswith("/api/v1/worlds"):
+        takes.append("X-World")
+    if is_keyed and ("/memory" in path or is_tool):
+        takes.append("X-Namespace")
+    if is_read:
+        takes.append("If-None-Match")
+    elif is_keyed:
+        takes.append("Idempotency-Key")
+        if not is_tool:
+            takes.append("If-Match")
+    parameters = operation.setdefault("parameters", [])
+    parameters += [{"$ref": f"#/components/parameters/{name}"} for name in takes]
+    for status, response in operation["responses"].items():
+        names = answer_headers(int(status), method, operation, is_keyed=is_keyed)
+        response.setdefault("headers", {}).update(header_references(*names))
+
+
+def answer_headers(
+    status: int, method: str, operation: dict[str, Any], *, is_keyed: bool
+) -> list[str]:
+    names = ["X-Request-ID", *(RATE if is_keyed and status != 401 else ())]
+    if status == 401:
+        names.append("WWW-Authenticate")
+    if status in (429, 503):
+        names.append("Retry-After")
+    if status >= 300:
+        return [*names, "ETag"] if status == 304 else names
+    if method in ("GET", "PUT", "PATCH"):
+        names.append("ETag")
+    if status == 201 or method == "PUT":
+        names.append("Location")
+    if any(each.get("name") == "cursor" for each in operation.get("parameters", ())):
+        names.append("Link")
+    return [*names, "Idempotent-Replayed"] if method != "GET" and is_keyed else names
