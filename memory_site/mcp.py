@@ -17,7 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
-from memory_site import mcp_resources, toolbox
+from memory_site import mcp_prompts, mcp_resources, toolbox
 from memory_site.errors import problem_answer, problem_body, problem_of
 from memory_site.logs import valid_or_new_id
 from memory_site.mcp_text import to_text
@@ -26,6 +26,7 @@ from memory_site.toolbox import Tool
 from memory_site.version import VERSION
 from retrieval.errors import Problem, Unauthorized, WrongScope
 from worlds.callers import Caller, admit
+from worlds.keys import Scope as KeyScope
 from worlds.rest import caller_with_headers
 
 MAX_BODY = 10 * 1024 * 1024
@@ -52,7 +53,7 @@ def build_server(find_caller: FindCaller) -> Server[Any]:
         return await run_in_thread(partial(run_tool_call, params.name, arguments, find_caller(ctx)))
 
     async def list_resources(ctx: Any, params: Page) -> types.ListResourcesResult:
-        caller, _allowance = await run(admit, find_caller(ctx), "resources/list")
+        caller = await run(admit_reader, find_caller(ctx), "resources/list")
         cursor = params.cursor if params else None
         resources, next_cursor = await run(mcp_resources.page, caller, cursor)
         return types.ListResourcesResult(resources=resources, next_cursor=next_cursor)
@@ -61,9 +62,23 @@ def build_server(find_caller: FindCaller) -> Server[Any]:
         return types.ListResourceTemplatesResult(resource_templates=mcp_resources.TEMPLATES)
 
     async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await run(mcp_resources.read, params.uri, find_caller(ctx))
-        content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
+        caller = await run(admit_reader, find_caller(ctx), "resources/read")
+        content = await run(mcp_resources.read, params.uri, caller)
         return types.ReadResourceResult(contents=[content])
+
+    async def list_prompts(ctx: Any, _params: Page) -> types.ListPromptsResult:
+        await run(admit_reader, find_caller(ctx), "prompts/list")
+        prompts = [prompt.as_mcp() for prompt in mcp_prompts.PROMPTS]
+        return types.ListPromptsResult(prompts=prompts)
+
+    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        caller = await run(admit_reader, find_caller(ctx), "prompts/get")
+        return await run(mcp_prompts.get, params.name, params.arguments or {}, caller)
+
+    async def complete(ctx: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
+        caller = await run(admit_reader, find_caller(ctx), "completion/complete")
+        values = await run(completions, params, caller)
+        return types.CompleteResult(completion=types.Completion(values=values))
 
     return Server(
         "memory37",
@@ -75,6 +90,9 @@ def build_server(find_caller: FindCaller) -> Server[Any]:
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_completion=complete,
     )
 
 
@@ -94,6 +112,23 @@ def to_mcp_tool(tool: Tool) -> types.Tool:
         output_schema=tool.response_model.model_json_schema(by_alias=True, mode="serialization"),
         annotations=hints,
     )
+
+
+def admit_reader(caller: Caller, method: str) -> Caller:
+    """Count one call of `method`, and require the scope that the tools which read require."""
+    caller, _allowance = admit(caller, method)
+    if caller.key:
+        caller.require(KeyScope.TOOLS_READ)
+    return caller
+
+
+def completions(params: types.CompleteRequestParams, caller: Caller) -> list[str]:
+    """Return what an argument of a prompt or of a resource template can be."""
+    start = params.argument.value
+    if isinstance(params.ref, types.PromptReference):
+        return mcp_prompts.complete_argument(params.argument.name, start, caller)
+    kind = params.ref.uri.removeprefix(mcp_resources.PREFIX).partition("/")[0]
+    return mcp_resources.complete(kind, start, caller) if kind in mcp_resources.KINDS else []
 
 
 async def run(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

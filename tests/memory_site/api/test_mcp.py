@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -21,6 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from memory_site.asgi import Application
 from memory_site.toolbox import TOOLS
 from tests.memory_site.api.serving import serve
+from worlds import keys
 
 READING = [tool.name for tool in TOOLS if tool.reads_only]
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(180)]
@@ -63,12 +65,33 @@ async def test_an_unknown_tool_is_a_protocol_error(site: dict[str, Any]) -> None
             await client.call_tool("open_sesame", {})
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client: client.list_resources(),
+        lambda client: client.read_resource("m37://rules/house/conditions/grappled"),
+        lambda client: client.list_prompts(),
+        lambda client: client.get_prompt("check", {"text": "x"}),
+    ],
+)
+async def test_resources_and_prompts_need_the_scope_to_read(site: dict[str, Any], ask: Any) -> None:
+    async with Client(http(site["url"], site["key"])) as client:
+        await ask(client)
+    key = await sync_to_async(keys.create_key)(
+        site["world"], name="writer", audience="gm", scopes=["world:write"]
+    )
+    async with Client(http(site["url"], key[1])) as client:
+        with pytest.raises(Exception, match="tools:read"):
+            await ask(client)
+
+
 # --- The published suite
 SCENARIOS = [
     "server-initialize",
     "ping",
     "tools-list",
     "resources-list",
+    "prompts-list",
     "dns-rebinding-protection",
     "server-sse-multiple-streams",
 ]
