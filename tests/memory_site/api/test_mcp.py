@@ -3,7 +3,9 @@ conformance suite.
 """
 
 import fcntl
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -161,24 +163,51 @@ def test_the_conformance_suite_passes(
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
 
 
-# --- stdio
-async def test_stdio_serves_the_same_list(site: dict[str, Any]) -> None:
+# --- The configurations of docs/mcp.md
+def documented_server(member: str) -> dict[str, Any]:
+    """Return the server of the documented configuration that has `member`."""
+    text = (Path(settings.BASE_DIR) / "docs" / "mcp.md").read_text()
+    blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    servers = [json.loads(block)["mcpServers"]["memory37"] for block in blocks]
+    return next(server for server in servers if member in server)
+
+
+async def test_a_host_with_the_documented_address_gets_everything(site: dict[str, Any]) -> None:
+    server = documented_server("url")
+    address = server["url"].replace("http://127.0.0.1:8000", site["url"])
+    headers = {name: text.replace("m37_…", site["key"]) for name, text in server["headers"].items()}
+    http_client = httpx2.AsyncClient(headers=headers, timeout=20)
+    async with Client(streamable_http_client(address, http_client=http_client)) as client:
+        tools, prompts = await client.list_tools(), await client.list_prompts()
+        checked = await client.get_prompt("check", {"text": "The bell rang."})
+    assert [tool.name for tool in tools.tools] == [tool.name for tool in TOOLS]
+    assert {prompt.name for prompt in prompts.prompts} == {"scene", "recap", "portrait", "check"}
+    assert "The bell rang." in checked.messages[0].content.text
+
+
+async def test_a_host_that_starts_the_documented_command_gets_the_same(
+    site: dict[str, Any],
+) -> None:
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    database = str(settings.DATABASES["default"]["NAME"])
-    environment = {
-        **os.environ,
-        "MEMORY37_API_KEY": site["key"],
-        "EMBEDDED_DATABASE": database,
-        "EMBEDDER": "hashing",
-    }
-    if settings.DATABASE_URL:
-        environment["DATABASE_URL"] = (
-            urlsplit(settings.DATABASE_URL)._replace(path=f"/{database}").geturl()
-        )
-    server = StdioServerParameters(
-        command=sys.executable, args=["manage.py", "mcp"], env=environment
-    )
-    async with Client(stdio_client(server)) as client:
+    server = documented_server("command")
+    assert server["command"] == "memory37"
+    environment = {**os.environ, **server["env"], **environment_of_test_database()}
+    environment["MEMORY37_API_KEY"] = site["key"]
+    # What the installed command runs.
+    arguments = ["-m", "memory_site", *server["args"]]
+    program = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+    async with Client(stdio_client(program)) as client:
         listed = await client.list_tools()
+        rule = await client.read_resource("m37://rules/house/conditions/grappled")
     assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
+    assert rule.contents[0].mime_type == "text/markdown"
+
+
+def environment_of_test_database() -> dict[str, str]:
+    database = str(settings.DATABASES["default"]["NAME"])
+    environment = {"EMBEDDED_DATABASE": database, "EMBEDDER": "hashing"}
+    if settings.DATABASE_URL:
+        address = urlsplit(settings.DATABASE_URL)._replace(path=f"/{database}")
+        environment["DATABASE_URL"] = address.geturl()
+    return environment
