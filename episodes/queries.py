@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from episodes.asked_sessions import find_evening, read_asked_session
 from episodes.field_types import When
 from episodes.models import Episode
 from episodes.schemas import EpisodeOut, EpisodePrivate, Who
@@ -84,6 +85,29 @@ def present_row(row: dict[str, Any], *, gm: bool) -> EpisodeOut:
         updated_at=row["updated_at"],
         private=private,
     )
+
+
+def find_episodes(
+    episodes: Any, question: str, *, k: int, world: World, audience: Audience
+) -> EpisodeHits:
+    """Answer `question` from the queryset `episodes` of one party. If it names a session ("last
+    time"), the episodes of that one come first; if it asks for nothing else, they are the answer,
+    latest first."""
+    asked = read_asked_session(question)
+    evening = find_evening(episodes, asked) if asked else None
+    if not asked or not evening:
+        return search_episodes(episodes, question, k=k, world=world, audience=audience)
+    inside = episodes.filter(pk__in=evening.episodes)
+    if not asked.rest:
+        rows = inside.with_source().latest_first()[:k]
+        return EpisodeHits([present_episode(row, audience) for row in rows])
+    hits = search_episodes(inside, asked.rest, k=k, world=world, audience=audience)
+    if (left := k - len(hits.episodes)) > 0:
+        # Who asks may be wrong about the evening.
+        outside = episodes.exclude(pk__in=evening.episodes)
+        more = search_episodes(outside, asked.rest, k=left, world=world, audience=audience)
+        hits.episodes += more.episodes
+    return hits
 
 
 def search_episodes(

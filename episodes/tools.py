@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from episodes.lookup import find_scene
 from episodes.models import Episode
-from episodes.queries import fit_to_budget, latest_episodes, search_episodes
+from episodes.queries import find_episodes, fit_to_budget, latest_episodes
 from episodes.schemas import EpisodeOut
 from retrieval.errors import NotFound
 from worlds.base_schemas import DEFAULT_CHARS, MAX_K, MaxChars
@@ -55,9 +55,7 @@ def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
         party_id = party.slug
         rows = Episode.objects.in_world(caller.world).of_party(party).visible_to(caller.audience)
         rows = rows.not_retracted().filter(**({"scene": scene} if scene else {}))
-        hits = search_episodes(
-            rows, ask.query, k=ask.k, world=caller.world, audience=caller.audience
-        )
+        hits = find_episodes(rows, ask.query, k=ask.k, world=caller.world, audience=caller.audience)
         episodes, degraded = hits.episodes, hits.degraded
     else:
         # A party named by its slug needs one statement only; any other name is resolved first.

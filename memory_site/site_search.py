@@ -15,6 +15,7 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from art.models import ArtCard
+from episodes.asked_sessions import AskedSession, Evening, find_evening, read_asked_session
 from episodes.models import Episode
 from episodes.views import visible_sessions
 from knowledge.graph.entity_linking import EntityLinker
@@ -170,11 +171,18 @@ def find_parties(viewer: Viewer, question: str, _results: SiteResults) -> Iterab
 
 
 def find_sessions(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
-    rows = [session for session in visible_sessions(viewer) if session.title]
-    index = NameIndex(KnownName(session, session.title, ()) for session in rows)
-    for session, score in _matches(index, question):
+    """Sessions by title, and the one that "last session" means."""
+    sessions = visible_sessions(viewer)
+    titled = [session for session in sessions if session.title]
+    index = NameIndex(KnownName(session, session.title, ()) for session in titled)
+    matches = _matches(index, question)
+    if evening := _asked_evening(viewer, question)[1]:
+        asked = sessions.filter(pk=evening.session)
+        matches += [(session, NAMED) for session in asked if session not in dict(matches)]
+    for session, score in matches:
         url = reverse("session", args=[viewer.world.slug, session.external_id])
-        yield SiteHit(session.title, url, score, session.in_world_label, is_named=True)
+        title = session.title or session.external_id
+        yield SiteHit(title, url, score, session.in_world_label, is_named=True)
 
 
 def find_relations(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
@@ -252,13 +260,33 @@ def find_rules(viewer: Viewer, question: str, results: SiteResults) -> Iterable[
 
 
 def find_episodes(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
-    rows = Episode.objects.in_world(viewer.world).visible_to(viewer.audience).not_retracted()
-    for episode, score in _search(viewer, rows, rows.with_source(), question, results):
+    """Episodes by words and meaning; of a question about one session, its own."""
+    rows = _episodes(viewer)
+    asked, evening = _asked_evening(viewer, question)
+    if asked and evening:
+        rows = rows.filter(pk__in=evening.episodes)
+    is_whole = asked is not None and evening is not None and not asked.rest
+    if is_whole:
+        found = [(episode, NAMED) for episode in rows.with_source().latest_first()]
+    else:
+        asked_for = asked.rest if asked and evening else question
+        found = _search(viewer, rows, rows.with_source(), asked_for, results)
+    for episode, score in found:
         url = reverse("episode", args=[viewer.world.slug, episode.external_id])
         scene = episode.scene.title if episode.scene else ""
         title = scene or episode.place or episode.external_id
         note = episode.in_world_label
-        yield SiteHit(title, url, score, note, episode.text, episode.language)
+        text, language = episode.text, episode.language
+        yield SiteHit(title, url, score, note, text, language, is_named=is_whole)
+
+
+def _episodes(viewer: Viewer) -> Any:
+    return Episode.objects.in_world(viewer.world).visible_to(viewer.audience).not_retracted()
+
+
+def _asked_evening(viewer: Viewer, question: str) -> tuple[AskedSession | None, Evening | None]:
+    asked = read_asked_session(question)
+    return asked, find_evening(_episodes(viewer), asked) if asked else None
 
 
 def find_art(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:

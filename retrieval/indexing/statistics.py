@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import connections, transaction
-from django.db.models import BooleanField, Case, F, QuerySet, Sum, TextField, Value, When
+from django.db.models import BooleanField, Case, F, Q, QuerySet, Sum, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce
 
 from retrieval.domains import Scope
@@ -18,6 +18,8 @@ COUNT_WORDS, ADD_WORDS = (
     (SQL / f"{name}.sql").read_text() for name in ("count_words", "add_words")
 )
 COLUMNS = ("search_vector", "word_count", "language", "counted_scope", "counted_public")
+SCOPES_AT_ONCE = 100
+"""Scopes counted in one transaction."""
 OLDEST_WRITE = """
 SELECT least(min(xact_start), now()) FROM pg_stat_activity
 WHERE datname = current_database() AND backend_xid IS NOT NULL
@@ -30,18 +32,32 @@ def count_words(
     model: type[Passage], scopes: Iterable[Scope] | None = None, *, using: str = "default"
 ) -> int:
     """Count the words of `model` again, in `scopes` or in all; return the number of passages
-    counted. Searches use the old counts until the new ones are committed."""
-    names = None if scopes is None else sorted({str(scope) for scope in scopes})
+    counted. Searches use the old counts of a scope until its new ones are committed, some scopes at
+    a time: the words of thousands of worlds together would be sorted on the disk."""
+    names = sorted(all_scopes(model, using) if scopes is None else {str(each) for each in scopes})
+    return sum(
+        _count_words(model, names[start : start + SCOPES_AT_ONCE], using)
+        for start in range(0, len(names), SCOPES_AT_ONCE)
+    )
+
+
+def all_scopes(model: type[Passage], using: str) -> set[str]:
+    """Return the scopes that have passages, and those that have counts."""
+    counted = ScopeStatistics.objects.using(using).filter(domain=model.search_config.domain)
+    held = rows_with_scope(model).using(using).values_list("counted_scope", flat=True)
+    return {*counted.values_list("scope", flat=True), *held.distinct()}
+
+
+def _count_words(model: type[Passage], names: list[str], using: str) -> int:
     domain = model.search_config.domain
     rows, parameters = named_parameters(rows_to_count(model, names), *COLUMNS)
     with transaction.atomic(using), connections[using].cursor() as cursor:
         lock_counts(cursor, domain)
         for table in (ScopeStatistics, WordStatistics):
-            old = table._default_manager.using(using).filter(domain=domain)
-            (old if names is None else old.filter(scope__in=names)).delete()
+            old = table._default_manager.using(using)
+            old.filter(domain=domain, scope__in=names).delete()
         cursor.execute(COUNT_WORDS.format(rows=rows), {**parameters, "domain": domain})
-        totals = ScopeStatistics.objects.using(using).filter(domain=domain)
-        totals = totals if names is None else totals.filter(scope__in=names)
+        totals = ScopeStatistics.objects.using(using).filter(domain=domain, scope__in=names)
         return int(totals.aggregate(total=Sum("rows"))["total"] or 0)
 
 
@@ -101,4 +117,14 @@ def rows_to_count(model: type[Passage], scopes: list[str] | None) -> "QuerySet[A
     when = When(model.search_config.public, then=Value(True))
     is_public = Case(when, default=Value(False), output_field=BooleanField())
     rows: QuerySet[Any] = rows_with_scope(model).annotate(counted_public=is_public)
-    return rows if scopes is None else rows.filter(counted_scope__in=scopes)
+    return rows if scopes is None else rows.filter(is_in_scopes(model, scopes))
+
+
+def is_in_scopes(model: type[Passage], names: list[str]) -> Q:
+    """The condition for rows of these scopes."""
+    column = model.search_config.scope
+    if not isinstance(column, str):
+        return Q(counted_scope__in=names)
+    # The column itself, which has an index: to compute the scope of each row reads the whole table.
+    of_named = Q(**{f"{column}__in": [name for name in names if name]})
+    return of_named | Q(counted_scope="") if "" in names else of_named

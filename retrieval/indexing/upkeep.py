@@ -31,7 +31,6 @@ COUNTED_WHOLE = 10_000
 """Rows that take a second to count. Of a larger scope only new passages are counted, until
 `EDITED_SHARE` of it has been edited or the daily check finds other totals."""
 EDITED_SHARE = 0.05
-SCOPES_AT_ONCE = 100
 REBUILD_BATCH = 2_000
 
 _swept_until: dict[str, datetime] = {}
@@ -97,8 +96,7 @@ def recount_outdated(model: type[Passage]) -> list[str]:
     }
     known = {*actual, *stored.values_list("scope", flat=True)}
     due = sorted(scope for scope in known if actual.get(scope) != counted.get(scope))
-    for start in range(0, len(due), SCOPES_AT_ONCE):
-        count_words(model, due[start : start + SCOPES_AT_ONCE])
+    count_words(model, due)
     return due
 
 

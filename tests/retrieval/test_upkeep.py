@@ -278,3 +278,20 @@ def test_an_interrupted_build_is_done_again(embedded_passages: None) -> None:
     assert not passage_indexes.has_vector_index(BenchPassage, get_embedder("bench").name)
     assert index_vectors(BenchPassage) == name
     assert passage_indexes.has_vector_index(BenchPassage, get_embedder("bench").name)
+
+
+def test_all_scopes_are_counted_however_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrieval.indexing.statistics.SCOPES_AT_ONCE", 2)
+    texts = ("The ferry is late.", "The ferry is full.")
+    for number in range(5):
+        rows = [BenchPassage(key=text, tenant=f"world-{number}", text=text) for text in texts]
+        BenchPassage.objects.bulk_create(rows)
+    write("A ferry.")
+    BenchPassage.objects.filter(tenant=TENANT).update(tenant="")
+    ScopeStatistics.objects.create(domain="bench", scope="gone", rows=7)
+    assert count_words(BenchPassage) == 11
+    assert dict(ScopeStatistics.objects.values_list("scope", "rows")) == {
+        "": 1,
+        **{f"world-{number}": 2 for number in range(5)},
+    }
+    assert WordStatistics.objects.filter(domain="bench", word="ferri", rows=2).count() == 5

@@ -5,7 +5,9 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
+from episodes.models import Session
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore, LorePassage, RulePassage
 from memory_site.demo.load import load_demo
@@ -157,3 +159,20 @@ def test_missing_vectors_are_said_to_be_computed_until_a_try_has_failed(demo: Wo
     for model in (LorePassage, RulePassage):
         model.objects.update(embed_tries=1)
     assert "Unavailable: vector" in client.get("/w/ferrymark/search/?q=ferry").content.decode()
+
+
+@pytest.mark.parametrize(
+    "question", ["What happened last session?", "Что было на прошлой сессии?", "지난번에 뭐 했지?"]
+)
+def test_last_session_finds_that_session_and_its_episodes(demo: World, question: str) -> None:
+    results = search_site(player_viewer(demo), question)
+    sessions = Session.objects.filter(world=demo).visible_to(player_viewer(demo).audience)
+    latest = sessions.filter(episodes__party__slug="lanternbearers").latest_first()[0]
+    assert [kind.kind for kind in results.kinds[:2]] == ["session", "episode"]
+    page = reverse("session", args=[demo.slug, latest.external_id])
+    assert [hit.url for hit in results.kinds[0].hits] == [page]
+    names = latest.episodes.values_list("external_id", flat=True)
+    pages = {reverse("episode", args=[demo.slug, name]) for name in names}
+    found = {hit.url for hit in results.kinds[1].hits}
+    assert found
+    assert found <= pages
