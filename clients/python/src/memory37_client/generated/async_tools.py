@@ -7,21 +7,21 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel
 
 from memory37_client.generated.answers import (
+    ArchivalMemoryInsertAnswer,
     ArtSuggestion,
     ConversationSearchAnswer,
-    CoreAnswer,
+    CoreMemoryChange,
     ErrorLookupAnswer,
-    EventAnswer,
-    InsertAnswer,
     KnowledgeAnswer,
     LoreAssertResult,
+    MemoryEventAnswer,
     MemoryQueryAnswer,
+    MemorySearchResult,
     NPCProfile,
+    PartyHistory,
     SearchAnswer,
-    SearchOut,
-    SessionFetched,
-    TaskAnswer,
     TaskCloseAnswer,
+    TaskProgress,
 )
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -51,6 +51,12 @@ class AsyncTools:
         as_: For whom: gm, party:<id>, npc:<id>, public; default the key's.
 
         term: Name or question, in any language.
+
+        rule_id: Id of the rule: the slug of its book and a path.
+
+        kind: Kind of the row.
+
+        k: At most so many hits.
 
         rerank: Let a model order the best hits: slower, better; English questions.
 
@@ -95,6 +101,10 @@ class AsyncTools:
 
         query: Name or question, in any language.
 
+        k: At most so many hits.
+
+        filters: Conditions that every hit fulfils.
+
         rerank: Let a model order the best hits: slower, better; English questions.
 
         least: Leave out hits of less relevance; 0.1 leaves little that answers nothing.
@@ -129,7 +139,7 @@ class AsyncTools:
         scene_id: str | None = None,
         query: str | None = None,
         max_chars: int | None = None,
-    ) -> SessionFetched:
+    ) -> PartyHistory:
         """What has happened to a party: its latest episodes, or with `query` those that match it
         best.
 
@@ -139,12 +149,16 @@ class AsyncTools:
 
         k: How many summaries.
 
+        campaign_id: Slug of the campaign.
+
+        scene_id: Your id of the scene.
+
         query: What to look for; without it the latest.
 
         max_chars: At most this many characters of text in the answer.
         """
         return await self._ask(
-            SessionFetched,
+            PartyHistory,
             "session_fetch",
             party_id=party_id,
             as_=as_,
@@ -232,7 +246,7 @@ class AsyncTools:
         self,
         section: Literal["SOUL", "TOOLS", "RULE", "USER"],
         content: str,
-    ) -> CoreAnswer:
+    ) -> CoreMemoryChange:
         """Add one line to your core memory, the page you always see.
 
         section: SOUL: who I am. TOOLS: my tools. RULE: musts. USER: the user.
@@ -240,7 +254,7 @@ class AsyncTools:
         content: One lasting, consequential, certain statement.
         """
         return await self._ask(
-            CoreAnswer,
+            CoreMemoryChange,
             "core_memory_append",
             section=section,
             content=content,
@@ -251,7 +265,7 @@ class AsyncTools:
         section: Literal["SOUL", "TOOLS", "RULE", "USER"],
         old: str,
         new: str,
-    ) -> CoreAnswer:
+    ) -> CoreMemoryChange:
         """Change or remove one line of your core memory.
 
         section: The section of the text.
@@ -261,7 +275,7 @@ class AsyncTools:
         new: The new text; empty removes the line.
         """
         return await self._ask(
-            CoreAnswer,
+            CoreMemoryChange,
             "core_memory_replace",
             section=section,
             old=old,
@@ -275,7 +289,7 @@ class AsyncTools:
         source: str | None = None,
         subject: str | None = None,
         event_at: datetime | str | None = None,
-    ) -> InsertAnswer:
+    ) -> ArchivalMemoryInsertAnswer:
         """Remember something for good: a fact, an event, what somebody said or did.
 
         content: The statement or statements to remember.
@@ -287,7 +301,7 @@ class AsyncTools:
         event_at: When it happened, if not now.
         """
         return await self._ask(
-            InsertAnswer,
+            ArchivalMemoryInsertAnswer,
             "archival_memory_insert",
             content=content,
             source=source,
@@ -301,7 +315,7 @@ class AsyncTools:
         *,
         limit: int | None = None,
         as_of: datetime | str | None = None,
-    ) -> SearchOut:
+    ) -> MemorySearchResult:
         """Search your long-term memory by words and meaning.
 
         query: What to look for, in words.
@@ -311,7 +325,7 @@ class AsyncTools:
         as_of: Search what was known at that moment.
         """
         return await self._ask(
-            SearchOut,
+            MemorySearchResult,
             "archival_memory_search",
             query=query,
             limit=limit,
@@ -358,7 +372,7 @@ class AsyncTools:
         source: str | None = None,
         subject: str | None = None,
         event_at: datetime | str | None = None,
-    ) -> EventAnswer:
+    ) -> MemoryEventAnswer:
         """Give one event to your memory. It is sorted into a bucket, rated, and stored or merged,
         or dropped with a reason.
 
@@ -375,7 +389,7 @@ class AsyncTools:
         event_at: When it happened, if not now.
         """
         return await self._ask(
-            EventAnswer,
+            MemoryEventAnswer,
             "memory_event",
             content=content,
             bucket=bucket,
@@ -415,7 +429,7 @@ class AsyncTools:
         *,
         plan: Sequence[str] | None = None,
         project: str | None = None,
-    ) -> TaskAnswer:
+    ) -> TaskProgress:
         """Open a task of several steps in your working memory. It survives a crash.
 
         description: What has to be done.
@@ -425,7 +439,7 @@ class AsyncTools:
         project: The project, if it has a name.
         """
         return await self._ask(
-            TaskAnswer,
+            TaskProgress,
             "task_begin",
             description=description,
             plan=plan,
@@ -444,7 +458,7 @@ class AsyncTools:
         error_type: str | None = None,
         error_message: str | None = None,
         confidence: float | None = None,
-    ) -> TaskAnswer:
+    ) -> TaskProgress:
         """Record a step, a hypothesis or a decision of the open task.
 
         kind: What you record.
@@ -466,7 +480,7 @@ class AsyncTools:
         confidence: For a hypothesis: your confidence.
         """
         return await self._ask(
-            TaskAnswer,
+            TaskProgress,
             "task_note",
             kind=kind,
             text=text,
