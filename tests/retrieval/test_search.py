@@ -191,6 +191,25 @@ def test_of_words_in_too_many_passages_those_that_occur_together_choose_the_cand
     assert len(ask("road", preset=few, **options)) == MOST_CANDIDATES
 
 
+def test_of_words_in_most_passages_the_rarest_alone_chooses_the_candidates(
+    db: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"The ferry waits, {n}." for n in range(8)] + [
+        f"An empty road, {n}." for n in range(20)
+    ]
+    rows = [BenchPassage(key=text, tenant="ferrymark", text=text) for text in texts]
+    BenchPassage.objects.bulk_create(rows)
+    count_words(BenchPassage)
+    clear_row_estimates()
+    options: dict[str, Any] = {"mode": Mode.KEYWORD, "limit": 40}
+    usual = ask("ferry", preset=Preset(dims=256), **options)
+    assert len(ask("ferry road", preset=Preset(dims=256), **options)) == len(texts)
+    monkeypatch.setattr("retrieval.search.engine.PLACES_A_ROW", 0)
+    assert ask("ferry", preset=Preset(dims=256), **options) == usual
+    assert set(ask("ferry road", preset=Preset(dims=256), **options)) == set(texts[:8])
+    assert len(ask("road", preset=Preset(dims=256, candidates=1), **options)) == MOST_CANDIDATES
+
+
 def test_a_small_world_among_many_finds_the_same(
     passages: object,
 ) -> None:

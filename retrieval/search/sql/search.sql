@@ -8,9 +8,14 @@ lexical AS (
     SELECT candidate.id, memory37_bm25(
       candidate.search_vector, candidate.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS score
     FROM (  -- more only if all words are in very many passages: then it hardly matters which of them are scored
-      SELECT passage.id, passage.search_vector, passage.word_count FROM ({rows}) AS passage
+      (SELECT passage.id, passage.search_vector, passage.word_count FROM ({rows}) AS passage
       WHERE {is_candidate}
-      LIMIT %(most_candidates)s
+      LIMIT %(most_candidates)s)
+      UNION ALL  -- the index would read a million places of a word to return some thousands: look at rows until it has them
+      (SELECT passage.id, passage.search_vector, passage.word_count FROM ({rows}) AS passage
+      WHERE (SELECT everywhere FROM terms) IS NOT NULL
+        AND (passage.search_vector @@ (SELECT everywhere FROM terms)) IS TRUE
+      LIMIT %(most_candidates)s)
     ) AS candidate, terms, corpus
     ORDER BY score DESC, id
     LIMIT %(k_keyword)s

@@ -54,6 +54,8 @@ ranked AS (
     -- to read where a word of every third passage stands takes longer than it saves
     place = 1 OR (lag(together) OVER (ORDER BY place) > budget.passages AND frequency < budget.rows / 3) AS narrows,
     min(frequency) OVER () > %(too_common)s * budget.passages AS too_common,
+    2 * %(matching)s > budget.rows
+      AND min(frequency) OVER () ^ 2 > %(places_a_row)s::float8 * %(most_candidates)s::float8 * budget.rows AS everywhere,
     count(*) FILTER (WHERE is_own AND word ~ '[가-힣]' AND (known OR cardinality(%(expansions)s::text[]) = 0)) OVER ()
       AS korean_parts
   FROM weighed CROSS JOIN budget
@@ -67,10 +69,14 @@ terms AS MATERIALIZED (
     coalesce(sum(idf) FILTER (WHERE known OR cardinality(%(expansions)s::text[]) = 0), 0) AS total,
     -- a Korean word is indexed by several parts, which are evidence of one word
     greatest(1, (%(other_words)s + max(korean_parts)) / greatest(%(other_words)s + %(korean_words)s, 1)) AS density,
-    CASE WHEN bool_or(too_common)
+    CASE WHEN bool_or(everywhere) THEN NULL
+      WHEN bool_or(too_common)
       THEN string_agg(memory37_quoted(word), '&' ORDER BY place) FILTER (WHERE narrows)
       ELSE string_agg(memory37_quoted(word), '|' ORDER BY place) FILTER (WHERE place = 1 OR running <= budget.passages)
-    END::tsquery AS candidates
+    END::tsquery AS candidates,
+    -- instead of them, if even the rarest word is in so many passages that its index reads more places than passages have
+    -- to be looked at until enough of them hold it
+    CASE WHEN bool_or(everywhere) THEN max(memory37_quoted(word)) FILTER (WHERE place = 1) END::tsquery AS everywhere
   FROM ranked CROSS JOIN budget
   WHERE place <= %(most_words)s
 )
