@@ -40,6 +40,7 @@ from worlds.event_api import router as events_router
 from worlds.installation_api import router as installation_router
 from worlds.people_api import router as people_router
 from worlds.rest import NeedsKey, caller_of, own_transaction
+from worlds.webhook_api import router as webhooks_router
 
 api = MemoryApi(
     title="Memory37",
@@ -162,6 +163,7 @@ api.add_router("", installation_router)
 api.add_router("", events_router)
 api.add_router("/world", campaigns_router)
 api.add_router("/world", people_router)
+api.add_router("/world", webhooks_router)
 api.add_router("/world", reveals_router)
 api.add_router("/world", knowledge_router)
 api.add_router("/world/graph", graph_router)

@@ -35,4 +35,13 @@ def announce_worker(**_signal: object) -> None:
 
 
 worker_ready.connect(sweep_at_start)
+
+
+def deliver_to_webhooks(**_signal: object) -> None:
+    from worlds.webhooks.courier import start_couriers
+
+    start_couriers()
+
+
 worker_ready.connect(announce_worker)
+worker_ready.connect(deliver_to_webhooks)

@@ -44,6 +44,7 @@ TAGS = {
     "installation": "What a key is, the game systems, and the worlds.",
     "world": "The key's world, its campaigns and parties, and who learned what.",
     "people": "Members, invitations and keys.",
+    "webhooks": "Addresses that are told of events.",
     "knowledge": "Lore, rules, rule books, kinds, comments and proposals.",
     "graph": "Facts: which entity stands in which relation to which, since when, says who.",
     "episodes": "Sessions, scenes, what happened in them, threads and recaps.",

@@ -137,7 +137,6 @@ EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="text-embedding-3-large")
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 EMBEDDING_TIMEOUT = env.float("EMBEDDING_TIMEOUT", default=20.0)
-# Seconds; after them a search goes on by words alone.
 EMBEDDING_QUERY_TIMEOUT = env.float("EMBEDDING_QUERY_TIMEOUT", default=4.0)
 EMBEDDING_REST = env.float("EMBEDDING_REST", default=5.0)
 EMBEDDING_DIMS = env.int("EMBEDDING_DIMS", default=0)  # 0: ask for the width of the domain's preset
@@ -208,10 +207,14 @@ AUDIT_DAYS = env.int("AUDIT_DAYS", default=90)  # audited calls are deleted afte
 # A repeated write with the same idempotency key gets the stored answer for so long.
 IDEMPOTENCY_DAYS = env.int("IDEMPOTENCY_DAYS", default=1)
 EVENT_DAYS = env.int("EVENT_DAYS", default=30)  # events are deleted after; 0: never
-# Open streams of events, of one key and of all, in each web process.
 EVENT_STREAMS_PER_KEY = env.int("EVENT_STREAMS_PER_KEY", default=20)
 EVENT_STREAMS = env.int("EVENT_STREAMS", default=500)
-# A change this large waits for the GM; 0: none does.
+WEBHOOK_PRIVATE_ADDRESSES = env.list("WEBHOOK_PRIVATE_ADDRESSES", default=[])
+WEBHOOK_TIMEOUT = env.float("WEBHOOK_TIMEOUT", default=15.0)  # seconds of an attempt
+WEBHOOK_RETRY_DAYS = env.float("WEBHOOK_RETRY_DAYS", default=3.0)
+WEBHOOK_DISABLE_DAYS = env.float("WEBHOOK_DISABLE_DAYS", default=5.0)
+WEBHOOK_LOG_DAYS = env.float("WEBHOOK_LOG_DAYS", default=30.0)
+WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=4)
 DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)
 # In-world days; 0: dispositions do not decay.
 DISPOSITION_HALF_LIFE = env.float("DISPOSITION_HALF_LIFE", default=0.0)
@@ -364,7 +367,6 @@ S3_REGION = env.str("S3_REGION", default="")
 # Without them boto3 looks where it always does: environment, profile, role of the machine.
 S3_ACCESS_KEY = env.str("S3_ACCESS_KEY", default="")
 S3_SECRET_KEY = env.str("S3_SECRET_KEY", default="")
-# Days for which a deleted picture can be restored.
 PICTURE_KEEP_DAYS = env.int("PICTURE_KEEP_DAYS", default=30)
 # Days for which an archive of a world can be downloaded, or restored after its upload.
 ARCHIVE_KEEP_DAYS = env.int("ARCHIVE_KEEP_DAYS", default=7)

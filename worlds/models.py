@@ -7,7 +7,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 import worlds.archive_run
-import worlds.event_model  # noqa: F401 - the app has these models
+import worlds.event_model
+import worlds.webhook_model  # noqa: F401 - the app has these models
 from retrieval.models import uuid7
 from worlds.program_models import ApiKey, AuditedCall, CallCount, IdempotentWrite
 

@@ -5,6 +5,7 @@ from celery import shared_task
 from worlds import audit, idempotency
 from worlds.event_log.read import delete_old_events
 from worlds.trash import empty_trash
+from worlds.webhooks.attempts import delete_old_deliveries
 
 
 @shared_task
@@ -15,5 +16,6 @@ def delete_old_records() -> dict[str, int]:
         "audited calls": audit.delete_old_calls(),
         "stored answers": idempotency.delete_old_writes(),
         "events": delete_old_events(),
+        "deliveries": delete_old_deliveries(),
         "rows in the trash": empty_trash(),
     }

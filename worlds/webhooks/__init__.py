@@ -1,0 +1,1 @@
+"""Webhooks: events are sent to addresses, signed, in order and at least once."""

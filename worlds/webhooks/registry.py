@@ -1,0 +1,51 @@
+"""Make webhooks."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from retrieval.errors import Conflict
+from worlds.callers import Caller
+from worlds.event_log.read import last_positions, position_of
+from worlds.webhook_model import Webhook, WebhookProgress
+from worlds.webhooks.addresses import check_url
+from worlds.webhooks.secret import encrypt, new_secret
+
+MOST_WEBHOOKS = 50
+LATEST, OLDEST = "latest", "oldest"
+
+
+@transaction.atomic
+def create_webhook(
+    caller: Caller, *, name: str, url: str, kinds: Sequence[str], format: str, since: str
+) -> tuple[Webhook, str]:
+    """Store a webhook that is told what `caller` may know, and return it with its secret. It begins
+    after the event `since`, or with the `latest` or `oldest`. Raises `Invalid`, `Conflict`,
+    `EventsGone`."""
+    check_url(url)
+    if Webhook.objects.filter(world=caller.world).count() >= MOST_WEBHOOKS:
+        raise Conflict(
+            f"A world has at most {MOST_WEBHOOKS} webhooks: delete one that nobody needs."
+        )
+    text = new_secret()
+    webhook = Webhook.objects.create(
+        world=caller.world,
+        campaign=caller.campaign,
+        name=name,
+        url=url,
+        audience=str(caller.audience),
+        kinds=sorted(set(kinds)),
+        format=format,
+        secret=encrypt(text),
+    )
+    begin_after(webhook, since)
+    return webhook, text
+
+
+def begin_after(webhook: Webhook, since: str) -> None:
+    if since == LATEST:
+        position = last_positions([webhook.world_id]).get(webhook.world_id, 0)
+    else:
+        position = 0 if since == OLDEST else position_of(webhook.world, UUID(since))
+    WebhookProgress.objects.create(webhook=webhook, position=position)
