@@ -25,6 +25,7 @@ from memories import item_api  # noqa: F401  adds its operations to the router o
 from memories.agent_api import router as agent_router
 from memories.api import router as memories_router
 from memory_site import toolbox
+from memory_site.api_reference.introduction import DESCRIPTION
 from memory_site.bulk_api import router as bulk_router
 from memory_site.errors import Unreadable, add_problem_handlers
 from memory_site.import_api import router as imports_router
@@ -45,7 +46,7 @@ from worlds.webhook_api import router as webhooks_router
 api = MemoryApi(
     title="Memory37",
     version=VERSION,
-    description="The memory of an AI game master.",
+    description=DESCRIPTION,
     urls_namespace="api",
     parser=StrictParser(),
     renderer=Renderer(),

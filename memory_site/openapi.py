@@ -22,6 +22,7 @@ from memory_site.api_reference.problems import problem_answer
 from memory_site.api_reference.schema_names import rename_schemas
 from memory_site.errors import ProblemOut
 from memory_site.toolbox import TOOLS, Tool
+from worlds.deprecations import DEPRECATED
 
 ALWAYS = (400, 401, 403, 404, 413, 422, 429, 503)
 WRITES = (409, 412)
@@ -98,6 +99,7 @@ class MemoryApi(NinjaAPI):
             self, self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
         )
         document["servers"] = SERVERS
+        document["info"]["license"] = {"name": "MIT", "identifier": "MIT"}
         components = document["components"]
         problem_schema = ProblemOut.model_json_schema(ref_template=REF_TEMPLATE)
         components["schemas"]["ProblemOut"] = problem_schema
@@ -143,6 +145,9 @@ def complete_operation(method: str, operation: dict[str, Any], document: ApiDocu
     if reads:
         operation["responses"].setdefault(304, {"description": "Nothing changed since."})
     operation.setdefault("description", f"{operation['summary']}.")
+    if old := DEPRECATED.get(operation["operationId"]):
+        operation["deprecated"] = True
+        operation["description"] += f"\n\nUse `{old.instead}`. Works until {old.sunset:%Y-%m-%d}."
     tool = next((tool for tool in TOOLS if tool.name == operation["operationId"]), None)
     if tool:
         operation["requestBody"] = _tool_body(tool, document)

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from time import perf_counter
 from typing import Any
 
@@ -30,9 +30,17 @@ from retrieval.errors import AudienceAboveCap, Forbidden, Invalid, Stale, StaleV
 from worlds import audit, idempotency, keys
 from worlds.browser_origins import check_origin
 from worlds.callers import Caller, admit, count_call
+from worlds.deprecations import DEPRECATED
 from worlds.idempotency import StoredResponse
 from worlds.keys import Scope
 from worlds.models import ApiKey
+from worlds.rest_fields import (
+    PARAMETER,
+    RowFields,
+    chosen_fields,
+    fields_to_choose,
+    keep_fields,
+)
 
 AGENT_NAME = re.compile(r"[^\x00-\x1f]{1,120}")
 
@@ -207,7 +215,8 @@ def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
     operation: Operation = run.__self__  # type: ignore[attr-defined]
     name = operation.operation_id or operation.view_func.__name__
 
-    known = query_parameters(operation)
+    rows = fields_to_choose(operation)
+    known = query_parameters(operation) | ({PARAMETER} if rows else frozenset())
 
     @wraps(run)
     def wrapper(request: HttpRequest, **values: Any) -> HttpResponse:
@@ -216,15 +225,38 @@ def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         if unknown := sorted(set(request.GET) - known):
             response = refuse_parameters(operation, request, unknown, known)
         elif token is None or request.method == "GET" or not operation.auth_callbacks:
-            response = run(request, **values)
+            response = run_with_fields(operation, request, rows, partial(run, request, **values))
         else:
             response = run_once(operation, token, request, lambda: run(request, **values))
         if allowance := getattr(request, "allowance", None):
             set_headers(response, {**allowance.headers, **response.headers})
+        if name in DEPRECATED:
+            set_headers(response, DEPRECATED[name].headers)
         audit_response(request, response, (perf_counter() - start) * 1000)
         return response
 
     return wrapper
+
+
+def run_with_fields(
+    operation: Operation,
+    request: HttpRequest,
+    rows: RowFields | None,
+    run: Callable[[], HttpResponse],
+) -> HttpResponse:
+    """Run a read, and leave out of its answer what `fields` does not name."""
+    if rows is None or PARAMETER not in request.GET:
+        return run()
+    try:
+        for authenticate in operation.auth_callbacks:
+            authenticate(request)
+        wanted = chosen_fields(request, rows)
+    except Exception as exc:
+        return operation.api.on_exception(request, exc)
+    response = run()
+    if wanted and response.status_code == 200:
+        keep_fields(response, rows, wanted)
+    return response
 
 
 def query_parameters(operation: Operation) -> frozenset[str]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from worlds.deprecations import DEPRECATED
+
 
 def _parameter(name: str, description: str, example: str) -> dict[str, Any]:
     return {
@@ -44,6 +46,18 @@ PARAMETERS = {
         "If-None-Match", "The `ETag` last read: 304 without a body when nothing changed.", '"3"'
     ),
 }
+PARAMETERS["Fields"] = {
+    "in": "query",
+    "name": "fields",
+    "required": False,
+    "description": "Answer with these fields alone, separated by commas; of a page, fields of its "
+    "rows. Others are missing then, even required ones. An unknown one is 422, which names those "
+    "that there are.",
+    "schema": {"type": "string"},
+    "example": "id,updated_at",
+}
+NO_FIELDS = {"picture_file", "memory_export", "scratch_get", "event_stream"}
+"""Reads that answer with a file, a stream, or values of the reader's own."""
 
 
 def _header(description: str, kind: str = "string") -> dict[str, Any]:
@@ -60,6 +74,8 @@ HEADERS = {
     "RateLimit-Reset": _header("Seconds until the minute is over.", "integer"),
     "Retry-After": _header("Seconds to wait before the next try.", "integer"),
     "Idempotent-Replayed": _header("`true`: this is the stored answer of an earlier request."),
+    "Deprecation": _header("Since when the operation is deprecated: `@` and seconds since 1970."),
+    "Sunset": _header("Until when the operation works."),
     "WWW-Authenticate": _header("How to authenticate: with a key as bearer token."),
 }
 RATE = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
@@ -80,6 +96,8 @@ def describe_headers(method: str, path: str, operation: dict[str, Any]) -> None:
         takes.append("X-Namespace")
     if is_read:
         takes.append("If-None-Match")
+        if operation["operationId"] not in NO_FIELDS:
+            takes.append("Fields")
     elif is_keyed:
         takes.append("Idempotency-Key")
         if not is_tool:
@@ -94,7 +112,8 @@ def describe_headers(method: str, path: str, operation: dict[str, Any]) -> None:
 def answer_headers(
     status: int, method: str, operation: dict[str, Any], *, is_keyed: bool
 ) -> list[str]:
-    names = ["X-Request-ID", *(RATE if is_keyed and status != 401 else ())]
+    leaving = ("Deprecation", "Sunset") if operation["operationId"] in DEPRECATED else ()
+    names = ["X-Request-ID", *leaving, *(RATE if is_keyed and status != 401 else ())]
     if status == 401:
         names.append("WWW-Authenticate")
     if status in (429, 503):

@@ -11,10 +11,12 @@ from django.test import Client
 from art.models import Picture
 from knowledge.bulk_changes import BulkChangeRequest, apply_change
 from knowledge.models import Document, Lore
+from memory_site.api import api
 from memory_site.imports import runs, undo
 from tests.art.image_samples import image_bytes
 from tests.conftest import ApiClient
 from worlds.models import ImportRun, World
+from worlds.rest_fields import fields_to_choose
 
 pytestmark = pytest.mark.django_db
 LORE = {"title": "Tin Heron", "body": "An inn.", "status": "published"}
@@ -246,3 +248,36 @@ def test_what_put_creates_has_an_address(designer: ApiClient) -> None:
             assert answer.status_code == 200, answer.content
             assert answer.get("Location") == location
         assert designer.get(f"world/{name}/{ref}")[0] == 200
+
+
+def test_a_read_answers_with_the_fields_that_were_asked_for(designer: ApiClient) -> None:
+    designer.put("world/lore", LORE)
+    assert designer.get("world/lore?fields=slug,title")[1] == {
+        "lore": [{"slug": "tin-heron", "title": "Tin Heron"}],
+        "next_cursor": None,
+    }
+    assert designer.get("world/lore/tin-heron?fields=body")[1] == {"body": "An inn."}
+    status, problem = designer.get("world/lore?fields=slug,colour")
+    assert (status, problem["errors"]) == (422, [{"loc": ["fields"], "msg": "unknown field"}])
+    assert {"slug", "title"} <= set(problem["candidates"])
+    assert Client().get("/api/v1/world/lore?fields=colour").status_code == 401
+    assert designer.send("PUT", "world/lore?fields=id", LORE)[0] == 422
+    assert designer.get("memory/core/versions?fields=number")[0] == 200
+
+
+def test_what_offers_fields_declares_it() -> None:
+    for path, methods in api.get_openapi_schema()["paths"].items():
+        if "get" in methods:
+            offers = fields_of_operation(methods["get"]["operationId"])
+            named = {each.get("$ref", "") for each in methods["get"]["parameters"]}
+            assert ("#/components/parameters/Fields" in named) == offers, path
+
+
+def fields_of_operation(name: str) -> bool:
+    operations = (
+        operation
+        for _prefix, router in api._routers
+        for view in router.path_operations.values()
+        for operation in view.operations
+    )
+    return any(each.operation_id == name and fields_to_choose(each) for each in operations)

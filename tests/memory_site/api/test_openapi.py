@@ -1,16 +1,22 @@
 """The OpenAPI document, as those who generate clients from it read it."""
 
 import json
+import os
+import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from jsonschema import Draft202012Validator
 
 from memory_site.api import api
 from memory_site.api_reference.descriptions import texts
 from memory_site.api_reference.schema_names import NAMES, PREFIX, schema_name, walk
 from memory_site.openapi import operations
+from worlds.deprecations import DEPRECATED
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +40,7 @@ def test_a_schema_without_a_name_for_clients_is_refused() -> None:
         schema_name("BargeIn")
 
 
+LINTER = "@redocly/cli@2.77.0"
 NOT_JSON = {"picture_file", "memory_export", "event_stream"}
 """Operations that answer with a file or a stream."""
 
@@ -115,3 +122,39 @@ def test_every_reference_has_its_target(document: dict[str, Any]) -> None:
             for part in node["$ref"].removeprefix("#/").split("/"):
                 target = target[part]
             assert target
+
+
+@pytest.mark.timeout(180)
+def test_the_linter_finds_nothing(document: dict[str, Any], tmp_path: Path) -> None:
+    if not (npx := shutil.which("npx")):
+        give_up("npx is missing")
+    (tmp_path / "openapi.json").write_text(json.dumps(document))
+    offline = [] if os.environ.get("CI") else ["--prefer-offline"]
+    command = [str(npx), "--yes", *offline, LINTER, "lint", "openapi.json", "--format=json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=150)
+    if not done.stdout.lstrip().startswith("{"):
+        give_up(f"the linter cannot be had: {done.stderr[-300:]}")
+    problems = json.loads(done.stdout)["problems"]
+    assert [(each["ruleId"], each["message"]) for each in problems] == []
+
+
+def give_up(reason: str) -> None:
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+
+
+def test_what_will_go_says_so(document: dict[str, Any]) -> None:
+    leaving = {
+        operation["operationId"]: operation
+        for _method, _path, operation in operations(document)
+        if operation.get("deprecated")
+    }
+    assert leaving.keys() == DEPRECATED.keys()
+    guide = (Path(settings.BASE_DIR) / "docs" / "api-changelog.md").read_text()
+    for name, each in DEPRECATED.items():
+        assert {"Deprecation", "Sunset"} <= leaving[name]["responses"]["200"]["headers"].keys()
+        assert f"`{name}`" in guide
+        assert (each.sunset - each.since).days >= 365
+    assert DEPRECATED["memory_edit"].headers == {
+        "Deprecation": "@1795392000",
+        "Sunset": "Tue, 23 Nov 2027 00:00:00 GMT",
+    }

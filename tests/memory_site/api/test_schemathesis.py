@@ -2,14 +2,37 @@
 breaks its schema.
 """
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
-pytestmark = [pytest.mark.django_db, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
+
+
+HEADERS = ("Idempotency-Key", "If-Match", "If-None-Match", "X-World", "X-Namespace", "Fields")
+"""Not sent at random: one idempotency key with two bodies, a stale tag or another world is refused
+whatever the rest of the request is; an answer with chosen fields lacks others. Tests of their own
+send them."""
+SECONDS = os.environ.get("SCHEMATHESIS_SECONDS", "60")
+
+
+def document_without_headers(url: str, folder: Path) -> Path:
+    document = httpx2.get(f"{url}/api/v1/openapi.json", timeout=60).json()
+    dropped = {f"#/components/parameters/{name}" for name in HEADERS}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            operation["parameters"] = [
+                each for each in operation["parameters"] if each.get("$ref") not in dropped
+            ]
+    path = folder / "openapi.json"
+    path.write_text(json.dumps(document))
+    return path
 
 
 def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> None:
@@ -21,7 +44,9 @@ def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> No
         "--config-file",
         str(Path(__file__).with_name("schemathesis.toml")),
         "run",
-        f"{site['url']}/api/v1/openapi.json",
+        str(document_without_headers(site["url"], tmp_path)),
+        "--url",
+        site["url"],
         "--header",
         f"Authorization: Bearer {site['key']}",
         "--checks",
@@ -33,13 +58,13 @@ def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> No
         "--max-examples",
         "12",
         "--max-time",
-        "60",
+        SECONDS,
         "--continue-on-failure",
         "--seed",
         "37",
         "--no-color",
     ]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=270, cwd=tmp_path, check=False
+        command, capture_output=True, text=True, timeout=570, cwd=tmp_path, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr[-1000:]

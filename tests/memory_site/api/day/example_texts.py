@@ -46,7 +46,14 @@ def examples_of(exchanges: list[Exchange]) -> dict[str, dict[str, Any]]:
             continue
         example = {"body": each.body, "answer": each.answer}
         if each.call.files:
-            example["body"] = {**(each.body or {}), **dict.fromkeys(each.call.files, "(the file)")}
+            example["body"] = {**(each.body or {}), **files_of(each)}
         kept = {name: shortener.shorten(part) for name, part in example.items() if part is not None}
         found[each.call.operation] = kept
     return dict(sorted(found.items()))
+
+
+def files_of(exchange: Exchange) -> dict[str, Any]:
+    """The files that were sent, in words; `files` is a list."""
+    return {
+        name: ["(the file)"] if name == "files" else "(the file)" for name in exchange.call.files
+    }
