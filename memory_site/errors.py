@@ -10,6 +10,7 @@ import pydantic
 from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, SuspiciousOperation
 from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
 from ninja import NinjaAPI, errors
 from psycopg_pool import PoolTimeout
 
@@ -148,6 +149,9 @@ PROBLEMS: dict[type[Exception], Callable[[Any], Problem]] = {
     Http404: lambda _exc: NotFound("There is nothing at this address."),
     ObjectDoesNotExist: lambda _exc: NotFound("There is no such thing in this world."),
     RequestDataTooBig: lambda _exc: TooLarge("The body may be at most 10 MB: send it in parts."),
+    MultiPartParserError: lambda _exc: Unreadable(
+        "The form cannot be read: send multipart/form-data with its boundary."
+    ),
     UnreadablePostError: lambda _exc: Unreadable("The body ended too early: send it again."),
     SuspiciousOperation: lambda _exc: Unreadable("The request is malformed."),
     DataError: lambda _exc: Invalid(

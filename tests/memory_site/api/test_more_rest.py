@@ -281,3 +281,11 @@ def fields_of_operation(name: str) -> bool:
         for operation in view.operations
     )
     return any(each.operation_id == name and fields_to_choose(each) for each in operations)
+
+
+@pytest.mark.parametrize("path", ["world/pictures", "world/imports"])
+def test_a_form_without_its_boundary_is_unreadable(designer: ApiClient, path: str) -> None:
+    answer = designer.client.generic(
+        "POST", f"/api/v1/{path}", b"--x", content_type="multipart/form-data"
+    )
+    assert (answer.status_code, answer.json()["code"]) == (400, "unreadable")
