@@ -6,7 +6,6 @@ from typing import Any, get_args, get_origin
 
 import orjson
 from django.http import HttpRequest, HttpResponse
-from ninja.operation import Operation
 from pydantic import BaseModel
 
 from retrieval.errors import Invalid
@@ -34,7 +33,7 @@ class RowFields:
         return wanted
 
 
-def fields_to_choose(operation: Operation) -> RowFields | None:
+def fields_to_choose(operation: Any) -> RowFields | None:
     """Return the fields of what `operation` reads; None when it writes or answers with no rows."""
     wrapper: Any = operation.response_models.get(200)
     if "GET" not in operation.methods or not hasattr(wrapper, "model_fields"):
