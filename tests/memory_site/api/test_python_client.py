@@ -20,6 +20,7 @@ from django.conf import settings
 from memory37_client import Memory37Client, Memory37Error, SyncMemory37Client, generated
 from memory_site.api import api
 from memory_site.toolbox import TOOLS
+from worlds import keys
 
 pytestmark = pytest.mark.django_db
 
@@ -97,6 +98,36 @@ async def test_without_async(site: dict[str, Any]) -> None:
 
     title, _rows, code = await asyncio.to_thread(use)
     assert (title, code) == ("Grappled", "invalid")
+
+
+async def test_changes_are_told_as_they_happen(site: dict[str, Any]) -> None:
+    async with Memory37Client.over_http(site["url"], site["key"]) as memory:
+        told = memory.events("latest", kinds=["npc"])
+        first = asyncio.ensure_future(anext(told))
+        await asyncio.sleep(1)  # the stream is open
+        await memory.request("PUT", "/world/npcs", {"npc_id": "ilse", "name": "Ilse"})
+        event = await asyncio.wait_for(first, 20)
+        await told.aclose()
+        after = memory.events(event.id, kinds=["npc"])
+        await memory.request("PUT", "/world/npcs", {"npc_id": "ilse", "role": "Rower"})
+        change = await asyncio.wait_for(anext(after), 20)
+        await after.aclose()
+    assert (event.kind, event.ref, event.action) == ("npc", "ilse", "created")
+    assert (change.ref, change.action) == ("ilse", "changed")
+
+
+def test_a_key_that_is_revoked_ends_the_stream_with_its_reason(site: dict[str, Any]) -> None:
+    key, text = keys.create_key(site["world"], name="x", audience="gm", scopes=["tools:read"])
+    with SyncMemory37Client.over_http(site["url"], site["key"]) as memory:
+        memory.request("PUT", "/world/npcs", {"npc_id": "uma", "name": "Uma"})
+    with SyncMemory37Client.over_http(site["url"], text) as memory:
+        told = memory.events("oldest")
+        next(told)
+        keys.revoke(key)
+        with pytest.raises(Memory37Error) as ended:
+            for _event in told:
+                pass
+    assert ended.value.status == 401
 
 
 async def test_a_wrong_key_is_told(site: dict[str, Any]) -> None:

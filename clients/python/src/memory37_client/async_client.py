@@ -76,13 +76,15 @@ class AsyncClient(AsyncTools):
         """
         if not isinstance(self._transport, AsyncHttpTransport):
             raise TypeError("events() needs a client over HTTP")
-        last_id, failures = None, 0
+        last_id: str | None = None
+        failures = 0
         while True:
             options = stream_request(since, kinds, last_id)
             try:
-                async for event in self._open_stream(self._transport.http, options):
-                    last_id, failures = event.id, 0
-                    yield event
+                async for message in self._open_stream(self._transport.http, options):
+                    last_id, failures = message.id or last_id, 0
+                    if message.event == "message" and message.data:
+                        yield Event.model_validate_json(message.data)
             except httpx2.TransportError as error:
                 failures += 1
                 if failures >= MAX_TRIES:
@@ -95,15 +97,14 @@ class AsyncClient(AsyncTools):
 
     async def _open_stream(
         self, http: httpx2.AsyncClient, options: dict[str, Any]
-    ) -> AsyncIterator[Event]:
-        silence = httpx2.Timeout(http.timeout, read=MAX_SILENCE_SECONDS)
+    ) -> AsyncIterator[httpx2.ServerSentEvent]:
+        silence = httpx2.Timeout(http.timeout.connect, read=MAX_SILENCE_SECONDS)
         async with http.stream("GET", STREAM, timeout=silence, **options) as response:
             if response.status_code >= 400:
                 await response.aread()
                 raise Memory37Error.of_response(response)
             async for message in httpx2.EventSource(response):
-                if message.data:
-                    yield Event.model_validate_json(message.data)
+                yield message
 
     async def _ask(self, model: type[Answer], tool: str, /, **arguments: Any) -> Answer:
         return model.model_validate(await self._transport.call(tool, given_arguments(arguments)))
