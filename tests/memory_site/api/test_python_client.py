@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from memory37_client import Memory37Client, Memory37Error, SyncMemory37Client, generated
@@ -109,23 +110,28 @@ async def test_changes_are_told_as_they_happen(site: dict[str, Any]) -> None:
         event = await asyncio.wait_for(first, 20)
         await told.aclose()
         after = memory.events(event.id, kinds=["npc"])
-        await memory.request("PUT", "/world/npcs", {"npc_id": "ilse", "role": "Rower"})
+        await memory.request(
+            "PUT", "/world/npcs", {"npc_id": "ilse", "name": "Ilse", "role": "Rower"}
+        )
         change = await asyncio.wait_for(anext(after), 20)
         await after.aclose()
     assert (event.kind, event.ref, event.action) == ("npc", "ilse", "created")
     assert (change.ref, change.action) == ("ilse", "changed")
 
 
-def test_a_key_that_is_revoked_ends_the_stream_with_its_reason(site: dict[str, Any]) -> None:
-    key, text = keys.create_key(site["world"], name="x", audience="gm", scopes=["tools:read"])
-    with SyncMemory37Client.over_http(site["url"], site["key"]) as memory:
-        memory.request("PUT", "/world/npcs", {"npc_id": "uma", "name": "Uma"})
-    with SyncMemory37Client.over_http(site["url"], text) as memory:
+async def test_a_key_that_is_revoked_ends_the_stream_with_its_reason(site: dict[str, Any]) -> None:
+    # Another thread commits: the server does not see this test's transaction.
+    key, text = await sync_to_async(keys.create_key)(
+        site["world"], name="x", audience="gm", scopes=["tools:read"]
+    )
+    async with Memory37Client.over_http(site["url"], site["key"]) as memory:
+        await memory.request("PUT", "/world/npcs", {"npc_id": "uma", "name": "Uma"})
+    async with Memory37Client.over_http(site["url"], text) as memory:
         told = memory.events("oldest")
-        next(told)
-        keys.revoke(key)
+        await anext(told)
+        await sync_to_async(keys.revoke)(key)
         with pytest.raises(Memory37Error) as ended:
-            for _event in told:
+            async for _event in told:
                 pass
     assert ended.value.status == 401
 

@@ -98,7 +98,7 @@ class SyncClient(SyncTools):
     def _open_stream(
         self, http: httpx2.Client, options: dict[str, Any]
     ) -> Iterator[httpx2.ServerSentEvent]:
-        silence = httpx2.Timeout(http.timeout, read=MAX_SILENCE_SECONDS)
+        silence = httpx2.Timeout(http.timeout.connect, read=MAX_SILENCE_SECONDS)
         with http.stream("GET", STREAM, timeout=silence, **options) as response:
             if response.status_code >= 400:
                 response.read()
