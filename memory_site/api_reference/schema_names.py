@@ -199,10 +199,11 @@ def rename_schemas(document: dict[str, Any]) -> None:
         schema["title"] = name
 
 
-def reachable_schemas(paths: dict[str, Any], schemas: dict[str, Any]) -> set[str]:
-    """Return the names of the schemas that the operations refer to, at any depth."""
+def reachable_schemas(start: Any, schemas: dict[str, Any]) -> set[str]:
+    """Return the names of the schemas that `start`, a part of the document, refers to, at any
+    depth."""
     found: set[str] = set()
-    waiting: list[Any] = [paths]
+    waiting: list[Any] = [start]
     while waiting:
         for node in walk(waiting.pop()):
             name = str(node.get("$ref", "")).removeprefix(PREFIX)

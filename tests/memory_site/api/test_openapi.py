@@ -158,3 +158,21 @@ def test_what_will_go_says_so(document: dict[str, Any]) -> None:
         "Deprecation": "@1795392000",
         "Sunset": "Tue, 23 Nov 2027 00:00:00 GMT",
     }
+
+
+def test_what_may_be_left_out_of_a_body_has_no_default_in_its_schema(
+    document: dict[str, Any],
+) -> None:
+    """Generators of types take a default for "always there": callers would have to send it."""
+    episode = document["components"]["schemas"]["EpisodeCreate"]
+    assert "flags" not in episode["required"]
+    assert "default" not in episode["properties"]["flags"]
+    delta = document["components"]["schemas"]["RelationDelta"]["properties"]["axis"]
+    assert delta["description"].endswith("Default: `affection`.")
+    assert "default" not in delta
+
+
+def test_answers_say_that_they_have_all_their_fields(document: dict[str, Any]) -> None:
+    profile = document["components"]["schemas"]["NPCProfile"]
+    assert profile["required"] == list(profile["properties"])
+    assert {"relations", "dynamic", "private"} <= set(profile["required"])

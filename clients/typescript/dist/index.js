@@ -1,0 +1,3 @@
+export { Memory37 } from "./client.js";
+export { Memory37Error } from "./errors.js";
+export { verifyWebhook, WebhookVerificationError } from "./webhooks.js";
