@@ -69,13 +69,14 @@ bench: $(DEV)  ## Measure quality, speed, scale and peers (DATA=folder of evalua
 	@$(BIN)/python -m bench $(DATA) $(ARGS)
 
 messages: $(DEV)  ## Collect the texts to translate and compile the catalogues (needs gettext)
-	@$(BIN)/python manage.py makemessages -l ru -l ko --no-obsolete --add-location file -i .venv -i var -i tests -i bench
+	@$(BIN)/python manage.py makemessages -l ru -l ko --no-obsolete --add-location file -i .venv -i var -i tests -i bench -i clients -i examples
 	@sed -i.old '/^"POT-Creation-Date/d' $(CATALOGUES) && rm -f $(CATALOGUES:=.old)
 	@cd memory_site && ../$(BIN)/python ../manage.py compilemessages --verbosity 0
 
 clients: $(DEV)  ## Renew what the clients generate from the API (after a change of the API)
 	@mkdir -p var && $(BIN)/python manage.py export_openapi_schema --api memory_site.api.api --output var/openapi.json
 	@$(BIN)/python clients/python/generate.py var/openapi.json
+	@cd clients/typescript && { test -d node_modules || npm ci --silent; } && npm run --silent generate
 
 clean:  ## Remove the environment; the data in var/ stays
 	rm -rf $(VENV)

@@ -123,9 +123,18 @@ def without_noise(schema: Any) -> Any:
         cleaned["properties"] = {
             name: without_noise(item) for name, item in schema["properties"].items()
         }
+        # Answers of servers that are older than the client lack fields.
+        cleaned["required"] = [
+            name for name in schema.get("required", ()) if not has_default(schema, name)
+        ]
     if schema.get("additionalProperties") is False:
         del cleaned["additionalProperties"]
     return cleaned
+
+
+def has_default(schema: dict[str, Any], name: str) -> bool:
+    node = schema["properties"][name]
+    return "default" in node or {"type": "null"} in node.get("anyOf", ())
 
 
 def models_module(schemas: dict[str, Any]) -> str:

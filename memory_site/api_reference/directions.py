@@ -1,7 +1,8 @@
 """What a schema says differently about what is sent and what is answered.
 
-Generated types take `default` to mean "always there". Of an answer that is true and said with
-`required`; of what is sent it is wrong: there the default is said in words.
+Some generators of types take `default` to mean "always there". Of an answer that is true, and
+said with `required`, which all generators know. Of what is sent it is wrong: there the default is
+said in words.
 """
 
 from typing import Any
@@ -14,15 +15,12 @@ def settle_directions(document: dict[str, Any]) -> None:
     sent and answered counts as sent."""
     schemas = document["components"]["schemas"]
     operations = [each for methods in document["paths"].values() for each in methods.values()]
-    bodies = [each.get("requestBody") for each in operations]
-    sent = reachable_schemas([*bodies], schemas)
+    sent = reachable_schemas([each.get("requestBody") for each in operations], schemas)
     for name, schema in schemas.items():
         if name in sent:
             say_defaults_in_words(schema)
         elif "properties" in schema:
             schema["required"] = list(schema["properties"])
-            for node in schema["properties"].values():
-                node.pop("default", None)
 
 
 def say_defaults_in_words(schema: dict[str, Any]) -> None:

@@ -52,19 +52,16 @@ class SyncTools:
 
         term: Name or question, in any language.
 
-        rule_id: Id of the rule: the slug of its book and a path.
-
-        kind: Kind of the row.
-
-        k: At most so many hits.
+        k: Default: `5`.
 
         rerank: Let a model order the best hits: slower, better; English questions.
 
         least: Leave out hits of less relevance; 0.1 leaves little that answers nothing.
+            Default: `0.0`.
 
         max_chars: At most this many characters of text in the answer.
 
-        explain: How it was found; game masters only.
+        explain: How it was found; game masters only. Default: `false`.
         """
         return self._ask(
             SearchAnswer,
@@ -101,19 +98,18 @@ class SyncTools:
 
         query: Name or question, in any language.
 
-        k: At most so many hits.
-
-        filters: Conditions that every hit fulfils.
+        k: Default: `8`.
 
         rerank: Let a model order the best hits: slower, better; English questions.
 
         least: Leave out hits of less relevance; 0.1 leaves little that answers nothing.
+            Default: `0.0`.
 
-        expand: Also lore of graph neighbours of what is named.
+        expand: Also lore of graph neighbours of what is named. Default: `false`.
 
         max_chars: At most this many characters of text in the answer.
 
-        explain: How it was found; game masters only.
+        explain: How it was found; game masters only. Default: `false`.
         """
         return self._ask(
             SearchAnswer,
@@ -147,11 +143,7 @@ class SyncTools:
 
         party_id: Id or name of the party.
 
-        k: How many summaries.
-
-        campaign_id: Slug of the campaign.
-
-        scene_id: Your id of the scene.
+        k: How many summaries. Default: `8`.
 
         query: What to look for; without it the latest.
 
@@ -232,7 +224,7 @@ class SyncTools:
 
         scene_id: Id or title of the scene.
 
-        k: How many cards.
+        k: How many cards. Default: `4`.
         """
         return self._ask(
             ArtSuggestion,
@@ -320,7 +312,7 @@ class SyncTools:
 
         query: What to look for, in words.
 
-        limit: Maximum; 1 to 50.
+        limit: Maximum; 1 to 50. Default: `8`.
 
         as_of: Search what was known at that moment.
         """
@@ -345,13 +337,13 @@ class SyncTools:
 
         query: What to look for; empty lists the latest.
 
-        mode: By words, by meaning, or both.
+        mode: By words, by meaning, or both. Default: `hybrid`.
 
         after: Said at or after.
 
         before: Said before.
 
-        limit: Maximum; 1 to 50.
+        limit: Maximum; 1 to 50. Default: `10`.
         """
         return self._ask(
             ConversationSearchAnswer,
@@ -413,7 +405,7 @@ class SyncTools:
 
         intent: The kind of answer, if the words mislead.
 
-        limit: Maximum; 1 to 50.
+        limit: Maximum; 1 to 50. Default: `8`.
         """
         return self._ask(
             MemoryQueryAnswer,
@@ -477,7 +469,7 @@ class SyncTools:
 
         error_message: For a failed step: the error's message.
 
-        confidence: For a hypothesis: your confidence.
+        confidence: For a hypothesis: your confidence. Default: `0.5`.
         """
         return self._ask(
             TaskProgress,
@@ -550,7 +542,7 @@ class SyncTools:
 
         project: Rules of this project and general ones; all if empty.
 
-        limit: Maximum per kind.
+        limit: Maximum per kind. Default: `5`.
         """
         return self._ask(
             KnowledgeAnswer,
