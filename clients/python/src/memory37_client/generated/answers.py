@@ -16,18 +16,36 @@ class ApparentDisposition(OpenModel):
     """
 
     party_id: str
+    """
+    Slug of the party.
+    """
     label: str
+    """
+    In words, as people read it.
+    """
     direction: str
+    """
+    Whether it has been rising or falling lately.
+    """
     summary_ids: list[str]
+    """
+    Your ids of the episodes from which it can be judged.
+    """
 
 
 class ArchivalMemoryInsertAnswer(OpenModel):
     ids: list[str]
+    """
+    Ids of the rows, in their order.
+    """
     confirmed: list[str]
     """
     Known memories that say the same.
     """
     replaced: list[str]
+    """
+    Known memories that it replaces.
+    """
     formerly: list[str]
     """
     Known memories that it contradicts; both are kept.
@@ -44,10 +62,25 @@ class ArtPrivate(OpenModel):
     """
 
     prompt_text: str
+    """
+    The picture in words; searches find it by them.
+    """
     entities: list[str]
+    """
+    Names of the NPCs, places and things that the picture shows.
+    """
     seed: int | None = None
+    """
+    Random seed with which the picture was made.
+    """
     moderation: str
+    """
+    Whether players may see the card: pending, approved, flagged or rejected.
+    """
     visibility: str
+    """
+    Who may know it: `gm`, `public`, or `revealed` to those in `known_to`.
+    """
 
 
 class BucketHit(OpenModel):
@@ -56,9 +89,21 @@ class BucketHit(OpenModel):
     """
 
     id: str
+    """
+    Id of the row.
+    """
     text: str
+    """
+    The text.
+    """
     bucket: str
+    """
+    Kind of memory: profile, preference, episodic, semantic and so on.
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
 
 
 class CoreMemoryChange(OpenModel):
@@ -67,9 +112,21 @@ class CoreMemoryChange(OpenModel):
     """
 
     changed: bool
+    """
+    Whether anything was stored.
+    """
     version: int
+    """
+    Number of the stored version; it grows with each change.
+    """
     core: str
+    """
+    The core memory after the change, in Markdown.
+    """
     problems: list[str] = []
+    """
+    What the policy objects to.
+    """
 
 
 class Disposition(OpenModel):
@@ -78,15 +135,45 @@ class Disposition(OpenModel):
     """
 
     party_id: str
+    """
+    Slug of the party.
+    """
     party: str
+    """
+    Name of the party.
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
     label: str
+    """
+    In words, as people read it.
+    """
     trend: float
+    """
+    How it developed: points a change of a disposition, or readings of the last days.
+    """
     direction: str
+    """
+    Whether it has been rising or falling lately.
+    """
     axes: dict[str, float]
+    """
+    The score on each axis: affection, trust, respect, fear.
+    """
     changes: int
+    """
+    The changes, the latest first.
+    """
     pending: int
+    """
+    Changes that wait for a game master's ruling and do not count yet.
+    """
     last_reason: str = ''
+    """
+    Reason of the latest change.
+    """
 
 
 class DispositionChange(OpenModel):
@@ -95,28 +182,79 @@ class DispositionChange(OpenModel):
     """
 
     change: int
+    """
+    Number of the ledger entry; rulings name it.
+    """
     party_id: str
+    """
+    Slug of the party.
+    """
     summary_id: str | None = None
+    """
+    Your id of the episode.
+    """
     delta: int
+    """
+    How far the disposition moves on this axis.
+    """
     axis: str
+    """
+    Which side of the disposition changes; affection is what the score counts most.
+    """
     reason: str
+    """
+    Why; it is stored with the change.
+    """
     state: str
+    """
+    Where it is in its life.
+    """
     made_by: str = ''
+    """
+    Who or what made it: a person, a model, or a rule.
+    """
     in_world_at: float | None = None
+    """
+    In-world time: days since the epoch of the world; null: no date.
+    """
     in_world_label: str = ''
+    """
+    The in-world date as people say it.
+    """
     happened_at: AwareDatetime
+    """
+    When it was recorded (UTC, RFC 3339).
+    """
 
 
 class EarlierWork(OpenModel):
     episode_id: str
+    """
+    Id of the task episode.
+    """
     task: str
+    """
+    What had to be done.
+    """
     success: bool
+    """
+    Whether it went well.
+    """
     solution: str
+    """
+    What helped.
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
 
 
 class EpisodePeople(OpenModel):
     players: list[str] | None = Field(None, max_length=50)
+    """
+    Names of the player characters that took part.
+    """
     npcs: list[str] | None = Field(None, max_length=200)
     """
     Ids or names.
@@ -129,10 +267,25 @@ class EpisodePrivate(OpenModel):
     """
 
     what: str
+    """
+    What happened, in words.
+    """
     flags: list[str]
+    """
+    Your own marks for the episode, such as `rescue`.
+    """
     relations_delta: list[dict[str, Any]]
+    """
+    Changes of what NPCs think of the party.
+    """
     notes: str
+    """
+    For game masters alone.
+    """
     visibility: str
+    """
+    Who may know it: `gm`, `public`, or `revealed` to those in `known_to`.
+    """
 
 
 class EpisodeTime(OpenModel):
@@ -141,8 +294,17 @@ class EpisodeTime(OpenModel):
     """
 
     in_world_at: float | None = None
+    """
+    In-world time: days since the epoch of the world; null: no date.
+    """
     in_world_label: str | None = None
+    """
+    The in-world date as people say it.
+    """
     real: AwareDatetime | None = None
+    """
+    Time at the table (UTC, RFC 3339).
+    """
 
 
 class EvidenceSource(OpenModel):
@@ -152,15 +314,45 @@ class EvidenceSource(OpenModel):
     """
 
     id: UUID
+    """
+    Id of the row.
+    """
     statement: str
+    """
+    The fact in words.
+    """
     since: float | None = None
+    """
+    First world day on which it holds; null: from the beginning.
+    """
     until: float | None = None
+    """
+    World day from which it no longer holds; null: it still does.
+    """
     source: str
+    """
+    Where it comes from.
+    """
     ref: str | None = None
+    """
+    How the API calls it.
+    """
     note: str | None = None
+    """
+    Remark for those who read it later.
+    """
     confidence: float | None = None
+    """
+    How sure it is, from 0 to 1.
+    """
     title: str | None = None
+    """
+    Its title.
+    """
     text: str | None = None
+    """
+    The text.
+    """
 
 
 class HitSource(OpenModel):
@@ -169,21 +361,60 @@ class HitSource(OpenModel):
     """
 
     document: str | None = None
+    """
+    The book or document that it comes from.
+    """
     publisher: str | None = None
+    """
+    Who published it.
+    """
     edition: str | None = None
+    """
+    Edition of the game or book.
+    """
     licence: str | None = None
+    """
+    Licence of the text.
+    """
     attribution: str | None = None
+    """
+    The text that the licence asks to be shown with quotations.
+    """
     author: str | None = None
+    """
+    Who wrote it: a person's user name, or the name of a key.
+    """
     episode: str | None = None
+    """
+    The episode that it comes from or became.
+    """
 
 
 class KnownError(OpenModel):
     error_type: str
+    """
+    Class or name of the error, such as KeyError.
+    """
     error_message: str
+    """
+    The text of the error.
+    """
     cause: str
+    """
+    Why the error happens.
+    """
     solution: str
+    """
+    What helped.
+    """
     occurrences: int
+    """
+    How often it was met.
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
 
 
 class KnownSubject(OpenModel):
@@ -192,21 +423,60 @@ class KnownSubject(OpenModel):
     """
 
     kind: str
+    """
+    Kind of the row.
+    """
     id: str
+    """
+    Id of the row.
+    """
     title: str
+    """
+    Its title.
+    """
     note: str = ''
+    """
+    Remark for those who read it later.
+    """
     summary_id: str = ''
+    """
+    Your id of the episode.
+    """
     in_world_label: str = ''
+    """
+    The in-world date as people say it.
+    """
 
 
 class LoreAssertResult(OpenModel):
     result: str
+    """
+    What became of it, or what the tool answered.
+    """
     reason: str
+    """
+    Why; it is stored with the change.
+    """
     sources: list[EvidenceSource] = Field([], validate_default=True)
+    """
+    The sources on which the answer rests.
+    """
     opposing: list[EvidenceSource] = Field([], validate_default=True)
+    """
+    Sources that say the opposite.
+    """
     contested: bool = False
+    """
+    Whether other sources say the opposite.
+    """
     candidates: list[str] = []
+    """
+    Names that would have been accepted, the closest first.
+    """
     degraded: list[str] = []
+    """
+    What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
 
 
 class MemoryEventAnswer(OpenModel):
@@ -215,11 +485,29 @@ class MemoryEventAnswer(OpenModel):
     """
 
     result: str
+    """
+    What became of it, or what the tool answered.
+    """
     reason: str | None = None
+    """
+    Why; it is stored with the change.
+    """
     because: str = ''
+    """
+    Why, in words.
+    """
     memory_id: str | None = None
+    """
+    Id of the memory; null: nothing was stored.
+    """
     bucket: str | None = None
+    """
+    Kind of memory: profile, preference, episodic, semantic and so on.
+    """
     importance: float | None = None
+    """
+    How much it matters, from 0 to 1.
+    """
 
 
 class MemoryHit(OpenModel):
@@ -228,19 +516,49 @@ class MemoryHit(OpenModel):
     """
 
     id: str
+    """
+    Id of the row.
+    """
     text: str
+    """
+    The text.
+    """
     bucket: str
+    """
+    Kind of memory: profile, preference, episodic, semantic and so on.
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
     relevance: float | None = None
     """
     Probability that it answers, 0 to 1.
     """
     match: str
+    """
+    How it was found: exact, alias, fuzzy, keyword or vector.
+    """
     context: str = ''
+    """
+    What the statement needs to be understood alone.
+    """
     recorded_ms: int
+    """
+    When it was recorded, in milliseconds since 1970.
+    """
     event_at: AwareDatetime | None = None
+    """
+    When it happened (UTC, RFC 3339); null: unknown.
+    """
     formerly: bool = False
+    """
+    True: a newer memory contradicts it; both are kept. In a receipt: ids of such memories.
+    """
     now: str | None = None
+    """
+    Id of the newer memory that contradicts it.
+    """
     sources: list[str] = []
     """
     Texts of the observations it is derived from.
@@ -254,26 +572,71 @@ class MemoryQueryAnswer(OpenModel):
     """
 
     memories: list[BucketHit]
+    """
+    The memories, in their order.
+    """
     intent: str
+    """
+    Kind of question, which decides where the answer is looked for.
+    """
     abstained: bool
+    """
+    True: no memory answers the question well enough; `because` says why.
+    """
     because: str = ''
+    """
+    Why, in words.
+    """
     decided_by: str = 'nobody'
+    """
+    Who or what decided.
+    """
     explanation: list[str]
+    """
+    How the answer was found, in steps.
+    """
     degraded: list[str] = []
+    """
+    What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
 
 
 class MemorySearchResult(OpenModel):
     hits: list[MemoryHit]
+    """
+    What was found, the best first.
+    """
     degraded: list[str] = []
+    """
+    What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
 
 
 class MessageHit(OpenModel):
     id: str
+    """
+    Id of the row.
+    """
     text: str
+    """
+    The text.
+    """
     role: str
+    """
+    What the person or speaker is.
+    """
     speaker: str
+    """
+    Who said it.
+    """
     said_at: AwareDatetime
+    """
+    When it was said (UTC, RFC 3339).
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
 
 
 class NPCDynamic(OpenModel):
@@ -282,8 +645,17 @@ class NPCDynamic(OpenModel):
     """
 
     disposition: dict[str, Disposition]
+    """
+    What the NPC thinks of each party, by the party's slug.
+    """
     influences: list[DispositionChange]
+    """
+    The changes behind the disposition, the latest first.
+    """
     knows: list[KnownSubject] = Field([], validate_default=True)
+    """
+    What the NPC has learned.
+    """
 
 
 class NPCPrivate(OpenModel):
@@ -292,12 +664,33 @@ class NPCPrivate(OpenModel):
     """
 
     voice: str
+    """
+    How the NPC speaks.
+    """
     goals: list[str]
+    """
+    What the NPC wants.
+    """
     play_now: list[str]
+    """
+    Up to three lines: how to play the NPC at once.
+    """
     milestones: list[dict[str, Any]]
+    """
+    What has shaped the NPC, with in-world dates.
+    """
     visibility: str
+    """
+    Who may know it: `gm`, `public`, or `revealed` to those in `known_to`.
+    """
     known_to: list[str]
+    """
+    Audiences that know it beside game masters: `party:<slug>`, `npc:<slug>`.
+    """
     base: int
+    """
+    Where the score begins before anything happened, from -100 to 100.
+    """
 
 
 class NPCStatic(OpenModel):
@@ -306,11 +699,29 @@ class NPCStatic(OpenModel):
     """
 
     name: str
+    """
+    Its name.
+    """
     aliases: list[str] = []
+    """
+    Other names by which it is found and linked.
+    """
     role: str = ''
+    """
+    What the person or speaker is.
+    """
     description: str = ''
+    """
+    What it is, in words.
+    """
     faction: str = ''
+    """
+    The faction, by name or by slug of its lore entry.
+    """
     home: str = ''
+    """
+    Where the NPC lives, by name or by slug of its lore entry.
+    """
     secrets: list[str] = []
     """
     Secrets that the audience has learned.
@@ -324,19 +735,40 @@ class RelatedEntity(OpenModel):
     """
 
     says: str
+    """
+    The relation in words.
+    """
     other: str
     """
     Id of the other entity.
     """
     since: float | None = None
+    """
+    First world day on which it holds; null: from the beginning.
+    """
 
 
 class RuleHit(OpenModel):
     name: str
+    """
+    Its name.
+    """
     description: str
+    """
+    What it is, in words.
+    """
     before: str
+    """
+    The lines as they were before the change.
+    """
     after: str
+    """
+    The lines as they are after the change.
+    """
     confidence: float
+    """
+    How sure it is, from 0 to 1.
+    """
 
 
 class SearchLeg(OpenModel):
@@ -349,14 +781,32 @@ class SearchLeg(OpenModel):
     Empty: this leg alone does not return it.
     """
     score: float | None = None
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
 
 
 class TaskCloseAnswer(OpenModel):
     episode_id: str
+    """
+    Id of the task episode.
+    """
     summary: str
+    """
+    In short.
+    """
     pivots: list[str]
+    """
+    Decisions that changed the course of the task.
+    """
     learned_errors: list[str]
+    """
+    Errors that are known from now on.
+    """
     learned_rules: list[str]
+    """
+    Rules that are known from now on.
+    """
 
 
 class TaskProgress(OpenModel):
@@ -365,10 +815,25 @@ class TaskProgress(OpenModel):
     """
 
     description: str
+    """
+    What it is, in words.
+    """
     steps: int
+    """
+    The steps, the oldest first.
+    """
     hypotheses: list[str]
+    """
+    Possible causes that were considered.
+    """
     decisions: list[str]
+    """
+    Decisions taken during the task.
+    """
     files: list[str]
+    """
+    Paths of files.
+    """
 
 
 class ArtCard(OpenModel):
@@ -377,22 +842,61 @@ class ArtCard(OpenModel):
     """
 
     id: str
+    """
+    Id of the row.
+    """
     kind: Literal['art'] = 'art'
+    """
+    Kind of the row.
+    """
     title: str
+    """
+    Its title.
+    """
     image_id: str
+    """
+    Your id of the card.
+    """
     scene_id: str | None = None
+    """
+    Your id of the scene.
+    """
     cdn_url: str
+    """
+    Where the picture is, if it is not an uploaded one. The server never fetches it.
+    """
     picture_id: str | None = None
     """
     Its file: GET /world/pictures/{id}/file.
     """
     style: str
+    """
+    Style of the picture, in words.
+    """
     visual_tags: list[str]
+    """
+    What can be seen, in single words.
+    """
     updated_at: AwareDatetime
+    """
+    When it was last changed (UTC, RFC 3339).
+    """
     why: str = 'scene'
+    """
+    By which way the card was found.
+    """
     because: str = ''
+    """
+    Why, in words.
+    """
     score: float | None = None
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
     private: ArtPrivate | None = None
+    """
+    What only game masters may read; null for other audiences.
+    """
 
 
 class ArtSuggestion(OpenModel):
@@ -402,14 +906,32 @@ class ArtSuggestion(OpenModel):
     """
 
     scene_id: str
+    """
+    Your id of the scene.
+    """
     basis: str | None = None
+    """
+    How the cards were found, the closest way that gave any; null: there is none.
+    """
     cards: list[ArtCard]
+    """
+    The art cards, in their order.
+    """
     degraded: list[str] = []
+    """
+    What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
 
 
 class ConversationSearchAnswer(OpenModel):
     hits: list[MessageHit]
+    """
+    What was found, the best first.
+    """
     degraded: list[str] = []
+    """
+    What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
 
 
 class Episode(OpenModel):
@@ -418,22 +940,73 @@ class Episode(OpenModel):
     """
 
     id: str
+    """
+    Id of the row.
+    """
     kind: Literal['episode'] = 'episode'
+    """
+    Kind of the row.
+    """
     title: str
+    """
+    Its title.
+    """
     text: str
+    """
+    The text.
+    """
     summary_id: str
+    """
+    Your id of the episode.
+    """
     campaign_id: str
+    """
+    Slug of the campaign.
+    """
     party_id: str
+    """
+    Slug of the party.
+    """
     scene_id: str | None = None
+    """
+    Your id of the scene.
+    """
     session_id: str | None = None
+    """
+    Your id of the session at the table.
+    """
     when: EpisodeTime
+    """
+    When it happened in the world and at the table.
+    """
     who: EpisodePeople
+    """
+    Who took part.
+    """
     where: str
+    """
+    Where it happened: a place, by name.
+    """
     version: int
+    """
+    Number of the stored version; it grows with each change.
+    """
     source: str
+    """
+    Where it comes from.
+    """
     updated_at: AwareDatetime
+    """
+    When it was last changed (UTC, RFC 3339).
+    """
     score: float | None = None
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
     private: EpisodePrivate | None = None
+    """
+    What only game masters may read; null for other audiences.
+    """
 
 
 class ErrorLookupAnswer(OpenModel):
@@ -442,7 +1015,13 @@ class ErrorLookupAnswer(OpenModel):
     """
 
     known: list[KnownError]
+    """
+    Known errors that resemble it, with cause and solution.
+    """
     earlier: list[EarlierWork]
+    """
+    Earlier tasks that met the same error, with what helped.
+    """
 
 
 class GmSearchHit(OpenModel):
@@ -451,45 +1030,120 @@ class GmSearchHit(OpenModel):
     """
 
     id: str
+    """
+    Id of the row.
+    """
     kind: str
+    """
+    Kind of the row.
+    """
     title: str
+    """
+    Its title.
+    """
     text: str
+    """
+    The text.
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
     relevance: float
     """
     Probability that it answers, 0 to 1.
     """
     match: str
+    """
+    How it was found: exact, alias, fuzzy, keyword or vector.
+    """
     legs: dict[str, SearchLeg]
+    """
+    Rank and score by words and by vectors.
+    """
     headings: list[str]
+    """
+    Headings above the passage.
+    """
     language: str = ''
+    """
+    Language as a code such as en, ru or ko; of code, its name.
+    """
     in_world_at: float | None = None
+    """
+    In-world time: days since the epoch of the world; null: no date.
+    """
     in_world_label: str = ''
+    """
+    The in-world date as people say it.
+    """
     overrides: str | None = None
     """
     The rule that this one replaces.
     """
     source: HitSource
+    """
+    Where it comes from.
+    """
     updated_at: AwareDatetime | None = None
+    """
+    When it was last changed (UTC, RFC 3339).
+    """
     truncated: bool = False
+    """
+    True: the budget has cut something off.
+    """
     visibility: str
+    """
+    Who may know it: `gm`, `public`, or `revealed` to those in `known_to`.
+    """
     known_to: list[str]
+    """
+    Audiences that know it beside game masters: `party:<slug>`, `npc:<slug>`.
+    """
     secret: bool = False
+    """
+    Of a search, whether the passage is hidden; of a reveal, the number of the secret, from 1.
+    """
     status: str | None = None
+    """
+    Whether it is published; of a problem, the HTTP status; of a row in bulk, what happened.
+    """
     campaign: str | None = None
+    """
+    Slug of the campaign to which it is bound; null: it holds in the whole world.
+    """
     row: str | None = None
     """
     Id of the database row, for reveals.
     """
     passage: str | None = None
+    """
+    Number of the passage within the text.
+    """
 
 
 class KnowledgeAnswer(OpenModel):
     errors: list[KnownError]
+    """
+    What is wrong: one object for each field, or one error each.
+    """
     code_patterns: list[str]
+    """
+    Ways of working that led to success.
+    """
     insights: list[str]
+    """
+    Statements learned from earlier tasks.
+    """
     rules: list[RuleHit]
+    """
+    The rules of this page, or their number.
+    """
     preferences: list[str]
+    """
+    What its user prefers.
+    """
 
 
 class NPCProfile(OpenModel):
@@ -499,26 +1153,68 @@ class NPCProfile(OpenModel):
     """
 
     id: str
+    """
+    Id of the row.
+    """
     kind: Literal['npc'] = 'npc'
+    """
+    Kind of the row.
+    """
     npc_id: str
+    """
+    Slug of the NPC: your id for it.
+    """
     title: str
+    """
+    Its title.
+    """
     static: NPCStatic
+    """
+    Who the NPC is, as far as the audience may know.
+    """
     relations: list[RelatedEntity] = Field([], validate_default=True)
     """
     Known relations; the entity with most facts first.
     """
     apparent: ApparentDisposition | None = None
+    """
+    What a party can judge of the disposition from the episodes it knows.
+    """
     dynamic: NPCDynamic | None = None
+    """
+    What changes in play: dispositions, their causes, what the NPC knows.
+    """
     private: NPCPrivate | None = None
+    """
+    What only game masters may read; null for other audiences.
+    """
     updated_at: AwareDatetime
+    """
+    When it was last changed (UTC, RFC 3339).
+    """
     truncated: bool = False
+    """
+    True: the budget has cut something off.
+    """
 
 
 class NearMiss(OpenModel):
     id: str
+    """
+    Id of the row.
+    """
     title: str
+    """
+    Its title.
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
     legs: dict[str, SearchLeg] = Field({}, validate_default=True)
+    """
+    Rank and score by words and by vectors.
+    """
 
 
 class PartyHistory(OpenModel):
@@ -527,9 +1223,21 @@ class PartyHistory(OpenModel):
     """
 
     party_id: str
+    """
+    Slug of the party.
+    """
     episodes: list[Episode]
+    """
+    The episodes, in their order.
+    """
     truncated: bool = False
+    """
+    True: the budget has cut something off.
+    """
     degraded: list[str] = []
+    """
+    What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
 
 
 class SearchExplanation(OpenModel):
@@ -538,14 +1246,41 @@ class SearchExplanation(OpenModel):
     """
 
     query: str
+    """
+    The question, in words.
+    """
     expanded: list[str] = []
+    """
+    Words that were added to the question, such as aliases.
+    """
     mode: str = ''
+    """
+    By words, by vectors, or both.
+    """
     fusion: str = ''
+    """
+    How the ranks of words and vectors are joined.
+    """
     filters: dict[str, Any] = {}
+    """
+    Conditions that every hit fulfils.
+    """
     audience: str = ''
+    """
+    Whom it is for: `gm`, `public`, `party:<slug>` or `npc:<slug>`.
+    """
     near_misses: list[NearMiss] = Field([], validate_default=True)
+    """
+    What was found and left out, with its score.
+    """
     cut_by_budget: list[str] = []
+    """
+    Ids of what was found but did not fit into the budget of characters or tokens.
+    """
     milliseconds: float | None = None
+    """
+    Time of each part of the search.
+    """
 
 
 class SearchHit(OpenModel):
@@ -554,27 +1289,69 @@ class SearchHit(OpenModel):
     """
 
     id: str
+    """
+    Id of the row.
+    """
     kind: str
+    """
+    Kind of the row.
+    """
     title: str
+    """
+    Its title.
+    """
     text: str
+    """
+    The text.
+    """
     score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
     relevance: float
     """
     Probability that it answers, 0 to 1.
     """
     match: str
+    """
+    How it was found: exact, alias, fuzzy, keyword or vector.
+    """
     legs: dict[str, SearchLeg]
+    """
+    Rank and score by words and by vectors.
+    """
     headings: list[str]
+    """
+    Headings above the passage.
+    """
     language: str = ''
+    """
+    Language as a code such as en, ru or ko; of code, its name.
+    """
     in_world_at: float | None = None
+    """
+    In-world time: days since the epoch of the world; null: no date.
+    """
     in_world_label: str = ''
+    """
+    The in-world date as people say it.
+    """
     overrides: str | None = None
     """
     The rule that this one replaces.
     """
     source: HitSource
+    """
+    Where it comes from.
+    """
     updated_at: AwareDatetime | None = None
+    """
+    When it was last changed (UTC, RFC 3339).
+    """
     truncated: bool = False
+    """
+    True: the budget has cut something off.
+    """
 
 
 class SearchAnswer(OpenModel):
@@ -583,6 +1360,18 @@ class SearchAnswer(OpenModel):
     """
 
     hits: list[GmSearchHit | SearchHit] = Field([], validate_default=True)
+    """
+    What was found, the best first.
+    """
     truncated: bool = False
+    """
+    True: the budget has cut something off.
+    """
     degraded: list[str] = []
+    """
+    What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
     explain: SearchExplanation | None = None
+    """
+    How the answer was found, if that was asked for.
+    """

@@ -52,7 +52,11 @@ class SyncTools:
 
         term: Name or question, in any language.
 
-        k: Default: `5`.
+        rule_id: Id of the rule: the slug of its book and a path.
+
+        kind: Kind of the row.
+
+        k: At most so many hits. Default: `5`.
 
         rerank: Let a model order the best hits: slower, better; English questions.
 
@@ -98,7 +102,9 @@ class SyncTools:
 
         query: Name or question, in any language.
 
-        k: Default: `8`.
+        k: At most so many hits. Default: `8`.
+
+        filters: Conditions that every hit fulfils.
 
         rerank: Let a model order the best hits: slower, better; English questions.
 
@@ -144,6 +150,10 @@ class SyncTools:
         party_id: Id or name of the party.
 
         k: How many summaries. Default: `8`.
+
+        campaign_id: Slug of the campaign.
+
+        scene_id: Your id of the scene.
 
         query: What to look for; without it the latest.
 
