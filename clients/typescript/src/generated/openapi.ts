@@ -898,6 +898,139 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/world/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks
+         * @description The newest first. Their secrets are not shown.
+         */
+        get: operations["webhook_list"];
+        put?: never;
+        /**
+         * Make a webhook
+         * @description Events are posted to its address from now on. The answer holds the secret, this once.
+         */
+        post: operations["webhook_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description Without its secret.
+         */
+        get: operations["webhook_get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook
+         * @description With the log of its deliveries.
+         */
+        delete: operations["webhook_delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description The fields that are sent change. `enabled: true` goes on with the event at which it
+         *     stopped.
+         */
+        patch: operations["webhook_change"];
+        trace?: never;
+    };
+    "/api/v1/world/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook a new secret
+         * @description The answer holds it, this once. Meanwhile messages have two signatures.
+         */
+        post: operations["webhook_rotate_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message
+         * @description It is sent once, at once; the answer says what came of it.
+         */
+        post: operations["webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook
+         * @description What was sent, with the attempts. It is kept for some weeks.
+         */
+        get: operations["webhook_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message again
+         * @description Once, at once, under the same id. 409 for one that is still tried.
+         */
+        post: operations["webhook_redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/world/reveals": {
         parameters: {
             query?: never;
@@ -3058,7 +3191,10 @@ export interface paths {
         put?: never;
         /**
          * Reword a memory
+         * @deprecated
          * @description The same as PATCH of the memory, for programs that send nothing but POST.
+         *
+         *     Use `memory_change`. Works until 2027-11-23.
          */
         post: operations["memory_edit"];
         delete?: never;
@@ -4226,6 +4362,60 @@ export interface components {
             reason?: string;
             /** @description The text in Markdown. */
             markdown: string;
+        };
+        /** Deliveries */
+        Deliveries: {
+            /** @description A page of them. */
+            deliveries: components["schemas"]["Delivery"][];
+            /** @description Send it as `cursor` for the next page; null: the last page. */
+            next_cursor: string | null;
+        };
+        /** Delivery */
+        Delivery: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            id: string;
+            /** @description The header `webhook-id`: the id of the event. */
+            message_id: string;
+            /** @description Kind and action of the event, or `webhook.test`. */
+            type: string;
+            /**
+             * @description `dead`: given up; it can be sent again by hand.
+             * @enum {string}
+             */
+            state: "retrying" | "delivered" | "dead";
+            /** @description How often it was sent. */
+            attempt_count: number;
+            /** @description The last attempts. */
+            attempts: components["schemas"]["DeliveryAttempt"][];
+            /**
+             * Format: date-time
+             * @description When it was sent first.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was sent last.
+             */
+            updated_at: string;
+        };
+        /** DeliveryAttempt */
+        DeliveryAttempt: {
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            at: string;
+            /** @description The status of the answer; 0: none. */
+            status: number;
+            /** @description How long it took. */
+            milliseconds: number;
+            /** @description Why it failed; empty: it did not. */
+            error: string;
+            /** @description The beginning of the answer. */
+            answer: string;
         };
         /**
          * Disposition
@@ -7729,6 +7919,11 @@ export interface components {
             /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
             score: number | null;
         };
+        /** SecretRotation */
+        SecretRotation: {
+            /** @description For so long messages are signed with both secrets. Default: `24`. */
+            hours?: number;
+        };
         /** Session */
         Session: {
             /** @description Your id of the session at the table. */
@@ -8405,6 +8600,101 @@ export interface components {
          * @enum {string}
          */
         Visibility: "public" | "gm" | "revealed";
+        /** Webhook */
+        Webhook: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            id: string;
+            /** @description What it is for. */
+            name: string;
+            /** @description Where messages are posted to. */
+            url: string;
+            /** @description Whose knowledge the events tell. */
+            audience: string;
+            /** @description Events of this campaign alone. */
+            campaign_id: string | null;
+            /** @description Kinds of events; empty: all. */
+            kinds: ("campaign" | "party" | "reveal" | "lore" | "rule" | "fact" | "proposal" | "session" | "scene" | "episode" | "npc" | "disposition" | "art")[];
+            /**
+             * @description The form of its messages.
+             * @enum {string}
+             */
+            format: "standard" | "discord";
+            /** @description Whether events are delivered. */
+            enabled: boolean;
+            /** @description `gone`: the target answered 410; `failing`: no success for days. */
+            disabled_reason: ("by_hand" | "gone" | "failing") | null;
+            /** @description When it was disabled. */
+            disabled_at: string | null;
+            /** @description The first failure since the last success. */
+            failing_since: string | null;
+            /** @description When a failed delivery is tried again. */
+            next_attempt_at: string | null;
+            /** @description The last delivery that succeeded. */
+            last_success_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was changed.
+             */
+            updated_at: string;
+            /** @description `whsec_…`, shown once: when it is made. */
+            secret: string | null;
+        };
+        /**
+         * WebhookChange
+         * @description The fields that are sent change.
+         */
+        WebhookChange: {
+            /** @description What it is for. Default: `-`. */
+            name?: string;
+            /** @description Where messages are posted to. Default: `https://-`. */
+            url?: string;
+            /** @description Kinds of events; empty: all. */
+            kinds?: ("campaign" | "party" | "reveal" | "lore" | "rule" | "fact" | "proposal" | "session" | "scene" | "episode" | "npc" | "disposition" | "art")[];
+            /** @description True: go on with the event at which it stopped. Default: `true`. */
+            enabled?: boolean;
+        };
+        /** WebhookCreate */
+        WebhookCreate: {
+            /**
+             * @description What it is for.
+             * @example engine
+             */
+            name: string;
+            /**
+             * @description Where messages are posted to; https, unless the operator allows more.
+             * @example https://engine.example.org/hooks
+             */
+            url: string;
+            /**
+             * @description Whose knowledge the events tell: gm, party:<slug>, npc:<slug> or public. It cannot be changed later.
+             * @example gm
+             */
+            audience: string;
+            /** @description Events of this campaign alone; null: of all. */
+            campaign_id?: string | null;
+            /** @description Kinds of events; empty: all. */
+            kinds?: ("campaign" | "party" | "reveal" | "lore" | "rule" | "fact" | "proposal" | "session" | "scene" | "episode" | "npc" | "disposition" | "art")[];
+            /**
+             * @description `standard`: signed JSON (Standard Webhooks). `discord`: a message for the webhook of a Discord channel. Default: `standard`.
+             * @enum {string}
+             */
+            format?: "standard" | "discord";
+            /** @description The event after which it begins, as for `GET /events`. Default: `latest`. */
+            since?: string | ("latest" | "oldest");
+        };
+        /** WebhookList */
+        WebhookList: {
+            /** @description The newest first. */
+            webhooks: components["schemas"]["Webhook"][];
+        };
         /**
          * WorkingTask
          * @description A whole working memory, as it is stored.
@@ -8572,6 +8862,11 @@ export interface components {
          * @example "3"
          */
         "If-None-Match": string;
+        /**
+         * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+         * @example id,updated_at
+         */
+        Fields: string;
     };
     requestBodies: never;
     headers: {
@@ -8593,6 +8888,10 @@ export interface components {
         "Retry-After": number;
         /** @description `true`: this is the stored answer of an earlier request. */
         "Idempotent-Replayed": string;
+        /** @description Since when the operation is deprecated: `@` and seconds since 1970. */
+        Deprecation: string;
+        /** @description Until when the operation works. */
+        Sunset: string;
         /** @description How to authenticate: with a key as bearer token. */
         "WWW-Authenticate": string;
     };
@@ -14029,6 +14328,11 @@ export interface operations {
                 profile?: components["schemas"]["ToolProfile"] | null;
                 /** @description For the Responses API or for Chat Completions. */
                 form?: "responses" | "chat";
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -14711,7 +15015,13 @@ export interface operations {
     };
     me: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -14988,7 +15298,13 @@ export interface operations {
     };
     system_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -15575,6 +15891,11 @@ export interface operations {
                 sort?: "created" | "-created" | "updated" | "-updated" | "name" | "-name";
                 /** @description Rows created or changed since then (RFC 3339). */
                 since?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -16144,7 +16465,13 @@ export interface operations {
     };
     world_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -17024,6 +17351,11 @@ export interface operations {
                 kind?: ("campaign" | "party" | "reveal" | "lore" | "rule" | "fact" | "proposal" | "session" | "scene" | "episode" | "npc" | "disposition" | "art")[];
                 /** @description Rows in a page. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -17594,7 +17926,13 @@ export interface operations {
     };
     own_world_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -18184,6 +18522,11 @@ export interface operations {
                 sort?: "created" | "-created" | "updated" | "-updated" | "name" | "-name";
                 /** @description Rows created or changed since then (RFC 3339). */
                 since?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -18766,7 +19109,13 @@ export interface operations {
     };
     campaign_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -19655,6 +20004,11 @@ export interface operations {
                 since?: string | null;
                 /** @description Those of this campaign alone: its slug, id or name. */
                 campaign_id?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -20251,7 +20605,13 @@ export interface operations {
     };
     party_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -21142,7 +21502,13 @@ export interface operations {
     };
     member_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -21413,7 +21779,13 @@ export interface operations {
     };
     member_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -22292,7 +22664,13 @@ export interface operations {
     };
     invitation_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -22883,7 +23261,13 @@ export interface operations {
     };
     invitation_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -23451,6 +23835,11 @@ export interface operations {
             query?: {
                 /** @description Valid ones alone. */
                 valid?: boolean;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -24062,7 +24451,13 @@ export interface operations {
     };
     key_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -24635,6 +25030,2812 @@ export interface operations {
             };
         };
     };
+    webhook_list: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "id": "01a20000-0000-7000-8000-000000000031",
+                     *           "name": "engine",
+                     *           "url": "https://engine.example.org/hooks",
+                     *           "audience": "gm",
+                     *           "campaign_id": null,
+                     *           "kinds": [
+                     *             "disposition"
+                     *           ],
+                     *           "format": "standard",
+                     *           "enabled": true,
+                     *           "disabled_reason": null,
+                     *           "disabled_at": null,
+                     *           "failing_since": null,
+                     *           "next_attempt_at": null,
+                     *           "last_success_at": "2026-11-22T19:40:00Z",
+                     *           "created_at": "2026-11-22T19:40:00Z",
+                     *           "updated_at": "2026-11-22T19:40:00Z",
+                     *           "secret": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    webhook_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "engine",
+                 *       "url": "https://engine.example.org/hooks",
+                 *       "audience": "gm",
+                 *       "kinds": [
+                 *         "disposition"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "name": "engine",
+                     *       "url": "https://engine.example.org/hooks",
+                     *       "audience": "gm",
+                     *       "campaign_id": null,
+                     *       "kinds": [
+                     *         "disposition"
+                     *       ],
+                     *       "format": "standard",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "last_success_at": null,
+                     *       "created_at": "2026-11-22T19:40:00Z",
+                     *       "updated_at": "2026-11-22T19:40:00Z",
+                     *       "secret": "whsec_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:conflict",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "conflict",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed. `stale`: Changed by someone else meanwhile. */
+            412: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:stale",
+                     *       "title": "Changed by someone else meanwhile",
+                     *       "status": 412,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "stale",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    webhook_get: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "name": "engine",
+                     *       "url": "https://engine.example.org/hooks",
+                     *       "audience": "gm",
+                     *       "campaign_id": null,
+                     *       "kinds": [
+                     *         "disposition"
+                     *       ],
+                     *       "format": "standard",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "last_success_at": "2026-11-22T19:40:00Z",
+                     *       "created_at": "2026-11-22T19:40:00Z",
+                     *       "updated_at": "2026-11-22T19:40:00Z",
+                     *       "secret": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    webhook_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:conflict",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "conflict",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed. `stale`: Changed by someone else meanwhile. */
+            412: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:stale",
+                     *       "title": "Changed by someone else meanwhile",
+                     *       "status": 412,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "stale",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    webhook_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "combat engine",
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "name": "combat engine",
+                     *       "url": "https://engine.example.org/hooks",
+                     *       "audience": "gm",
+                     *       "campaign_id": null,
+                     *       "kinds": [
+                     *         "disposition"
+                     *       ],
+                     *       "format": "standard",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "last_success_at": "2026-11-22T19:40:00Z",
+                     *       "created_at": "2026-11-22T19:40:00Z",
+                     *       "updated_at": "2026-11-22T19:40:00Z",
+                     *       "secret": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:conflict",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "conflict",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed. `stale`: Changed by someone else meanwhile. */
+            412: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:stale",
+                     *       "title": "Changed by someone else meanwhile",
+                     *       "status": 412,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "stale",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    webhook_rotate_secret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "hours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "name": "engine",
+                     *       "url": "https://engine.example.org/hooks",
+                     *       "audience": "gm",
+                     *       "campaign_id": null,
+                     *       "kinds": [
+                     *         "disposition"
+                     *       ],
+                     *       "format": "standard",
+                     *       "enabled": true,
+                     *       "disabled_reason": null,
+                     *       "disabled_at": null,
+                     *       "failing_since": null,
+                     *       "next_attempt_at": null,
+                     *       "last_success_at": "2026-11-22T19:40:00Z",
+                     *       "created_at": "2026-11-22T19:40:00Z",
+                     *       "updated_at": "2026-11-22T19:40:00Z",
+                     *       "secret": "whsec_…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:conflict",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "conflict",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed. `stale`: Changed by someone else meanwhile. */
+            412: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:stale",
+                     *       "title": "Changed by someone else meanwhile",
+                     *       "status": 412,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "stale",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    webhook_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000033",
+                     *       "type": "webhook.test",
+                     *       "state": "delivered",
+                     *       "attempt_count": 1,
+                     *       "attempts": [
+                     *         {
+                     *           "at": "2026-11-22T19:40:00Z",
+                     *           "status": 204,
+                     *           "milliseconds": 35,
+                     *           "error": "",
+                     *           "answer": ""
+                     *         }
+                     *       ],
+                     *       "created_at": "2026-11-22T19:40:00Z",
+                     *       "updated_at": "2026-11-22T19:40:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:conflict",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "conflict",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed. `stale`: Changed by someone else meanwhile. */
+            412: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:stale",
+                     *       "title": "Changed by someone else meanwhile",
+                     *       "status": 412,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "stale",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    webhook_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Rows in a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; empty: from the top. */
+                cursor?: string | null;
+                /** @description `-` sorts downwards: the newest or last first. */
+                sort?: "created" | "-created" | "updated" | "-updated" | "name" | "-name";
+                /** @description Rows created or changed since then (RFC 3339). */
+                since?: string | null;
+                /** @description Those in this state; null: all. */
+                state?: ("retrying" | "delivered" | "dead") | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "01a20000-0000-7000-8000-000000000032",
+                     *           "message_id": "745284d9-e62e-4912-be7b-7b59c23b76dc",
+                     *           "type": "disposition.created",
+                     *           "state": "delivered",
+                     *           "attempt_count": 1,
+                     *           "attempts": [
+                     *             {
+                     *               "at": "2026-11-22T19:40:00Z",
+                     *               "status": 204,
+                     *               "milliseconds": 35,
+                     *               "error": "",
+                     *               "answer": ""
+                     *             }
+                     *           ],
+                     *           "created_at": "2026-11-22T19:40:00Z",
+                     *           "updated_at": "2026-11-22T19:40:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    webhook_redeliver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhook_id: string;
+                /** @description Id of the delivery. */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "message_id": "745284d9-e62e-4912-be7b-7b59c23b76dc",
+                     *       "type": "disposition.created",
+                     *       "state": "delivered",
+                     *       "attempt_count": 2,
+                     *       "attempts": [
+                     *         {
+                     *           "at": "2026-11-22T19:40:00Z",
+                     *           "status": 204,
+                     *           "milliseconds": 35,
+                     *           "error": "",
+                     *           "answer": ""
+                     *         },
+                     *         {
+                     *           "at": "2026-11-22T19:40:00Z",
+                     *           "status": 204,
+                     *           "milliseconds": 35,
+                     *           "error": "",
+                     *           "answer": ""
+                     *         }
+                     *       ],
+                     *       "created_at": "2026-11-22T19:40:00Z",
+                     *       "updated_at": "2026-11-22T19:40:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+            400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:bad_request",
+                     *       "title": "The request cannot be carried out",
+                     *       "status": 400,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "bad_request",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized. `unauthorized`: A valid API key is needed. */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:unauthorized",
+                     *       "title": "A valid API key is needed",
+                     *       "status": 401,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "unauthorized",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+            403: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:forbidden",
+                     *       "title": "Forbidden",
+                     *       "status": 403,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "forbidden",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found. `not_found`: Not found. */
+            404: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:not_found",
+                     *       "title": "Not found",
+                     *       "status": 404,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "not_found",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+            409: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:conflict",
+                     *       "title": "Conflict",
+                     *       "status": 409,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "conflict",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed. `stale`: Changed by someone else meanwhile. */
+            412: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:stale",
+                     *       "title": "Changed by someone else meanwhile",
+                     *       "status": 412,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "stale",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large. `too_large`: The request is too large. */
+            413: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:too_large",
+                     *       "title": "The request is too large",
+                     *       "status": 413,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "too_large",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `world_missing`: Name a world. */
+            422: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:ambiguous",
+                     *       "title": "Ambiguous name",
+                     *       "status": 422,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "ambiguous",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests. `rate_limited`: Too many calls; `too_many_streams`: Too many open streams. */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:rate_limited",
+                     *       "title": "Too many calls",
+                     *       "status": 429,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "rate_limited",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable. `embedder_down`: The embedding model is not available; `language_model_down`: The language model is not available; `search_timeout`: The search took too long; `streams_full`: The server has as many open streams as it may; `unavailable`: The database cannot be reached. */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "urn:memory37:problem:embedder_down",
+                     *       "title": "The embedding model is not available",
+                     *       "status": 503,
+                     *       "detail": "What went wrong here, and what to do next.",
+                     *       "instance": "01a207ba2d4f7815bc483774992905a5",
+                     *       "code": "embedder_down",
+                     *       "errors": [],
+                     *       "candidates": []
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     reveal_list: {
         parameters: {
             query?: {
@@ -24644,6 +27845,11 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Rows in a page. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -25242,7 +28448,13 @@ export interface operations {
     };
     reveal_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -25848,6 +29060,11 @@ export interface operations {
                 tag?: string | null;
                 /** @description With the folders in it. */
                 folder?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -27149,7 +30366,13 @@ export interface operations {
     };
     lore_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -27746,6 +30969,11 @@ export interface operations {
                 kind?: ("section" | "condition" | "spell" | "monster" | "class" | "feature" | "ancestry" | "background" | "feat" | "equipment" | "magic_item" | "skill" | "term" | "custom") | null;
                 /** @description Also the rules that the worlds of the game system share. */
                 shared?: boolean;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -28689,7 +31917,13 @@ export interface operations {
     };
     rule_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -29274,6 +32508,11 @@ export interface operations {
                 since?: string | null;
                 /** @description Also the books that the worlds of the game system share. */
                 shared?: boolean;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -29550,7 +32789,13 @@ export interface operations {
     };
     rule_book_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -30459,6 +33704,11 @@ export interface operations {
                 sort?: "created" | "-created" | "updated" | "-updated";
                 /** @description Rows created or changed since then (RFC 3339). */
                 since?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -30728,7 +33978,13 @@ export interface operations {
     };
     lore_change_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -31636,6 +34892,11 @@ export interface operations {
                 since?: string | null;
                 /** @description Those in this state; null: all. */
                 state?: ("open" | "accepted" | "rejected") | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -31927,7 +35188,13 @@ export interface operations {
     };
     proposal_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -32863,6 +36130,11 @@ export interface operations {
             query?: {
                 /** @description The latest so many. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -33471,7 +36743,13 @@ export interface operations {
     };
     comment_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -34060,7 +37338,13 @@ export interface operations {
     };
     comment_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -34649,7 +37933,13 @@ export interface operations {
     };
     kind_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -35238,7 +38528,13 @@ export interface operations {
     };
     kind_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -36138,6 +39434,11 @@ export interface operations {
                 entity?: string | null;
                 /** @description true: those that need a review. */
                 flagged?: boolean | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -36802,7 +40103,13 @@ export interface operations {
     };
     graph_fact: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -37725,6 +41032,11 @@ export interface operations {
                 entity: string;
                 /** @description How many relations away from the entity. */
                 depth?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -38051,6 +41363,11 @@ export interface operations {
                 dst: string;
                 /** @description The longest path that is looked for, in relations. */
                 max_depth?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -38376,6 +41693,11 @@ export interface operations {
                 since?: string | null;
                 /** @description `open`: nobody has decided yet. */
                 state?: ("open" | "resolved") | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -38651,7 +41973,13 @@ export interface operations {
     };
     graph_contradiction: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -39899,6 +43227,11 @@ export interface operations {
                 since?: string | null;
                 /** @description Imports in this step alone. */
                 state?: ("reading" | "ready" | "checking" | "checked" | "importing" | "done" | "failed" | "undoing" | "undone") | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -40270,7 +43603,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "files": "(the file)"
+                 *       "files": [
+                 *         "(the file)"
+                 *       ]
                  *     }
                  */
                 "multipart/form-data": {
@@ -40580,7 +43915,13 @@ export interface operations {
     };
     import_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -41219,6 +44560,11 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Rows to which this was done; left out: all but the unchanged ones. */
                 outcome?: ("created" | "changed" | "unchanged" | "skipped") | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -42634,6 +45980,11 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Rows in a page. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -43665,7 +47016,13 @@ export interface operations {
     };
     episode_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -44911,6 +48268,11 @@ export interface operations {
             query?: {
                 /** @description Those of this party alone: its slug, id or name. */
                 party_id?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -45541,6 +48903,11 @@ export interface operations {
                 last?: number | null;
                 /** @description As many of the last steps as fit into so many tokens. */
                 tokens?: number | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -46155,6 +49522,11 @@ export interface operations {
             query?: {
                 /** @description Whom the recap is for: `gm`, or `party:<slug>` from what its players know. */
                 as?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -46762,6 +50134,11 @@ export interface operations {
                 since?: string | null;
                 /** @description Of this party alone. */
                 party_id?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -47357,7 +50734,13 @@ export interface operations {
     };
     session_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -47937,6 +51320,11 @@ export interface operations {
                 session_id?: string | null;
                 /** @description true: not ended yet; false: ended. */
                 open?: boolean | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -48532,7 +51920,13 @@ export interface operations {
     };
     scene_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -50012,6 +53406,11 @@ export interface operations {
                 state?: "live" | "trash";
                 /** @description Name, or slug of its lore entry. */
                 faction?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -50933,7 +54332,13 @@ export interface operations {
     };
     npc_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -51846,6 +55251,11 @@ export interface operations {
             query?: {
                 /** @description The latest so many. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -52443,6 +55853,11 @@ export interface operations {
             query?: {
                 /** @description Those of this party alone: its slug, id or name. */
                 party_id?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -53044,7 +56459,13 @@ export interface operations {
     };
     disposition_pending: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -53653,6 +57074,11 @@ export interface operations {
                 moderation?: ("pending" | "approved" | "flagged" | "rejected") | null;
                 /** @description Of this scene alone. */
                 scene_id?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -54598,7 +58024,13 @@ export interface operations {
     };
     art_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -55527,6 +58959,11 @@ export interface operations {
                 limit?: number;
                 /** @description Leave out so many from the top. */
                 offset?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -56158,7 +59595,13 @@ export interface operations {
     };
     picture_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -57623,7 +61066,13 @@ export interface operations {
     };
     picture_use_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -58208,7 +61657,13 @@ export interface operations {
     };
     picture_use_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -58792,6 +62247,11 @@ export interface operations {
                 subject?: string | null;
                 /** @description Exactly this text. */
                 speaker?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -60361,7 +63821,13 @@ export interface operations {
     };
     memory_health: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -60655,6 +64121,11 @@ export interface operations {
                 cursor?: string | null;
                 /** @description Rows in a page. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -60953,7 +64424,13 @@ export interface operations {
     };
     memory_pending: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -62581,7 +66058,13 @@ export interface operations {
     };
     core_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -63167,6 +66650,11 @@ export interface operations {
             query?: {
                 /** @description Rows in a page. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -63446,6 +66934,11 @@ export interface operations {
             query?: {
                 /** @description Number of the version to compare with; left out: the one before. */
                 against?: number | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -64034,7 +67527,13 @@ export interface operations {
     };
     core_proposals: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -64934,7 +68433,13 @@ export interface operations {
     };
     agent_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -65517,7 +69022,13 @@ export interface operations {
     };
     memory_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -66500,6 +70011,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66532,6 +70045,8 @@ export interface operations {
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66557,6 +70072,8 @@ export interface operations {
             401: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
@@ -66580,6 +70097,8 @@ export interface operations {
             403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66605,6 +70124,8 @@ export interface operations {
             404: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66630,6 +70151,8 @@ export interface operations {
             409: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66655,6 +70178,8 @@ export interface operations {
             412: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66680,6 +70205,8 @@ export interface operations {
             413: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66705,6 +70232,8 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66730,6 +70259,8 @@ export interface operations {
             429: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -66756,6 +70287,8 @@ export interface operations {
             503: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -68441,6 +71974,11 @@ export interface operations {
             query?: {
                 /** @description Rows in a page. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -68700,7 +72238,13 @@ export interface operations {
     };
     working_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
             header?: {
                 /**
                  * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
@@ -71008,6 +74552,11 @@ export interface operations {
                 project_id: string;
                 /** @description Rows in a page. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
@@ -72374,6 +75923,11 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Rows in a page. */
                 limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
             };
             header?: {
                 /**
