@@ -70,6 +70,8 @@ SECTIONS: tuple[tuple[Any, dict[str, str]], ...] = (
             "worlds.membership": "badge",
             "worlds.invitation": "mail",
             "worlds.apikey": "key",
+            "worlds.webhook": "webhook",
+            "worlds.webhookdelivery": "outgoing_mail",
             "worlds.auditedcall": "fact_check",
             "auth.group": "group",
         },

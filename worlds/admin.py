@@ -31,6 +31,9 @@ from worlds.models import (
     World,
 )
 from worlds.roles import is_operator
+from worlds.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin
+
+__all__ = ["WebhookAdmin", "WebhookDeliveryAdmin"]  # registered by their module
 
 
 @admin.register(GameSystem)

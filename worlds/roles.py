@@ -38,6 +38,8 @@ OF_GM: dict[str, tuple[str, ...]] = {
     "worlds.party": ALL,
     "worlds.apikey": ("view", "add", "change"),
     "worlds.reveal": EDIT,
+    "worlds.webhook": ALL,
+    "worlds.webhookdelivery": VIEW,
     "worlds.auditedcall": VIEW,
     "worlds.gamesystem": VIEW,
 }

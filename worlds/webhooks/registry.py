@@ -23,13 +23,7 @@ def create_webhook(
     """Store a webhook that is told what `caller` may know, and return it with its secret. It begins
     after the event `since`, or with the `latest` or `oldest`. Raises `Invalid`, `Conflict`,
     `EventsGone`."""
-    check_url(url)
-    if Webhook.objects.filter(world=caller.world).count() >= MOST_WEBHOOKS:
-        raise Conflict(
-            f"A world has at most {MOST_WEBHOOKS} webhooks: delete one that nobody needs."
-        )
-    text = new_secret()
-    webhook = Webhook.objects.create(
+    webhook = Webhook(
         world=caller.world,
         campaign=caller.campaign,
         name=name,
@@ -37,10 +31,30 @@ def create_webhook(
         audience=str(caller.audience),
         kinds=sorted(set(kinds)),
         format=format,
-        secret=encrypt(text),
     )
+    return webhook, store_webhook(webhook, since=since)
+
+
+@transaction.atomic
+def store_webhook(webhook: Webhook, *, since: str = LATEST) -> str:
+    """Store a new webhook and return its secret. Raises as `create_webhook` does."""
+    require_sound_webhook(webhook)
+    text = new_secret()
+    webhook.secret = encrypt(text)
+    webhook.save(force_insert=True)
     begin_after(webhook, since)
-    return webhook, text
+    return text
+
+
+def require_sound_webhook(webhook: Webhook) -> None:
+    """Raise `Invalid` for an address that may not be posted to, `Conflict` if a new one would be
+    one too many."""
+    check_url(webhook.url)
+    others = Webhook.objects.filter(world_id=webhook.world_id)
+    if webhook._state.adding and others.count() >= MOST_WEBHOOKS:
+        raise Conflict(
+            f"A world has at most {MOST_WEBHOOKS} webhooks: delete one that nobody needs."
+        )
 
 
 def begin_after(webhook: Webhook, since: str) -> None:
