@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Router, Status
 
-from retrieval.errors import NotFound
+from retrieval.errors import Invalid, NotFound
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign
@@ -59,12 +59,13 @@ def post_webhook(
 ) -> Status[WebhookOut]:
     """Events are posted to its address from now on. The answer holds the secret, this once."""
     caller = require_gm(request)
+    campaign = find_campaign(caller.world, entry.campaign_id) if entry.campaign_id else None
+    if caller.campaign and campaign not in (None, caller.campaign):
+        raise Invalid(f"This key is for the campaign {caller.campaign.slug} alone.")
     reader = Caller(
         caller.world,
         audience=caller.as_audience(entry.audience).audience,
-        campaign=find_campaign(caller.world, entry.campaign_id)
-        if entry.campaign_id and not caller.campaign
-        else caller.campaign,
+        campaign=campaign or caller.campaign,
     )
     webhook, secret = create_webhook(
         reader,

@@ -20,7 +20,7 @@ from tests.conftest import ApiClient
 from tests.memory_site.api.webhook_receiver import Receiver, drip, receiving
 from worlds import reveals
 from worlds.audiences import Audience
-from worlds.models import World
+from worlds.models import Campaign, World
 from worlds.webhook_model import Webhook, WebhookDelivery, WebhookProgress
 from worlds.webhooks.addresses import check_url
 from worlds.webhooks.courier import serve_next_webhook
@@ -352,3 +352,14 @@ def test_a_webhook_is_made_changed_and_deleted(
     assert admin.send("DELETE", path)[0] == 204
     assert admin.get(path)[0] == 404
     assert json.dumps(admin.get("world/webhooks")[1]) == '{"webhooks": []}'
+
+
+def test_a_key_of_a_campaign_makes_webhooks_of_no_other(
+    world: World, campaign: Campaign, target: Receiver
+) -> None:
+    cast.create_campaign(world, slug="high-water", name="High Water")
+    bound = ApiClient(world, scopes=["admin"], campaign=campaign)
+    entry = {"name": "engine", "url": target.url, "audience": "gm"}
+    status, problem = bound.post("world/webhooks", {**entry, "campaign_id": "high-water"})
+    assert (status, problem["code"]) == (422, "invalid")
+    assert bound.post("world/webhooks", entry)[1]["campaign_id"] == campaign.slug
