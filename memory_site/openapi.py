@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from memory_site.api_reference.descriptions import describe_fields
-from memory_site.api_reference.directions import settle_directions
+from memory_site.api_reference.directions import apply_directions
 from memory_site.api_reference.examples import add_examples
 from memory_site.api_reference.headers import HEADERS, PARAMETERS, describe_headers
 from memory_site.api_reference.problems import problem_answer
@@ -122,7 +122,7 @@ class MemoryApi(NinjaAPI):
         document["tags"] = [{"name": tag, "description": TAGS[tag]} for tag in TAGS if tag in used]
         rename_schemas(document)
         describe_fields(document)
-        settle_directions(document)
+        apply_directions(document)
         return document
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from memory_site.api_reference.schema_names import reachable_schemas
 
 
-def settle_directions(document: dict[str, Any]) -> None:
+def apply_directions(document: dict[str, Any]) -> None:
     """Describe the schemas of `document` as those who send or read them need it. One that is both
     sent and answered counts as sent."""
     schemas = document["components"]["schemas"]

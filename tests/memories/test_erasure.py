@@ -90,6 +90,7 @@ def test_a_subject_goes_as_speaker_too(mira: Namespace) -> None:
 def test_what_was_embedded_under_a_heading_leaves_the_cache_of_vectors(
     mira: Namespace, tobin: Namespace
 ) -> None:
+    CachedVector.objects.all().delete()  # those of rules that another test has committed
     said_at = datetime(2026, 1, 2, tzinfo=UTC)
     remember(mira, SECRET, speaker="Isaura", event_at=said_at)
     remember(tobin, "Tobin keeps the toll bell.")

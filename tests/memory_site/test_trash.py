@@ -157,6 +157,7 @@ READS = {
     "member_list": "world/members",
     "invitation_list": "world/invitations",
     "key_list": "world/keys",
+    "webhook_list": "world/webhooks",
     "lore_version_list": "world/lore/heron-abbey/versions",
     "npc_version_list": "world/npcs/abbot/versions",
     "comment_list": "world/lore/heron-abbey/comments",
@@ -221,7 +222,7 @@ def test_the_test_reads_whatever_the_interfaces_offer() -> None:
     by_id = {"picture_get", "picture_file", "graph_fact", "key_get", "picture_use_list"}
     by_id |= {"picture_use_get", "graph_contradiction", "reveal_get", "proposal_get", "kind_get"}
     by_id |= {"comment_get", "import_get", "import_row_list", "invitation_get", "member_get"}
-    by_id |= {"lore_change_get"}
+    by_id |= {"lore_change_get", "webhook_get", "webhook_deliveries"}
     assert operations - set(READS) == by_id
     kinds = {template.uri_template.split("/{")[0] for template in mcp_resources.TEMPLATES}
     assert kinds == {uri.rsplit("/", 1)[0].replace("/house", "") for uri in RESOURCES}

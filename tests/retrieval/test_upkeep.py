@@ -280,6 +280,15 @@ def test_an_interrupted_build_is_done_again(embedded_passages: None) -> None:
     assert passage_indexes.has_vector_index(BenchPassage, get_embedder("bench").name)
 
 
+SIZES = {
+    "public_rows": 7,
+    "words": 20,
+    "public_words": 20,
+    "languages": ["en"],
+    "refreshed_at": timezone.now(),
+}
+
+
 def test_all_scopes_are_counted_however_many_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("retrieval.indexing.statistics.SCOPES_AT_ONCE", 2)
     texts = ("The ferry is late.", "The ferry is full.")
@@ -288,7 +297,7 @@ def test_all_scopes_are_counted_however_many_at_once(monkeypatch: pytest.MonkeyP
         BenchPassage.objects.bulk_create(rows)
     write("A ferry.")
     BenchPassage.objects.filter(tenant=TENANT).update(tenant="")
-    ScopeStatistics.objects.create(domain="bench", scope="gone", rows=7)
+    ScopeStatistics.objects.create(domain="bench", scope="gone", rows=7, **SIZES)
     assert count_words(BenchPassage) == 11
     assert dict(ScopeStatistics.objects.values_list("scope", "rows")) == {
         "": 1,

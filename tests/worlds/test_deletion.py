@@ -42,6 +42,7 @@ def test_what_is_older_than_the_site_keeps_it_is_deleted_batch_by_batch(rows, mo
         "audited calls": 2,
         "stored answers": 1,
         "events": 0,
+        "deliveries": 0,
         "rows in the trash": 0,
     }
     assert left() == (set(), {"early"})
@@ -49,6 +50,7 @@ def test_what_is_older_than_the_site_keeps_it_is_deleted_batch_by_batch(rows, mo
         "audited calls": 0,
         "stored answers": 0,
         "events": 0,
+        "deliveries": 0,
         "rows in the trash": 0,
     }
 
@@ -64,6 +66,7 @@ def test_with_no_limit_the_audit_is_kept_for_ever(rows, settings):
         "audited calls": 0,
         "stored answers": 1,
         "events": 0,
+        "deliveries": 0,
         "rows in the trash": 0,
     }
 

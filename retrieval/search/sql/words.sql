@@ -54,7 +54,8 @@ ranked AS (
     -- to read where a word of every third passage stands takes longer than it saves
     place = 1 OR (lag(together) OVER (ORDER BY place) > budget.passages AND frequency < budget.rows / 3) AS narrows,
     min(frequency) OVER () > %(too_common)s * budget.passages AS too_common,
-    2 * %(matching)s > budget.rows
+    -- what has not been counted yet has no rows, and its words a frequency all the same
+    budget.rows > 0 AND 2 * %(matching)s > budget.rows
       AND min(frequency) OVER () ^ 2 > %(places_a_row)s::float8 * %(most_candidates)s::float8 * budget.rows AS everywhere,
     count(*) FILTER (WHERE is_own AND word ~ '[가-힣]' AND (known OR cardinality(%(expansions)s::text[]) = 0)) OVER ()
       AS korean_parts

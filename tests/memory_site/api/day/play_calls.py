@@ -216,10 +216,27 @@ GRAPH: list[Step] = [
     call("graph_retract", {"reason": "A rumour."}, fact_id="$written.edges.0.id"),
 ]
 
+# Nobody answers at this address: what is sent is tried once, and can be sent again.
+WEBHOOKS: list[Step] = [
+    call(
+        "webhook_create",
+        {"name": "engine", "url": "https://engine.invalid/hooks", "audience": "gm"},
+        save="webhook",
+    ),
+    call("webhook_list"),
+    call("webhook_get", webhook_id="$webhook.id"),
+    call("webhook_change", {"kinds": ["npc", "disposition"]}, webhook_id="$webhook.id"),
+    call("webhook_rotate_secret", {"hours": 1}, webhook_id="$webhook.id"),
+    call("webhook_test", webhook_id="$webhook.id", save="tried"),
+    call("webhook_deliveries", webhook_id="$webhook.id"),
+    call("webhook_redeliver", webhook_id="$webhook.id", delivery_id="$tried.id"),
+    call("webhook_delete", webhook_id="$webhook.id"),
+]
+
 LAST: list[Step] = [
     call("event_list", query={"kind": "npc", "limit": "2"}),
     call("openai_tools", query={"profile": "combat"}),
     call("tools_call", {"name": "rules_lookup", "arguments": {"term": "wet rope"}}),
 ]
 
-EVENING = [*NPCS, *SCENES, *CARDS, *GRAPH, *LAST]
+EVENING = [*NPCS, *SCENES, *CARDS, *GRAPH, *WEBHOOKS, *LAST]
