@@ -9,7 +9,7 @@ import mcp_types as types
 from memory_site import toolbox
 from memory_site.mcp_resources import MOST_COMPLETIONS, complete
 from memory_site.mcp_text import to_text
-from retrieval.errors import NotFound, Problem
+from retrieval.errors import Invalid, NotFound
 from worlds.callers import Caller
 from worlds.lookup import find_party
 from worlds.models import Party
@@ -17,10 +17,6 @@ from worlds.models import Party
 Arguments = dict[str, str]
 PARTY = types.PromptArgument(name="party", description="Id or name of the party.", required=True)
 NPC_NAME = types.PromptArgument(name="npc", description="Id or name of the NPC.", required=True)
-
-
-class MissingArgument(Problem):
-    code, title = "invalid", "An argument of the prompt is missing"
 
 
 @dataclass(frozen=True)
@@ -141,13 +137,13 @@ _BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
 
 def get(name: str, arguments: Arguments, caller: Caller) -> types.GetPromptResult:
-    """Return the prompt called `name`; raises `NotFound` or `MissingArgument`."""
+    """Return the prompt called `name`; raises `NotFound` or `Invalid`."""
     if name not in _BY_NAME:
         raise NotFound(f"There is no prompt {name[:80]!r}.", candidates=list(_BY_NAME))
     prompt = _BY_NAME[name]
     for argument in prompt.arguments:
         if argument.required and not arguments.get(argument.name, "").strip():
-            raise MissingArgument(f"The prompt {name} needs the argument {argument.name}.")
+            raise Invalid(f"The prompt {name} needs the argument {argument.name}.")
     text = types.TextContent(text=prompt.write(arguments, caller))
     message = types.PromptMessage(role="user", content=text)
     return types.GetPromptResult(description=prompt.description, messages=[message])

@@ -1,6 +1,7 @@
 """Admin of webhooks: made and changed in a form, tried by a button, with the log of deliveries."""
 
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -84,7 +85,7 @@ class WebhookAdmin(WorldScoped, ModelAdmin):
     @admin.display(description=_("address"))
     def address(self, webhook: Webhook) -> str:
         # The path of a Discord webhook is its password.
-        return webhook.url.split("/", 3)[2]
+        return urlsplit(webhook.url).netloc
 
     @admin.display(description=_("state"))
     def state(self, webhook: Webhook) -> str:

@@ -10,7 +10,7 @@ from knowledge.entry_store import save_entry
 from knowledge.models import Document, Lore, Rule
 from memory_site import mcp_prompts, mcp_resources
 from npcs.models import NPC
-from retrieval.errors import NotFound
+from retrieval.errors import Invalid, NotFound
 from tests.conftest import ApiClient
 from worlds.audiences import Audience
 from worlds.callers import Caller
@@ -154,7 +154,7 @@ def prompt(world: World, audience: str, name: str, **arguments: str) -> str:
 
 
 def test_what_a_prompt_needs_is_told(world: World) -> None:
-    with pytest.raises(mcp_prompts.MissingArgument, match="needs the argument party"):
+    with pytest.raises(Invalid, match="needs the argument party"):
         mcp_prompts.get("recap", {}, caller_in(world, "gm"))
     with pytest.raises(NotFound) as unknown:
         mcp_prompts.get("sing", {}, caller_in(world, "gm"))
