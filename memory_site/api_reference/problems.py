@@ -6,6 +6,7 @@ from functools import cache
 from http import HTTPStatus
 from typing import Any
 
+import episodes.lore_effects  # noqa: F401 - defines a problem, and is else imported when it is needed
 from memory_site.errors import MEDIA_TYPE, STATUS, ProblemOut, status_of
 from retrieval.errors import Problem
 

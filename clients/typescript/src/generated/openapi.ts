@@ -9128,7 +9128,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -9433,7 +9433,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -9783,7 +9783,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10093,7 +10093,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10385,7 +10385,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10676,7 +10676,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10965,7 +10965,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11255,7 +11255,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11547,7 +11547,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11866,7 +11866,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12163,7 +12163,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12454,7 +12454,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12761,7 +12761,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13051,7 +13051,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13342,7 +13342,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13632,7 +13632,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13935,7 +13935,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14242,7 +14242,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14620,7 +14620,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -14934,7 +14934,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `core_refused`: The core memory is not acceptable; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `pattern_too_slow`: The rule's regular expression takes too long; `too_broad`: The graph query took too long; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -46250,7 +46250,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -46604,7 +46604,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -46935,7 +46935,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -47245,7 +47245,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -47553,7 +47553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -47873,7 +47873,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -48184,7 +48184,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -48464,7 +48464,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -48817,7 +48817,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -49115,7 +49115,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -49438,7 +49438,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -49721,7 +49721,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -50042,7 +50042,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -50329,7 +50329,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -50653,7 +50653,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -50927,7 +50927,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -51224,7 +51224,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -51515,7 +51515,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -51839,7 +51839,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -52113,7 +52113,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -52410,7 +52410,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -52721,7 +52721,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -52987,7 +52987,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -53312,7 +53312,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -53606,7 +53606,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -53924,7 +53924,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -54251,7 +54251,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -54554,7 +54554,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -54851,7 +54851,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -55167,7 +55167,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -55451,7 +55451,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -55769,7 +55769,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -56052,7 +56052,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -56378,7 +56378,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -56656,7 +56656,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -56980,7 +56980,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
+            /** @description Unprocessable Entity. `ambiguous`: Ambiguous name; `idempotency_key_reused`: Idempotency key used for another request; `invalid`: Invalid input; `unknown_lore`: Unknown lore entry; `unknown_npc`: Unknown NPC; `world_missing`: Name a world; `wrong_party`: The episode belongs to another party. */
             422: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
