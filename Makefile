@@ -11,7 +11,7 @@ PROCESSES ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
-.PHONY: help up quick test check fix demo ask bench messages clients clean
+.PHONY: help up quick test check types lint fix demo ask bench messages clients clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -48,12 +48,17 @@ quick: $(DEV)  ## Lint, import contracts and the tests that take no time (ARGS='
 	@$(BIN)/python -m pytest --quiet --numprocesses $(PROCESSES) --dist loadgroup -m "not slow" $(ARGS)
 
 check: $(DEV)  ## Format, lint, types, import contracts, migrations, then the tests
+	@$(MAKE) --no-print-directory --jobs 2 types lint
+	@$(MAKE) --no-print-directory test
+
+types: $(DEV)
+	@$(BIN)/mypy
+
+lint: $(DEV)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports
-	@$(BIN)/mypy
 	@$(BIN)/python manage.py makemigrations --check --dry-run
-	@$(MAKE) --no-print-directory test
 
 fix: $(DEV)  ## Format the code and mend what the linter can
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
@@ -76,7 +81,7 @@ messages: $(DEV)  ## Collect the texts to translate and compile the catalogues (
 clients: $(DEV)  ## Renew what the clients generate from the API (after a change of the API)
 	@mkdir -p var && $(BIN)/python manage.py export_openapi_schema --api memory_site.api.api --output var/openapi.json
 	@$(BIN)/python clients/python/generate.py var/openapi.json
-	@cd clients/typescript && { test -d node_modules || npm ci --silent; } && npm run --silent generate
+	@cd clients/typescript && { test node_modules/.package-lock.json -nt package-lock.json || npm ci --silent; } && npm run --silent generate
 
 clean:  ## Remove the environment; the data in var/ stays
 	rm -rf $(VENV)

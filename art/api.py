@@ -83,8 +83,7 @@ def list_cards(
     if query.scene_id:
         rows = rows.filter(scene__external_id=query.scene_id)
     page = page_of(request, response, rows.defer("embedding", "search_vector"), query, SORTS)
-    cards = [present_card(card, GM) for card in page.rows]
-    return {"cards": cards, "next_cursor": page.next_cursor}
+    return page.answer("cards", partial(present_card, audience=GM))
 
 
 @router.delete(

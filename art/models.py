@@ -14,6 +14,7 @@ from knowledge.models import Lore
 from npcs.models import NPC
 from retrieval.models import Passage, SearchConfig, uuid7
 from worlds.audiences import Guarded
+from worlds.models import Party
 
 
 def stored_name(picture: "Picture", name: str) -> str:
@@ -187,6 +188,11 @@ class ArtCard(Passage, Guarded):
     objects = ArtCardQuerySet.as_manager()
 
     known_to_own_party = True
+
+    @property
+    def own_party(self) -> Party | None:
+        return self.scene.party if self.scene else None
+
     search_config = SearchConfig("art", public=models.Q(visibility="public", moderation="approved"))
 
     class Meta(Passage.Meta):

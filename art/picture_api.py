@@ -24,8 +24,9 @@ from episodes.field_types import Storable
 from retrieval.errors import NotFound
 from worlds.audiences import Audience, Visibility
 from worlds.keys import Scope
+from worlds.lookup import find_by_id
 from worlds.rest import NeedsKey, caller_of, check_match, expecting, require_gm, tag
-from worlds.rest_rows import require_unchanged, set_location, with_tag
+from worlds.rest_rows import digest_of_answer, require_unchanged, set_location, with_tag
 
 router = Router(tags=["art"], auth=NeedsKey(Scope.WORLD_WRITE))
 READ = NeedsKey(Scope.TOOLS_READ)
@@ -77,13 +78,14 @@ def upload_picture(
 )
 def list_pictures(
     request: HttpRequest,
-    show: Literal["all", "unused"] = "all",
+    show: Literal["all", "unused", "deleted"] = "all",
     q: Words = "",
     limit: Annotated[int, Query(ge=1, le=MOST_PICTURES)] = 50,
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> PictureList:
-    """Those that the key's audience may see. `q`: words of name, description or caption."""
-    caller = caller_of(request)
+    """Those that the key's audience may see. `q`: words of name, description or caption.
+    `deleted` ones are for the audience gm alone."""
+    caller = require_gm(request) if show == "deleted" else caller_of(request)
     rows = pictures_to_list(caller.world, caller.audience, show=show, q=q)
     total = rows.count()
     return PictureList(
@@ -102,9 +104,12 @@ def list_pictures(
 )
 def get_picture(request: HttpRequest, response: HttpResponse, picture_id: UUID) -> PictureOut:
     """Its texts, its size and the Markdown that shows it; `…/file` is the file."""
+    audience = caller_of(request).audience
     picture = visible_picture(request, picture_id)
-    tag(response, picture.version)
-    return present_picture(picture, caller_of(request).audience)
+    answer = present_picture(picture, audience)
+    # The version counts changes of the visibility too, of which players are not told.
+    tag(response, picture.version if audience.is_gm else digest_of_answer(answer))
+    return answer
 
 
 @router.patch(
@@ -145,7 +150,9 @@ def get_picture_file(
     """`preview` has at most 1280, `thumbnail` 320 pixels a side (WebP)."""
     picture = visible_picture(request, picture_id)
     name, kind = pictures.stored_file(picture, size)
-    return FileResponse(default_storage.open(name), content_type=kind)
+    response = FileResponse(default_storage.open(name), content_type=kind)
+    response["ETag"] = f'"{picture.sha256[:16]}-{size}"'
+    return response
 
 
 @router.delete(
@@ -256,16 +263,18 @@ def find_use(request: HttpRequest, picture_id: UUID, use_id: UUID) -> PictureUse
 def present_use(use: PictureUse) -> PictureUseOut:
     kind, row_id = ("lore", use.lore_id) if use.lore_id else ("npc", use.npc_id)
     return PictureUseOut(
-        id=use.pk, place=f"{kind}:{row_id}", portrait=use.is_portrait, hidden=use.is_hidden
+        id=use.pk,
+        place=f"{kind}:{row_id}",
+        picture_id=use.picture_id,
+        portrait=use.is_portrait,
+        hidden=use.is_hidden,
     )
 
 
 def visible_picture(request: HttpRequest, picture_id: UUID) -> Picture:
     caller = caller_of(request)
     rows = Picture.objects.in_world(caller.world).visible_to(caller.audience).present()
-    picture: Picture | None = rows.filter(pk=picture_id).first()
-    if picture is None:
-        raise NotFound(f"There is no picture {picture_id} in this world.")
+    picture: Picture = find_by_id(rows, picture_id, what="picture")
     return picture
 
 
@@ -280,6 +289,6 @@ def present_picture(picture: Picture, audience: Audience) -> PictureOut:
         alt=picture.alt,
         caption=picture.caption,
         markdown=pictures.markdown_of(picture),
-        updated_at=picture.updated_at,
+        updated_at=picture.updated_at if audience.is_gm else None,
         visibility=Visibility(picture.visibility) if audience.is_gm else None,
     )

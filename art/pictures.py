@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import PurePosixPath
@@ -22,7 +22,7 @@ from art.querysets import PictureQuerySet, showing_picture
 from knowledge.entry_drafts import EntryDraft
 from knowledge.models import Lore
 from npcs.models import NPC
-from retrieval.errors import Invalid, NotFound, TooLarge
+from retrieval.errors import Conflict, Invalid, NotFound, TooLarge
 from retrieval.models import uuid7
 from retrieval.text import picture_targets, storage_flaw
 from worlds.audiences import Visibility
@@ -244,6 +244,15 @@ def make_portrait(use: PictureUse) -> PictureUse:
     return use
 
 
+def set_portrait(use: PictureUse, is_portrait: bool) -> None:
+    """Make it the one portrait of its thing, or leave the thing without one."""
+    if is_portrait:
+        make_portrait(use)
+    elif use.is_portrait:
+        use.is_portrait = False
+        use.save(update_fields=["is_portrait"])
+
+
 def set_hidden(use: PictureUse, is_hidden: bool) -> None:
     use.is_hidden = is_hidden
     use.save(update_fields=["is_hidden"])
@@ -259,6 +268,24 @@ def move_picture(use: PictureUse, *, by: int) -> None:
     order.insert(max(0, at + by), order.pop(at))
     uses = [PictureUse(pk=pk, position=position) for position, pk in enumerate(order)]
     PictureUse.objects.bulk_update(uses, ["position"])
+
+
+@transaction.atomic
+def arrange(thing: Thing, order: Sequence[UUID]) -> None:
+    """Put the gallery of `thing` into the order of these ids of its uses. Raises `Conflict` unless
+    they are all of them."""
+    type(thing).objects.select_for_update().get(pk=thing.pk)
+    rows = PictureUse.objects.present().filter(uses_of(thing)).order_by("position", "id")
+    # A person's entry and NPC may both have the same picture, which is shown once; and those of
+    # deleted pictures are not shown.
+    shown: dict[UUID, UUID] = {}
+    for use in rows.filter(picture__deleted_at=None):
+        shown.setdefault(use.picture_id, use.pk)
+    if len(order) != len(shown) or set(order) != set(shown.values()):
+        raise Conflict(_("Other pictures are in the gallery by now: read it again."))
+    rest = rows.exclude(pk__in=order).values_list("pk", flat=True)
+    moved = [PictureUse(pk=pk, position=at) for at, pk in enumerate([*order, *rest])]
+    PictureUse.objects.bulk_update(moved, ["position"])
 
 
 def remove_use(use: PictureUse) -> None:

@@ -11,12 +11,19 @@ from django.db.models.functions import Cast, Concat
 from episodes.models import Episode
 from knowledge.models import Lore, LorePassage
 from npcs.models import NPC
-from worlds.audiences import Audience, GuardedQuerySet
+from worlds.audiences import (
+    NAMES_NO_CHARACTER,
+    Audience,
+    GuardedQuerySet,
+    revealed_to,
+    revealed_to_own_party,
+)
 
 
 def in_campaign_of(audience: Audience) -> Q:
-    """Canon, and for a party the overlay of its own campaign."""
-    own = Q(campaign__parties__slug=audience.slug) if audience.kind == "party" else Q()
+    """Canon, and for a party and its characters the overlay of their own campaign."""
+    party = audience.party_slug
+    own = Q(campaign__parties__slug=party) if party else Q()
     return Q(campaign=None) | own if own else Q(campaign=None)
 
 
@@ -113,12 +120,17 @@ class ArtCardQuerySet(GuardedQuerySet):
         if audience.is_gm:
             return self
         cards = self.filter(moderation="approved")
-        if audience.kind != "party":
+        if not audience.party_slug:
             return super(ArtCardQuerySet, cards).visible_to(audience)
-        own = Q(scene__party__slug=audience.slug, scene__visibility__in=["public", "revealed"])
-        revealed_to = Q(known_to__contains=[str(audience)])
+        of_party = Q(scene__party__slug=audience.party_slug)
+        known_scene = of_party & (
+            Q(scene__visibility="public")
+            | revealed_to_own_party(audience, "scene__")
+            | revealed_to(audience, "scene__")
+        )
         # A card for the GM alone stays hidden also when its scene is open to the party.
-        return cards.filter(Q(visibility="public") | Q(own | revealed_to, visibility="revealed"))
+        own = Q(visibility="revealed", known_to__matches=NAMES_NO_CHARACTER)
+        return cards.filter(Q(visibility="public") | (known_scene & own) | revealed_to(audience))
 
     def suggestable(self) -> Self:
         return self.exclude(moderation="rejected")

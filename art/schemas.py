@@ -1,6 +1,5 @@
 """Requests and responses of the art card API."""
 
-from datetime import datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
@@ -17,7 +16,7 @@ from episodes.field_types import (
     Storable,
 )
 from worlds.audiences import Visibility
-from worlds.base_schemas import ReadVersion
+from worlds.base_schemas import PrivateMoment, ReadVersion
 
 Moderation = Literal["pending", "approved", "flagged", "rejected"]
 Tag = Annotated[str, Field(min_length=1, max_length=80), Storable]
@@ -121,7 +120,7 @@ class ArtCardOut(BaseModel):
     )
     style: str
     visual_tags: list[str]
-    updated_at: datetime
+    updated_at: PrivateMoment = None
     why: Why = "scene"
     because: str = ""
     score: float | None = None
@@ -171,7 +170,7 @@ class PictureOut(BaseModel):
     alt: str
     caption: str
     markdown: str
-    updated_at: datetime
+    updated_at: PrivateMoment = None
     visibility: Visibility | None = None
 
 
@@ -196,12 +195,36 @@ class PictureUseOut(BaseModel):
 
     id: UUID
     place: str
+    picture_id: UUID
     portrait: bool
     hidden: bool
 
 
 class PictureUseList(BaseModel):
     uses: list[PictureUseOut]
+
+
+class PictureUseChange(EngineInput):
+    """The fields that are sent change."""
+
+    portrait: bool | None = Field(
+        default=None, description="`true` makes it the portrait there, instead of another one."
+    )
+    hidden: bool | None = None
+
+
+class GalleryOut(BaseModel):
+    """The gallery of a lore entry or an NPC."""
+
+    uses: list[PictureUseOut] = Field(description="The places of pictures, the first one first.")
+
+
+class GalleryOrder(EngineInput):
+    """The order of a gallery."""
+
+    uses: list[UUID] = Field(
+        max_length=1_000, description="The ids of all places of the gallery, the first one first."
+    )
 
 
 class PictureList(BaseModel):

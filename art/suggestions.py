@@ -169,7 +169,7 @@ def present_card(
         picture_id=str(card.picture_id) if card.picture_id else None,
         style=card.style,
         visual_tags=card.visual_tags,
-        updated_at=card.updated_at,
+        updated_at=card.updated_at if audience.is_gm else None,
         why=why,
         because=because,
         score=score,

@@ -32,7 +32,10 @@ class BenchServer:
     def __init__(self, questions: "list[tuple[str, Vectors]]", k: int) -> None:
         self._k, self._folder = k, tempfile.TemporaryDirectory()
         self._key, text = create_key(
-            World.objects.get(), name="bench", audience="gm", calls_per_minute=UNLIMITED_CALLS
+            World.objects.earliest("created_at"),
+            name="bench",
+            audience="gm",
+            calls_per_minute=UNLIMITED_CALLS,
         )
         self._bearer = text
         save_vectors(questions, self._vectors)

@@ -55,11 +55,15 @@ ADMIN_PAGES = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def read_options(description: str | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--times", type=int, default=15, help="Requests of each page. Default: 15.")
     parser.add_argument("--only", default="", help="Part of the names of the pages to measure.")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = read_options(__doc__)
     connect(DATABASE)
     from django.contrib.auth.models import User
 
@@ -210,13 +214,13 @@ def addresses(world: str) -> dict[str, str]:
     return {name: address.format(**fill) for name, address in pages.items()}
 
 
-def session_key() -> str:
+def session_key(username: str = USER) -> str:
     from django.contrib.auth.models import User
     from django.test import Client
 
     client = Client()
     backend = "django.contrib.auth.backends.ModelBackend"
-    client.force_login(User.objects.get(username=USER), backend=backend)
+    client.force_login(User.objects.get(username=username), backend=backend)
     return client.cookies["sessionid"].value
 
 

@@ -74,6 +74,7 @@ def fill_database(
     passage_indexes.drop_word_indexes(LorePassage, connection)
     passage_indexes.drop_vector_indexes(LorePassage)
     name = str(connection.settings_dict["NAME"])
+    generated_world()  # makes the file of real vectors, before the processes all try to
     worlds = [World(slug=f"world-{n + 1}", name=f"World {n + 1}") for n in range(world_count)]
 
     def copy_all() -> None:

@@ -6,6 +6,7 @@ ones (docs/scaling.md compares them). Passages come in parts of `PART`; each par
 alone, equal for equal numbers.
 """
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -165,6 +166,8 @@ def load_real_vectors(path: Path) -> Vectors:
     """Return the vectors of the rules, computed by the local embedder once and kept in `path`."""
     if not path.exists():
         # In a process of its own, which has another embedder.
-        subprocess.run([sys.executable, "-m", "bench.real_vectors", str(path)], check=True)
+        command = [sys.executable, "-m", "bench.real_vectors", str(path)]
+        others = {name: value for name, value in os.environ.items() if name != "EMBEDDER"}
+        subprocess.run(command, env=others, check=True)
     vectors: Vectors = np.load(path)
     return vectors

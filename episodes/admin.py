@@ -18,13 +18,12 @@ from episodes.models import (
     Arc,
     Episode,
     EpisodeVersion,
-    Recap,
-    RecapSentence,
     Scene,
     Session,
     Step,
     Thread,
 )
+from episodes.recap_models import Recap, RecapSentence
 from episodes.schemas import EpisodeIn
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon

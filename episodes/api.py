@@ -38,7 +38,7 @@ from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign, find_party
 from worlds.rest import NeedsKey, check_match, expecting, own_transaction, require_gm, tag
-from worlds.rest_rows import set_location, with_tag
+from worlds.rest_rows import digest_of_answer, set_location, with_tag
 
 router = Router(tags=["episodes"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -199,7 +199,8 @@ def get_thread(
     last: Annotated[int | None, Query(ge=1, le=500)] = None,
     tokens: Annotated[int | None, Query(ge=1, le=1_000_000)] = None,
 ) -> ThreadOut:
-    """The last `last` steps, or as many as fit into `tokens`; oldest first."""
+    """The last `last` steps, or as many as fit into `tokens`; oldest first. Without either, as many
+    as fit into 32,000 tokens."""
     thread = find_thread(require_gm(request).world, thread_id)
     return with_tag(
         response, threads.present_thread(threads.read_thread(thread, last=last, tokens=tokens))
@@ -225,13 +226,18 @@ def consolidate(request: HttpRequest, thread_id: Reference, entry: Body[Consolid
     "/recaps/{level}/{ref}", operation_id="recap_get", summary="Get a recap", response=RecapOut
 )
 def get_recap(
-    request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None
+    request: HttpRequest,
+    response: HttpResponse,
+    level: recaps.Level,
+    ref: Reference,
+    as_: AsQuery = None,
 ) -> RecapOut:
     """Of a scene, session, arc or campaign: for the game master or, with `as=party:<id>`, from what
     its players know.
     """
     caller = require_gm(request).as_audience(as_)
-    return recaps.get_recap(find_recap_subject(caller, level, ref), caller.audience)
+    recap = recaps.get_recap(find_recap_subject(caller, level, ref), caller.audience)
+    return with_tag(response, recap)
 
 
 @router.post(
@@ -239,13 +245,20 @@ def get_recap(
 )
 @own_transaction
 def build_recap(
-    request: HttpRequest, level: recaps.Level, ref: Reference, as_: AsQuery = None
+    request: HttpRequest,
+    response: HttpResponse,
+    level: recaps.Level,
+    ref: Reference,
+    as_: AsQuery = None,
 ) -> RecapOut:
     """Write and store it: by the language model when one is configured, else from sentences of the
     episodes.
     """
     caller = require_gm(request).as_audience(as_)
-    return recaps.build_recap(find_recap_subject(caller, level, ref), caller.audience)
+    subject = find_recap_subject(caller, level, ref)
+    if "If-Match" in request.headers:
+        check_match(request, digest_of_answer(recaps.get_recap(subject, caller.audience)))
+    return with_tag(response, recaps.build_recap(subject, caller.audience))
 
 
 def find_recap_subject(caller: Caller, level: recaps.Level, ref: str) -> recaps.Subject:

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from episodes.models import Scene
-from knowledge.questions.common_words import COMMON_WORDS
+from knowledge.glossary.common_words import COMMON_WORDS
 from retrieval.text import has_hangul, name_words
 
 MOST_EPISODES = 500

@@ -8,7 +8,8 @@ from django.db import transaction
 
 from episodes.ingest import retract_episode
 from episodes.lookup import find_episode
-from episodes.models import Episode, Recap
+from episodes.models import Episode
+from episodes.recap_models import Recap
 from knowledge.graph.models import GraphEdge, SourceKind
 from worlds.erasure import permanent_deletion
 from worlds.models import Reveal, World

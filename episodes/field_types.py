@@ -35,6 +35,7 @@ Storable = AfterValidator(storable)
 FormBool = Annotated[bool, BeforeValidator(parse_form_bool)]
 Label = Annotated[str, Field(max_length=120), Storable]
 Line = Annotated[str, Field(max_length=200), Storable]
+LooseEndText = Annotated[str, Field(min_length=1, max_length=400), Storable]
 Reason = Annotated[str, Field(max_length=2000), Storable]
 Prose = Annotated[str, Field(max_length=LONGEST_TEXT), Storable]
 RequiredProse = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT), Storable]
@@ -75,6 +76,12 @@ class When(EngineInput):
     def _assume_utc(cls, value: datetime | None) -> datetime | None:
         # Django would take a naive time for one of the site's time zone.
         return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
+
+
+class WhenOut(When):
+    """When an episode happened, with its day as a date."""
+
+    in_world_date: str = ""
 
 
 def parse_when(value: Any) -> Any:

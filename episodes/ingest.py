@@ -86,34 +86,12 @@ def ingest_episode(
         .first()
     )
     require_version(episode, expected_version)
-    if episode is not None:
-        if episode.party_id != party.pk:
-            raise WrongParty(
-                f"{summary.summary_id} belongs to another party; a summary cannot change its party."
-            )
-        is_stored = check_version(episode, summary)
-        if summary.version <= episode.version:
-            # A late version is history: it is stored, and its effects are not written.
-            if not is_stored:
-                save_version(episode, summary, came_from)
-            is_older = summary.version < episode.version
-            return build_report(episode, summary, "superseded" if is_older else "unchanged")
-
+    if episode and (report := store_late_version(episode, summary, party, came_from)):
+        return report
     plans = plan_effects(party, summary)  # before any write: a plan may refuse the episode
     outcome: Outcome = "replaced" if episode else "created"
     if episode is None:
-        episode = Episode(world=party.world, external_id=summary.summary_id)
-        copy_summary(summary, episode, party)
-        try:
-            # A savepoint, or the error would end the transaction in which it is explained.
-            with transaction.atomic():
-                episode.save(force_insert=True)
-        except IntegrityError as clash:
-            # The lock is per party, so the same id may be inserted for another party at the same
-            # moment.
-            raise WrongParty(
-                f"{summary.summary_id} is being recorded for another party."
-            ) from clash
+        episode = insert_episode(summary, party)
     else:
         copy_summary(summary, episode, party)
         # Whoever sends a newer version of a retracted episode wants it back.
@@ -121,6 +99,39 @@ def ingest_episode(
         episode.save()
     save_version(episode, summary, came_from)
     return replace_effects(episode, plans, build_report(episode, summary, outcome))
+
+
+def store_late_version(
+    episode: Episode, summary: EpisodeIn, party: Party, came_from: str
+) -> IngestReport | None:
+    """Store a version that is not newer than the current one as history, without effects; None: it
+    is newer. Raises `WrongParty` when the episode is another party's, `VersionReused` when its
+    version is stored with another text."""
+    if episode.party_id != party.pk:
+        raise WrongParty(
+            f"{summary.summary_id} belongs to another party; a summary cannot change its party."
+        )
+    is_stored = check_version(episode, summary)
+    if summary.version > episode.version:
+        return None
+    if not is_stored:
+        save_version(episode, summary, came_from)
+    is_older = summary.version < episode.version
+    return build_report(episode, summary, "superseded" if is_older else "unchanged")
+
+
+def insert_episode(summary: EpisodeIn, party: Party) -> Episode:
+    """Raises `WrongParty` when another party's episode of that id was inserted at this moment: the
+    lock is per party."""
+    episode = Episode(world=party.world, external_id=summary.summary_id)
+    copy_summary(summary, episode, party)
+    try:
+        # A savepoint, or the error would end the transaction in which it is explained.
+        with transaction.atomic():
+            episode.save(force_insert=True)
+    except IntegrityError as clash:
+        raise WrongParty(f"{summary.summary_id} is being recorded for another party.") from clash
+    return episode
 
 
 @retry_deadlocks

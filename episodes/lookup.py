@@ -13,13 +13,17 @@ from worlds.lookup import find_exact, find_row
 from worlds.models import Campaign, World
 
 
-def find_scene(world: World, reference: str, audience: Audience = GM) -> Scene:
+def find_scene(
+    world: World, reference: str, audience: Audience = GM, *, resembling: bool = False
+) -> Scene:
     rows = (
         Scene.objects.in_world(world)
         .visible_to(audience)
         .select_related("session", "place_lore", "party", "world")
     )
-    scene: Scene = find_row(rows, reference, what="scene", key="external_id", name="title")
+    scene: Scene = find_row(
+        rows, reference, what="scene", key="external_id", name="title", resembling=resembling
+    )
     return scene
 
 

@@ -16,10 +16,11 @@ from knowledge.name_matching import name_index
 from retrieval.errors import Invalid, NotFound
 from retrieval.text import NameIndex, without_secrets
 from worlds import reveals
+from worlds.audience_names import audience_models, missing_audiences
 from worlds.audiences import Audience, Guarded
 from worlds.models import Party, Reveal
 
-SURE_MATCHES = ("exact", "alias", "ending")
+SURE_MATCHES = ("exact", "alias", "ending", "quoted")
 
 
 class UnknownLore(Invalid):
@@ -158,17 +159,18 @@ def write_reveals(episode: Episode, plan: Iterable[PlannedReveal]) -> None:
 
 def parse_audiences(party: Party, entry: EpisodeReveal) -> list[Audience]:
     """Return whom `entry` names, by default the episode's own party; raises Invalid for others than
-    NPCs and parties of this world.
+    NPCs, parties and characters of this world.
     """
     audiences = [Audience.parse(text) for text in entry.to] or [Audience("party", party.slug)]
-    parties = Party.objects.filter(world=party.world)
+    missing = missing_audiences(party.world, (str(each) for each in audiences))
     for audience in audiences:
-        if audience.kind not in ("party", "npc"):
-            raise Invalid(f"A reveal is to party:<id> or npc:<id>, not {audience}.")
-        if audience.kind == "party" and not parties.filter(slug=audience.slug).exists():
+        if not audience.is_named:
+            raise Invalid(f"A reveal is to party:<id>, character:<id> or npc:<id>, not {audience}.")
+        if audience.kind != "npc" and str(audience) in missing:
+            rows = audience_models()[audience.kind]._default_manager.filter(world=party.world)
             raise Invalid(
-                f"There is no party {audience.slug!r} in this world.",
-                candidates=tuple(parties.values_list("slug", flat=True)[:5]),
+                f"There is no {audience.kind} {audience.slug!r} in this world.",
+                candidates=tuple(rows.values_list("slug", flat=True)[:5]),
             )
     return audiences
 

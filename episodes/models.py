@@ -1,12 +1,21 @@
-"""Sessions, scenes and episodes (long-term), threads and scratch (short-term), and recaps."""
+"""Sessions, scenes, episodes, threads, scratch and recaps; notes are in `report_models`."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+import episodes.prep_models
+import episodes.recap_models
+import episodes.report_models  # noqa: F401 - the app has these models
 from episodes.base_models import InWorldTime, TimestampedModel
-from episodes.querysets import EpisodeQuerySet, PartyOwned, SessionQuerySet, ThreadQuerySet
+from episodes.querysets import (
+    OPEN_TO_OTHERS,
+    EpisodeQuerySet,
+    PartyOwned,
+    SessionQuerySet,
+    ThreadQuerySet,
+)
 from knowledge.models import Lore
 from retrieval.models import Passage, SearchConfig, uuid7
 from worlds.audiences import Guarded
@@ -106,6 +115,10 @@ class Scene(TimestampedModel, InWorldTime, Guarded):
         verbose_name=_("lore entry of the place"),
     )
     position = models.PositiveIntegerField(_("position"), default=0)
+    # Slugs, because NPCs are in the app above.
+    cast = ArrayField(
+        models.CharField(max_length=120), verbose_name=_("cast"), default=list, blank=True
+    )
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
 
     objects = PartyOwned.as_manager()
@@ -196,7 +209,13 @@ class Episode(Passage, InWorldTime, Guarded):
         indexes = [
             models.Index(fields=["party", "-happened_at", "-id"], name="episode_latest_of_party"),
             models.Index(fields=["world", "-happened_at"], name="episode_latest_of_world"),
+            models.Index(
+                fields=["world", "-happened_at", "-id"],
+                condition=OPEN_TO_OTHERS,
+                name="episode_open_to_others",
+            ),
             models.Index(fields=["party", "-in_world_at"], name="episode_party_day"),
+            models.Index(fields=["world", "in_world_at", "id"], name="episode_day_of_world"),
         ]
 
     def __str__(self) -> str:
@@ -336,58 +355,3 @@ class Scratch(models.Model):
 
     def __str__(self) -> str:
         return self.key
-
-
-class Recap(TimestampedModel):
-    """A summary of a scene, session, arc or campaign for one audience.
-
-    `basis` is a digest of its episodes and their versions. When they have changed, the recap is out
-    of date and not shown.
-    """
-
-    class Level(models.TextChoices):
-        SCENE = "scene", _("Scene")
-        SESSION = "session", _("Session")
-        ARC = "arc", _("Arc")
-        CAMPAIGN = "campaign", _("Campaign")
-
-    class Method(models.TextChoices):
-        EXTRACT = "extract", _("Sentences from the episodes")
-        LANGUAGE_MODEL = "llm", _("Language model")
-
-    world = models.ForeignKey(World, models.CASCADE, related_name="recaps")
-    level = models.CharField(_("level"), max_length=8, choices=Level)
-    subject = models.UUIDField(_("subject of the recap"))
-    audience = models.CharField(_("audience"), max_length=100)
-    basis = models.CharField(max_length=64)
-    method = models.CharField(_("method"), max_length=8, choices=Method, default=Method.EXTRACT)
-
-    class Meta:
-        verbose_name = _("recap")
-        verbose_name_plural = _("recaps")
-        constraints = [
-            models.UniqueConstraint(
-                fields=["world", "level", "subject", "audience"], name="recap_once"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.level} {self.subject} ({self.audience})"
-
-
-class RecapSentence(models.Model):
-    """One sentence of a recap, with the episodes that support it."""
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    recap = models.ForeignKey(Recap, models.CASCADE, related_name="sentences")
-    position = models.PositiveIntegerField(default=0)
-    text = models.TextField(_("sentence"))
-    episodes = models.ManyToManyField(Episode, related_name="recap_sentences")
-
-    class Meta:
-        verbose_name = _("recap sentence")
-        verbose_name_plural = _("recap sentences")
-        ordering = ["position"]
-
-    def __str__(self) -> str:
-        return self.text[:80]

@@ -3,18 +3,19 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from episodes.asked_sessions import find_evening, read_asked_session
-from episodes.field_types import When
+from episodes.field_types import WhenOut
 from episodes.models import Episode
 from episodes.schemas import EpisodeOut, EpisodePrivate, Who
 from episodes.sql import fetch_rows
 from episodes.titles import is_visible, title_of
 from retrieval.search import Mode, SearchRequest, search
-from worlds.audiences import Audience
+from worlds.audiences import NAMES_NO_CHARACTER, Audience
 from worlds.callers import Caller
 from worlds.models import World
 
@@ -45,8 +46,9 @@ def latest_episodes(
         "campaign": caller.campaign.pk if caller.campaign else None,
         "scene": scene,
         "gm": audience.is_gm,
-        "own": audience.slug if audience.kind == "party" else "",
-        "audience": json.dumps([str(audience)]),
+        "own": audience.party_slug,
+        "audience": audience.known_path,
+        "no_character": NAMES_NO_CHARACTER,
         "k": k,
     }
     rows = fetch_rows(LATEST, values)
@@ -73,17 +75,15 @@ def present_row(row: dict[str, Any], *, gm: bool) -> EpisodeOut:
         party_id=row["party"],
         scene_id=row["scene"],
         session_id=row["session"],
-        when=When(
+        when=WhenOut(
             in_world_at=row["in_world_at"],
             in_world_label=row["in_world_label"],
             real=row["happened_at"],
         ),
         who=Who(players=row["players"], npcs=row["npcs"] if gm else []),
         where=row["place"],
-        version=row["version"],
-        source=f"episode {row['external_id']} v{row['version']}",
-        updated_at=row["updated_at"],
         private=private,
+        **present_state(row["external_id"], row["version"], row["updated_at"], gm=gm),
     )
 
 
@@ -159,19 +159,30 @@ def present_episode(
         party_id=episode.party.slug,
         scene_id=scene.external_id if scene else None,
         session_id=session.external_id if session else None,
-        when=When(
+        when=WhenOut(
             in_world_at=episode.in_world_at,
             in_world_label=episode.in_world_label,
             real=episode.happened_at,
         ),
         who=Who(players=episode.players, npcs=episode.npcs if audience.is_gm else []),
         where=episode.place,
-        version=episode.version,
-        source=f"episode {episode.external_id} v{episode.version}",
-        updated_at=episode.updated_at,
         score=score,
         private=private if audience.is_gm else None,
+        **present_state(
+            episode.external_id, episode.version, episode.updated_at, gm=audience.is_gm
+        ),
     )
+
+
+def present_state(
+    reference: str, version: int, updated_at: datetime, *, gm: bool
+) -> dict[str, Any]:
+    """Return the fields that count changes. Players do not get them: they would learn when the
+    notes of the game master were changed."""
+    source = f"episode {reference}"
+    if not gm:
+        return {"source": source}
+    return {"source": f"{source} v{version}", "version": version, "updated_at": updated_at}
 
 
 def fit_to_budget(episodes: Sequence[EpisodeOut], most: int) -> tuple[list[EpisodeOut], bool]:

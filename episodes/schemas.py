@@ -12,6 +12,7 @@ from episodes.field_types import (
     Label,
     LanguageCode,
     Line,
+    LooseEndText,
     Prose,
     RawItems,
     Reason,
@@ -20,11 +21,12 @@ from episodes.field_types import (
     Storable,
     When,
     WhenInput,
+    WhenOut,
 )
 from episodes.models import Scene, Session
 from knowledge.graph.schemas import GraphFact
 from worlds.audiences import Visibility
-from worlds.base_schemas import Day
+from worlds.base_schemas import Day, PrivateMoment, PrivateVersion
 
 LARGEST_DELTA = 100
 Outcome = Literal["created", "replaced", "unchanged", "superseded", "retracted", "restored"]
@@ -91,7 +93,9 @@ class EpisodeReveal(EngineInput):
     npc: Ref | None = None
     secret: int | None = Field(default=None, ge=1, le=1000)
     to: AudienceNames = Field(
-        default=[], max_length=50, description="party:<id> or npc:<id>; empty: the episode's party."
+        default=[],
+        max_length=50,
+        description="party:<id>, character:<id> or npc:<id>; empty: the episode's party.",
     )
     note: Reason = ""
 
@@ -142,6 +146,11 @@ class EpisodeIn(EpisodicSummary):
         default=[],
         max_length=200,
         description="Lasting facts for the graph. Their source is this episode.",
+    )
+    loose_ends: list[LooseEndText] = Field(
+        default=[],
+        max_length=100,
+        description="What stays open: promises, questions, tasks. For game masters only.",
     )
 
 
@@ -204,12 +213,12 @@ class EpisodeOut(BaseModel):
     party_id: str
     scene_id: str | None
     session_id: str | None
-    when: When
+    when: WhenOut
     who: Who
     where: str
-    version: int
+    version: PrivateVersion = None
     source: str
-    updated_at: datetime
+    updated_at: PrivateMoment = None
     score: float | None = None
     private: EpisodePrivate | None = None
 

@@ -1,8 +1,11 @@
 """REST endpoints for sessions, and for scenes with their scratch."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router, Status
 from pydantic import Field
@@ -27,12 +30,13 @@ from worlds.lookup import find_party
 from worlds.references import require_unreferenced
 from worlds.rest import NeedsKey, check_match, require_gm, tag
 from worlds.rest_lists import ListQuery, page_of
-from worlds.rest_rows import set_location
+from worlds.rest_rows import digest_of_values, set_location
 from worlds.versions import digest_of_row
 
 router = Router(tags=["episodes"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 SORTS = {"created": "id", "updated": "updated_at", "name": "title"}
+Played = TypeVar("Played", Session, Scene)
 PartyFilter = Annotated[str | None, Field(max_length=200, description="Of this party alone.")]
 
 
@@ -56,8 +60,7 @@ def list_sessions(
     rows = of_caller(Session.objects.select_related("campaign", "party", "arc"), caller)
     if query.party_id:
         rows = rows.filter(party=find_party(caller.world, query.party_id, caller.campaign))
-    page = page_of(request, response, rows, query, SORTS)
-    return {"sessions": [SessionOut.of(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page_of(request, response, rows, query, SORTS).answer("sessions", SessionOut.of)
 
 
 @router.get(
@@ -95,8 +98,7 @@ def list_scenes(
         rows = rows.filter(session=find_callers_session(caller, query.session_id))
     if query.open is not None:
         rows = rows.filter(ended_at__isnull=query.open)
-    page = page_of(request, response, rows, query, SORTS)
-    return {"scenes": [SceneOut.of(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page_of(request, response, rows, query, SORTS).answer("scenes", SceneOut.of)
 
 
 @router.get("/scenes/{ref}", operation_id="scene_get", summary="Get a scene", response=SceneOut)
@@ -129,14 +131,8 @@ def upsert_session(
     others have changed since."""
     world = require_gm(request).world
     rows = Session.objects.filter(world=world, external_id=entry.session_id)
-    with transaction.atomic():
-        stored = digest_of_row(rows)
-        check_match(request, stored)
-        session = scenes.upsert_session(world, entry)
-        tag(response, digest_of_row(rows))
-    if stored is None:
-        set_location(response, f"world/sessions/{session.external_id}")
-    return SessionOut.of(session)
+    write = partial(scenes.upsert_session, world, entry)
+    return SessionOut.of(write_unless_stale(request, response, rows, write, path="sessions"))
 
 
 @router.put(
@@ -147,14 +143,28 @@ def upsert_scene(request: HttpRequest, response: HttpResponse, entry: Body[Scene
     others have changed since."""
     world = require_gm(request).world
     rows = Scene.objects.filter(world=world, external_id=entry.scene_id)
+    write = partial(scenes.upsert_scene, world, entry)
+    return SceneOut.of(write_unless_stale(request, response, rows, write, path="scenes"))
+
+
+def write_unless_stale(
+    request: HttpRequest,
+    response: HttpResponse,
+    rows: "QuerySet[Played]",
+    write: Callable[[], Played],
+    *,
+    path: str,
+) -> Played:
+    """Create or change the one row of `rows`, and set `ETag` and, of a new row, `Location`. Raises
+    `Stale` when `If-Match` names another state of the row."""
     with transaction.atomic():
         stored = digest_of_row(rows)
         check_match(request, stored)
-        scene = scenes.upsert_scene(world, entry)
+        row = write()
         tag(response, digest_of_row(rows))
     if stored is None:
-        set_location(response, f"world/scenes/{scene.external_id}")
-    return SceneOut.of(scene)
+        set_location(response, f"world/{path}/{row.external_id}")
+    return row
 
 
 @router.post(
@@ -176,9 +186,11 @@ def end_scene(request: HttpRequest, response: HttpResponse, ref: Reference) -> S
     summary="Read the scratch of a scene",
     response=dict[str, Any],
 )
-def get_scratch(request: HttpRequest, ref: Reference) -> dict[str, Any]:
+def get_scratch(request: HttpRequest, response: HttpResponse, ref: Reference) -> dict[str, Any]:
     """All values by their keys."""
-    return scenes.read_scratch(find_callers_scene(require_gm(request), ref))
+    values = scenes.read_scratch(find_callers_scene(require_gm(request), ref))
+    tag(response, digest_of_values(values))
+    return values
 
 
 @router.put(
@@ -188,12 +200,22 @@ def get_scratch(request: HttpRequest, ref: Reference) -> dict[str, Any]:
     response=dict[str, Any],
 )
 def put_scratch(
-    request: HttpRequest, ref: Reference, key: Annotated[ExternalId, Path()], note: Body[ScratchIn]
+    request: HttpRequest,
+    response: HttpResponse,
+    ref: Reference,
+    key: Annotated[ExternalId, Path()],
+    note: Body[ScratchIn],
 ) -> Any:
-    """Stored until the scene ends."""
+    """Stored until the scene ends. The `ETag` is that of the whole scratch."""
     scene = find_callers_scene(require_gm(request), ref)
-    scenes.write_scratch(scene, key, note.value)
-    return scenes.read_scratch(scene)
+    with transaction.atomic():
+        # One writer at a time: each compares with what the other has stored.
+        Scene.objects.select_for_update().get(pk=scene.pk)
+        check_match(request, digest_of_values(scenes.read_scratch(scene)))
+        scenes.write_scratch(scene, key, note.value)
+        values = scenes.read_scratch(scene)
+    tag(response, digest_of_values(values))
+    return values
 
 
 def of_caller(rows: Any, caller: Caller) -> Any:

@@ -7,11 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from retrieval.text import name_words, split_sentences
 
 SHORTEST_WORD = 3
 LONGEST_SENTENCE = 600
+MOST_KEPT, LONGEST_KEPT = 1_000, 20_000
+"""Texts that are kept with their sentences, and the characters of the longest: 20 MB at most."""
 
 
 @dataclass(frozen=True)
@@ -25,23 +28,39 @@ class SourcedSentence:
 def source_sentences(text: str, *rests_on: Hashable) -> list[SourcedSentence]:
     """Cut `text` into sentences without Markdown marks and line breaks; longer ones than 600
     characters are cut off."""
+    cut = _plain_sentences if len(text) <= LONGEST_KEPT else _plain_sentences.__wrapped__
+    return [SourcedSentence(part, rests_on) for part in cut(text)]
+
+
+@lru_cache(MOST_KEPT)
+def _plain_sentences(text: str) -> tuple[str, ...]:
     parts = (
         re.sub(r"\s+", " ", re.sub(r"^[#>*\-\s]+", "", part)).strip()
         for part in split_sentences(text)
     )
-    return [SourcedSentence(part[:LONGEST_SENTENCE], rests_on) for part in parts if part]
+    return tuple(part[:LONGEST_SENTENCE] for part in parts if part)
 
 
 def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[SourcedSentence]:
-    """Return the `most` highest-scoring sentences in their original order.
+    """Return the `most` highest-scoring sentences in their original order. Kept for the latest
+    texts: a page that shows the recaps of many sessions is read again and again."""
+    texts = tuple(each.text for each in candidates)
+    is_kept = sum(map(len, texts)) <= LONGEST_KEPT
+    select = _selection if is_kept else _selection.__wrapped__
+    return [candidates[number] for number in select(texts, most)]
+
+
+@lru_cache(MOST_KEPT)
+def _selection(texts: tuple[str, ...], most: int) -> tuple[int, ...]:
+    """Return the places of the sentences in `texts`, in order.
 
     SumBasic (Nenkova and Vanderwende 2005): take the sentence with the highest mean word weight,
     halve the weights of its words, repeat. A factor logarithmic in the length keeps the shortest
     sentences from always winning.
     """
     bags = [
-        frozenset(w.norm for w in name_words(each.text) if len(w.norm) >= SHORTEST_WORD)
-        for each in candidates
+        frozenset(w.norm for w in name_words(text) if len(w.norm) >= SHORTEST_WORD)
+        for text in texts
     ]
     weight = {word: float(count) for word, count in Counter(w for bag in bags for w in bag).items()}
 
@@ -53,9 +72,9 @@ def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[S
         return mean * math.log2(2 + min(len(bag), 20)), -number
 
     selection: set[int] = set()
-    while len(selection) < min(most, len(candidates)):
-        best = max((n for n in range(len(candidates)) if n not in selection), key=score)
+    while len(selection) < min(most, len(texts)):
+        best = max((n for n in range(len(texts)) if n not in selection), key=score)
         selection.add(best)
         # What was said counts less from now on, so that the next sentence says something else.
         weight.update({word: weight[word] / 2 for word in bags[best]})
-    return [candidates[number] for number in sorted(selection)]
+    return tuple(sorted(selection))

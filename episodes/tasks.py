@@ -4,7 +4,7 @@ from celery import shared_task
 
 from episodes import recaps, threads
 from episodes.models import Session
-from worlds.audiences import GM, Audience
+from worlds.audiences import GM, audience_of_party
 
 
 @shared_task
@@ -20,7 +20,7 @@ def recap_session(session_id: str) -> int:
     session = Session.objects.select_related("world", "party").filter(pk=session_id).first()
     if session is None:
         return 0
-    audiences = [GM, *([Audience("party", session.party.slug)] if session.party else [])]
+    audiences = [GM, *([audience_of_party(session.party)] if session.party else [])]
     for audience in audiences:
         recaps.build_recap(session, audience)
     return len(audiences)

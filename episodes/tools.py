@@ -47,7 +47,11 @@ def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
     Use it to recall earlier scenes, promises and events. Not for lasting facts of the world: that
     is `lore_search`. Example: {"party_id": "lanternbearers", "query": "the deal with the smuggler"}
     """
-    scene = find_scene(caller.world, ask.scene_id, caller.audience) if ask.scene_id else None
+    scene = (
+        find_scene(caller.world, ask.scene_id, caller.audience, resembling=True)
+        if ask.scene_id
+        else None
+    )
     scene_id = scene.pk if scene else None
     party_id, degraded = ask.party_id, list[str]()
     if ask.query and ask.query.strip():
@@ -76,7 +80,9 @@ def find_asked_party(ask: SessionFetch, caller: Caller) -> Party:
     """Return the party that `ask` names; raises NotFound when it does not play in the campaign
     named beside it.
     """
-    party = find_party(caller.world, ask.party_id, caller.campaign, audience=caller.audience)
+    party = find_party(
+        caller.world, ask.party_id, caller.campaign, audience=caller.audience, resembling=True
+    )
     names = (party.campaign.slug, party.campaign.name, str(party.campaign.pk))
     if ask.campaign_id and ask.campaign_id not in names:
         raise NotFound(

@@ -8,7 +8,6 @@ MEMORY37_API_KEY. `world_tools` is all that another LangGraph or LangChain progr
 
 import argparse
 import asyncio
-import json
 import os
 from typing import Any
 
@@ -18,7 +17,7 @@ from langchain_openai import ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
-from memory37_client import Memory37Client, Memory37Error
+from memory37_client import Memory37Client
 
 RULES = """You are the game master of a tabletop world. Look up what you state with the tools; what
 they do not show, you do not know."""
@@ -36,11 +35,7 @@ def world_tool(memory: Memory37Client, function: dict[str, Any], audience: str) 
     name = function["name"]
 
     async def call(**arguments: Any) -> str:
-        try:
-            answer = await memory.call(name, {**arguments, "as": audience})
-        except Memory37Error as problem:  # the model corrects its call
-            answer = {"error": problem.detail, "candidates": problem.candidates}
-        return json.dumps(answer, ensure_ascii=False)
+        return await memory.answer_tool_call(name, arguments, as_=audience)
 
     return StructuredTool(
         name=name,

@@ -8,13 +8,12 @@ MEMORY37_API_KEY. `--party` sets the audience: the server answers for that party
 
 import argparse
 import asyncio
-import json
 import os
 from typing import Any
 
 from openai import AsyncOpenAI
 
-from memory37_client import Memory37Client, Memory37Error
+from memory37_client import Memory37Client
 
 RULES = """You are the game master of a tabletop scene. Before you state a rule, a place, a person
 or a past event, look it up with a tool. What the tools do not show, you do not know: say so in the
@@ -38,32 +37,14 @@ async def play(
             return str(reply.content or "")
         dialogue.append(reply.model_dump(exclude_none=True))
         results = await asyncio.gather(
-            *(look_up(memory, call.function, audience) for call in reply.tool_calls)
+            *(
+                memory.answer_tool_call(call.function.name, call.function.arguments, as_=audience)
+                for call in reply.tool_calls
+            )
         )
         for call, result in zip(reply.tool_calls, results, strict=True):
             dialogue.append({"role": "tool", "tool_call_id": call.id, "content": result})
     return "The game master is lost in their books."
-
-
-async def look_up(memory: Memory37Client, call: Any, audience: str) -> str:
-    """Run one tool call and return its JSON. An error goes back to the model too: it explains the
-    correct call."""
-    try:
-        arguments = {**parse_arguments(call.arguments), "as": audience}
-        return json.dumps(await memory.call(call.name, arguments), ensure_ascii=False)
-    except Memory37Error as problem:
-        error = {"error": problem.code, "detail": problem.detail, "candidates": problem.candidates}
-        return json.dumps(error, ensure_ascii=False)
-
-
-def parse_arguments(text: str) -> dict[str, Any]:
-    """Return the arguments that the model sent; none if they are not a JSON object, so that the
-    site's answer names the missing ones."""
-    try:
-        value = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 async def main() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from retrieval.text import names_in_both
 from worlds.audiences import Visibility
 
 
@@ -15,5 +16,6 @@ def narrow_audience(
         return entry, sorted(set(known_to)) if entry == Visibility.REVEALED else []
     if entry == Visibility.GM:
         return Visibility.GM, []
-    audiences = set(block) if entry == Visibility.PUBLIC else set(block) & set(known_to)
-    return (Visibility.REVEALED, sorted(audiences)) if audiences else (Visibility.GM, [])
+    is_open = entry == Visibility.PUBLIC
+    audiences = sorted(set(block)) if is_open else names_in_both(block, known_to)
+    return (Visibility.REVEALED, audiences) if audiences else (Visibility.GM, [])

@@ -85,8 +85,7 @@ def list_books(
     rows = books_of(require_gm(request))
     if not query.shared:
         rows = rows.filter(world__isnull=False)
-    page = page_of(request, response, rows, query, BOOK_SORTS)
-    return {"books": [present_book(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page_of(request, response, rows, query, BOOK_SORTS).answer("books", present_book)
 
 
 @router.get(

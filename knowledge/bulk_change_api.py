@@ -6,16 +6,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Query
 
 from knowledge.api import router
 from knowledge.bulk_changes import undo_change
 from knowledge.editing_models import BulkChange
-from retrieval.errors import Forbidden, NotFound
+from retrieval.errors import Forbidden
 from retrieval.tasks import embed_soon
 from worlds.base_schemas import ResponseModel
 from worlds.callers import Caller
+from worlds.lookup import find_by_id
 from worlds.rest import require_gm
 from worlds.rest_lists import ListQuery, TimeSort, page_of
 from worlds.rest_rows import require_unchanged, with_tag
@@ -61,8 +63,7 @@ def list_changes(
 ) -> dict[str, Any]:
     """What people changed with one action on the list of lore, the latest first."""
     rows = changes_of(require_gm(request))
-    page = page_of(request, response, rows, query, SORTS)
-    return {"changes": [present_change(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page_of(request, response, rows, query, SORTS).answer("changes", present_change)
 
 
 @router.get(
@@ -95,15 +96,12 @@ def undo(request: HttpRequest, change_id: UUID) -> BulkUndoReport:
     return BulkUndoReport(restored=undone.restored, skipped=undone.skipped)
 
 
-def changes_of(caller: Caller) -> Any:
+def changes_of(caller: Caller) -> "QuerySet[BulkChange]":
     return BulkChange.objects.filter(world=caller.world).select_related("user", "world")
 
 
 def find_change(caller: Caller, change_id: UUID) -> BulkChange:
-    change: BulkChange | None = changes_of(caller).filter(pk=change_id).first()
-    if change is None:
-        raise NotFound(f"There is no change {change_id} in this world.")
-    return change
+    return find_by_id(changes_of(caller), change_id, what="change")
 
 
 def present_change(change: BulkChange) -> BulkChangeOut:

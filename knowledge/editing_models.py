@@ -94,6 +94,9 @@ class LoreProposal(models.Model):
     lore = models.ForeignKey(
         "knowledge.Lore", models.SET_NULL, null=True, blank=True, related_name="proposals"
     )
+    lore_version = models.PositiveIntegerField(
+        _("version of the entry after it"), null=True, blank=True, editable=False
+    )
     decided_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
     decision = models.TextField(_("note on the decision"), blank=True, default="")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)

@@ -7,13 +7,19 @@ from uuid import UUID
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from retrieval.errors import Invalid, TooLarge
 from retrieval.models import uuid7
+from retrieval.text import clean_text
 from worlds.models import World
 
 MOST_DRAFTS = 50
 """Drafts of new entries that one author has in a world; the oldest goes when there is one more."""
+
+LONGEST_DRAFT = 1_000_000
+MOST_FIELDS, LONGEST_FIELD_NAME = 200, 100
 
 
 class EntryDraft(models.Model):
@@ -76,6 +82,25 @@ class EntryDraft(models.Model):
 def drafts_of(user: Any, world: World) -> "models.QuerySet[EntryDraft]":
     """The drafts that `user` left in `world`, newest first."""
     return EntryDraft.objects.filter(user=user, world=world).select_related("entry")
+
+
+def clean_draft_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a form has of `fields`: texts, lists of texts, and ticks. Raises `Invalid` for
+    too many fields, `TooLarge` for more than a million characters."""
+    if len(fields) > MOST_FIELDS:
+        raise Invalid(gettext("A draft holds the fields of one form."))
+    clean = {
+        clean_text(name)[:LONGEST_FIELD_NAME]: clean_field(value) for name, value in fields.items()
+    }
+    if sum(len(str(value)) for value in clean.values()) > LONGEST_DRAFT:
+        raise TooLarge(gettext("The draft is too long to be kept. Save the entry in parts."))
+    return clean
+
+
+def clean_field(value: Any) -> Any:
+    if isinstance(value, list):
+        return [clean_text(str(each)) for each in value]
+    return value if isinstance(value, bool) or value is None else clean_text(str(value))
 
 
 def save_draft(

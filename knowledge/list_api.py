@@ -29,10 +29,11 @@ from knowledge.schemas import (
 from knowledge.schemas import Status as PublicationStatus
 from knowledge.trash import restore_lore, trash_lore, trashed_lore
 from knowledge.upsert import find_lore_entry, find_own_rule
-from retrieval.errors import Forbidden, NotFound
+from retrieval.errors import Forbidden
 from retrieval.tasks import embed_soon
+from worlds.audiences import Visibility
 from worlds.callers import Caller
-from worlds.lookup import as_uuid, find_campaign
+from worlds.lookup import find_by_id, find_campaign, find_in_trash
 from worlds.models import Campaign
 from worlds.rest import check_match, require_gm, tag
 from worlds.rest_lists import ListQuery, page_of
@@ -59,6 +60,22 @@ class LoreListQuery(ListQuery):
     folder: Annotated[str | None, Field(max_length=200, description="With the folders in it.")] = (
         None
     )
+    author: Annotated[
+        str | None, Field(max_length=200, description="Entries first written by this author.")
+    ] = None
+    language: Annotated[
+        str | None, Field(max_length=12, description="Code of the entry's language, such as `en`.")
+    ] = None
+    visibility: Visibility | None = None
+    text: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            max_length=200,
+            pattern=r"^[^\x00]*$",
+            description="Occurs in the title, another name or the text; case does not matter.",
+        ),
+    ] = None
 
 
 class RuleListQuery(ListQuery):
@@ -87,12 +104,19 @@ def list_lore(
     if caller.campaign:
         rows = rows.filter(Q(campaign=None) | Q(campaign=caller.campaign))
     page = page_of(request, response, filter_lore(rows, caller, query), query, LORE_SORTS)
-    return {"lore": [lore_to_row(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page.answer("lore", lore_to_row)
 
 
 def filter_lore(rows: Any, caller: Caller, query: LoreListQuery) -> Any:
-    if query.status:
-        rows = rows.filter(status=query.status)
+    for name in ("status", "author", "language", "visibility"):
+        if value := getattr(query, name):
+            rows = rows.filter(**{name: value})
+    if query.text:
+        rows = rows.filter(
+            Q(title__icontains=query.text)
+            | Q(aliases__icontains=query.text)
+            | Q(body__icontains=query.text)
+        )
     if query.kind:
         is_own = query.kind not in Lore.Kind
         rows = rows.filter(**{"custom_kind__slug" if is_own else "kind": query.kind})
@@ -152,9 +176,7 @@ def restore_lore_entry(caller: Caller, reference: str) -> Lore:
     rows = trashed_lore(caller.world)
     if caller.campaign:
         rows = rows.filter(campaign=caller.campaign)
-    row: Lore | None = rows.filter(Q(slug=reference) | Q(pk=as_uuid(reference))).first()
-    if row is None:
-        raise NotFound(f"There is no entry {reference!r} in the trash.")
+    row: Lore = find_in_trash(rows, reference, what="entry")
     with transaction.atomic():
         restore_lore([row], by=str(caller.key or "site"))
         embed_soon("lore")
@@ -180,8 +202,7 @@ def list_rules(
     if query.kind:
         rows = rows.filter(kind=query.kind)
     rows = rows.select_related("document", "campaign", "overrides").defer("body")
-    page = page_of(request, response, rows, query, RULE_SORTS)
-    return {"rules": [rule_to_row(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page_of(request, response, rows, query, RULE_SORTS).answer("rules", rule_to_row)
 
 
 @router.delete(
@@ -222,8 +243,7 @@ def list_proposals(
     if query.state:
         rows = rows.filter(state=query.state)
     page = page_of(request, response, rows, query, PROPOSAL_SORTS)
-    shown = [present_proposal(row) for row in page.rows]
-    return {"proposals": shown, "next_cursor": page.next_cursor}
+    return page.answer("proposals", present_proposal)
 
 
 @router.get(
@@ -280,16 +300,30 @@ def reject_proposal(
     return with_tag(response, present_proposal(find_proposal(caller, proposal_id)))
 
 
+@router.post(
+    "/proposals/{uuid:proposal_id}/reopen",
+    operation_id="proposal_reopen",
+    summary="Undo the decision about a proposal",
+    response=ProposalRow,
+)
+def reopen_proposal(request: HttpRequest, response: HttpResponse, proposal_id: UUID) -> ProposalRow:
+    """An entry that accepting it created goes to the trash; one that it changed gets its version
+    before back. 409 when nobody decided it, or when the entry was edited since."""
+    caller = require_gm(request)
+    row = find_proposal(caller, proposal_id)
+    with require_unchanged(request, row, present_proposal):
+        proposals.undo_proposal_decision(row, by=str(caller.key or "site"))
+        embed_soon("lore")
+    return with_tag(response, present_proposal(find_proposal(caller, proposal_id)))
+
+
 def proposals_of(caller: Caller) -> "QuerySet[LoreProposal]":
     rows = LoreProposal.objects.filter(world=caller.world).select_related("campaign", "world")
     return rows.filter(campaign=caller.campaign) if caller.campaign else rows
 
 
 def find_proposal(caller: Caller, proposal_id: UUID) -> LoreProposal:
-    row = proposals_of(caller).filter(pk=proposal_id).first()
-    if row is None:
-        raise NotFound(f"There is no proposal {proposal_id} in this world.")
-    return row
+    return find_by_id(proposals_of(caller), proposal_id, what="proposal")
 
 
 def present_proposal(row: LoreProposal) -> ProposalRow:

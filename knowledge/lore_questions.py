@@ -6,8 +6,8 @@ neither corrects a question nor keeps it from being corrected.
 
 from functools import lru_cache, partial
 
+from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.name_matching import match_names, name_index
-from knowledge.questions.common_words import COMMON_WORDS
 from knowledge.questions.misspellings import Spelling, correct_spelling, names_in_readings
 from knowledge.questions.parts import QuestionReading
 from knowledge.searched_rows import LoreRows, find_occurring

@@ -16,6 +16,7 @@ from worlds.audience_names import (
     missing_audiences,
     suggest_audiences,
 )
+from worlds.audiences import NAMED_KINDS
 from worlds.exact_forms import UNFINISHED_MERGE
 from worlds.models import World
 from worlds.text_diff import lines_of_markers
@@ -24,7 +25,7 @@ MOST_PROBLEMS = 20
 LONGEST_SOURCE = 60
 LONGEST_AUDIENCE = 120
 _NAMED = re.compile(r"^(?P<kind>\w+)[:：][ \t]*(?P<slug>\S*)")
-_AUDIENCE_KINDS = ("party", "npc")
+_AUDIENCE_KINDS = NAMED_KINDS
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _slips(fence: Fence) -> list[str]:
     if not named:
         return []
     kind, slug = named["kind"].lower(), named["slug"]
-    is_like_kind = kind[:2] in {each[:2] for each in _AUDIENCE_KINDS} and len(kind) <= 8
+    is_like_kind = kind[:2] in {each[:2] for each in _AUDIENCE_KINDS} and len(kind) <= 12
     return [f"{kind}:{slug}"] if is_like_kind else []
 
 
@@ -116,7 +117,10 @@ def _unknown_audience(line: int, written: str, names: list[AudienceName]) -> Mar
     message = (
         _("This world has no %(audience)s. Did you mean %(candidates)s?")
         if candidates
-        else _("This world has no %(audience)s. Name party:<slug> or npc:<slug>, or create it.")
+        else _(
+            "This world has no %(audience)s. Name party:<slug>, character:<slug> or npc:<slug>, "
+            "or create it."
+        )
     )
     values = {"audience": written, "candidates": ", ".join(candidates)}
     return MarkupProblem(line, message % values, candidates)

@@ -12,6 +12,7 @@ from simple_history.models import HistoricalRecords
 import knowledge.editing_models
 import knowledge.entry_drafts
 import knowledge.glossary_term
+import knowledge.graph.contradiction_models
 import knowledge.graph.models
 import knowledge.graph.projection_models
 import knowledge.link_models  # noqa: F401
@@ -139,6 +140,7 @@ class Lore(Versioned, Guarded, TrashedWithEntities):
             ),
         ]
         indexes = [
+            models.Index(fields=["world", "in_world_at", "id"], name="lore_day_of_world"),
             models.Index(fields=["world", "kind"], name="lore_world_kind"),
             GinIndex(fields=["tags"], name="lore_tags"),
             GinIndex(fields=["name_keys"], name="lore_name_keys"),

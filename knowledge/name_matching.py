@@ -8,26 +8,22 @@ from uuid import UUID
 
 from django.db.models import Count, Max, QuerySet
 
+from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.models import Rule
 from retrieval.search import CompiledRows
-from retrieval.text import KnownName, NameIndex, NameMatch, query_keys
+from retrieval.text import KnownName, NameIndex, NameMatch
 from worlds.audiences import Visibility
 from worlds.models import World
+from worlds.stored_names import index_of_names
 
-MOST_NAMES = 400
-"""Names compared in full, of those that share the beginning of a word with the question."""
 LONGEST_NAME, MOST_WORDS = 80, 5
 """Only a question as short as this can be a misspelled name."""
 LONGEST_QUESTION = 2000
 RECHECK_SECONDS = 30
 """How long another process's changes to shared rules may go unnoticed."""
-MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "part": "fuzzy", "fuzzy": "fuzzy"}
-CERTAIN = ("exact", "alias", "ending")
-NEAR = """
-SELECT id, title, aliases FROM ({rows}) AS row
-WHERE name_keys && string_to_array(%(keys)s, ' ')::varchar(16)[]
-ORDER BY title, id LIMIT %(most)s
-"""
+MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "quoted": "alias"}
+MATCHES |= {"part": "fuzzy", "fuzzy": "fuzzy"}
+CERTAIN = ("exact", "alias", "ending", "quoted")
 
 
 @dataclass(frozen=True)
@@ -76,11 +72,7 @@ def match_names(index: NameIndex, question: str, *, weight: float) -> list[Named
 
 def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
     """Return an index of the names of `rows` that may occur in `text`."""
-    rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
-    columns = ("id", "title", "aliases", "name_keys")
-    keys = " ".join(query_keys(text[:LONGEST_QUESTION]))
-    names = rows.fetch(NEAR, columns, keys=keys, most=MOST_NAMES)
-    return NameIndex(KnownName(*row) for row in names)
+    return index_of_names(rows, text[:LONGEST_QUESTION], common=COMMON_WORDS)
 
 
 def shared_names(system_id: UUID) -> NameIndex:

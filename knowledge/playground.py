@@ -17,10 +17,10 @@ from knowledge.search import find_lore, find_rules
 from retrieval.errors import Problem
 from retrieval.search import Mode
 from worlds.admin_scoping import administered_worlds
-from worlds.audiences import GM, PUBLIC, Audience
+from worlds.audiences import GM, PUBLIC
 from worlds.callers import Caller
 from worlds.markdown import plain_text
-from worlds.models import Party, World
+from worlds.models import Character, Party, World
 
 HITS = 8
 
@@ -44,6 +44,11 @@ class TryForm(forms.Form):
             (f"{party.world.slug}/party:{party.slug}", f"{party.name} ({party.world})")
             for party in parties.order_by("world__name", "name")
         ]
+        characters = Character.objects.filter(world__in=worlds).select_related("world")
+        audiences += [
+            (f"{each.world.slug}/character:{each.slug}", f"{each.name} ({each.world})")
+            for each in characters.order_by("world__name", "name")
+        ]
         choices = [("gm", _("Game master")), ("public", _("Everyone")), *audiences]
         self.fields["audience"].choices = choices  # type: ignore[attr-defined]
 
@@ -55,8 +60,7 @@ class TryForm(forms.Form):
             return Caller(world, GM if choice == "gm" else PUBLIC)
         if world_slug != world.slug:
             raise forms.ValidationError(gettext("This party belongs to another world."))
-        party = Party.objects.get(world=world, slug=Audience.parse(audience).slug)
-        return Caller(world, Audience("party", party.slug), campaign=party.campaign)
+        return Caller.gm(world).as_audience(audience)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from knowledge.models import Lore, Rule, RulePassage
 from knowledge.questions.values import AskedValues, with_values_first
 from knowledge.schemas import LoreOut, LoreQuestion, LoreRow, RuleOut, RuleRow, RulesQuestion
 from retrieval.search import Hit, SearchResult, get_preset
+from retrieval.text import shown_names
+from worlds.answer_dates import DATES
 from worlds.audiences import Visibility
-from worlds.base_schemas import DEFAULT_CHARS, ResponseModel
+from worlds.base_schemas import DEFAULT_CHARS, PrivateMoment, ResponseModel
 from worlds.callers import Caller
 
 Match = Literal["exact", "alias", "fuzzy", "keyword", "vector", "graph"]
@@ -70,9 +72,10 @@ class HitOut:
     language: str = ""
     in_world_at: float | None = None
     in_world_label: str = ""
+    in_world_date: str = ""
     overrides: Annotated[str | None, Field(description="The rule that this one replaces.")] = None
     source: SourceOut = field(default_factory=SourceOut)
-    updated_at: datetime | None = None
+    updated_at: PrivateMoment = None
     truncated: bool = False
 
 
@@ -164,7 +167,7 @@ LORE_FIELDS = (
 
 def present_rule_hit(hit: Hit, caller: Caller, asked: AskedValues) -> HitOut:
     """Show a rule by the passage that the search found, the values that were asked for first."""
-    match = {"updated_at": hit.updated_at, **_match_fields(hit)}
+    match = {"updated_at": _moment(hit.updated_at, caller), **_match_fields(hit)}
     if hit.fields["rule__kind"] in asked.kinds:
         match["text"] = with_values_first(hit.text, asked)
     return _present_rule(hit.fields, caller, match, passage=str(hit.id))
@@ -186,7 +189,7 @@ def present_whole_rule(rule: Rule, caller: Caller, passages: Sequence[RulePassag
         "score": SCORE_BY_ID,
         "relevance": 1.0,
         "match": "exact",
-        "updated_at": updated_at,
+        "updated_at": _moment(updated_at, caller),
     }
     return _present_rule(columns, caller, match)
 
@@ -223,10 +226,16 @@ def _overridden_id(rule: Mapping[str, Any], caller: Caller) -> str | None:
     is_known = (
         caller.audience.is_gm
         or visibility == Visibility.PUBLIC
-        or (visibility == Visibility.REVEALED and str(caller.audience) in known_to)
+        or (visibility == Visibility.REVEALED and caller.audience.knows(known_to or ()))
     )
     key: str | None = rule["rule__overrides__key"]
     return key if is_known else None
+
+
+def _moment(updated_at: datetime | None, caller: Caller) -> datetime | None:
+    """Return the moment for game masters alone: a passage is changed too when a secret block moves
+    it or when others learn of it."""
+    return updated_at if caller.audience.is_gm else None
 
 
 def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
@@ -240,7 +249,7 @@ def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
         "language": entry["lore__language"],
         "in_world_at": entry["lore__in_world_at"],
         "in_world_label": entry["lore__in_world_label"],
-        "updated_at": hit.updated_at,
+        "updated_at": _moment(hit.updated_at, caller),
         "source": SourceOut(document=entry["lore__title"], author=entry["lore__author"] or None),
         **_match_fields(hit),
     }
@@ -249,7 +258,7 @@ def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
     return GmHitOut(
         **fields,
         visibility=entry["visibility"],
-        known_to=entry["known_to"],
+        known_to=shown_names(entry["known_to"]),
         secret=entry["secret"],
         status=entry["lore__status"],
         campaign=entry["lore__campaign__slug"],
@@ -324,7 +333,7 @@ def lore_to_row(row: Lore) -> LoreRow:
 
 def _show_lore(row: Lore, schema: type[Shown]) -> Shown:
     links = row.related_slugs()
-    names = set(schema.model_fields) - set(links)
+    names = set(schema.model_fields) - set(links) - set(DATES)
     return schema(**{name: getattr(row, name) for name in names}, **links)
 
 

@@ -113,8 +113,8 @@ class LoreQuestion(ToolRequest):
 
 def _check_reveal_audience(audience: str) -> str:
     """Accept whom something can be revealed to: a party or an NPC."""
-    if Audience.parse(audience).kind not in ("party", "npc"):
-        raise ValueError("must be party:<slug> or npc:<slug>")
+    if not Audience.parse(audience).is_named:
+        raise ValueError("must be party:<slug>, character:<slug> or npc:<slug>")
     return audience
 
 
@@ -167,7 +167,9 @@ class LoreIn(StrictModel):
         None, max_length=80, description="Slug of a kind of the world's own; `kind` is custom then."
     )
     body: Body = Field(
-        "", description="Markdown. `:::secret [party:<slug> npc:<slug>]` … `:::` hides a block."
+        "",
+        description="Markdown. `:::secret [party:<slug> character:<slug> npc:<slug>]` … `:::` "
+        "hides a block.",
     )
     aliases: list[Name] = Field([], max_length=50)
     tags: list[Tag] = Field([], max_length=50)
@@ -234,8 +236,10 @@ class LoreRow(BaseModel):
     known_to: list[str]
     in_world_at: float | None
     in_world_label: str
+    in_world_date: str = ""
     in_world_until: float | None
     in_world_until_label: str
+    in_world_until_date: str = ""
     campaign: str | None
     overrides: str | None
     author: str

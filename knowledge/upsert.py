@@ -142,7 +142,7 @@ def find_lore_entry(world: World, reference: str, *, campaign: Campaign | None =
     if row:
         return row
     canon = lore.filter(campaign=None)
-    key = name_index(canon, reference).resolve(reference, what="lore entry")
+    key = name_index(canon, reference).resolve_spelled(reference, what="lore entry")
     entry: Lore = canon.get(pk=str(key))
     return entry
 

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Router, Status
 
 from memories import conversation, core, transfer
-from memories.curation import health, inbox
+from memories.curation import health, inbox, lifecycle
 from memories.erasure import deletion
 from memories.ingest import add
 from memories.ledger.plan import Particulars
@@ -44,7 +44,7 @@ from memories.search import recall
 from retrieval.tasks import embed_soon
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, expecting, own_transaction, tag
-from worlds.rest_rows import digest_of_answer
+from worlds.rest_rows import digest_of_answer, require_unchanged, with_tag
 
 router = Router(tags=["memory"], auth=NeedsKey(Scope.AGENT_WRITE))
 NDJSON = "application/x-ndjson"
@@ -78,7 +78,9 @@ def present_core(core_text: CoreVersion | core.CurrentCore) -> CoreOut:
 def add_memory(request: HttpRequest, entry: Body[AddIn]) -> Status[AddOut]:
     """Store all contents in one transaction. A statement that is already known is confirmed."""
     about = Particulars(**entry.model_dump(exclude={"contents"}))
-    result = add.add(own_namespace(request), entry.contents, models=add.site_models(), about=about)
+    namespace = own_namespace(request)
+    models = add.site_models(namespace)
+    result = add.add(namespace, entry.contents, models=models, about=about)
     names = ("ids", "superseded", "confirmed", "formerly", "observations", "state")
     answer = AddOut(**{name: getattr(result, name) for name in names})
     if isinstance(result.core, CoreVersion):
@@ -170,11 +172,16 @@ def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.Decisio
     summary="Approve with edits",
     response=MemoryOut,
 )
-def approve_edited(request: HttpRequest, memory_id: UUID, entry: Body[EditIn]) -> MemoryItem:
+def approve_edited(
+    request: HttpRequest, response: HttpResponse, memory_id: UUID, entry: Body[EditIn]
+) -> MemoryOut:
     """The original wording is kept as history."""
-    memory = inbox.edit(own_namespace(request), memory_id, entry.text, by=key_id(request))
-    embed_soon("memory")
-    return memory
+    namespace = own_namespace(request)
+    pending = lifecycle.find_memory(namespace, memory_id)
+    with require_unchanged(request, pending, present_memory, locks=False):
+        memory = inbox.edit(namespace, memory_id, entry.text, by=key_id(request))
+        embed_soon("memory")
+    return with_tag(response, present_memory(memory))
 
 
 @router.post(
@@ -185,8 +192,11 @@ def approve_edited(request: HttpRequest, memory_id: UUID, entry: Body[EditIn]) -
 )
 def approve_split(request: HttpRequest, memory_id: UUID, entry: Body[SplitIn]) -> list[MemoryItem]:
     """Create one memory for each text."""
-    memories = inbox.split(own_namespace(request), memory_id, entry.texts, by=key_id(request))
-    embed_soon("memory")
+    namespace = own_namespace(request)
+    pending = lifecycle.find_memory(namespace, memory_id)
+    with require_unchanged(request, pending, present_memory, locks=False):
+        memories = inbox.split(namespace, memory_id, entry.texts, by=key_id(request))
+        embed_soon("memory")
     return memories
 
 

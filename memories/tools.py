@@ -136,7 +136,7 @@ def archival_memory_insert(ask: ArchivalInsertAsk, caller: Caller) -> InsertAnsw
     """
     about = Particulars(**ask.model_dump(exclude={"content"}))
     namespace = require_own_namespace(caller)
-    result = add.add(namespace, ask.content, models=add.site_models(), about=about)
+    result = add.add(namespace, ask.content, models=add.site_models(namespace), about=about)
     return InsertAnswer(
         ids=[str(pk) for pk in result.ids],
         confirmed=[str(pk) for pk in result.confirmed],

@@ -6,14 +6,14 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, Sum
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.editing_models import LoreProposal
-from knowledge.graph.models import Contradiction
+from knowledge.graph.contradiction_models import Contradiction
 from memory_site.health import PARTS, is_failing
 from npcs.models import DispositionChange
 from retrieval.models import LanguageModelCall
@@ -69,7 +69,8 @@ def _by_world(rows: QuerySet[Any], path: str, worlds: list[World]) -> list[tuple
 
 def _figures() -> list[tuple[str, int]]:
     now = timezone.now()
-    failed = LanguageModelCall.objects.filter(ok=False, created_at__gt=now - timedelta(days=1))
+    calls = LanguageModelCall.objects.filter(created_at__gt=now - timedelta(days=1))
+    used = calls.aggregate(tokens=Sum("tokens_in") + Sum("tokens_out"))
     keys = ApiKey.objects.filter(revoked_at=None).exclude(expires_at__lt=now)
     invitations = Invitation.objects.filter(revoked_at=None, expires_at__gt=now)
     return [
@@ -77,5 +78,6 @@ def _figures() -> list[tuple[str, int]]:
         (gettext("Worlds"), World.objects.count()),
         (gettext("Valid API keys"), keys.count()),
         (gettext("Open invitations"), invitations.count()),
-        (gettext("Failed calls of the language model in a day"), failed.count()),
+        (gettext("Failed calls of the language model in a day"), calls.filter(ok=False).count()),
+        (gettext("Tokens of the language model in a day"), used["tokens"] or 0),
     ]

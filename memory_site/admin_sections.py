@@ -40,6 +40,7 @@ SECTIONS: tuple[tuple[Any, dict[str, str]], ...] = (
             "npcs.dispositionchange": "swap_vert",
             "worlds.campaign": "flag",
             "worlds.party": "groups",
+            "worlds.character": "face",
             "episodes.arc": "timeline",
             "episodes.session": "event",
             "episodes.scene": "theater_comedy",

@@ -8,9 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Router
 from pydantic import BaseModel, ConfigDict, Field
 
+from art import gallery_api  # noqa: F401  adds its operations to the router of pictures
 from art.api import router as art_router
 from art.picture_api import router as pictures_router
 from episodes.api import router as episodes_router
+from episodes.note_api import router as notes_router
 from episodes.session_api import router as sessions_router
 from knowledge import (  # noqa: F401  they add their operations to the router of knowledge
     book_api,
@@ -26,17 +28,27 @@ from memories.agent_api import router as agent_router
 from memories.api import router as memories_router
 from memory_site import toolbox
 from memory_site.api_reference.introduction import DESCRIPTION
+from memory_site.archive_api import restorations as restorations_router
+from memory_site.archive_api import router as archives_router
 from memory_site.bulk_api import router as bulk_router
 from memory_site.errors import Unreadable, add_problem_handlers
 from memory_site.import_api import router as imports_router
+from memory_site.lists.draft_api import router as drafts_router
+from memory_site.lists.recent_api import router as recent_router
+from memory_site.lists.saved_filter_api import router as saved_filters_router
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.openapi import MemoryApi, Renderer, StrictParser
+from memory_site.session_report_api import router as session_reports_router
 from memory_site.toolbox import Profile, Tool, ToolResult
 from memory_site.version import VERSION
 from npcs.api import router as npcs_router
+from npcs.cast_api import router as casts_router
 from worlds import rest
 from worlds.api import router as reveals_router
+from worlds.audit_api import router as audit_router
+from worlds.calendar_api import router as calendar_router
 from worlds.campaign_api import router as campaigns_router
+from worlds.character_api import router as characters_router
 from worlds.event_api import router as events_router
 from worlds.installation_api import router as installation_router
 from worlds.people_api import router as people_router
@@ -143,13 +155,16 @@ def openai_tools(
     summary="Carry out a model's function call",
     response=ToolAnswer,
 )
-def tools_call(request: HttpRequest, call: Body[ToolCall]) -> HttpResponse:
-    """Run one call of an LLM's tool loop: send `name` and `arguments` as the model gave them."""
+def tools_call(request: HttpRequest, call: Body[ToolCall], compact: bool = True) -> HttpResponse:
+    """Run one call of an LLM's tool loop: send `name` and `arguments` as the model gave them. The
+    `result` is small: empty fields and what only programs compare are left out, and the licence
+    and attribution of each document stand once in `sources`. `compact=false` gives all fields."""
     toolbox.find_tool(call.name)
     arguments = parse_object(call.arguments) if isinstance(call.arguments, str) else call.arguments
     request.is_audited = True  # type: ignore[attr-defined]
     result = toolbox.call_tool(call.name, arguments, caller_of(request), via="openai")
-    return to_response(result, orjson.dumps({"name": call.name, "result": result.as_json()}))
+    answer = result.as_compact_json() if compact else result.as_json()
+    return to_response(result, orjson.dumps({"name": call.name, "result": answer}))
 
 
 @tools.post("/{name}", operation_id="no_such_tool", include_in_schema=False)
@@ -163,15 +178,27 @@ api.add_router("/tools", tools)
 api.add_router("", installation_router)
 api.add_router("", events_router)
 api.add_router("/world", campaigns_router)
+api.add_router("/world", characters_router)
+api.add_router("/world", calendar_router)
 api.add_router("/world", people_router)
 api.add_router("/world", webhooks_router)
 api.add_router("/world", reveals_router)
 api.add_router("/world", knowledge_router)
+api.add_router("/world", saved_filters_router)
+api.add_router("/world", drafts_router)
+api.add_router("/world", recent_router)
 api.add_router("/world/graph", graph_router)
 api.add_router("/world", bulk_router)
 api.add_router("/world", imports_router)
+api.add_router("/world", archives_router)
+api.add_router("/world", audit_router)
+api.add_router("", restorations_router)
+# Before the episodes: its address would be taken for the id of one.
+api.add_router("/world", session_reports_router)
 api.add_router("/world", episodes_router)
 api.add_router("/world", sessions_router)
+api.add_router("/world", notes_router)
+api.add_router("/world", casts_router)
 api.add_router("/world", npcs_router)
 api.add_router("/world", art_router)
 api.add_router("/world", pictures_router)

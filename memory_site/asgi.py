@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing
 from contextvars import copy_context
+from importlib import import_module
 from typing import Any
 
 import django
@@ -167,6 +168,8 @@ class Application:
             endpoint = McpEndpoint()
             await stack.enter_async_context(endpoint.manager.run())
             self.mcp = endpoint
+            # Otherwise the first request loads the views.
+            import_module(settings.ROOT_URLCONF)
             # What the start allocated lives as long as the process: exempt it from collection.
             gc.freeze()
             await send({"type": "lifespan.startup.complete"})

@@ -7,6 +7,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError, connections
 
+from worlds.webhooks.addresses import parse_networks
+
 OLDEST_POSTGRES = 150_000
 OLDEST_PGVECTOR = (0, 8)
 SELECT_VERSIONS = """
@@ -21,6 +23,19 @@ def hosts_are_named(**_kwargs: Any) -> list[CheckMessage]:
         hint = "Name the hosts that the site answers to: ALLOWED_HOSTS=memory.example.org"
         problem = "ALLOWED_HOSTS accepts every host name."
         return [Warning(problem, hint=hint, id="memory37.W001")]
+    return []
+
+
+@register(Tags.security)
+def webhook_networks_are_sound(**_kwargs: Any) -> list[CheckMessage]:
+    """Without this a webhook would be refused with a fault, long after the start."""
+    for text in settings.WEBHOOK_PRIVATE_ADDRESSES:
+        try:
+            parse_networks((text,))
+        except ValueError as error:
+            problem = f"WEBHOOK_PRIVATE_ADDRESSES has no address or network: {error}."
+            hint = "Separate networks by commas: WEBHOOK_PRIVATE_ADDRESSES=10.0.0.0/8,127.0.0.1"
+            return [Error(problem, hint=hint, id="memory37.E005")]
     return []
 
 

@@ -38,6 +38,8 @@ def error_page(request: HttpRequest, status: int, detail: str) -> HttpResponse:
         "status": status,
         "title": TITLES.get(status, TITLES[400]),
         "detail": detail,
+        # Who views the world as its players do finds the way back on a page that they do not see.
+        "viewer": getattr(request, "viewer", None),
         "request_id": getattr(request, "request_id", "") if status >= 500 else "",
     }
     return render(request, "error.html", context, status=status)

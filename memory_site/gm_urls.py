@@ -7,32 +7,54 @@ from art import views as art
 from episodes import views as episodes
 from knowledge import rule_views as rules
 from knowledge.graph import views as graph
+from memory_site import decided, graph_page
 from memory_site import views as site
 from memory_site.archive import pages as archive
 from memory_site.editor import link_pages
+from memory_site.play.live import live
+from memory_site.players import views as players
+from memory_site.timeline import pages as timeline
 from npcs import views as npcs
+from worlds import calendar_views as calendar
 from worlds import key_views as keys
 from worlds import people_views as people
 from worlds import views as worlds
 
 urlpatterns = [
     path("", site.home_page, name="world-home"),
+    path("new/", players.new_page, name="player-new"),
+    path("known/", players.known_page, name="player-known"),
+    path("story/", players.story_page, name="player-story"),
+    path("handouts/", players.handouts_page, name="player-handouts"),
     path("as/", worlds.view_as, name="view-as"),
     path("campaign/", worlds.choose_campaign, name="choose-campaign"),
     path("search/", site.search_page, name="find"),
     path("inbox/", site.inbox_page, name="inbox"),
+    path("inbox/undo/<str:kind>/<str:pk>/", decided.undo_decided, name="decision-undo"),
     path("audit/", worlds.audit, name="audit"),
     path("people/", people.people, name="people"),
     path("people/party/", people.add_party, name="party-add"),
+    path("people/character/", people.add_character, name="character-add"),
     path("people/<int:member>/change/", people.change, name="member-change"),
     path("people/<int:member>/remove/", people.remove, name="member-remove"),
     path("invitations/<uuid:invitation>/revoke/", people.revoke, name="invitation-revoke"),
+    path("timeline/", timeline.timeline, name="timeline"),
+    path("calendar/", calendar.calendar_page, name="calendar"),
+    path("calendar/edit/", calendar.edit_calendar, name="calendar-edit"),
+    path(
+        "calendar/versions/<int:version>/restore/",
+        calendar.restore_version,
+        name="calendar-restore",
+    ),
     path("keys/", keys.key_list, name="keys"),
     path("keys/<uuid:key>/revoke/", keys.revoke, name="key-revoke"),
     path("npcs/", npcs.npc_list, name="npcs"),
     path("npcs/changes/<int:change>/", npcs.rule, name="rule-on-change"),
     path("npcs/<str:slug>/correct/", npcs.correct, name="npc-correct"),
     path("parties/<str:slug>/", npcs.party_page, name="party"),
+    path("parties/<str:slug>/", include("memory_site.play.urls")),
+    path("live/", live, name="live"),
+    path("", include("memory_site.session_pages.urls")),
     path("sessions/", episodes.session_list, name="sessions"),
     path("sessions/<str:ref>/", episodes.session_page, name="session"),
     path("episodes/<str:ref>/", episodes.episode_page, name="episode"),
@@ -61,7 +83,7 @@ urlpatterns = [
     path("art/new/", cards.new_card, name="art-card-new"),
     path("art/<uuid:card>/", cards.edit_card, name="art-card"),
     path("import/", include("memory_site.imports.urls")),
-    path("graph/", graph.graph, name="graph"),
+    path("graph/", graph_page.graph, name="graph"),
     path("facts/<uuid:fact>/looked-at/", graph.remove_flag, name="fact-looked-at"),
     path("contradictions/<uuid:contradiction>/", graph.decide, name="decide-contradiction"),
     path("editor/", include("memory_site.editor.field_urls")),

@@ -16,10 +16,11 @@ from memory_site.imports.options import ImportOptions
 from memory_site.imports.runs import start_step
 from memory_site.imports.undo import EVERYTHING
 from memory_site.imports.uploads import create_run, delete_upload_after_commit
-from retrieval.errors import Conflict, Forbidden, NotFound
+from retrieval.errors import Conflict, Forbidden
 from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.callers import Caller
 from worlds.keys import Scope
+from worlds.lookup import find_by_id
 from worlds.models import ImportedRow, ImportRun
 from worlds.rest import NeedsKey, require_gm
 from worlds.rest_lists import ListQuery, PageQuery, TimeSort, page_of
@@ -117,8 +118,7 @@ def list_imports(
     rows = ImportRun.objects.filter(world=importer(request).world)
     if query.state:
         rows = rows.filter(state=query.state)
-    page = page_of(request, response, rows, query, SORTS)
-    return {"imports": [present_run(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page_of(request, response, rows, query, SORTS).answer("imports", present_run)
 
 
 @router.post(
@@ -159,7 +159,7 @@ def list_rows(
         rows = rows.exclude(outcome=ImportedRow.Outcome.UNCHANGED)
     every = ListQuery(limit=query.limit, cursor=query.cursor, sort="created")
     page = page_of(request, response, rows, every, {"created": "id", "updated": "id"})
-    return {"rows": [present_row(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page.answer("rows", present_row)
 
 
 @router.post(
@@ -248,10 +248,7 @@ def importer(request: HttpRequest) -> Caller:
 
 
 def find_run(caller: Caller, run_id: UUID) -> ImportRun:
-    run = ImportRun.objects.filter(world=caller.world, pk=run_id).first()
-    if run is None:
-        raise NotFound(f"There is no import {run_id} in this world.")
-    return run
+    return find_by_id(ImportRun.objects.filter(world=caller.world), run_id, what="import")
 
 
 def present_run(run: ImportRun) -> ImportOut:

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import mcp_types as types
 from django.conf import settings
+from django.http import QueryDict
 from django.utils.datastructures import CaseInsensitiveMapping
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -18,13 +19,14 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
 from memory_site import mcp_prompts, mcp_resources, toolbox
+from memory_site.compact import compact_schema
 from memory_site.errors import problem_answer, problem_body, problem_of
 from memory_site.logs import valid_or_new_id
 from memory_site.mcp_text import to_text
 from memory_site.threads import run_in_thread
-from memory_site.toolbox import Tool
+from memory_site.toolbox import Profile, Tool
 from memory_site.version import VERSION
-from retrieval.errors import Problem, Unauthorized, WrongScope
+from retrieval.errors import Invalid, Problem, Unauthorized, WrongScope
 from worlds.callers import Caller, admit
 from worlds.keys import Scope as KeyScope
 from worlds.rest import caller_with_headers
@@ -39,60 +41,82 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Page = types.PaginatedRequestParams | None
 FindCaller = Callable[[Any], Caller]
+FindProfile = Callable[[Any], Profile | None]
 
 
-def build_server(find_caller: FindCaller) -> Server[Any]:
-    """Return the server; `find_caller` returns the caller of a request's context."""
+class Handlers:
+    """What the server answers; of a request's context, `find_caller` returns the caller and
+    `find_profile` the profile whose tools are listed, or None for all."""
 
-    async def list_tools(ctx: Any, _params: Page) -> types.ListToolsResult:
-        caller, _allowance = await run(admit, find_caller(ctx), "tools/list")
-        return types.ListToolsResult(tools=[*map(to_mcp_tool, toolbox.tools_for(caller))])
+    def __init__(self, find_caller: FindCaller, find_profile: FindProfile) -> None:
+        self.find_caller, self.find_profile = find_caller, find_profile
 
-    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        arguments = params.arguments or {}
-        return await run_in_thread(partial(run_tool_call, params.name, arguments, find_caller(ctx)))
+    async def reader(self, ctx: Any, method: str) -> Caller:
+        return await run(admit_reader, self.find_caller(ctx), method)
 
-    async def list_resources(ctx: Any, params: Page) -> types.ListResourcesResult:
-        caller = await run(admit_reader, find_caller(ctx), "resources/list")
+    async def list_tools(self, ctx: Any, _params: Page) -> types.ListToolsResult:
+        caller, _allowance = await run(admit, self.find_caller(ctx), "tools/list")
+        tools = toolbox.tools_for(caller, self.find_profile(ctx))
+        return types.ListToolsResult(tools=[*map(to_mcp_tool, tools)])
+
+    async def call_tool(
+        self, ctx: Any, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        caller = self.find_caller(ctx)
+        call = partial(run_tool_call, params.name, params.arguments or {}, caller)
+        return await run_in_thread(call)
+
+    async def list_resources(self, ctx: Any, params: Page) -> types.ListResourcesResult:
+        caller = await self.reader(ctx, "resources/list")
         cursor = params.cursor if params else None
         resources, next_cursor = await run(mcp_resources.page, caller, cursor)
         return types.ListResourcesResult(resources=resources, next_cursor=next_cursor)
 
-    async def list_templates(_ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
+    async def list_templates(self, _ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=mcp_resources.TEMPLATES)
 
-    async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        caller = await run(admit_reader, find_caller(ctx), "resources/read")
+    async def read(
+        self, ctx: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        caller = await self.reader(ctx, "resources/read")
         content = await run(mcp_resources.read, params.uri, caller)
         return types.ReadResourceResult(contents=[content])
 
-    async def list_prompts(ctx: Any, _params: Page) -> types.ListPromptsResult:
-        await run(admit_reader, find_caller(ctx), "prompts/list")
+    async def list_prompts(self, ctx: Any, _params: Page) -> types.ListPromptsResult:
+        await self.reader(ctx, "prompts/list")
         prompts = [prompt.as_mcp() for prompt in mcp_prompts.PROMPTS]
         return types.ListPromptsResult(prompts=prompts)
 
-    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        caller = await run(admit_reader, find_caller(ctx), "prompts/get")
+    async def get_prompt(
+        self, ctx: Any, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        caller = await self.reader(ctx, "prompts/get")
         return await run(mcp_prompts.get, params.name, params.arguments or {}, caller)
 
-    async def complete(ctx: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
-        caller = await run(admit_reader, find_caller(ctx), "completion/complete")
+    async def complete(self, ctx: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
+        caller = await self.reader(ctx, "completion/complete")
         values = await run(completions, params, caller)
         return types.CompleteResult(completion=types.Completion(values=values))
 
+
+def build_server(
+    find_caller: FindCaller, find_profile: FindProfile = lambda _context: None
+) -> Server[Any]:
+    """Return the server; see `Handlers`."""
+    handlers = Handlers(find_caller, find_profile)
     return Server(
         "memory37",
         version=VERSION,
         title="Memory37",
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
-        on_completion=complete,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
     )
 
 
@@ -109,7 +133,7 @@ def to_mcp_tool(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.request_model.model_json_schema(by_alias=True),
-        output_schema=tool.response_model.model_json_schema(by_alias=True, mode="serialization"),
+        output_schema=compact_schema(tool.response_model),
         annotations=hints,
     )
 
@@ -149,7 +173,7 @@ def run_tool_call(name: str, arguments: dict[str, Any], caller: Caller) -> types
         # Raises `NotFound`, after the call is audited: an unknown tool is a protocol error.
         with_protocol_errors(toolbox.call_tool, name, arguments, caller, via="mcp")
     try:
-        answer = toolbox.call_tool(name, arguments, caller, via="mcp").as_json()
+        answer = toolbox.call_tool(name, arguments, caller, via="mcp").as_compact_json()
     except (WrongScope, Unauthorized) as problem:
         body = problem_body(problem, caller.request_id)
         raise MCPError(types.INVALID_PARAMS, problem.detail, body) from problem
@@ -176,7 +200,7 @@ class McpEndpoint:
 
     def __init__(self) -> None:
         self.manager = StreamableHTTPSessionManager(
-            app=build_server(caller_in_scope),
+            app=build_server(caller_in_scope, profile_in_scope),
             json_response=True,
             stateless=True,
             security_settings=transport_security(),
@@ -190,10 +214,11 @@ class McpEndpoint:
         request_id = valid_or_new_id(headers.get("X-Request-ID"))
         try:
             caller = await run_in_thread(partial(caller_with_headers, headers, request_id))
+            profile = profile_in_query(scope.get("query_string", b""))
         except Exception as exc:
             await send_problem(send, exc, request_id)
             return
-        inner = {**scope, "caller": caller}
+        inner = {**scope, "caller": caller, "profile": profile}
         await self.manager.handle_request(inner, receive, send)  # type: ignore[arg-type]
 
 
@@ -201,6 +226,21 @@ def caller_in_scope(context: Any) -> Caller:
     caller = context.request.scope["caller"]
     assert isinstance(caller, Caller)
     return caller
+
+
+def profile_in_scope(context: Any) -> Profile | None:
+    profile: Profile | None = context.request.scope["profile"]
+    return profile
+
+
+def profile_in_query(query: bytes) -> Profile | None:
+    """Return the profile that the address names (`/mcp?profile=scene`); raises `Invalid`."""
+    names = QueryDict(query).getlist("profile")
+    if not names:
+        return None
+    if names[-1] not in list(Profile):
+        raise Invalid(f"There is no profile {names[-1][:80]!r}.", candidates=list(Profile))
+    return Profile(names[-1])
 
 
 def transport_security() -> TransportSecuritySettings:

@@ -37,7 +37,7 @@ class PromptTemplate:
 
 
 def ask_tool(name: str, arguments: dict[str, object], caller: Caller) -> str:
-    return to_text(toolbox.call_tool(name, arguments, caller, via="mcp").as_json())
+    return to_text(toolbox.call_tool(name, arguments, caller, via="mcp").as_compact_json())
 
 
 def known_past(reference: str, episodes: int, caller: Caller) -> str:
@@ -159,5 +159,5 @@ def complete_argument(argument: str, start: str, caller: Caller) -> list[str]:
     if caller.campaign:
         rows = rows.filter(campaign=caller.campaign)
     if not caller.audience.is_gm:
-        rows = rows.filter(slug=caller.audience.slug if caller.audience.kind == "party" else "")
+        rows = rows.filter(slug=caller.audience.party_slug)
     return list(rows.order_by("slug").values_list("slug", flat=True)[:MOST_COMPLETIONS])

@@ -13,6 +13,7 @@ from episodes.queries import present_episode
 from episodes.titles import title_of
 from knowledge.models import Lore, LorePassage, Rule
 from memory_site import toolbox
+from memory_site.compact import compact
 from memory_site.mcp_text import to_text
 from npcs.models import NPC
 from retrieval.errors import NotFound
@@ -73,7 +74,7 @@ def read_rule(reference: str, caller: Caller) -> str:
 
 def read_npc(reference: str, caller: Caller) -> str:
     answer = toolbox.call_tool("npc_profile", {"npc_id": reference}, caller, via="mcp")
-    return to_text(answer.as_json())
+    return to_text(answer.as_compact_json())
 
 
 def read_lore(reference: str, caller: Caller) -> str:
@@ -90,7 +91,7 @@ def read_episode(reference: str, caller: Caller) -> str:
     episode = find_episode(caller.world, reference, caller.audience, campaign=caller.campaign)
     if episode.retracted_at:
         raise NotFound(f"There is no episode {reference[:200]!r} here.")
-    return to_text(present_episode(episode, caller.audience).model_dump(mode="json"))
+    return to_text(compact(present_episode(episode, caller.audience)))
 
 
 KINDS: dict[str, ResourceKind] = {

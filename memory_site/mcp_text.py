@@ -1,30 +1,13 @@
-"""A tool's answer as compact text for a model: what it needs to read, without the numbers that
-machines compare."""
+"""The compact form of a tool's answer (see `memory_site.compact`) as text for a model."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-HIDDEN_FIELDS = {
-    "id",
-    "score",
-    "legs",
-    "rank",
-    "match",
-    "updated_at",
-    "created_at",
-    "version",
-    "visibility",
-    "metadata",
-    "payload",
-    "explain",
-    "language",
-    "truncated",
-    "degraded",
-}
+HIDDEN_FIELDS = {"id", "metadata", "payload", "explain", "truncated", "degraded"}
 
 
 def to_text(answer: Mapping[str, Any]) -> str:
-    """Return `answer` (as JSON) in lines of text: hits numbered, empty fields left out."""
+    """Return a compact answer in lines of text: hits numbered, empty fields left out."""
     lines = list(lines_of(answer, ""))
     if answer.get("degraded"):
         lines.append(f"(Answered without: {', '.join(answer['degraded'])}.)")

@@ -61,8 +61,15 @@ def strict_schema(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     if "items" in node:
         schema["items"] = strict_schema(node["items"], defs)
     if "anyOf" in node:
-        schema["anyOf"] = [strict_schema(branch, defs) for branch in node["anyOf"]]
-    return schema
+        branches = [strict_schema(branch, defs) for branch in node["anyOf"]]
+        schema |= one_of_types(branches) or {"anyOf": branches}
+    return without(schema, "anyOf") if isinstance(schema.get("type"), list) else schema
+
+
+def one_of_types(branches: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the short form of a choice between bare types; None for any other choice."""
+    is_bare = all(branch.keys() == {"type"} for branch in branches)
+    return {"type": [branch["type"] for branch in branches]} if is_bare else None
 
 
 def closed_object(node: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
@@ -111,5 +118,5 @@ def nullable(node: dict[str, Any]) -> dict[str, Any]:
     if "anyOf" in node:
         return {**node, "anyOf": [*node["anyOf"], {"type": "null"}]}
     types = node["type"] if isinstance(node["type"], list) else [node["type"]]
-    nullable = {**node, "type": [*types, "null"]}
+    nullable = {**node, "type": [*dict.fromkeys([*types, "null"])]}
     return {**nullable, "enum": [*node["enum"], None]} if "enum" in node else nullable

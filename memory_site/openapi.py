@@ -15,14 +15,16 @@ from ninja.renderers import BaseRenderer
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from memory_site.api_reference.descriptions import describe_fields
+from memory_site.api_reference.descriptions import describe_fields, describe_schemas
 from memory_site.api_reference.directions import apply_directions
 from memory_site.api_reference.examples import add_examples
 from memory_site.api_reference.headers import HEADERS, PARAMETERS, describe_headers
-from memory_site.api_reference.problems import problem_answer
+from memory_site.api_reference.problems import problem_answer, share_problems
 from memory_site.api_reference.schema_names import rename_schemas
 from memory_site.errors import ProblemOut
 from memory_site.toolbox import TOOLS, Tool
+from worlds.answer_dates import add_dates
+from worlds.callers import Caller
 from worlds.deprecations import DEPRECATED
 
 ALWAYS = (400, 401, 403, 404, 413, 422, 429, 503)
@@ -52,6 +54,8 @@ TAGS = {
     "episodes": "Sessions, scenes, what happened in them, threads and recaps.",
     "npcs": "Characters of the world, and what they think of each party.",
     "art": "Uploaded pictures, and cards that describe pictures for scenes.",
+    "audit": "Which program asked what.",
+    "archives": "A world as one file: made, downloaded, restored; and as a vault of notes.",
     "imports": "Files of other programs: checked, written, undone.",
     "events": "What has changed, in the order of the commits.",
     "memory": "What an agent remembers: statements, their history, the core memory.",
@@ -71,6 +75,9 @@ class Renderer(BaseRenderer):
     media_type = "application/json"
 
     def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:  # noqa: ARG002
+        caller = getattr(request, "auth", None)
+        if isinstance(caller, Caller):
+            add_dates(data, caller.world)
         try:
             return orjson.dumps(data, default=str)
         except TypeError:  # an integer of more than 64 bits in somebody's payload
@@ -121,8 +128,10 @@ class MemoryApi(NinjaAPI):
         used = {tag for *_, operation in operations(document) for tag in operation["tags"]}
         document["tags"] = [{"name": tag, "description": TAGS[tag]} for tag in TAGS if tag in used]
         rename_schemas(document)
+        describe_schemas(document)
         describe_fields(document)
         apply_directions(document)
+        share_problems(document)
         return document
 
 
@@ -142,8 +151,8 @@ def complete_operation(method: str, operation: dict[str, Any], document: ApiDocu
     reads = method == "GET"
     for status in (*ALWAYS, *(WRITES if writes else ())) if needs_key else (400, 404, 503):
         operation["responses"].setdefault(status, problem_answer(status, tags))
-    if 410 in operation["responses"]:
-        operation["responses"][410] = problem_answer(410, tags)
+    for status in {409, 410} & set(operation["responses"]):
+        operation["responses"][status] = problem_answer(status, tags)
     if reads:
         operation["responses"].setdefault(304, {"description": "Nothing changed since."})
     operation.setdefault("description", f"{operation['summary']}.")

@@ -9,6 +9,7 @@ from django.db import connections
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from episodes.report_models import SessionReport
 from memory_site.worker_presence import is_worker_running
 from worlds.archive_run import ArchiveRun
 from worlds.models import ImportRun
@@ -16,7 +17,7 @@ from worlds.models import ImportRun
 LEAST_SECONDS = 0.5
 POLL_STOP = 286
 """htmx stops polling at this status."""
-Run = ImportRun | ArchiveRun
+Run = ImportRun | ArchiveRun | SessionReport
 
 
 class ProgressWriter:

@@ -1,6 +1,4 @@
-"""All settings of Memory37. Every name read from the environment is documented in
-docs/settings.md.
-"""
+"""All settings of Memory37; docs/settings.md has every name read from the environment."""
 
 import sys
 from pathlib import Path
@@ -12,6 +10,7 @@ from memory_site.env import BASE_DIR, DATA_DIR, RESOURCES, env
 from memory_site.logs import logging_config
 from memory_site.secret import installation_secret
 from memory_site.security import REQUEST_HEADERS, RESPONSE_HEADERS, STRICT
+from memory_site.unfold_settings import UNFOLD as UNFOLD
 from memory_site.version import VERSION as VERSION
 
 VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(DATA_DIR)))
@@ -165,6 +164,7 @@ NEO4J_USER = env.str("NEO4J_USER", default="neo4j")
 NEO4J_PASSWORD = env.str("NEO4J_PASSWORD", default="")
 NEO4J_DATABASE = env.str("NEO4J_DATABASE", default="neo4j")
 NEO4J_TIMEOUT = env.float("NEO4J_TIMEOUT", default=3.0)
+NEO4J_BACKOFF = env.float("NEO4J_BACKOFF", default=10.0)
 
 # --- Language model
 LLM_MODEL = env.str("LLM_MODEL", default="")  # empty: rule-based text processing
@@ -176,6 +176,26 @@ LLM_TEMPERATURE = env.str("LLM_TEMPERATURE", default="")  # empty: the model's o
 # Prices per million tokens; when both are 0, no cost is stored.
 LLM_PRICE_IN = env.float("LLM_PRICE_IN", default=0.0)
 LLM_PRICE_OUT = env.float("LLM_PRICE_OUT", default=0.0)
+# Another model of the same server for one purpose; empty: LLM_MODEL.
+LLM_MODELS = {
+    "reading": env.str("LLM_MODEL_READING", default=""),
+    "recap": env.str("LLM_MODEL_RECAP", default=""),
+    "memory": env.str("LLM_MODEL_MEMORY", default=""),
+    "reflection": env.str("LLM_MODEL_REFLECTION", default=""),
+    "checking": env.str("LLM_MODEL_CHECKING", default=""),
+}
+# Asked when the first one is down; without a server or key of its own it has those of LLM_MODEL.
+LLM_FALLBACK_MODEL = env.str("LLM_FALLBACK_MODEL", default="")
+LLM_FALLBACK_BASE_URL = env.str("LLM_FALLBACK_BASE_URL", default="")
+LLM_FALLBACK_API_KEY = env.str("LLM_FALLBACK_API_KEY", default="")
+LLM_REST = env.float("LLM_REST", default=60.0)  # seconds for which a failed model is not asked
+LLM_PROMPT_TOKENS = env.int("LLM_PROMPT_TOKENS", default=6000)  # of the material of one prompt
+LLM_CACHE_SECONDS = env.int("LLM_CACHE_SECONDS", default=3600)
+# What may be spent in 24 hours, by the installation and by one world; 0: no limit.
+LLM_DAILY_TOKENS = env.int("LLM_DAILY_TOKENS", default=0)
+LLM_DAILY_TOKENS_PER_WORLD = env.int("LLM_DAILY_TOKENS_PER_WORLD", default=0)
+LLM_DAILY_COST = env.float("LLM_DAILY_COST", default=0.0)
+LLM_DAILY_COST_PER_WORLD = env.float("LLM_DAILY_COST_PER_WORLD", default=0.0)
 
 # --- What episodes do
 EPISODE_EFFECTS = [
@@ -185,6 +205,7 @@ EPISODE_EFFECTS = [
     "npcs.episode_effects.DispositionChanges",
     "npcs.episode_effects.NPCReveals",
     "episodes.links.EpisodeLinkRows",
+    "episodes.loose_ends.LooseEnds",
     # last: it locks the world's graph until the transaction ends
     "episodes.lore_effects.GraphFacts",
 ]
@@ -216,6 +237,7 @@ WEBHOOK_DISABLE_DAYS = env.float("WEBHOOK_DISABLE_DAYS", default=5.0)
 WEBHOOK_LOG_DAYS = env.float("WEBHOOK_LOG_DAYS", default=30.0)
 WEBHOOK_THREADS = env.int("WEBHOOK_THREADS", default=4)
 DISPOSITION_HOLD_AT = env.int("DISPOSITION_HOLD_AT", default=40)
+DISPOSITION_HOLD_AT_SESSION = env.int("DISPOSITION_HOLD_AT_SESSION", default=60)
 # In-world days; 0: dispositions do not decay.
 DISPOSITION_HALF_LIFE = env.float("DISPOSITION_HALF_LIFE", default=0.0)
 
@@ -242,58 +264,6 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "resume archives": {"task": "memory_site.tasks.resume_archives", "schedule": 60.0},
     "delete old archives": {"task": "memory_site.tasks.delete_old_archives", "schedule": 3_600.0},
     "delete old uploads": {"task": "memory_site.tasks.delete_old_uploads", "schedule": 3_600.0},
-}
-
-# --- Admin
-UNFOLD: dict[str, Any] = {
-    "SITE_TITLE": "Memory37",
-    "SITE_HEADER": "Memory37",
-    "SITE_SYMBOL": "menu_book",
-    "SITE_URL": "/",
-    "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": "/static/memory37/icon.svg"}
-    ],
-    "SHOW_VIEW_ON_SITE": False,
-    "THEME": "memory_site.admin_dashboard.theme",
-    "STYLES": ["/static/memory37/admin_frame.css"],
-    "SCRIPTS": ["/static/memory37/admin_frame.js"],
-    "DASHBOARD_CALLBACK": "memory_site.admin_dashboard.dashboard",
-    "SIDEBAR": {
-        "show_search": True,
-        "command_search": True,
-        "navigation": "memory_site.admin_sections.navigation",
-    },
-    # The palette's search itself is `memory_site.admin_site.Site.search`.
-    "COMMAND": {"search_models": True, "show_history": True},
-    "COLORS": {  # the papers and browns of static/memory37/site.css
-        "base": {
-            "50": "#fbfaf7",
-            "100": "#f1eee6",
-            "200": "#dfdcd3",
-            "300": "#c9c5ba",
-            "400": "#a9b0bb",
-            "500": "#5a6270",
-            "600": "#4a515c",
-            "700": "#3b414c",
-            "800": "#262a32",
-            "900": "#1a1d22",
-            "950": "#101215",
-        },
-        "primary": {
-            "50": "#fbf5ef",
-            "100": "#f5e6d6",
-            "200": "#ebcdae",
-            "300": "#e0a36f",
-            "400": "#c97f45",
-            "500": "#a95f28",
-            "600": "#8a4518",
-            "700": "#7a3b12",
-            "800": "#5e2e10",
-            "900": "#48240e",
-            "950": "#2a1407",
-        },
-    },
-    "BORDER_RADIUS": "4px",
 }
 
 # --- Security

@@ -4,7 +4,7 @@ Names find things, NPCs, parties and sessions in any script, with inflections an
 statement finds lore, rules, episodes and pictures by words and meaning.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Any
@@ -29,8 +29,8 @@ from knowledge.tools import rules_lookup
 from npcs.models import NPC
 from retrieval.search import SearchRequest, search
 from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem
+from worlds.audiences import Visibility
 from worlds.callers import Caller
-from worlds.models import World
 from worlds.pages import Viewer
 
 MOST_PER_KIND = 8
@@ -50,7 +50,8 @@ MENTIONED = 0.9
 
 @dataclass(frozen=True)
 class SiteHit:
-    """One row of the result page. `text` of a secret is shown when it is opened."""
+    """One row of the result page. `text` of what players do not see is shown when it is opened.
+    `ref` is the slug or key by which a page about it is asked for."""
 
     title: str
     url: str
@@ -62,6 +63,7 @@ class SiteHit:
     draft: bool = False
     replaces: str = ""
     is_named: bool = False
+    ref: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,30 +103,35 @@ LABELS = {
 Finder = Callable[[Viewer, str, SiteResults], Iterable[SiteHit]]
 
 
-def search_site(viewer: Viewer, question: str) -> SiteResults:
-    """Answer `question` for the viewer's audience and campaign. Raises a `Problem` of the tools."""
+def search_site(
+    viewer: Viewer, question: str, *, kinds: Collection[str] = LABELS.keys()
+) -> SiteResults:
+    """Answer `question` for the viewer's audience and campaign by rows of these kinds. Raises a
+    `Problem` of the tools."""
     results = SiteResults()
     stems = _stems(question)
-    for kind, label in LABELS.items():
+    for kind in kinds:
+        label = LABELS[kind]
         hits = sorted(FINDERS[kind](viewer, question, results), key=lambda hit: -hit.score)
         hits = [hit for hit in hits if hit.score >= CUT_OFF * hits[0].score][:MOST_PER_KIND]
         if hits:
             relevance = max(_relevance(hit, stems) for hit in hits)
             results.kinds.append(KindOfHits(kind, label, hits, relevance))
     results.kinds.sort(key=lambda kind: -kind.relevance)
-    if "vector" in results.degraded and (share := percentage_embedded(viewer.world)) is not None:
+    if "vector" in results.degraded and (share := percentage_embedded(viewer)) is not None:
         results.degraded.discard("vector")
         results.embedded = share
     return results
 
 
-def percentage_embedded(world: World) -> int | None:
-    """The percentage of the texts of lore and rules that have a vector; None when none waits for
-    its first try, so that a missing vector means a model that does not answer."""
+def percentage_embedded(viewer: Viewer) -> int | None:
+    """The percentage of the texts of lore and rules that have a vector, of those that the viewer
+    may know; None when none waits for its first try, so that a missing vector means a model that
+    does not answer."""
     total = ready = waiting = 0
-    for model in (LorePassage, RulePassage):
-        is_ready = Q(embedded_rev__gte=F("rev"))
-        counts = model.objects.in_world(world).aggregate(
+    is_ready = Q(embedded_rev__gte=F("rev"))
+    for rows in (known_lore_passages(viewer), known_rule_passages(viewer)):
+        counts = rows.aggregate(
             all=Count("pk"),
             ready=Count("pk", is_ready),
             waiting=Count("pk", ~is_ready & Q(embed_tries=0)),
@@ -132,6 +139,18 @@ def percentage_embedded(world: World) -> int | None:
         total, ready = total + counts["all"], ready + counts["ready"]
         waiting += counts["waiting"]
     return 100 * ready // total if waiting else None
+
+
+def known_lore_passages(viewer: Viewer) -> Any:
+    rows = LorePassage.objects.in_world(viewer.world).visible_to(viewer.audience)
+    if viewer.is_gm:
+        return rows
+    return rows.only_published().known_in(viewer.campaign, viewer.audience)
+
+
+def known_rule_passages(viewer: Viewer) -> Any:
+    rows = RulePassage.objects.in_force(viewer.world, viewer.campaign, viewer.audience)
+    return rows.visible_to(viewer.audience)
 
 
 def _relevance(hit: SiteHit, stems: set[str]) -> float:
@@ -160,7 +179,17 @@ def find_npcs(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[
     for npc, score in _named_rows(npcs, "name", question):
         url = reverse("npc", args=[viewer.world.slug, npc.slug])
         text, language = npc.summary, npc.language
-        yield SiteHit(npc.name, url, score, npc.role, text, language, is_named=True)
+        yield SiteHit(
+            npc.name,
+            url,
+            score,
+            npc.role,
+            text,
+            language,
+            secret=npc.visibility != Visibility.PUBLIC and viewer.is_gm,
+            is_named=True,
+            ref=npc.slug,
+        )
 
 
 def find_parties(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
@@ -173,16 +202,19 @@ def find_parties(viewer: Viewer, question: str, _results: SiteResults) -> Iterab
 def find_sessions(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
     """Sessions by title, and the one that "last session" means."""
     sessions = visible_sessions(viewer)
-    titled = [session for session in sessions if session.title]
-    index = NameIndex(KnownName(session, session.title, ()) for session in titled)
-    matches = _matches(index, question)
+    titles = sessions.exclude(title="").order_by().values_list("pk", "title")
+    index = NameIndex.for_text((KnownName(pk, title, ()) for pk, title in titles), question)
+    matches = dict(_matches(index, question))
     if evening := _asked_evening(viewer, question)[1]:
-        asked = sessions.filter(pk=evening.session)
-        matches += [(session, NAMED) for session in asked if session not in dict(matches)]
-    for session, score in matches:
+        matches.setdefault(evening.session, NAMED)
+    rows = sessions.in_bulk(list(matches))
+    for pk, score in matches.items():
+        session = rows.get(pk)
+        if session is None:
+            continue
         url = reverse("session", args=[viewer.world.slug, session.external_id])
         title = session.title or session.external_id
-        yield SiteHit(title, url, score, session.in_world_label, is_named=True)
+        yield SiteHit(title, url, score, viewer.when(session), is_named=True)
 
 
 def find_relations(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
@@ -235,12 +267,13 @@ def find_things(viewer: Viewer, question: str, results: SiteResults) -> Iterable
             hit.title,
             url,
             hit.score,
-            note=hit.in_world_label,
+            note=viewer.when(hit),
             text=hit.text,
             language=hit.language,
-            secret=for_gm is not None and bool(for_gm.secret),
+            secret=for_gm is not None and for_gm.visibility != Visibility.PUBLIC,
             draft=for_gm is not None and for_gm.status == "draft",
             is_named=hit.match in NAME_MATCHES,
+            ref=hit.id,
         )
 
 
@@ -255,7 +288,15 @@ def find_rules(viewer: Viewer, question: str, results: SiteResults) -> Iterable[
         named = hit.match in NAME_MATCHES
         score = hit.score
         yield SiteHit(
-            hit.title, url, score, source, text, language, replaces=replaces, is_named=named
+            hit.title,
+            url,
+            score,
+            source,
+            text,
+            language,
+            replaces=replaces,
+            is_named=named,
+            ref=hit.id,
         )
 
 
@@ -275,9 +316,10 @@ def find_episodes(viewer: Viewer, question: str, results: SiteResults) -> Iterab
         url = reverse("episode", args=[viewer.world.slug, episode.external_id])
         scene = episode.scene.title if episode.scene else ""
         title = scene or episode.place or episode.external_id
-        note = episode.in_world_label
+        note = viewer.when(episode)
         text, language = episode.text, episode.language
-        yield SiteHit(title, url, score, note, text, language, is_named=is_whole)
+        secret = viewer.is_gm and episode.visibility == Visibility.GM
+        yield SiteHit(title, url, score, note, text, language, secret, is_named=is_whole)
 
 
 def _episodes(viewer: Viewer) -> Any:
@@ -300,7 +342,8 @@ def find_art(viewer: Viewer, question: str, results: SiteResults) -> Iterable[Si
         people = ", ".join(card.entities) if viewer.is_gm else ""
         title = people or (str(card.scene) if card.scene else gettext("Picture"))
         text = card.prompt_text if viewer.is_gm else ""
-        yield SiteHit(title, uploaded or card.cdn_url, score, text=text)
+        # The prompt is a game master's.
+        yield SiteHit(title, uploaded or card.cdn_url, score, text=text, secret=bool(text))
 
 
 def _search(

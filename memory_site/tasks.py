@@ -5,8 +5,10 @@ from uuid import UUID
 
 from celery import shared_task
 
+from episodes.report_models import SessionReport
 from memory_site.archive import runs as archive_runs
 from memory_site.imports import runs, undo, uploads
+from memory_site.session_reports.store import read_report
 from worlds.archive_run import ArchiveRun
 
 
@@ -56,3 +58,10 @@ def delete_old_archives() -> dict[str, int]:
 @shared_task
 def delete_old_uploads() -> dict[str, int]:
     return uploads.delete_old_uploads()
+
+
+@shared_task
+def read_session_report(report: str) -> None:
+    row = SessionReport.objects.select_related("party__world", "party__campaign").filter(pk=report)
+    if (found := row.first()) and found.state == SessionReport.State.READING:
+        read_report(found)

@@ -38,12 +38,14 @@ from memories.tools import (
     core_memory_append,
     core_memory_replace,
 )
+from memory_site.compact import compact
 from memory_site.errors import problem_of, status_of
 from memory_site.logs import log_context
 from npcs.tools import npc_profile
 from retrieval.errors import Forbidden, NotFound
 from retrieval.search import start_span
 from worlds import audit
+from worlds.answer_dates import add_dates
 from worlds.callers import Allowance, Caller, admit
 from worlds.keys import Scope
 
@@ -52,15 +54,20 @@ _tracer = trace.get_tracer("memory37.tools")
 
 
 class Profile(StrEnum):
-    """What a model is doing: it is offered the tools for that alone."""
+    """What a model is doing: it is offered the tools for that alone. Who plays is offered those of
+    the world; `memory` has those of an agent's own memory, and `task` also those of its work."""
 
     SCENE = "scene"
     COMBAT = "combat"
     SOCIAL = "social"
     EPILOGUE = "epilogue"
+    MEMORY = "memory"
+    TASK = "task"
 
 
-ALL_PROFILES = frozenset(Profile)
+OF_A_SCENE = frozenset({Profile.SCENE, Profile.COMBAT, Profile.SOCIAL, Profile.EPILOGUE})
+OF_A_MEMORY = frozenset({Profile.MEMORY, Profile.TASK})
+OF_A_TASK = frozenset({Profile.TASK})
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Tool:
 
     function: Callable[[Any, Caller], BaseModel]
     title: str
-    profiles: frozenset[Profile] = ALL_PROFILES
+    profiles: frozenset[Profile]
     scope: Scope = Scope.TOOLS_READ
     calls_model: bool = False
     """Whether it may call a language model, and so must not run inside a transaction.
@@ -109,7 +116,7 @@ TOOLS: tuple[Tool, ...] = (
         "What happened to a party",
         frozenset({Profile.SCENE, Profile.SOCIAL, Profile.EPILOGUE}),
     ),
-    Tool(npc_profile, "Who an NPC is and what they think"),
+    Tool(npc_profile, "Who an NPC is and what they think", OF_A_SCENE),
     Tool(
         lore_assert,
         "Check a statement",
@@ -117,18 +124,25 @@ TOOLS: tuple[Tool, ...] = (
         calls_model=True,
     ),
     Tool(art_suggest, "Pictures for a scene", frozenset({Profile.SCENE, Profile.EPILOGUE})),
-    Tool(core_memory_append, "Add to the core memory", scope=Scope.AGENT_WRITE),
-    Tool(core_memory_replace, "Change the core memory", scope=Scope.AGENT_WRITE),
-    Tool(archival_memory_insert, "Remember", scope=Scope.AGENT_WRITE, calls_model=True),
-    Tool(archival_memory_search, "Recall", scope=Scope.AGENT_WRITE),
-    Tool(conversation_search, "Search the conversation log", scope=Scope.AGENT_WRITE),
-    Tool(memory_event, "Take in an event", scope=Scope.AGENT_WRITE, calls_model=True),
-    Tool(memory_ask, "Ask the memory", scope=Scope.AGENT_WRITE, calls_model=True),
-    Tool(task_begin, "Begin a task", scope=Scope.AGENT_WRITE),
-    Tool(task_note, "Note a step of the task", scope=Scope.AGENT_WRITE),
-    Tool(task_close, "End the task and learn", scope=Scope.AGENT_WRITE),
-    Tool(error_lookup, "Look an error up", scope=Scope.AGENT_WRITE),
-    Tool(knowledge_for_task, "What was learned that bears on a task", scope=Scope.AGENT_WRITE),
+    Tool(core_memory_append, "Add to the core memory", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
+    Tool(core_memory_replace, "Change the core memory", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
+    Tool(
+        archival_memory_insert, "Remember", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True
+    ),
+    Tool(archival_memory_search, "Recall", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
+    Tool(conversation_search, "Search the conversation log", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
+    Tool(memory_event, "Take in an event", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True),
+    Tool(memory_ask, "Ask the memory", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True),
+    Tool(task_begin, "Begin a task", OF_A_TASK, scope=Scope.AGENT_WRITE),
+    Tool(task_note, "Note a step of the task", OF_A_TASK, scope=Scope.AGENT_WRITE),
+    Tool(task_close, "End the task and learn", OF_A_TASK, scope=Scope.AGENT_WRITE),
+    Tool(error_lookup, "Look an error up", OF_A_TASK, scope=Scope.AGENT_WRITE),
+    Tool(
+        knowledge_for_task,
+        "What was learned that bears on a task",
+        OF_A_TASK,
+        scope=Scope.AGENT_WRITE,
+    ),
 )
 
 _BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -147,6 +161,10 @@ class ToolResult:
 
     def as_json(self) -> dict[str, Any]:
         return self.answer.model_dump(mode="json", by_alias=True)
+
+    def as_compact_json(self) -> dict[str, Any]:
+        """Return what a model reads: see `memory_site.compact`."""
+        return compact(self.answer)
 
 
 def tools_for(caller: Caller, profile: Profile | None = None) -> list[Tool]:
@@ -214,7 +232,7 @@ def run_tool(tool: Tool, arguments: Mapping[str, Any], call: audit.Call) -> Base
         raise ExplainIsForGMs(
             "Leave out `explain`: it would disclose what this audience may not know."
         )
-    answer = tool.function(ask, call.caller)
+    answer: BaseModel = add_dates(tool.function(ask, call.caller), call.caller.world)
     call.row_ids = partial(shown_ids, answer)
     call.degraded = list(getattr(answer, "degraded", ()))
     return answer

@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from memory_site import account_views, error_pages, health
 from memory_site.api import api
 from memory_site.archive import pages as archive
+from memory_site.guide import guide
 from memory_site.telemetry import prometheus_text
 from worlds import people_views as people
 from worlds import views as worlds
@@ -32,6 +33,8 @@ urlpatterns = [
     path("invitation/<str:token>/", account_views.invitation, name="invitation"),
     path("", include("memory_site.account_urls")),
     path("admin/", admin.site.urls),
+    path("api/v1/guide", guide, name="api-guide"),
+    path("api/v1/guide/<str:name>", guide, name="api-guide"),
     path("api/v1/", api.urls),
     path("metrics", prometheus_text),
 ]

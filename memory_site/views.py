@@ -8,14 +8,19 @@ from django.http import HttpRequest, HttpResponse
 from episodes.models import Episode, Session
 from knowledge.editing_models import LoreProposal
 from knowledge.graph.contradictions import flagged_facts, open_contradictions, world_days_of
+from knowledge.graph.decision_options import case_of
 from knowledge.models import Lore
+from memory_site.decided import decided_lately
+from memory_site.inbox_counts import count_waiting
 from memory_site.missing_entry import explain_missing_entry
+from memory_site.players.views import show_news
 from memory_site.site_search import search_site
 from npcs.models import NPC, DispositionChange
 from npcs.page_queries import disposition_table
 from npcs.profiles import present_influence
 from retrieval.errors import Problem
 from worlds.in_world_days import names_of_days
+from worlds.page_streams import since_for
 from worlds.pages import Viewer, gm_page, page, render_page
 
 LATEST = 5
@@ -23,9 +28,14 @@ LATEST = 5
 
 @page
 def home_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """Show a world: its NPCs, its latest sessions and episodes, open decisions."""
+    """Show a world: its NPCs, its latest sessions and episodes, open decisions. Players see what is
+    new to them."""
+    if not viewer.is_gm:
+        return show_news(request, viewer)
     world, audience = viewer.world, viewer.audience
-    npcs = list(NPC.objects.in_world(world).visible_to(audience).order_by("-updated_at")[:LATEST])
+    # The order of changes would tell players of changes of hidden parts.
+    order = "-updated_at" if viewer.is_gm else "name"
+    npcs = list(NPC.objects.in_world(world).visible_to(audience).order_by(order)[:LATEST])
     return render_page(
         request,
         viewer,
@@ -37,35 +47,30 @@ def home_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         .not_retracted()
         .with_source()
         .latest_first()[:LATEST],
-        waiting=_waiting(viewer) if viewer.is_gm else None,
+        waiting=count_waiting(viewer.world) if viewer.is_gm else None,
         is_without_entries=viewer.is_gm and not Lore.objects.in_world(world).exists(),
     )
-
-
-def _waiting(viewer: Viewer) -> dict[str, Any]:
-    world = viewer.world
-    return {
-        "changes": DispositionChange.objects.in_world(world).pending().count(),
-        "proposals": LoreProposal.objects.filter(world=world, state="open").count(),
-        "contradictions": open_contradictions(world).count(),
-    }
 
 
 @gm_page
 def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """List every open decision of the game master."""
+    since = since_for(request, viewer)
     pending = DispositionChange.objects.in_world(viewer.world).pending().annotate_episode()
     pending = pending.select_related("npc", "party").order_by("-id")
     clashes, facts = list(open_contradictions(viewer.world)), flagged_facts(viewer.world)
+    dates = names_of_days(viewer.world, viewer.audience, world_days_of(clashes, facts))
     return render_page(
         request,
         viewer,
         "gm/inbox.html",
+        since=since,
         changes=[(entry, present_influence(entry)) for entry in pending],
         proposals=LoreProposal.objects.filter(world=viewer.world, state="open"),
-        contradictions=clashes,
+        contradictions=[case_of(row, dates) for row in clashes],
         flagged=facts,
-        dates=names_of_days(viewer.world, viewer.audience, world_days_of(clashes, facts)),
+        decided=decided_lately(viewer.world),
+        dates=dates,
     )
 
 

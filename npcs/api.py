@@ -30,11 +30,10 @@ from npcs.schemas import (
 )
 from npcs.trash import restore_npcs, trash_npcs, trashed_npcs
 from npcs.upsert import upsert_npc
-from retrieval.errors import NotFound
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.lookup import as_uuid, find_party
+from worlds.lookup import find_by_id, find_in_trash, find_party
 from worlds.models import World
 from worlds.rest import NeedsKey, check_match, expecting, require_gm, tag
 from worlds.rest_history import (
@@ -116,8 +115,7 @@ def list_npcs(
         rows = trashed_npcs(caller.world)
     if query.faction:
         rows = rows.filter(Q(faction__iexact=query.faction) | Q(faction_lore__slug=query.faction))
-    page = page_of(request, response, rows, query, SORTS)
-    return {"npcs": [present_row(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page_of(request, response, rows, query, SORTS).answer("npcs", present_row)
 
 
 def present_row(npc: NPC) -> NPCRow:
@@ -157,10 +155,7 @@ def restore_npc(request: HttpRequest, response: HttpResponse, ref: Reference) ->
 
 def restore_trashed_npc(caller: Caller, reference: str) -> NPC:
     """Restore the NPC of this id or slug, the one deleted last. Raises `NotFound`, `Conflict`."""
-    rows = trashed_npcs(caller.world)
-    npc: NPC | None = rows.filter(Q(slug=reference) | Q(pk=as_uuid(reference))).first()
-    if npc is None:
-        raise NotFound(f"There is no NPC {reference!r} in the trash.")
+    npc: NPC = find_in_trash(trashed_npcs(caller.world), reference, what="NPC")
     restore_npcs([npc], by=name_of(caller))
     return NPC.objects.get(pk=npc.pk)
 
@@ -169,7 +164,7 @@ def restore_trashed_npc(caller: Caller, reference: str) -> NPC:
 def get_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPCProfile:
     """The whole profile, as a game master reads it."""
     caller = require_gm(request)
-    npc = find_npc(caller.world, ref)
+    npc = find_npc(caller.world, ref, resembling=True)
     tag(response, npc.version)
     profile = read_gm_profile(caller, npc.slug, None)
     assert profile
@@ -186,7 +181,8 @@ def list_versions(
     request: HttpRequest, ref: Reference, query: Query[VersionListQuery]
 ) -> VersionList:
     """The present one first. Every save that changed something has stored one."""
-    return versions_of(find_npc(require_gm(request).world, ref), limit=query.limit)
+    npc = find_npc(require_gm(request).world, ref, resembling=True)
+    return versions_of(npc, limit=query.limit)
 
 
 @router.post(
@@ -222,7 +218,8 @@ def list_changes(
     """The hundred latest changes, latest first, each with its state."""
     caller = require_gm(request)
     party = find_party(caller.world, party_id, caller.campaign) if party_id else None
-    return {"changes": influences_on(find_npc(caller.world, ref), party, most=PAGE)}
+    npc = find_npc(caller.world, ref, resembling=True)
+    return {"changes": influences_on(npc, party, most=PAGE)}
 
 
 @router.post(
@@ -268,9 +265,7 @@ def rule(request: HttpRequest, entry_id: int, ruling: Body[RulingIn]) -> Influen
     ledger entries too.
     """
     caller = require_gm(request)
-    entry = ledger_of(caller).filter(pk=entry_id).select_related("party").first()
-    if entry is None:
-        raise NotFound(f"There is no change {entry_id} in this world.")
+    entry = find_by_id(ledger_of(caller).select_related("party"), entry_id, what="change")
     write_verdict = dispositions.VERDICTS[ruling.verdict]
     write_verdict(entry, reason=ruling.reason, made_by=name_of(caller))
     return present_entry(entry.pk)

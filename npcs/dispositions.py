@@ -20,8 +20,9 @@ from django.utils import timezone
 
 from episodes.ingest import lock_party
 from episodes.models import Episode
+from npcs.large_changes import hold_large_changes, is_large
 from npcs.models import NPC, Axis, Disposition, DispositionChange
-from npcs.score import FoldedScore, ScoreChange, fold
+from npcs.score import HIGHEST, LOWEST, FoldedScore, ScoreChange, decay, fold
 from retrieval.errors import Conflict, Invalid
 from worlds.models import Party
 
@@ -46,6 +47,7 @@ def shift(
     # result with one that lacks this entry.
     lock_party(because.party)
     entry = build_change(npc, because, by=by, axis=axis, reason=reason)
+    hold_large_changes(because, [entry])
     entry.save(force_insert=True)
     recompute_dispositions(because.party, [npc.pk])
     return entry
@@ -54,7 +56,8 @@ def shift(
 def build_change(
     npc: NPC, episode: Episode, *, by: int, axis: str, reason: str
 ) -> DispositionChange:
-    """Return the unsaved entry; without a reason, the first line of the episode is the reason."""
+    """Return the unsaved entry, not held; without a reason, the first line of the episode is the
+    reason."""
     first_line = episode.text.strip().split("\n", 1)[0][:300]
     return DispositionChange(
         npc=npc,
@@ -63,8 +66,6 @@ def build_change(
         axis=axis,
         delta=by,
         reason=reason or first_line or episode.external_id,
-        # A threshold of 0 switches the review off.
-        held=bool(0 < settings.DISPOSITION_HOLD_AT <= abs(by)),
         episode=episode,
         episode_version=episode.version,
         in_world_at=episode.in_world_at,
@@ -75,9 +76,17 @@ def build_change(
 
 @transaction.atomic
 def correct(
-    npc: NPC, party: Party, *, by: int, reason: str, made_by: str, axis: str = Axis.AFFECTION
+    npc: NPC,
+    party: Party,
+    *,
+    by: int,
+    reason: str,
+    made_by: str,
+    axis: str = Axis.AFFECTION,
+    hold_if_large: bool = False,
 ) -> DispositionChange:
-    """Write a game master's own change, with a reason. It counts at once."""
+    """Write a game master's own change, with a reason. It counts at once; with `hold_if_large`, a
+    change as large as an episode's that would be held waits for approval as well."""
     check_delta(by, LARGEST_CORRECTION)
     if npc.world_id != party.world_id:
         raise Invalid("The NPC and the party are of different worlds.")
@@ -89,11 +98,55 @@ def correct(
         axis=axis,
         delta=by,
         reason=require_reason(reason),
+        held=hold_if_large and is_large(by),
         made_by=made_by,
         **latest_in_world_time(party),
     )
     recompute_dispositions(party, [npc.pk])
     return entry
+
+
+@transaction.atomic
+def set_score(
+    npc: NPC, party: Party, *, to: int, reason: str, made_by: str, hold_if_large: bool = False
+) -> DispositionChange:
+    """Write the correction after which the score is `to`, from -100 to 100. Raises `Invalid` when
+    it is that already, rounded to whole points."""
+    if not LOWEST <= to <= HIGHEST:
+        raise Invalid(f"A disposition is between {LOWEST:.0f} and {HIGHEST:.0f}, not {to}.")
+    lock_party(party)
+    row = Disposition.objects.select_related("npc").filter(npc=npc, party=party).first()
+    score = score_on(days_reached([party])[party.pk], npc, row)
+    if round(to - score) == 0:
+        raise Invalid(f"The disposition is {to} already.")
+    return correct(
+        npc,
+        party,
+        by=round(to - score),
+        reason=reason,
+        made_by=made_by,
+        hold_if_large=hold_if_large,
+    )
+
+
+def score_on(today: float | None, npc: NPC, row: Disposition | None) -> float:
+    """Return the score of the disposition `row` of `npc` on the day `today`, from -100 to 100;
+    without a row, what the NPC thinks of strangers."""
+    if row is None:
+        return float(npc.base)
+    return decayed_score(
+        row.score, at=row.in_world_at, today=today, base=npc.base, half_life=npc.half_life
+    )
+
+
+def decayed_score(
+    score: float, *, at: float | None, today: float | None, base: float, half_life: float | None
+) -> float:
+    """Return on the day `today` a score of the day `at`, from -100 to 100. `half_life` is the NPC's
+    own, in in-world days; without one the site's counts."""
+    days = 0.0 if at is None or today is None else today - at
+    half_life = half_life or settings.DISPOSITION_HALF_LIFE or None
+    return decay(score, base=float(base), days=days, half_life=half_life)
 
 
 def reverse(entry: DispositionChange, *, reason: str, made_by: str) -> DispositionChange:
@@ -196,7 +249,7 @@ def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Dispositi
                 in_world_at=total.in_world_at,
                 changes=len(effective),
                 pending=sum(state == "pending" for state, _entry in by_state),
-                last_change=effective[-1] if effective else None,
+                last_change=latest_in_world(effective),
                 updated_at=timezone.now(),
             )
         )
@@ -219,6 +272,19 @@ def fold_ledger(npc: NPC, entries: Sequence[Any]) -> FoldedScore:
     """Fold the entries that count, in their order."""
     changes = [ScoreChange(each.delta, each.axis, each.in_world_at, each.pk) for each in entries]
     return fold(changes, base=npc.base, half_life=half_life_of(npc))
+
+
+def latest_in_world(entries: Sequence[Any]) -> Any:
+    """Return the last of `entries` in their order, but none of an earlier in-world day than one
+    before it: what is told late of long ago is not the reason why somebody thinks so today. None
+    without entries."""
+    latest, day = None, None
+    for entry in entries:
+        if entry.in_world_at is None or day is None or entry.in_world_at >= day:
+            latest = entry
+        if entry.in_world_at is not None:
+            day = entry.in_world_at if day is None else max(day, entry.in_world_at)
+    return latest
 
 
 def half_life_of(npc: NPC) -> float | None:

@@ -9,6 +9,7 @@ from episodes.lore_effects import PlannedReveal, parse_audiences, write_reveals
 from episodes.models import Episode
 from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport, RelationDelta
 from npcs.dispositions import build_change, days_reached, recompute_dispositions
+from npcs.large_changes import hold_large_changes
 from npcs.lookup import UnknownNPC, find_npcs
 from npcs.models import NPC, Appearance, Disposition, DispositionChange
 from npcs.profiles import present_disposition
@@ -58,10 +59,12 @@ class DispositionChanges:
         entries = DispositionChange.objects.filter(episode=episode)
         # A restored episode already has the entries of its version.
         if not entries.filter(episode_version=episode.version).exists():
-            DispositionChange.objects.bulk_create(
+            changes = [
                 build_change(npc, episode, by=delta.delta, axis=delta.axis, reason=delta.reason)
                 for npc, delta in plan
-            )
+            ]
+            hold_large_changes(episode, changes)
+            DispositionChange.objects.bulk_create(changes)
         today = days_reached([episode.party])[episode.party_id]
         rows = [row for row in self.recompute(episode) if row.npc.deleted_at is None]
         report.dispositions = [

@@ -39,8 +39,7 @@ def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile |
     if not rows or (party and not rows[0]["party"]):
         return None
     row = rows[0]
-    influences, reveals = json.loads(row["influences"]), json.loads(row["knows"])
-    titles = titles_of([(each["kind"], UUID(each["id"])) for each in reveals])
+    influences = json.loads(row["influences"])
     return NPCProfile(
         id=str(row["id"]),
         npc_id=row["slug"],
@@ -57,24 +56,34 @@ def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile |
         dynamic=NPCDynamic(
             disposition={each.party_id: each for each in present_dispositions(row)},
             influences=[Influence.model_validate(each) for each in influences[:MOST_INFLUENCES]],
-            knows=[
-                KnownSubject(title=titles[each["kind"], UUID(each["id"])], **each)
-                for each in reveals
-                # A row without a title is in the trash, or was deleted.
-                if (each["kind"], UUID(each["id"])) in titles
-            ],
+            knows=present_knowledge(json.loads(row["knows"])),
         ),
-        private=NPCPrivate(
-            voice=row["voice"],
-            goals=row["goals"],
-            play_now=row["play_now"],
-            milestones=json.loads(row["milestones"]),
-            visibility=row["visibility"],
-            known_to=json.loads(row["known_to"]),
-            base=row["base"],
-        ),
+        private=present_private(row),
         updated_at=row["updated_at"],
         truncated=len(influences) > MOST_INFLUENCES,
+    )
+
+
+def present_knowledge(reveals: list[dict[str, Any]]) -> list[KnownSubject]:
+    """Return what was revealed to the NPC, but for rows in the trash and deleted ones, which have
+    no title."""
+    titles = titles_of([(each["kind"], UUID(each["id"])) for each in reveals])
+    return [
+        KnownSubject(title=titles[each["kind"], UUID(each["id"])], **each)
+        for each in reveals
+        if (each["kind"], UUID(each["id"])) in titles
+    ]
+
+
+def present_private(row: dict[str, Any]) -> NPCPrivate:
+    return NPCPrivate(
+        voice=row["voice"],
+        goals=row["goals"],
+        play_now=row["play_now"],
+        milestones=json.loads(row["milestones"]),
+        visibility=row["visibility"],
+        known_to=json.loads(row["known_to"]),
+        base=row["base"],
     )
 
 

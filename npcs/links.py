@@ -38,7 +38,9 @@ class NPCLinks:
         slugs: Collection[str],
     ) -> Iterator[NamedThing]:
         columns = ("pk", "slug", "name", "aliases", "biography")
-        for pk, slug, name, aliases, biography in self._rows(world, audience).values_list(*columns):
+        rows = self._rows(world, audience)
+        rows = rows.filter(Q(name_keys__overlap=list(keys)) | Q(slug__in=list(slugs)))
+        for pk, slug, name, aliases, biography in rows.values_list(*columns):
             yield NamedThing(pk, self.kind, slug, name, aliases, biography or pk)
 
     def things(

@@ -6,11 +6,12 @@ from typing import Any
 from django.db.models import QuerySet
 
 from npcs.models import NPC
-from retrieval.errors import Ambiguous, Invalid, NotFound
-from retrieval.text import KnownName, NameIndex
+from retrieval.errors import Invalid
+from retrieval.text import NameIndex
 from worlds.audiences import GM, Audience
 from worlds.lookup import as_uuid, find_by_key
 from worlds.models import World
+from worlds.stored_names import index_of_names
 
 
 class UnknownNPC(Invalid):
@@ -19,15 +20,20 @@ class UnknownNPC(Invalid):
     code, title = "unknown_npc", "Unknown NPC"
 
 
-def find_npc(world: World, reference: str, audience: Audience = GM) -> NPC:
-    """Return the NPC among those that `audience` may know of.
+def find_npc(
+    world: World, reference: str, audience: Audience = GM, *, resembling: bool = False
+) -> NPC:
+    """Return the NPC with this id, slug or whole name among those that `audience` may know of; for
+    reading, with `resembling`, also the one whose name `reference` misspells or shortens.
 
     Raises `NotFound` or `Ambiguous` with candidates.
     """
     npcs: Any = NPC.objects.in_world(world).visible_to(audience)
-    npc: NPC = find_by_key(npcs, reference) or npcs.get(
-        pk=names_of(npcs).resolve(reference, what="NPC")
-    )
+    npc: NPC | None = find_by_key(npcs, reference)
+    if npc is None:
+        index = names_like(npcs, [reference])
+        resolve = index.resolve if resembling else index.resolve_spelled
+        npc = npcs.get(pk=resolve(reference, what="NPC"))
     return npc
 
 
@@ -36,7 +42,9 @@ def find_npcs(
 ) -> tuple[dict[str, NPC], dict[str, Sequence[str]]]:
     """Return the NPCs by reference, and the candidates of each reference to none or several.
 
-    All NPCs of the world are searched, so this is for game masters and engines only.
+    For writes: a name counts as it is spelled, in any inflection, or as an alias; a misspelt name
+    and a part of one are refused. All NPCs of the world are searched, so this is for game masters
+    and engines only.
     """
     everyone = NPC.objects.in_world(world)
     npcs = {npc.slug: npc for npc in everyone.filter(slug__in=references)}
@@ -44,20 +52,25 @@ def find_npcs(
     others = [reference for reference in dict.fromkeys(references) if reference not in npcs]
     if not others:  # the usual case: engines send slugs, so the index of names is not needed
         return npcs, missing
-    by_id: dict[Any, NPC] = {npc.pk: npc for npc in everyone}
-    index = names_of(everyone)
-    for reference in others:
-        try:
-            npcs[reference] = by_id[as_uuid(reference) or index.resolve(reference, what="NPC")]
-        except (NotFound, Ambiguous) as problem:
-            missing[reference] = problem.candidates
-        except KeyError:
-            missing[reference] = ()
+    index = names_like(everyone, others)
+    keys = {reference: key_of(index, reference) for reference in others}
+    by_id: dict[Any, NPC] = {npc.pk: npc for npc in everyone.filter(pk__in=keys.values())}
+    for reference, key in keys.items():
+        if key in by_id:
+            npcs[reference] = by_id[key]
+        else:
+            missing[reference] = index.suggest(reference)
     return npcs, missing
 
 
-def names_of(npcs: QuerySet[NPC]) -> NameIndex:
-    return NameIndex(
-        KnownName(pk, name, aliases)
-        for pk, name, aliases in npcs.values_list("pk", "name", "aliases")
-    )
+def key_of(index: NameIndex, reference: str) -> Any:
+    """Return the id that `reference` is or whose name it is, in any inflection; None for a misspelt
+    name, a part of one, and one that several have."""
+    if row_id := as_uuid(reference):
+        return row_id
+    matches = index.find_spelled(reference)
+    return matches[0].key if len(matches) == 1 else None
+
+
+def names_like(npcs: QuerySet[NPC], references: Sequence[str]) -> NameIndex:
+    return index_of_names(npcs, "; ".join(references), name="name")

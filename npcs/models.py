@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -11,7 +12,7 @@ from simple_history.models import HistoricalRecords
 from episodes.base_models import InWorldTime, TimestampedModel
 from episodes.models import Episode
 from knowledge.graph.entity_audiences import hide_entities_of, open_entities_of
-from knowledge.graph.models import GraphNode
+from knowledge.graph.models import GraphNode, NameKeysField
 from knowledge.graph.trash import TrashedWithEntities
 from knowledge.models import Lore
 from npcs.querysets import LedgerQuerySet
@@ -110,10 +111,11 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
         ),
     )
     version = models.PositiveIntegerField(_("version"), default=1, editable=False)
+    name_keys = NameKeysField(models.CharField(max_length=16), default=list, editable=False)
 
     objects = LiveManager.from_queryset(GuardedQuerySet)()
     with_trash = GuardedQuerySet.as_manager()
-    history = HistoricalRecords(excluded_fields=["known_to", *TRASH_FIELDS])
+    history = HistoricalRecords(excluded_fields=["known_to", "name_keys", *TRASH_FIELDS])
 
     class Meta:
         verbose_name = _("NPC")
@@ -129,6 +131,7 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
                 name="npc_half_life_is_positive",
             ),
         ]
+        indexes = [GinIndex(fields=["name_keys"], name="npc_name_keys")]
 
     def __str__(self) -> str:
         return self.name
@@ -185,6 +188,10 @@ class Axis(models.TextChoices):
     TRUST = "trust", _("Trust")
     RESPECT = "respect", _("Respect")
     FEAR = "fear", _("Fear")
+
+
+LARGE_CHANGE = models.Q(delta__gte=15) | models.Q(delta__lte=-15)
+"""A change that the timeline tells of: few are so large, and an index finds them."""
 
 
 class DispositionChange(InWorldTime):
@@ -266,7 +273,11 @@ class DispositionChange(InWorldTime):
         ]
         indexes = [
             models.Index(fields=["npc", "party", "happened_at", "id"], name="change_of_pair"),
+            models.Index(
+                fields=["in_world_at", "id"], name="large_change_by_day", condition=LARGE_CHANGE
+            ),
             models.Index(fields=["party", "id"], name="change_held", condition=models.Q(held=True)),
+            models.Index(fields=["id"], name="change_by_hand", condition=~models.Q(kind="episode")),
         ]
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from episodes.models import Episode, Thread
 from npcs.chart import Curve, curve
-from npcs.dispositions import days_reached, fold_ledger
+from npcs.dispositions import days_reached, decayed_score, fold_ledger
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.profiles import (
     apparent_dispositions,
@@ -16,7 +16,7 @@ from npcs.profiles import (
     present_reveals,
 )
 from npcs.schemas import Apparent, DispositionOut, Influence, KnownSubject
-from worlds.audiences import Audience
+from worlds.audiences import Audience, audience_of_party
 from worlds.models import Party, Reveal
 
 MOST_EPISODES = 8
@@ -82,17 +82,27 @@ def party_to_show(npc: NPC, parties: Sequence[Party]) -> Party | None:
 
 @dataclass(frozen=True)
 class DispositionHistory:
-    """A disposition, its curve, and each change with the score after it, latest first."""
+    """A disposition, its curve, and its changes, latest first."""
 
     now: DispositionOut
     curve: Curve
-    changes: list[tuple[Influence, float]]
+    changes: list["ShownChange"]
+
+
+@dataclass(frozen=True)
+class ShownChange:
+    """A change with the score after it, and why it was last ruled upon, by whom."""
+
+    influence: Influence
+    score: float
+    ruling_reason: str
+    ruling_by: str
 
 
 def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
     ledger: Any = DispositionChange.objects.of(npc, party).changes().with_ruling()
     ledger = ledger.filter(is_current=True).select_related("party").annotate_episode()
-    entries = list(ledger.in_order()[:MOST_CHANGES])
+    entries = list(ledger.annotate_ruling_reason().in_order()[:MOST_CHANGES])
     changes = [present_influence(entry) for entry in entries]
     # The curve is folded from the ledger, not from the stored score, which is the last point alone.
     effective = [
@@ -115,7 +125,10 @@ def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
             ],
             base=npc.base,
         ),
-        changes=list(zip(changes, scores, strict=True))[::-1],
+        changes=[
+            ShownChange(change, score, entry.ruling_reason or "", entry.ruling_by or "")
+            for entry, change, score in zip(entries, changes, scores, strict=True)
+        ][::-1],
     )
 
 
@@ -123,7 +136,7 @@ def secrets_of(npc: NPC, party: Party | None) -> list[tuple[Any, bool]]:
     """Return the NPC's secrets, each with whether the party has learned it."""
     visible_ids = set()
     if party:
-        visible = npc.secrets.visible_to(Audience("party", party.slug))
+        visible = npc.secrets.visible_to(audience_of_party(party))
         visible_ids = set(visible.values_list("pk", flat=True))
     return [(secret, secret.pk in visible_ids) for secret in npc.secrets.all()]
 
@@ -140,16 +153,7 @@ def opinions_of_party(party: Party, audience: Audience) -> list[tuple[NPC, AnyDi
     """
     npcs = NPC.objects.filter(world=party.world_id).visible_to(audience)
     if audience.is_gm:
-        rows = with_source(Disposition.objects.filter(party=party, npc__in=npcs))
-        today = days_reached([party])[party.pk]
-        # Sorted here, because a score of the past decays by the half-life of its NPC.
-        opinions = [(row.npc, present_disposition(row, today=today)) for row in rows]
-        opinions.sort(key=lambda each: (-each[1].score, each[0].name))
-        if len(opinions) > MOST_OPINIONS:
-            # Of very many, those in the middle say least.
-            half = MOST_OPINIONS // 2
-            opinions = [*opinions[:half], *opinions[-half:]]
-        return [*opinions]
+        return [*strongest_opinions(party, npcs)]
     episodes = Episode.objects.of_party(party).visible_to(audience)
     changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
     with_opinion = npcs.filter(pk__in=changes.values("npc")).order_by("name")
@@ -157,10 +161,32 @@ def opinions_of_party(party: Party, audience: Audience) -> list[tuple[NPC, AnyDi
     return list(zip(listed, apparent_dispositions(listed, party, audience), strict=True))
 
 
-def reveals_to_party(party: Party) -> list[KnownSubject]:
-    return present_reveals(
-        Reveal.objects.filter(world=party.world_id, audience=f"party:{party.slug}")
+def strongest_opinions(party: Party, npcs: Any) -> list[tuple[NPC, DispositionOut]]:
+    """What those of `npcs` who have met the party think of it, the most devoted first. Of very many
+    those in the middle are left out, who say least."""
+    today = days_reached([party])[party.pk]
+    columns = ("pk", "npc__name", "score", "in_world_at", "npc__base", "npc__half_life")
+    rows = Disposition.objects.filter(party=party, npc__in=npcs).values_list(*columns)
+    # Sorted here, because a score of the past decays by the half-life of its NPC.
+    order = sorted(
+        (-round(decayed_score(score, at=at, today=today, base=base, half_life=own), 1), name, pk)
+        for pk, name, score, at, base, own in rows
     )
+    if len(order) > MOST_OPINIONS:
+        half = MOST_OPINIONS // 2
+        order = [*order[:half], *order[-half:]]
+    listed = with_source(Disposition.objects).in_bulk([pk for _score, _name, pk in order])
+    return [
+        (row.npc, present_disposition(row, today=today))
+        for _score, _name, pk in order
+        if (row := listed.get(pk))
+    ]
+
+
+def reveals_to_party(party: Party, audience: Audience) -> list[KnownSubject]:
+    """What the party was told, of what `audience` finds."""
+    log = Reveal.objects.filter(world=party.world_id, audience=f"party:{party.slug}")
+    return present_reveals(log, audience, campaign=party.campaign)
 
 
 def open_threads(party: Party) -> Any:

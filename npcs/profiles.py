@@ -1,18 +1,22 @@
 """Parts of an NPC's profile: dispositions, influences, relations, and the whole one for players."""
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db.models import Q
+
 from episodes.models import Episode
-from knowledge.graph.adjacency import direct_neighbors
+from episodes.sql import fetch_rows
+from knowledge.graph.adjacency import neighbors_of_slug
 from knowledge.graph.labels import fact_sentence
-from knowledge.graph.models import GraphNode
 from knowledge.graph.protocol import View
-from knowledge.models import Lore
+from knowledge.models import Lore, LorePassage, Rule
 from npcs.dispositions import half_life_of, state_of
-from npcs.models import NPC, Disposition, DispositionChange
+from npcs.models import NPC, Disposition, DispositionChange, Secret
 from npcs.schemas import (
     Apparent,
     Direction,
@@ -23,51 +27,83 @@ from npcs.schemas import (
     NPCStatic,
     RelatedEntity,
 )
-from npcs.score import ScoreChange, decay, decay_axes, fold, label_of
-from worlds.audiences import Audience, Visibility
-from worlds.models import Party, World
+from npcs.score import ScoreChange, decay, decay_axes, feelings_of, fold, label_of
+from worlds.audiences import GM, NAMES_NO_CHARACTER, Audience, Guarded
+from worlds.models import Campaign, Party, World
 from worlds.reveals import models_with_visibility
 
 MOST_INFLUENCES = 20
 MOST_KNOWN = 30
 MOST_RELATIONS = 8
+PLAYERS_PROFILE = Path(__file__).parent / "sql" / "players_profile.sql"
 STEADY = 0.5
 """A trend of fewer points than this is shown as steady."""
 
 
 def profile_for_players(npc: NPC, audience: Audience, party: Party | None) -> NPCProfile:
-    """Return only the fields listed here, with the secrets that the audience has learned."""
-    lore_ids = [pk for pk in (npc.faction_lore_id, npc.home_lore_id) if pk]
-    lore = Lore.objects.filter(pk__in=lore_ids).visible_to(audience)
-    # None is among them: a home that is no lore entry is plain text and as open as the NPC.
-    visible = {None, *lore.values_list("pk", flat=True)}
-    # Membership may be secret although the faction is known, so both must be visible.
-    is_faction_shown = (
-        npc.faction_visibility == Visibility.PUBLIC and npc.faction_lore_id in visible
-    )
+    """Return what `audience` may know of an NPC. Raises `NPC.DoesNotExist` when that is nothing."""
+    campaign = party.campaign_id if party else None
+    slug = party.slug if party else None
+    profile = read_players_profile(npc.world_id, audience, npc.slug, slug, campaign=campaign)
+    if profile is None:
+        raise NPC.DoesNotExist(f"{audience} does not know {npc.slug}.")
+    return profile
+
+
+def read_players_profile(
+    world: UUID, audience: Audience, npc: str, party: str | None, *, campaign: UUID | None = None
+) -> NPCProfile | None:
+    """Return the profile of the NPC with this slug, with the secrets that `audience` has learned
+    and, of the party with this slug, what can be told from the episodes that it knows. None when
+    there is no such NPC for `audience`, or no such party. Only the fields listed here are shown."""
+    values = {
+        "world": world,
+        "npc": npc,
+        "party": party,
+        "campaign": campaign,
+        "gm": audience.is_gm,
+        "audience": audience.known_path,
+        "own_party": audience.party_slug,
+        "names_no_character": NAMES_NO_CHARACTER,
+    }
+    rows = fetch_rows(PLAYERS_PROFILE, values)
+    if not rows or (party and not rows[0]["party"]):
+        return None
+    row = rows[0]
     return NPCProfile(
-        id=str(npc.pk),
-        npc_id=npc.slug,
-        title=npc.name,
+        id=str(row["id"]),
+        npc_id=row["slug"],
+        title=row["name"],
         static=NPCStatic(
-            name=npc.name,
-            aliases=npc.aliases,
-            role=npc.role,
-            description=npc.summary,
-            faction=npc.faction if is_faction_shown else "",
-            home=npc.home if npc.home_lore_id in visible else "",
-            secrets=[secret.text for secret in npc.secrets.visible_to(audience)],
+            name=row["name"],
+            aliases=row["aliases"],
+            role=row["role"],
+            description=row["summary"],
+            faction=row["faction"],
+            home=row["home"],
+            secrets=json.loads(row["secrets"]),
         ),
-        apparent=apparent_disposition(npc, party, audience) if party else None,
-        updated_at=npc.updated_at,
+        apparent=_apparent(party, changes_of(row)) if party else None,
     )
+
+
+def changes_of(row: dict[str, Any]) -> list["KnownChange"]:
+    changes = json.loads(row["changes"])
+    return [KnownChange(each["delta"], each["axis"], each["summary_id"]) for each in changes]
+
+
+class KnownChange(NamedTuple):
+    """What a party may learn of a change of a disposition from an episode that it knows."""
+
+    delta: int
+    axis: str
+    summary_id: str
 
 
 def strongest_relations(world: World, npc: str, audience: Audience) -> list[RelatedEntity]:
-    """Return the NPC's present relations that `audience` may know, most facts first."""
-    nodes = GraphNode.objects.in_world(world).visible_to(audience)
-    ids = set(nodes.filter(slug=npc, believed_until=None).values_list("pk", flat=True))
-    neighbors = direct_neighbors(ids, View(world, audience))[:MOST_RELATIONS]
+    """Return the NPC's present relations that `audience` may know, most facts first. One
+    statement."""
+    neighbors = neighbors_of_slug(npc, View(world, audience))[:MOST_RELATIONS]
     strongest = [(each.node.slug, each.facts[0]) for each in neighbors]
     return [
         RelatedEntity(says=fact_sentence(fact), other=slug, since=fact.since)
@@ -96,11 +132,13 @@ def build_disposition(
     days = 0.0 if in_world_at is None or today is None else today - in_world_at
     score = decay(score, base=base, days=days, half_life=half_life)
     axes = decay_axes(axes or {}, days=days, half_life=half_life)
+    trend = decay(trend, base=0.0, days=days, half_life=half_life)
     return DispositionOut(
         party_id=party_id,
         party=party,
         score=round(score, 1),
         label=label_of(score),
+        feelings=feelings_of(axes, changes=changes).value,
         trend=round(trend, 1),
         direction=direction_of(trend),
         axes={axis: round(value, 4) for axis, value in axes.items()},
@@ -158,54 +196,71 @@ def present_influence(entry: Any) -> Influence:
     )
 
 
-def apparent_disposition(npc: NPC, party: Party, audience: Audience) -> Apparent:
-    """Fold only the changes in episodes that `audience` knows: no corrections, nothing held."""
-    return apparent_dispositions([npc], party, audience)[0]
-
-
 def apparent_dispositions(npcs: Sequence[NPC], party: Party, audience: Audience) -> list[Apparent]:
-    """Return the apparent disposition of each NPC, in their order, with one query."""
+    """Return the apparent disposition of each NPC, in their order, with one query. It folds only
+    the changes in episodes that `audience` knows: no corrections, nothing held."""
     episodes = Episode.objects.filter(party=party).visible_to(audience)
     ledger = DispositionChange.objects.filter(npc__in=npcs, party=party, episode__in=episodes)
     entries: dict[UUID, list[Any]] = defaultdict(list)
     for entry in ledger.in_force().in_order().annotate_episode():
         entries[entry.npc_id].append(entry)
-    return [_apparent(party, entries[npc.pk]) for npc in npcs]
+    return [_apparent(party.slug, entries[npc.pk]) for npc in npcs]
 
 
-def _apparent(party: Party, entries: Sequence[Any]) -> Apparent:
+def _apparent(party: str, entries: Sequence[Any]) -> Apparent:
     # From 0 and without decay, because players know neither the NPC's base nor its half-life.
     total = fold([ScoreChange(each.delta, each.axis) for each in entries])
     return Apparent(
-        party_id=party.slug,
+        party_id=party,
         label=label_of(total.score),
+        feelings=feelings_of(total.axes, changes=len(entries)).value,
         direction=direction_of(total.trend),
         summary_ids=list(dict.fromkeys(each.summary_id for each in entries))[-MOST_INFLUENCES:],
     )
 
 
-def present_reveals(log: Any) -> list[KnownSubject]:
-    """Return the valid entries of a reveal log, latest first, each with the title of its
-    subject."""
-    entries = list(log.filter(undone_at=None).order_by("-created_at")[:MOST_KNOWN])
-    titles = titles_of([(entry.subject_kind, entry.subject_id) for entry in entries])
-    return [
+def present_reveals(
+    log: Any, audience: Audience = GM, *, campaign: Campaign | None = None
+) -> list[KnownSubject]:
+    """Return the latest valid entries of a reveal log, latest first, each with the title of its
+    subject. Players of `campaign` are not told of what they do not find: a draft, a secret of a
+    hidden NPC, an episode of others, an entry of another campaign."""
+    entries = log.filter(undone_at=None).order_by("-created_at")
+    if audience.is_gm:
+        entries = entries[:MOST_KNOWN]
+    entries = list(entries)
+    subjects = [(entry.subject_kind, entry.subject_id) for entry in entries]
+    titles = titles_of(subjects, audience, campaign=campaign)
+    episodes = rows_found(Episode, audience, campaign).filter(
+        world__in={entry.world_id for entry in entries},
+        external_id__in={entry.episode_ref for entry in entries},
+    )
+    known = set(episodes.values_list("external_id", flat=True))
+    found = [
         KnownSubject(
             kind=entry.subject_kind,
             id=str(entry.subject_id),
             title=titles[entry.subject_kind, entry.subject_id],
             note=entry.note,
-            summary_id=entry.episode_ref,
+            summary_id=entry.episode_ref if entry.episode_ref in known else "",
             in_world_label=entry.in_world_label,
         )
         for entry in entries
         # A row without a title is in the trash, or was deleted.
         if (entry.subject_kind, entry.subject_id) in titles
     ]
+    # Cut here, so that what players do not find takes no place.
+    return found[:MOST_KNOWN]
 
 
-def titles_of(subjects: Sequence[tuple[str, UUID]]) -> dict[tuple[str, UUID], str]:
-    """Return the titles of revealed rows by kind and id, with one query for each kind."""
+def titles_of(
+    subjects: Sequence[tuple[str, UUID]],
+    audience: Audience = GM,
+    *,
+    campaign: Campaign | None = None,
+) -> dict[tuple[str, UUID], str]:
+    """Return the titles of those revealed rows that `audience` finds, by kind and id, with one
+    query for each kind."""
     ids_by_kind: dict[str, list[UUID]] = defaultdict(list)
     for kind, subject in subjects:
         ids_by_kind[kind].append(subject)
@@ -213,8 +268,26 @@ def titles_of(subjects: Sequence[tuple[str, UUID]]) -> dict[tuple[str, UUID], st
         (kind, row.pk): str(row)
         for kind, ids in ids_by_kind.items()
         if kind in models_with_visibility()
-        for row in models_with_visibility()[kind]._default_manager.filter(pk__in=ids)
+        for row in rows_found(models_with_visibility()[kind], audience, campaign).filter(pk__in=ids)
     }
+
+
+def rows_found(model: type[Guarded], audience: Audience, campaign: Campaign | None) -> Any:
+    """The rows of a kind that `audience` can open in its campaign: a revealed row alone is not
+    enough."""
+    manager: Any = model._default_manager
+    rows = manager.visible_to(audience)
+    if audience.is_gm:
+        return rows
+    if model is Secret:
+        return rows.filter(npc__in=NPC.objects.visible_to(audience))
+    if model is Episode:
+        return rows.not_retracted()
+    if model is LorePassage:
+        return rows.filter(lore__in=rows_found(Lore, audience, campaign))
+    if model in (Lore, Rule):
+        rows = rows.filter(Q(campaign=None) | Q(campaign=campaign))
+    return rows.only_published() if model is Lore else rows
 
 
 def direction_of(trend: float) -> Direction:

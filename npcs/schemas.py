@@ -19,10 +19,17 @@ from episodes.field_types import (
     Storable,
 )
 from worlds.audiences import Visibility
-from worlds.base_schemas import Day, ReadVersion
+from worlds.base_schemas import Day, PrivateMoment, ReadVersion
 
 Slug = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^[\w\-]+$")]
 Direction = Literal["rising", "falling", "steady"]
+Feelings = Annotated[
+    Literal["none", "mixed", "clear"],
+    Field(
+        description="None: nothing that counts has happened between them. Mixed: affection, trust "
+        "and respect pull in opposite directions, by 15 points or more each way."
+    ),
+]
 
 
 class SecretIn(EngineInput):
@@ -139,6 +146,7 @@ class Influence(BaseModel):
     made_by: str = ""
     in_world_at: float | None = None
     in_world_label: str = ""
+    in_world_date: str = ""
     happened_at: datetime
 
 
@@ -161,6 +169,7 @@ class DispositionOut(BaseModel):
     party: str
     score: float
     label: str
+    feelings: Feelings
     trend: float
     direction: Direction
     axes: dict[str, float]
@@ -176,6 +185,7 @@ class Apparent(BaseModel):
 
     party_id: str
     label: str
+    feelings: Feelings
     direction: Direction
     summary_ids: list[str]
 
@@ -225,7 +235,7 @@ class NPCProfile(BaseModel):
     apparent: Apparent | None = None
     dynamic: NPCDynamic | None = None
     private: NPCPrivate | None = None
-    updated_at: datetime
+    updated_at: PrivateMoment = None
     truncated: bool = False
 
 
@@ -250,3 +260,16 @@ class NPCRow(BaseModel):
 class NPCPage(BaseModel):
     npcs: list[NPCRow]
     next_cursor: str | None = Field(default=None, description="Of the next page; null: the last.")
+
+
+class CastMember(BaseModel):
+    """An NPC who is in a scene."""
+
+    npc_id: str
+    name: str
+
+
+class SceneCast(BaseModel):
+    """The NPCs who are in a scene, in the order in which they entered."""
+
+    cast: list[CastMember] = Field(description="Who is there; without those in the trash.")

@@ -22,6 +22,17 @@ class Label(StrEnum):
     DEVOTED = "devoted"
 
 
+class Feelings(StrEnum):
+    """What is behind a score near zero: nothing at all, or strong feelings that cancel out."""
+
+    NONE = "none"
+    MIXED = "mixed"
+    CLEAR = "clear"
+
+
+MIXED_FROM = 15.0
+"""Points on two axes in opposite directions from which feelings are mixed."""
+
 BANDS = (
     (-60.0, Label.HOSTILE),
     (-25.0, Label.UNFRIENDLY),
@@ -72,6 +83,16 @@ def label_of(score: float) -> Label:
     if score >= 0:
         return next((label for bound, label in BANDS[3:] if score <= bound), Label.DEVOTED)
     return next((label for bound, label in BANDS[:4] if score < bound), Label.NEUTRAL)
+
+
+def feelings_of(axes: Mapping[str, float], *, changes: int) -> Feelings:
+    """Return whether `changes` that count have left any feelings, and whether those on the axes
+    that make up the score pull in opposite directions."""
+    if not changes:
+        return Feelings.NONE
+    points = [value for axis, value in axes.items() if WEIGHTS[axis]]
+    is_mixed = points and max(points) >= MIXED_FROM and min(points) <= -MIXED_FROM
+    return Feelings.MIXED if is_mixed else Feelings.CLEAR
 
 
 def decay(score: float, *, base: float, days: float, half_life: float | None) -> float:

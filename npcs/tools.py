@@ -6,7 +6,7 @@ from pydantic import Field
 
 from npcs.gm_profile import read_gm_profile
 from npcs.lookup import find_npc
-from npcs.profiles import profile_for_players, strongest_relations
+from npcs.profiles import read_players_profile, strongest_relations
 from npcs.schemas import NPCProfile
 from worlds.callers import Caller
 from worlds.lookup import find_party
@@ -30,20 +30,33 @@ def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
     `lore_search`.
     Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
     """
-    # A game master's profile takes one statement when NPC and party are named by their slugs.
-    is_gm = caller.audience.is_gm
-    profile = read_gm_profile(caller, ask.npc_id, ask.party_id) if is_gm else None
+    # A profile takes one statement when NPC and party are named by their slugs.
+    profile = read_profile(caller, ask.npc_id, ask.party_id)
     if profile is None:
-        npc = find_npc(caller.world, ask.npc_id, caller.audience)
+        npc = find_npc(caller.world, ask.npc_id, caller.audience, resembling=True)
         party = None
         if ask.party_id:
             party = find_party(
-                caller.world, ask.party_id, caller.campaign, audience=caller.audience
+                caller.world,
+                ask.party_id,
+                caller.campaign,
+                audience=caller.audience,
+                resembling=True,
             )
-        if is_gm:
-            profile = read_gm_profile(caller, npc.slug, party.slug if party else None)
-            assert profile
-        else:
-            profile = profile_for_players(npc, caller.audience, party)
+        profile = read_profile(caller, npc.slug, party.slug if party else None)
+        assert profile
     profile.relations = strongest_relations(caller.world, profile.npc_id, caller.audience)
     return profile
+
+
+def read_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile | None:
+    """Return the profile of the NPC with this slug as the caller may read it; None when there is no
+    such NPC or no such party for the caller."""
+    audience = caller.audience
+    if audience.is_gm:
+        return read_gm_profile(caller, npc, party)
+    # As `find_party` has it: players ask about their own party alone.
+    if party and party != audience.party_slug:
+        return None
+    campaign = caller.campaign.pk if caller.campaign else None
+    return read_players_profile(caller.world.pk, audience, npc, party, campaign=campaign)

@@ -22,6 +22,7 @@ from npcs.links import follow_npcs, follow_secrets
 from npcs.models import NPC, Secret
 from npcs.schemas import NPCIn
 from retrieval.errors import Invalid
+from retrieval.text import name_keys
 from worlds.audiences import Audience, Visibility
 from worlds.models import World
 from worlds.reveals import visibility_in_force
@@ -136,6 +137,7 @@ def store_npcs(
     outcomes: list[Outcome] = []
     changed: set[str] = set()
     for npc in npcs:
+        npc.name_keys = name_keys(npc.name, *npc.aliases)  # bulk_update calls no pre_save
         stored = stored_by_id.get(npc.pk)
         require_version(stored, (expected_versions or {}).get(npc.pk))
         if stored is None:
@@ -151,15 +153,23 @@ def store_npcs(
     pairs = list(zip(npcs, outcomes, strict=True))
     new = [npc for npc, outcome in pairs if outcome == "created"]
     updates = [npc for npc, outcome in pairs if outcome == "changed"]
+    write_rows(new, updates, changed, reason=reason)
+    return outcomes
+
+
+def write_rows(
+    new: Sequence[NPC], updates: Sequence[NPC], changed: Collection[str], *, reason: str
+) -> None:
+    """Write the rows, of `updates` the columns `changed`, their history, links and entities."""
     history: Any = {"batch_size": BATCH, "default_change_reason": reason[:100] or None}
     # An insert: a row that another writer made meanwhile is an error, not overwritten.
     bulk_create_with_history(new, NPC, **history)
     bulk_update_with_history(updates, NPC, sorted(changed), **history)
-    follow_npcs([*new, *updates])
-    facts = [GraphFact(node=graph_node_of(npc)) for npc in (*new, *updates)]
-    if facts:
-        upsert_facts(npcs[0].world, facts)
-    return outcomes
+    written = [*new, *updates]
+    follow_npcs(written)
+    if written:
+        facts = [GraphFact(node=graph_node_of(npc)) for npc in written]
+        upsert_facts(written[0].world, facts)
 
 
 def differing_fields(stored: NPC, npc: NPC) -> set[str]:
@@ -243,8 +253,8 @@ def graph_node_of(npc: NPC) -> NodeFact:
 def add_audiences(known_to: list[str], texts: list[str]) -> list[str]:
     """Return both lists merged and sorted; raises Invalid for anything but a party or an NPC."""
     for text in texts:
-        if Audience.parse(text).kind not in ("party", "npc"):
-            raise Invalid(f"known_to names party:<id> or npc:<id>, not {text!r}.")
+        if not Audience.parse(text).is_named:
+            raise Invalid(f"known_to names party:<id>, character:<id> or npc:<id>, not {text!r}.")
     return sorted({*known_to, *(str(Audience.parse(text)) for text in texts)})
 
 

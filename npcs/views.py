@@ -2,31 +2,46 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse as address
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from episodes.loose_ends import loose_ends_in_force
 from npcs import dispositions, page_queries
 from npcs.models import NPC, Axis, DispositionChange
+from npcs.npc_list import LABELS, SEEN, SORTS, NPCFilter, NPCList
 from retrieval.errors import Problem
 from worlds.models import Party
 from worlds.pages import Viewer, gm_page, page, render_page
 
-NPCS_PER_PAGE = 60
+MOST_OPEN = 100
 
 
 @page
 def npc_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """Every NPC with its disposition towards each party."""
-    rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience).order_by("name")
-    npcs = Paginator(rows, NPCS_PER_PAGE).get_page(request.GET.get("page"))
-    table = page_queries.disposition_table(list(npcs), viewer.parties, viewer.audience)
-    return render_page(request, viewer, "gm/npcs.html", page_obj=npcs, rows=table)
+    """The NPCs with their dispositions: filtered, sorted, and counted by what they think."""
+    npcs = NPCList(viewer, NPCFilter.from_query(request.GET, viewer))
+    listed = npcs.page(request.GET.get("page"))
+    return render_page(
+        request,
+        viewer,
+        "gm/npcs.html",
+        page_obj=listed,
+        npcs=[row.npc for row in listed],
+        filter=npcs.filter,
+        party=npcs.party,
+        columns=npcs.columns,
+        counts=[(label, count, npcs.filter.with_label(label)) for label, count in npcs.counts],
+        choices=npcs.choices,
+        labels=LABELS,
+        sorts=SORTS,
+        seen=SEEN,
+    )
 
 
 def get_npc(viewer: Viewer, slug: str) -> NPC:
@@ -43,18 +58,27 @@ def correct(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     if party is None:
         raise Http404
     try:
-        delta = int(request.POST.get("delta", ""))
+        points = int(request.POST.get("delta", ""))
     except ValueError:
-        delta = 0  # refused below with a message that names the range
-    with problem_as_message(request, success=_("The change was recorded.")):
-        dispositions.correct(
-            npc,
-            party,
-            by=delta,
-            reason=request.POST.get("reason", ""),
-            made_by=viewer.name,
-            axis=request.POST.get("axis") or Axis.AFFECTION,
-        )
+        points = 0  # refused below with a message that names the range
+    common: Any = {
+        "reason": request.POST.get("reason", ""),
+        "made_by": viewer.name,
+        "hold_if_large": True,
+    }
+    try:
+        if request.POST.get("as") == "value":
+            entry = dispositions.set_score(npc, party, to=points, **common)
+        else:
+            axis = request.POST.get("axis") or Axis.AFFECTION
+            entry = dispositions.correct(npc, party, by=points, axis=axis, **common)
+    except Problem as problem:
+        messages.error(request, problem.detail, extra_tags="bad")
+    else:
+        text = _("The change was recorded.")
+        if entry.held:
+            text = _("So large a change waits for approval: approve it below or in the inbox.")
+        messages.success(request, text, extra_tags="good")
     return redirect_to_npc(viewer, npc, party)
 
 
@@ -80,6 +104,9 @@ def problem_as_message(request: HttpRequest, *, success: str) -> Iterator[None]:
     """Show a `Problem` of the block to the user, or `success`."""
     try:
         yield
+    except dispositions.NotInForce:
+        text = _("Somebody has decided this already. Look at how it stands now.")
+        messages.error(request, text, extra_tags="bad")
     except Problem as problem:
         messages.error(request, problem.detail, extra_tags="bad")
     else:
@@ -102,7 +129,10 @@ def party_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
         "gm/party.html",
         party=party,
         friends=page_queries.opinions_of_party(party, viewer.audience),
-        knows=page_queries.reveals_to_party(party),
+        knows=page_queries.reveals_to_party(party, viewer.audience),
+        loose_ends=loose_ends_in_force(viewer.world, party=party).filter(closed_at=None)[:MOST_OPEN]
+        if viewer.is_gm
+        else [],
         threads=page_queries.open_threads(party) if viewer.is_gm else [],
         episodes=page_queries.latest_episodes(party, viewer.audience),
     )

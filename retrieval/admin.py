@@ -13,6 +13,7 @@ class LanguageModelCallAdmin(ModelAdmin):
         "created_at",
         "model",
         "purpose",
+        "tenant",
         "mode",
         "tokens_in",
         "tokens_out",
@@ -21,7 +22,7 @@ class LanguageModelCallAdmin(ModelAdmin):
         "ok",
     ]
     list_filter = ["ok", "purpose", "model", "mode"]
-    search_fields = ["purpose", "model", "error"]
+    search_fields = ["purpose", "model", "error", "tenant"]
     date_hierarchy = "created_at"
 
     def has_add_permission(self, request: HttpRequest) -> bool:

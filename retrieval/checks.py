@@ -9,6 +9,9 @@ from django.utils.module_loading import import_string
 from retrieval.embedders import BUILT_IN, embedder_path
 from retrieval.embedders.local import local_files
 
+ADDRESSES = ("OPENAI_BASE_URL", "LLM_BASE_URL", "LLM_FALLBACK_BASE_URL")
+SMALLEST_PROMPT = 3000  # tokens
+
 
 @register()
 def check_embedder(**_kwargs: Any) -> list[CheckMessage]:
@@ -52,7 +55,7 @@ def check_hashing(**_kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_addresses(**_kwargs: Any) -> list[CheckMessage]:
-    addresses = {name: getattr(settings, name) for name in ("OPENAI_BASE_URL", "LLM_BASE_URL")}
+    addresses = {name: getattr(settings, name) for name in ADDRESSES}
     hint = "Give it as http://host:port/v1"
     return [
         Error(f"{name} is not a web address: {address!r}.", hint=hint, id="retrieval.E004")
@@ -76,3 +79,18 @@ def check_language_model(**_kwargs: Any) -> list[CheckMessage]:
         return []
     hint = "Set LLM_API_KEY, OPENAI_API_KEY or LLM_BASE_URL, or leave LLM_MODEL empty."
     return [Error("LLM_MODEL is set without a key or a server.", hint=hint, id="retrieval.E006")]
+
+
+@register()
+def check_limits_of_language_model(**_kwargs: Any) -> list[CheckMessage]:
+    messages: list[CheckMessage] = []
+    if settings.LLM_PROMPT_TOKENS < SMALLEST_PROMPT:
+        hint = f"Set at least {SMALLEST_PROMPT}: the summaries of the parts must fit into one."
+        detail = f"LLM_PROMPT_TOKENS={settings.LLM_PROMPT_TOKENS} is too small."
+        messages.append(Error(detail, hint=hint, id="retrieval.E007"))
+    has_price = settings.LLM_PRICE_IN or settings.LLM_PRICE_OUT
+    if (settings.LLM_DAILY_COST or settings.LLM_DAILY_COST_PER_WORLD) and not has_price:
+        hint = "Set LLM_PRICE_IN and LLM_PRICE_OUT, or limit the tokens (LLM_DAILY_TOKENS)."
+        detail = "A daily cost of the language model is set, but no price: it is never reached."
+        messages.append(Error(detail, hint=hint, id="retrieval.E008"))
+    return messages

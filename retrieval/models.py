@@ -164,6 +164,13 @@ class LanguageModelCall(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True, db_index=True)
     model = models.CharField(_("model"), max_length=120)
     purpose = models.CharField(_("purpose"), max_length=60, blank=True, default="")
+    tenant = models.CharField(
+        _("world"),
+        max_length=64,
+        blank=True,
+        default="",
+        help_text=_("Id of the world whose allowance paid."),
+    )
     mode = models.CharField(
         _("mode"),
         max_length=12,

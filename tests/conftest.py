@@ -7,31 +7,46 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import transaction
 from django.test import Client
+from django.utils import translation
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from memory_site.broker import celery_defaults
 from memory_site.celery import app as celery_app
+from memory_site.demo.load import load_demo
 from npcs.models import NPC
 from retrieval.embedders import serving_models
 from tests import cast
 from tests.counters import _metric_reader, counted  # noqa: F401
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
+from tests.saved_rows import SavedRows
 from worlds import audit, keys
 from worlds.models import Campaign, Party, World
 
-ONE_SERVER = {"graph", "llama", "browser"}
+# Times of a shared machine say nothing about the code.
+hypothesis_settings.register_profile(
+    "memory37", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+hypothesis_settings.load_profile("memory37")
+
+ONE_SERVER = {"graph", "llama"}
 """Folders whose tests share a server that takes long to start: they run in one process."""
-SLOW_FOLDERS = {*ONE_SERVER, "api", "demo", "bench"}
+SLOW_FOLDERS = {*ONE_SERVER, "browser", "api", "demo", "bench"}
 SLOW_FIXTURES = {"transactional_db", "openai_server", "live_server"}
 """Tests in these folders, or with these fixtures, commit rows or start servers: `make quick` leaves
 them out."""
 LONGEST_FIRST = (
     "test_secrecy.py",
+    "test_every_page_in_a_browser.py",
+    "test_editor_in_a_browser.py",
     "test_schemathesis.py",
     "test_faults.py",
     "test_mirror",
     "test_mcp.py",
     "test_exactness.py",
+    "test_players_see_no_secret.py",
 )
 
 
@@ -64,6 +79,25 @@ def _hashing_embedder() -> None:
     serving_models.set_serving_models({})
 
 
+@pytest.fixture(autouse=True)
+def _language_of_the_settings() -> Iterator[None]:
+    """A request in another language leaves it active in this thread; the next test begins anew."""
+    yield
+    translation.deactivate()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_password_hashes() -> None:
+    """The hasher of the site takes a quarter of a second for each password, on purpose."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_are_found_when_asked_for() -> None:
+    """Else each `Client` reads the folders of all static files before its first request."""
+    settings.WHITENOISE_AUTOREFRESH = True
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _pictures_in_a_folder_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     settings.MEDIA_ROOT = tmp_path_factory.mktemp("media")
@@ -73,7 +107,9 @@ def _pictures_in_a_folder_of_the_tests(tmp_path_factory: pytest.TempPathFactory)
 def _gathered_calls_are_written(request: pytest.FixtureRequest) -> Iterator[None]:
     """Before a test's tables are emptied: a row that comes later would find its world gone."""
     yield
-    if "transactional_db" in request.fixturenames:
+    marker = request.node.get_closest_marker("django_db")
+    commits = marker is not None and marker.kwargs.get("transaction")
+    if commits or "transactional_db" in request.fixturenames:
         audit.flush()
 
 
@@ -84,6 +120,26 @@ def _close_the_broker(django_db_setup: None) -> Iterator[None]:
     celery_app.conf.update(celery_defaults())
     yield
     celery_app.pool.force_close_all()
+
+
+@pytest.fixture(scope="session")
+def demo_rows(django_db_setup: None, django_db_blocker: Any) -> SavedRows:
+    """The rows of a database that holds the demo world and nothing else. Each process loads it
+    once, because that takes as long as ten other tests."""
+    settings.EMBEDDER = "hashing"
+    with django_db_blocker.unblock(), transaction.atomic():
+        assert not World.objects.exists()
+        load_demo()
+        rows = SavedRows.read()
+        transaction.set_rollback(True)
+    return rows
+
+
+@pytest.fixture
+def demo(demo_rows: SavedRows, db: None) -> World:
+    """The demo world. A test that asks for `transactional_db` as well has it committed."""
+    demo_rows.write()
+    return World.objects.get(slug="ferrymark")
 
 
 @pytest.fixture

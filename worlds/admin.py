@@ -17,6 +17,8 @@ from worlds import invitations, keys, reveals
 from worlds.admin_forms import ExactFields, ExactForms
 from worlds.admin_scoping import WorldScoped, administered_worlds, in_administered_worlds
 from worlds.audiences import Audience
+from worlds.character_admin import CharacterAdmin
+from worlds.characters import set_members
 from worlds.erasure import permanent_deletion
 from worlds.exact_forms import ExactModelForm
 from worlds.models import (
@@ -33,7 +35,8 @@ from worlds.models import (
 from worlds.roles import is_operator
 from worlds.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin
 
-__all__ = ["WebhookAdmin", "WebhookDeliveryAdmin"]  # registered by their module
+# Registered by their modules.
+__all__ = ["CharacterAdmin", "WebhookAdmin", "WebhookDeliveryAdmin"]
 
 
 @admin.register(GameSystem)
@@ -114,6 +117,12 @@ class PartyAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     prepopulated_fields = {"slug": ["name"]}
     autocomplete_fields = ["world", "campaign"]
     text_lists = {"members"}
+
+    def save_model(self, request: HttpRequest, obj: Party, form: Any, change: bool) -> None:
+        names = list(obj.members)
+        super().save_model(request, obj, form, change)
+        if "members" in form.changed_data:
+            set_members(obj, names)
 
 
 KEY_RULE_FIELDS = ("world", "audience", "scopes", "origins")
@@ -252,16 +261,22 @@ class MembershipAdmin(WorldScoped, ModelAdmin):
     """Every membership of the installation, for operators."""
 
     open_to_operators = True
-    list_display = ["user", "role", "world", "party"]
+    list_display = ["user", "role", "world", "party", "character"]
     list_filter = ["role", "world"]
-    list_select_related = ["user", "world", "party"]
+    list_select_related = ["user", "world", "party", "character"]
     search_fields = ["user__username", "world__name"]
-    autocomplete_fields = ["user", "world", "party"]
+    autocomplete_fields = ["user", "world", "party", "character"]
 
     def get_fields(self, request: HttpRequest, obj: Membership | None = None) -> Any:
         fields = ["user", "role", "world"]
-        # Which parties there are is the world's own affair.
-        return [*fields, "party"] if request.user.has_perm("worlds.view_party") else fields
+        # Which parties and characters there are is the world's own affair.
+        may_see = request.user.has_perm("worlds.view_party")
+        return [*fields, "party", "character"] if may_see else fields
+
+    def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
+        if obj.character:
+            obj.party = obj.character.party
+        super().save_model(request, obj, form, change)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)

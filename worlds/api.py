@@ -6,10 +6,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Router, Status
 
-from retrieval.errors import NotFound
 from worlds import reveals
 from worlds.callers import Caller
 from worlds.keys import Scope
+from worlds.lookup import find_by_id
 from worlds.models import Reveal
 from worlds.rest import NeedsKey, require_gm
 from worlds.rest_rows import require_unchanged, set_location, with_tag
@@ -96,7 +96,5 @@ def present_reveal(row: Reveal) -> RevealEntryOut:
 
 
 def _entry(caller: Caller, entry_id: UUID) -> Reveal:
-    entry = Reveal.objects.filter(world=caller.world, id=entry_id).select_related("world").first()
-    if entry is None:
-        raise NotFound(f"There is no reveal {entry_id} in this world.")
-    return entry
+    rows = Reveal.objects.filter(world=caller.world).select_related("world")
+    return find_by_id(rows, entry_id, what="reveal")

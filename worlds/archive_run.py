@@ -11,7 +11,7 @@ class ArchiveRun(models.Model):
     """One archive to make, or to restore. `world` of a restoration is empty until it is there.
 
     `file` is the archive: what was made, to be downloaded; or what was uploaded, until the world is
-    restored. Both are deleted after some days.
+    restored. Both are deleted after some days. `user` or `key` has asked for it.
     """
 
     class Kind(models.TextChoices):
@@ -31,6 +31,9 @@ class ArchiveRun(models.Model):
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    key = models.ForeignKey(
+        "worlds.ApiKey", models.SET_NULL, null=True, blank=True, related_name="+"
     )
     file = models.FileField(_("file"), upload_to="archives/", max_length=200, blank=True)
     file_name = models.CharField(_("file name"), max_length=200)

@@ -1,4 +1,5 @@
-"""The names of those to whom something can be revealed: parties, and what upper layers add (NPCs).
+"""The names of those to whom something can be revealed: parties, player characters, and what
+upper layers add (NPCs).
 
 A model declares that its rows are audiences by `audience_kind`; this module looks the models up, as
 `worlds.reveals` does, because `worlds` must not import what lies above it.
@@ -14,7 +15,7 @@ from django.db.models import Model
 
 from retrieval.text import KnownName, NameIndex
 from worlds.lookup import MOST_NAMES
-from worlds.models import World
+from worlds.models import Character, Party, World
 
 CANDIDATES = 5
 
@@ -52,6 +53,30 @@ def audience_names(world: World) -> list[AudienceName]:
     return [
         name for kind, model in audience_models().items() for name in _names(world, kind, model)
     ]
+
+
+def parties_with_characters(world: World) -> list[tuple[str, str]]:
+    """Return the parties of `world` as choices of a form, each followed by its characters; last
+    those without a party. Two queries."""
+    members: dict[Any, list[Character]] = {}
+    for character in Character.objects.filter(world=world).order_by("position", "name"):
+        members.setdefault(character.party_id, []).append(character)
+    choices = []
+    for party in Party.objects.filter(world=world).order_by("name"):
+        choices.append((f"party:{party.slug}", party.name))
+        choices += [
+            (f"character:{each.slug}", f"{each.name} ({party.name})")
+            for each in members.get(party.pk, ())
+        ]
+    return [*choices, *((f"character:{each.slug}", each.name) for each in members.get(None, ()))]
+
+
+def parties_and_members(parties: Iterable[Party]) -> list[str]:
+    """Return the audiences of `parties` and of their characters. One query."""
+    by_id = {party.pk: party.slug for party in parties}
+    members = Character.objects.filter(party__in=by_id).values_list("slug", flat=True)
+    own = [f"party:{slug}" for slug in by_id.values()]
+    return [*own, *(f"character:{slug}" for slug in members)]
 
 
 def _names(world: World, kind: str, model: type[Model]) -> Iterator[AudienceName]:

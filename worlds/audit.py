@@ -47,6 +47,9 @@ class WriteBehind(Generic[Row]):
     ) -> None:
         self.write, self.seconds, self.describe = write, seconds, describe
         self.queue = SimpleQueue[Row]()
+        # The thread waits for this and not at the queue, from which it would have to take a row:
+        # `flush` in another thread would return before that row is written.
+        self.has_rows = threading.Event()
         self.write_lock, self.start_lock = threading.Lock(), threading.Lock()
         self.pid = 0
 
@@ -55,21 +58,24 @@ class WriteBehind(Generic[Row]):
         if self.queue.qsize() >= MAX_WAITING:
             self.write([row])
             return
-        self.queue.put(row)
         if self.pid != os.getpid():
             self.start()
+        self.queue.put(row)
+        self.has_rows.set()
 
     def start(self) -> None:
         """Start the thread of this process; a forked process has none of its parent's threads."""
         with self.start_lock:
             if self.pid != os.getpid():
+                self.has_rows = threading.Event()  # the parent may have held the lock of its own
                 self.pid = os.getpid()
                 threading.Thread(target=self.run, name="write-behind", daemon=True).start()
                 atexit.register(self.flush)
 
     def run(self) -> None:
         while True:
-            self.queue.put(self.queue.get())  # block until there is a row
+            self.has_rows.wait()
+            self.has_rows.clear()
             sleep(self.seconds)
             try:
                 self.flush()

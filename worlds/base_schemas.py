@@ -24,6 +24,10 @@ ReadVersion = Annotated[
     Field(ge=1, lt=2**31, description="The version that was read; 409 if another one is stored."),
 ]
 
+FOR_GM = "Null for players: it would tell them of changes of hidden parts."
+PrivateVersion = Annotated[int | None, Field(description=f"Counts the changes. {FOR_GM}")]
+PrivateMoment = Annotated[datetime | None, Field(description=f"The last change. {FOR_GM}")]
+
 
 class RequestModel(BaseModel):
     """Base of what programs send: as strict as its JSON schema, except that a language model may
@@ -51,10 +55,19 @@ def problem_with(value: Any, kinds: frozenset[Any], max_length: int | None) -> s
         return "must not be true or false"
     if numeric and bool in kinds and not kinds & {int, float}:
         return "must be true or false"
-    digits = isinstance(value, str) and value.strip().lstrip("+-").replace(".", "", 1).isdecimal()
-    if datetime in kinds and (numeric or digits) and not kinds & {int, float, str}:
+    if datetime in kinds and (numeric or is_number(value)) and not kinds & {int, float, str}:
         return "must be a date-time such as 2026-05-04T19:30:00Z"
     return ""
+
+
+def is_number(value: Any) -> bool:
+    """Whether a text is a number, in any notation: pydantic would take it for seconds since
+    1970."""
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
 @cache

@@ -13,9 +13,16 @@ from retrieval.errors import (
     WrongScope,
 )
 from worlds import keys
-from worlds.audiences import GM, PUBLIC, Audience
+from worlds.audiences import (
+    GM,
+    PUBLIC,
+    Audience,
+    audience_of_character,
+    audience_of_party,
+    resolve_audience,
+)
 from worlds.lookup import find_exact, find_named_exactly
-from worlds.models import ApiKey, Campaign, Party, World
+from worlds.models import ApiKey, Campaign, Character, Party, World
 
 # One upsert checks the key, counts the call for all processes together, and tells by the key's row
 # version whether it has changed since this process cached it. The table is unlogged: a crash of the
@@ -62,9 +69,10 @@ class Caller:
     def with_key(cls, key: ApiKey, *, world_slug: str = "", request_id: str = "") -> "Caller":
         """The program that holds `key`, with all that the key may see. `world_slug` is the world
         that it names: an installation key has to. Raises `WrongWorld`, `NotFound`."""
+        world = world_of(key, world_slug)
         return cls(
-            world=world_of(key, world_slug),
-            audience=Audience.parse(key.audience),
+            world=world,
+            audience=resolve_audience(world, Audience.parse(key.audience)),
             campaign=key.campaign,
             scopes=frozenset(key.scopes),
             key=key,
@@ -76,8 +84,8 @@ class Caller:
         """Narrow to the audience called `text`; raises `AudienceAboveCap` for one that the caller
         does not cover.
 
-        The refusal does not depend on whether the party or NPC exists: only a game master learns
-        that it does not.
+        The refusal does not depend on whether the party, character or NPC exists: only a game
+        master learns that it does not.
         """
         if not text:
             return self
@@ -88,13 +96,31 @@ class Caller:
                 "leave out `as`, or ask as public."
             )
         if self.audience.is_gm and audience.kind == "party":
-            parties = Party.objects.filter(world=self.world).select_related("campaign")
-            if self.campaign:
-                parties = parties.filter(campaign=self.campaign)
-            party = find_named_exactly(parties, audience.slug, what="party")
-            campaign = self.campaign or party.campaign
-            return replace(self, audience=Audience("party", party.slug), campaign=campaign)
-        return replace(self, audience=audience)
+            return self.as_party(audience.slug)
+        if self.audience.is_gm and audience.kind == "character":
+            return self.as_character(audience.slug)
+        if str(audience) == str(self.audience):
+            return self
+        return replace(self, audience=resolve_audience(self.world, audience))
+
+    def as_party(self, reference: str) -> "Caller":
+        """Narrow a game master to a party of the caller's campaign. Raises `NotFound`."""
+        parties = Party.objects.filter(world=self.world).select_related("campaign")
+        if self.campaign:
+            parties = parties.filter(campaign=self.campaign)
+        party = find_named_exactly(parties, reference, what="party")
+        campaign = self.campaign or party.campaign
+        return replace(self, audience=audience_of_party(party), campaign=campaign)
+
+    def as_character(self, reference: str) -> "Caller":
+        """Narrow a game master to a character, whose party is of the caller's campaign. Raises
+        `NotFound`."""
+        rows = Character.objects.filter(world=self.world).select_related("party__campaign")
+        if self.campaign:
+            rows = rows.filter(party__campaign=self.campaign)
+        character = find_named_exactly(rows, reference, what="character")
+        campaign = self.campaign or (character.party.campaign if character.party else None)
+        return replace(self, audience=audience_of_character(character), campaign=campaign)
 
     def require(self, scope: str) -> None:
         """Raise `WrongScope` unless the caller holds `scope` (`admin` holds all)."""

@@ -7,8 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router, Status
 
-from retrieval.errors import Forbidden, Invalid
+from retrieval.errors import Invalid
 from worlds.callers import Caller
+from worlds.characters import set_members
 from worlds.keys import Scope
 from worlds.lookup import find_named_exactly
 from worlds.members import new_slug
@@ -30,7 +31,12 @@ from worlds.schemas import (
     WorldOut,
 )
 from worlds.versions import digest_of_row
-from worlds.world_resource import change_world, digest_of_world, present_world
+from worlds.world_resource import (
+    change_world,
+    digest_of_world,
+    present_world,
+    refuse_campaign_keys,
+)
 
 router = Router(tags=["world"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -75,8 +81,7 @@ def list_campaigns(
     request: HttpRequest, response: HttpResponse, query: Query[ListQuery]
 ) -> dict[str, Any]:
     page = page_of(request, response, campaigns_of(require_gm(request)), query, SORTS)
-    rows = [present_campaign(row) for row in page.rows]
-    return {"campaigns": rows, "next_cursor": page.next_cursor}
+    return page.answer("campaigns", present_campaign)
 
 
 @router.post(
@@ -153,8 +158,7 @@ def list_parties(
     rows = parties_of(caller)
     if campaign_id:
         rows = rows.filter(campaign=find_own_campaign(caller, campaign_id))
-    page = page_of(request, response, rows, query, SORTS)
-    return {"parties": [present_party(row) for row in page.rows], "next_cursor": page.next_cursor}
+    return page_of(request, response, rows, query, SORTS).answer("parties", present_party)
 
 
 @router.post(
@@ -175,8 +179,8 @@ def post_party(
         campaign=campaign,
         slug=new_slug(entry.party_id, entry.name, rows, "party"),
         name=entry.name,
-        members=entry.members,
     )
+    set_members(row, entry.members)
     set_location(response, f"world/parties/{row.slug}")
     tag(response, digest_of(row))
     return Status(201, present_party(row))
@@ -195,7 +199,9 @@ def get_party(request: HttpRequest, response: HttpResponse, ref: Reference) -> P
 def patch_party(
     request: HttpRequest, response: HttpResponse, ref: Reference, change: Body[PartyChange]
 ) -> PartyOut:
-    """Its name and members; slug and campaign stay, because audiences and episodes name them."""
+    """Its name and members; slug and campaign stay, because audiences and episodes name them. Each
+    member is a character of the world: a new name makes one, and a name that is missing leaves the
+    party."""
     row = find_own_party(require_gm(request), ref)
     save_change(request, row, change.model_dump(exclude_unset=True))
     tag(response, digest_of(row))
@@ -212,14 +218,6 @@ def delete_party(request: HttpRequest, ref: Reference) -> Status[None]:
 
 
 # --- both
-
-
-def refuse_campaign_keys(caller: Caller) -> None:
-    if caller.campaign:
-        raise Forbidden(
-            f"This key is for the campaign {caller.campaign.slug}: what all campaigns share is "
-            "changed with a key of the world."
-        )
 
 
 def campaigns_of(caller: Caller) -> "QuerySet[Campaign]":
@@ -261,15 +259,20 @@ def save_change(request: HttpRequest, row: Campaign | Party, values: dict[str, A
     check_match(request, digest_of(row))
     if values.get("name") == "":
         raise Invalid("The name is missing.", errors=[{"loc": ["name"], "msg": "required"}])
+    members = values.pop("members", None)
     for name, value in values.items():
         setattr(row, name, value)
     row.save()
+    if isinstance(row, Party) and members is not None:
+        set_members(row, members)
 
 
 @transaction.atomic
 def delete_row(request: HttpRequest, row: Campaign | Party) -> None:
     check_match(request, digest_of(row))
     require_unreferenced(row)
+    if isinstance(row, Party):
+        set_members(row, [])
     row.delete()
 
 

@@ -15,7 +15,7 @@ from worlds.event_log.present import present_event
 from worlds.event_log.read import events_after, latest_event
 from worlds.event_log.streams import LATEST, OLDEST, EventStream, poller
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, caller_of, key_of
+from worlds.rest import GONE, NeedsKey, caller_of, key_of
 from worlds.schemas import EventKind, Events
 
 router = Router(tags=["events"], auth=NeedsKey(Scope.TOOLS_READ))
@@ -34,20 +34,12 @@ class StreamQuery(StrictModel):
         ),
     ] = "oldest"
     kind: Annotated[
-        list[EventKind], Field(max_length=13, description="May be given several times; none: all.")
+        list[EventKind], Field(max_length=14, description="May be given several times; none: all.")
     ] = []
 
 
 class EventQuery(StreamQuery):
     limit: Annotated[int, Field(ge=1, le=MOST_EVENTS)] = 100
-
-
-GONE = {
-    "description": "Gone",
-    "content": {
-        "application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemOut"}}
-    },
-}
 
 
 @router.get(

@@ -12,8 +12,10 @@ from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from worlds.day_field import DAY_FIELDS, DayField
 from worlds.list_fields import normalize_newlines
 from worlds.text_diff import lines_of_markers
+from worlds.world_calendar import calendar_of_key
 
 
 class ParagraphsField(forms.CharField):
@@ -97,6 +99,13 @@ def _related_row(row: models.Model, name: str) -> Any:
 
 
 class ExactModelForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        days = [name for name in DAY_FIELDS if isinstance(self.fields.get(name), forms.FloatField)]
+        calendar = calendar_of_key(world_of(self.instance)) if days else None
+        for name in days:
+            self.fields[name] = DayField.instead_of(self.fields[name], calendar)
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         refuse_markers(self)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from worlds.audiences import GM, PUBLIC
 from worlds.invitations import MAY_GRANT
 from worlds.keys import Scope
-from worlds.models import Campaign, GameSystem, Invitation, Membership, Party, World
+from worlds.models import Campaign, Character, GameSystem, Invitation, Membership, Party, World
 from worlds.pages import Viewer
 
 LIFETIMES = {7: _("One week"), 30: _("One month"), 90: _("Three months"), 365: _("One year")}
@@ -40,7 +40,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscrip
 
     class Meta:
         model = Invitation
-        fields = ["role", "party", "max_uses", "note"]
+        fields = ["role", "party", "character", "max_uses", "note"]
 
     def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -51,6 +51,10 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscrip
         party.queryset = Party.objects.filter(world=viewer.world).order_by("name")
         party.empty_label = _("No party yet")
         party.help_text = _("For players.")
+        character: Any = self.fields["character"]
+        character.queryset = Character.objects.filter(world=viewer.world).order_by("name")
+        character.empty_label = _("No character yet")
+        character.help_text = _("Whom the player plays. Then the party is the character's.")
         uses: Any = self.fields["max_uses"]
         uses.min_value, uses.max_value = 1, MOST_GUESTS
         uses.widget.attrs.update(min=1, max=MOST_GUESTS)
@@ -67,6 +71,9 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscrip
 class MemberForm(forms.Form):
     role = forms.ChoiceField(label=_("role"))
     party = forms.ModelChoiceField(label=_("party"), queryset=Party.objects.none(), required=False)
+    character = forms.ModelChoiceField(
+        label=_("character"), queryset=Character.objects.none(), required=False
+    )
 
     def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -75,6 +82,20 @@ class MemberForm(forms.Form):
         party: Any = self.fields["party"]
         party.queryset = Party.objects.filter(world=viewer.world).order_by("name")
         party.empty_label = _("No party yet")
+        character: Any = self.fields["character"]
+        character.queryset = Character.objects.filter(world=viewer.world).select_related("party")
+
+
+class CharacterForm(forms.Form):
+    """A new character of a party."""
+
+    name = forms.CharField(label=_("Name of the character"), max_length=200)
+    party = forms.ModelChoiceField(label=_("party"), queryset=Party.objects.none())
+
+    def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        party: Any = self.fields["party"]
+        party.queryset = Party.objects.filter(world=viewer.world).order_by("name")
 
 
 class PartyForm(forms.Form):
@@ -125,11 +146,10 @@ class KeyForm(forms.Form):
 
     def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        parties = Party.objects.filter(world=viewer.world).order_by("name")
         audience: Any = self.fields["audience"]
         audience.choices = [
             (str(PUBLIC), _("What everybody may know")),
-            *((f"party:{party.slug}", party.name) for party in parties),
+            *viewer.party_choices,
             (str(GM), _("Everything, as a game master")),
         ]
 

@@ -4,6 +4,7 @@ import logging
 from typing import Annotated, Any
 
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router, Status
 from pydantic import Field
@@ -13,7 +14,7 @@ from worlds.key_presenter import present_key
 from worlds.lookup import find_exact
 from worlds.members import create_world, new_slug
 from worlds.models import GameSystem, World
-from worlds.rest import NeedsAnyKey, NeedsInstallationKey, key_of, tag
+from worlds.rest import NeedsAnyKey, NeedsInstallationKey, check_match, key_of, tag
 from worlds.rest_lists import ListQuery, page_of
 from worlds.rest_rows import set_location
 from worlds.schemas import Me, SystemIn, SystemOut, Systems, WorldChange, WorldIn, WorldOut, Worlds
@@ -74,8 +75,7 @@ def list_worlds(
     request: HttpRequest, response: HttpResponse, query: Query[ListQuery]
 ) -> dict[str, Any]:
     page = page_of(request, response, World.objects.select_related("system"), query, SORTS)
-    rows = [present_world(world) for world in page.rows]
-    return {"worlds": rows, "next_cursor": page.next_cursor}
+    return page.answer("worlds", present_world)
 
 
 @router.post(
@@ -127,6 +127,7 @@ def patch_world(
     summary="Delete a world permanently",
     response={204: None},
 )
+@transaction.atomic
 def delete_world(
     request: HttpRequest,
     ref: Reference,
@@ -141,6 +142,8 @@ def delete_world(
             errors=[{"loc": ["confirm"], "msg": "must be the slug of the world"}],
         )
     key = key_of(request)
+    World.objects.select_for_update(of=("self",)).get(pk=world.pk)
+    check_match(request, digest_of_world(world))
     world.delete()
     logger.warning("The world %s was deleted with the key %s", ref, key.prefix)
     return Status(204, None)

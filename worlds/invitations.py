@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from retrieval.errors import Forbidden, NotFound
 from worlds.keys import digest
-from worlds.models import Invitation, Membership, Party, World
+from worlds.models import Character, Invitation, Membership, Party, World
 from worlds.roles import Role
 
 MAY_GRANT: dict[str, tuple[str, ...]] = {
@@ -33,6 +33,7 @@ def create_invitation(
     days: int = 7,
     max_uses: int = 1,
     party: Party | None = None,
+    character: Character | None = None,
     note: str = "",
 ) -> tuple[Invitation, str]:
     """Store an invitation; return it with its token, which cannot be shown again."""
@@ -40,7 +41,8 @@ def create_invitation(
     invitation = Invitation.objects.create(
         world=world,
         role=role,
-        party=party,
+        party=character.party if character else party,
+        character=character,
         note=note,
         token_hash=digest(token),
         max_uses=max_uses,
@@ -53,7 +55,9 @@ def create_invitation(
 def open_invitation(token: str) -> Invitation:
     """Return the invitation of that token; raises `NotFound` if it is unknown or has ended, without
     telling which."""
-    rows = Invitation.objects.filter(token_hash=digest(token)).select_related("world", "party")
+    rows = Invitation.objects.filter(token_hash=digest(token)).select_related(
+        "world", "party", "character__party"
+    )
     invitation = rows.first()
     if invitation is None or not is_open(invitation):
         raise NotFound("This invitation is not valid (any more).")
@@ -78,13 +82,21 @@ def accept_invitation(token: str, user: User) -> Membership:
     membership, is_new = Membership.objects.get_or_create(
         user=user,
         world=invitation.world,
-        defaults={"role": invitation.role, "party": invitation.party},
+        defaults=_rights_of(invitation),
     )
     if is_new:
         open_again = Invitation.objects.filter(pk=invitation.pk, uses__lt=F("max_uses"))
         if not open_again.filter(revoked_at=None).update(uses=F("uses") + 1):
             raise NotFound("This invitation is not valid (any more).")
     return membership
+
+
+def _rights_of(invitation: Invitation) -> dict[str, Any]:
+    """The role, party and character of whoever follows the link. The party is the one in which the
+    character plays now."""
+    character = invitation.character
+    party = character.party if character else invitation.party
+    return {"role": invitation.role, "party": party, "character": character}
 
 
 def revoke_invitation(invitation: Invitation) -> None:

@@ -25,6 +25,22 @@ def as_uuid(text: str) -> UUID | None:
         return None
 
 
+def find_by_id(rows: "QuerySet[Row, Any]", pk: UUID | int, *, what: str) -> Row:
+    """Return the row of this id among those that the caller may know of; raises `NotFound`."""
+    row: Row | None = rows.filter(pk=pk).first()
+    if row is None:
+        raise NotFound(f"There is no {what} {pk} in this world.")
+    return row
+
+
+def find_in_trash(rows: "QuerySet[Row, Any]", reference: str, *, what: str) -> Row:
+    """Return the first of the deleted `rows` with this slug or id; raises `NotFound`."""
+    row = find_by_key(rows, reference)
+    if row is None:
+        raise NotFound(f"There is no {what} {reference!r} in the trash.")
+    return row
+
+
 def find_by_key(rows: "QuerySet[Row, Any]", reference: str, key: str = "slug") -> Row | None:
     """Return the row whose `key` or id is `reference`."""
     exact = Q(**{key: reference})
@@ -34,17 +50,29 @@ def find_by_key(rows: "QuerySet[Row, Any]", reference: str, key: str = "slug") -
 
 
 def find_row(
-    rows: "QuerySet[Row, Any]", reference: str, *, what: str, key: str = "slug", name: str = "name"
+    rows: "QuerySet[Row, Any]",
+    reference: str,
+    *,
+    what: str,
+    key: str = "slug",
+    name: str = "name",
+    resembling: bool = False,
 ) -> Row:
-    """Return the row that `reference` names. Raises `NotFound` or `Ambiguous`, whose candidates
-    come from `rows` alone, so that rows which the caller may not know of are not disclosed."""
+    """Return the row whose key, id or whole name, in any inflection, is `reference`; for reading,
+    with `resembling`, also the one whose name it misspells or shortens. Raises `NotFound` or
+    `Ambiguous`, whose candidates come from `rows` alone, so that rows which the caller may not
+    know of are not disclosed."""
     if row := find_by_key(rows, reference, key):
         return row
-    entries = [
-        KnownName(pk, label or ref, [ref])
-        for pk, label, ref in rows.values_list("pk", name, key)[:MOST_NAMES]
-    ]
-    found: Row = rows.get(pk=NameIndex(entries).resolve(reference, what=what))
+    same = rows.filter(**{f"{name}__iexact": reference})
+    called_so: list[Row] = list(same[:2]) if resembling else []
+    if len(called_so) == 1:
+        return called_so[0]  # an index of all names would say the same, a hundred times as late
+    newest = rows.order_by("-pk").values_list("pk", name, key)[:MOST_NAMES]
+    labels = {pk: (label, ref) for pk, label, ref in (*same.values_list("pk", name, key), *newest)}
+    index = NameIndex(KnownName(pk, label or ref, [ref]) for pk, (label, ref) in labels.items())
+    resolve = index.resolve if resembling else index.resolve_spelled
+    found: Row = rows.get(pk=resolve(reference, what=what))
     return found
 
 
@@ -86,13 +114,18 @@ def find_campaign(world: World, reference: str) -> Campaign:
 
 
 def find_party(
-    world: World, reference: str, campaign: Campaign | None = None, *, audience: Audience = GM
+    world: World,
+    reference: str,
+    campaign: Campaign | None = None,
+    *,
+    audience: Audience = GM,
+    resembling: bool = False,
 ) -> Party:
     """Return the party among those that `audience` may ask about: a game master all, a party
-    itself, others none."""
+    itself, a character its own, others none. `resembling` is for reading (see `find_row`)."""
     parties = Party.objects.filter(world=world).select_related("campaign")
     if campaign:
         parties = parties.filter(campaign=campaign)
     if not audience.is_gm:
-        parties = parties.filter(slug=audience.slug if audience.kind == "party" else None)
-    return find_row(parties, reference, what="party")
+        parties = parties.filter(slug=audience.party_slug or None)
+    return find_row(parties, reference, what="party", resembling=resembling)

@@ -1,4 +1,5 @@
-"""The members of a world: change their role or party, remove them; new parties and worlds."""
+"""The members of a world: change their role, party or character, remove them; new parties and
+worlds."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,24 +9,42 @@ from django.db.models import QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext
 
-from retrieval.errors import Conflict
-from worlds.models import GM_ROLES, Campaign, GameSystem, Membership, Party, World
+from retrieval.errors import Conflict, NotFound
+from worlds.models import GM_ROLES, Campaign, Character, GameSystem, Membership, Party, World
 from worlds.roles import Role
 
 
 @transaction.atomic
-def change_member(member: Membership, *, role: str, party: Party | None = None) -> None:
-    """Give a member another role; only players have a party."""
+def change_member(
+    member: Membership,
+    *,
+    role: str,
+    party: Party | None = None,
+    character: Character | None = None,
+) -> None:
+    """Give a member another role; only players have a party and a character, whose party counts."""
     if role not in GM_ROLES:
         _keep_a_game_master(member)
-    member.role, member.party = role, party if role == Role.PLAYER else None
-    member.save(update_fields=["role", "party"])
+    if role != Role.PLAYER:
+        party = character = None
+    member.role, member.character = role, character
+    member.party = character.party if character else party
+    member.save(update_fields=["role", "party", "character"])
 
 
 @transaction.atomic
 def remove_member(member: Membership) -> None:
     _keep_a_game_master(member)
     member.delete()
+
+
+def find_game_master(world: World, username: str) -> Any:
+    """Return the user of this name, a designer or game master of `world`. Raises `NotFound`."""
+    members = Membership.objects.filter(world=world, role__in=GM_ROLES)
+    member = members.filter(user__username=username).select_related("user").first()
+    if member is None:
+        raise NotFound(f"No designer or game master of this world is called {username!r}.")
+    return member.user
 
 
 def _keep_a_game_master(member: Membership) -> None:

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 import worlds.archive_run
+import worlds.calendar_model
 import worlds.event_model
 import worlds.webhook_model  # noqa: F401 - the app has these models
 from retrieval.models import uuid7
@@ -18,6 +19,7 @@ __all__ = [
     "AuditedCall",
     "CallCount",
     "Campaign",
+    "Character",
     "GameSystem",
     "IdempotentWrite",
     "ImportRun",
@@ -104,6 +106,32 @@ class Party(Named):
         ]
 
 
+class Character(Named):
+    """A player character. It knows what its party knows, and what was revealed to it alone; that
+    stays when it leaves the party."""
+
+    audience_kind: ClassVar[str] = "character"
+
+    world = models.ForeignKey(World, models.CASCADE, related_name="characters")
+    party = models.ForeignKey(
+        Party,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="characters",
+        verbose_name=_("party"),
+        help_text=_("Empty: the character has left its party."),
+    )
+    position = models.PositiveSmallIntegerField(_("place in the party"), default=0, editable=False)
+
+    class Meta:
+        verbose_name = _("character")
+        verbose_name_plural = _("characters")
+        constraints = [
+            models.UniqueConstraint(fields=["world", "slug"], name="character_slug_in_world")
+        ]
+
+
 class Membership(models.Model):
     """What a site user is in a world. The role carries the rights: what the pages and the admin
     show, and which permissions the admin asks for (`worlds.roles`).
@@ -126,6 +154,19 @@ class Membership(models.Model):
     party = models.ForeignKey(
         Party, models.CASCADE, null=True, blank=True, related_name="memberships"
     )
+    character = models.ForeignKey(
+        Character,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="memberships",
+        verbose_name=_("character"),
+        help_text=_("Whom the player plays. The party follows the character."),
+    )
+    seen_at = models.DateTimeField(_("last seen"), null=True, blank=True, editable=False)
+    """When the player last opened a page of players in this world."""
+    new_since = models.DateTimeField(_("news since"), null=True, blank=True, editable=False)
+    """When the visit before the present one ended."""
 
     class Meta:
         verbose_name = _("membership")
@@ -142,6 +183,11 @@ class Membership(models.Model):
                 condition=models.Q(party__isnull=True) | models.Q(role="player"),
                 name="membership_party_is_for_players",
                 violation_error_message=_("Only players belong to a party."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(character__isnull=True) | models.Q(role="player"),
+                name="membership_character_is_for_players",
+                violation_error_message=_("Only players have a character."),
             ),
             models.CheckConstraint(
                 condition=models.Q(world__isnull=True, role="operator")
@@ -175,6 +221,14 @@ class Invitation(models.Model):
     party = models.ForeignKey(
         Party, models.CASCADE, null=True, blank=True, related_name="invitations"
     )
+    character = models.ForeignKey(
+        Character,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="invitations",
+        verbose_name=_("character"),
+    )
     note = models.CharField(
         _("for whom"), max_length=120, blank=True, default="", help_text=_("A note for yourself.")
     )
@@ -196,6 +250,11 @@ class Invitation(models.Model):
                 condition=models.Q(party__isnull=True) | models.Q(role="player"),
                 name="invitation_party_is_for_players",
                 violation_error_message=_("Only players belong to a party."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(character__isnull=True) | models.Q(role="player"),
+                name="invitation_character_is_for_players",
+                violation_error_message=_("Only players have a character."),
             ),
             models.CheckConstraint(
                 condition=models.Q(uses__lte=models.F("max_uses")),
@@ -234,6 +293,7 @@ class Reveal(models.Model):
                 name="reveal_stands_once",
             )
         ]
+        indexes = [models.Index(fields=["world", "in_world_at", "id"], name="reveal_day_of_world")]
 
     def __str__(self) -> str:
         return f"{self.audience}: {self.subject_kind} {self.subject_id}"

@@ -8,15 +8,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, Concatenate
+from urllib.parse import urlsplit
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import Resolver404, resolve
 from django.utils.translation import gettext
 
-from worlds.audiences import GM, PUBLIC, Audience
+from worlds.audience_names import parties_with_characters
+from worlds.audiences import (
+    GM,
+    PUBLIC,
+    Audience,
+    audience_of_character,
+    audience_of_party,
+    resolve_audience,
+)
+from worlds.calendars.arithmetic import Calendar
+from worlds.calendars.date_texts import typed_text
+from worlds.in_world_days import moment_text
 from worlds.models import GM_ROLES, Campaign, Membership, Party, World
+from worlds.world_calendar import calendar_of, language
 
 SESSION_KEY = "viewing_as"
 CAMPAIGN_KEY = "campaigns"
@@ -51,11 +65,10 @@ class Viewer:
 
     @property
     def views_as_name(self) -> str:
-        """The name of the party that the page is viewed as."""
+        """The name of the party or character that the page is viewed as."""
         if self.audience == PUBLIC:
             return gettext("Everyone")
-        slug = self.audience.slug
-        return next((party.name for party in self.every_party if party.slug == slug), slug)
+        return dict(self.party_choices).get(str(self.audience), self.audience.slug)
 
     @property
     def role_name(self) -> str:
@@ -65,7 +78,7 @@ class Viewer:
     def parties(self) -> list[Party]:
         """The parties that the viewer may know of: all for a game master, else the viewer's own."""
         parties = Party.objects.filter(world=self.world).select_related("campaign").order_by("name")
-        return list(parties if self.is_gm else parties.filter(slug=self.audience.slug or None))
+        return list(parties if self.is_gm else parties.filter(slug=self.audience.party_slug))
 
     @cached_property
     def campaigns(self) -> list[Campaign]:
@@ -93,6 +106,29 @@ class Viewer:
         parties = Party.objects.filter(world=self.world).order_by("name")
         return list(parties) if self.may_see_all else []
 
+    @cached_property
+    def party_choices(self) -> list[tuple[str, str]]:
+        """The audiences of parties and characters with their names, which the view-as switch and
+        reveals offer to a game master."""
+        return parties_with_characters(self.world) if self.may_see_all else []
+
+    @property
+    def audience_text(self) -> str:
+        return str(self.audience)
+
+    @cached_property
+    def calendar(self) -> Calendar | None:
+        """The calendar by which the pages show days; None: they show their numbers."""
+        return calendar_of(self.world)
+
+    def when(self, row: Any, *, until: bool = False) -> str:
+        """Return when a row happened in the world: its own words, else the date of its day."""
+        return moment_text(row, lambda: self.calendar, until=until)
+
+    def typed_day(self, day: float | None) -> str:
+        """Return a world day as an input takes it."""
+        return "" if day is None else typed_text(self.calendar, day, language())
+
     def party(self, slug: str | None) -> Party | None:
         """Return the party of that slug among `parties`, or None; raises Http404 for one that may
         not be known."""
@@ -116,7 +152,7 @@ def viewer_of(request: HttpRequest, slug: str) -> Viewer:
     world = get_object_or_404(worlds_of(request.user).select_related("system"), slug=slug)
     role, own = role_and_audience(request.user, world)
     text = request.session.get(SESSION_KEY, {}).get(world.slug)
-    audience = Audience.parse(text) if text and own.is_gm else own
+    audience = resolve_audience(world, Audience.parse(text)) if text and own.is_gm else own
     campaign = request.session.get(CAMPAIGN_KEY, {}).get(world.slug, "")
     return Viewer(world, request.user.get_username(), own.is_gm, own, audience, campaign, role)
 
@@ -124,11 +160,14 @@ def viewer_of(request: HttpRequest, slug: str) -> Viewer:
 def role_and_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> tuple[str, Audience]:
     if getattr(user, "is_superuser", False):
         return Membership.Role.DESIGNER, GM
-    membership = Membership.objects.select_related("party").get(user=user, world=world)  # type: ignore[misc]
+    memberships = Membership.objects.select_related("party", "character__party")
+    membership = memberships.get(user=user, world=world)  # type: ignore[misc]
     if membership.role in GM_ROLES:
         return membership.role, GM
+    if membership.character:
+        return membership.role, audience_of_character(membership.character)
     party = membership.party
-    return membership.role, Audience("party", party.slug) if party else PUBLIC
+    return membership.role, audience_of_party(party) if party else PUBLIC
 
 
 View = Callable[Concatenate[HttpRequest, Viewer, ...], HttpResponse]
@@ -157,7 +196,18 @@ def gm_page(view: View) -> Callable[..., HttpResponse]:
             raise Http404
         return view(request, viewer, **kwargs)
 
-    return page(guard)
+    guarded = page(guard)
+    guarded.is_for_game_masters = True  # type: ignore[attr-defined]
+    return guarded
+
+
+def is_for_game_masters(address: str) -> bool:
+    """Whether the page at this address of the site is a `gm_page`."""
+    try:
+        view = resolve(urlsplit(address).path).func
+    except (Resolver404, ValueError):
+        return False
+    return getattr(view, "is_for_game_masters", False)
 
 
 def render_page(

@@ -8,15 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from ninja import Body, Path, Query, Router, Status
 
-from retrieval.errors import Invalid, NotFound
+from retrieval.errors import Invalid
 from worlds import keys
 from worlds.callers import Caller
 from worlds.invitations import create_invitation, is_open, revoke_invitation
 from worlds.key_presenter import present_key
 from worlds.keys import Scope
-from worlds.lookup import find_campaign, find_party
+from worlds.lookup import find_by_id, find_campaign, find_named_exactly, find_party
 from worlds.members import change_member, remove_member
-from worlds.models import ApiKey, Invitation, Membership, Party
+from worlds.models import ApiKey, Character, Invitation, Membership, Party
 from worlds.rest import NeedsKey, require_gm
 from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import (
@@ -40,7 +40,7 @@ MOST_ROWS = 200
 def list_members(request: HttpRequest) -> MemberList:
     """The people who sign in on the site, by name."""
     rows = Membership.objects.filter(world=require_gm(request).world)
-    rows = rows.select_related("user", "party").order_by("user__username")[:MOST_ROWS]
+    rows = rows.select_related("user", "party", "character").order_by("user__username")[:MOST_ROWS]
     return MemberList(members=[present_member(row) for row in rows])
 
 
@@ -65,8 +65,9 @@ def patch_member(
     caller = require_gm(request)
     row = find_member(caller, member_id)
     party = party_of(caller, change.role, change.party_id)
+    character = character_of(caller, change.role, change.character_id)
     with require_unchanged(request, row, present_member):
-        change_member(row, role=change.role, party=party)
+        change_member(row, role=change.role, party=party, character=character)
     return with_tag(response, present_member(row))
 
 
@@ -91,7 +92,8 @@ def delete_member(request: HttpRequest, member_id: MemberId) -> Status[None]:
     response=InvitationList,
 )
 def list_invitations(request: HttpRequest) -> InvitationList:
-    rows = Invitation.objects.filter(world=require_gm(request).world).select_related("party")
+    rows = Invitation.objects.filter(world=require_gm(request).world)
+    rows = rows.select_related("party", "character")
     latest = rows.order_by("-created_at")[:MOST_ROWS]
     return InvitationList(invitations=[present_invitation(row) for row in latest if is_open(row)])
 
@@ -114,6 +116,7 @@ def post_invitation(
         days=entry.days,
         max_uses=entry.max_uses,
         party=party_of(caller, entry.role, entry.party_id),
+        character=character_of(caller, entry.role, entry.character_id),
         note=entry.note,
     )
     link = request.build_absolute_uri(reverse("invitation", args=[token]))
@@ -222,27 +225,18 @@ def keys_of(caller: Caller) -> "QuerySet[ApiKey]":
 
 
 def find_key(caller: Caller, key_id: UUID) -> ApiKey:
-    rows = keys_of(caller)
-    key = rows.filter(pk=key_id).first()
-    if key is None:
-        raise NotFound(f"There is no key {key_id} in this world.")
-    return key
+    return find_by_id(keys_of(caller), key_id, what="key")
 
 
 def find_invitation(caller: Caller, invitation_id: UUID) -> Invitation:
-    rows = Invitation.objects.filter(world=caller.world, pk=invitation_id).select_related("party")
-    invitation = rows.first()
-    if invitation is None:
-        raise NotFound(f"There is no invitation {invitation_id} in this world.")
-    return invitation
+    rows = Invitation.objects.filter(world=caller.world).select_related("party", "character")
+    return find_by_id(rows, invitation_id, what="invitation")
 
 
 def find_member(caller: Caller, member_id: int) -> Membership:
-    rows = Membership.objects.filter(world=caller.world).select_related("user", "party", "world")
-    member = rows.filter(pk=member_id).first()
-    if member is None:
-        raise NotFound(f"There is no member {member_id} in this world.")
-    return member
+    rows = Membership.objects.filter(world=caller.world)
+    rows = rows.select_related("user", "party", "character", "world")
+    return find_by_id(rows, member_id, what="member")
 
 
 def party_of(caller: Caller, role: str, reference: str | None) -> Party | None:
@@ -254,12 +248,25 @@ def party_of(caller: Caller, role: str, reference: str | None) -> Party | None:
     return find_party(caller.world, reference, caller.campaign)
 
 
+def character_of(caller: Caller, role: str, reference: str | None) -> Character | None:
+    """Return the character of a player. Raises `Invalid` for another role with a character."""
+    if reference is None:
+        return None
+    if role != Membership.Role.PLAYER:
+        raise Invalid("Only players have a character: leave out character_id.")
+    rows = Character.objects.filter(world=caller.world).select_related("party")
+    if caller.campaign:
+        rows = rows.filter(party__campaign=caller.campaign)
+    return find_named_exactly(rows, reference, what="character")
+
+
 def present_member(row: Membership) -> MemberOut:
     return MemberOut(
         id=row.pk,
         user=row.user.get_username(),
         role=row.role,
         party_id=row.party.slug if row.party else None,
+        character_id=row.character.slug if row.character else None,
     )
 
 
@@ -268,6 +275,7 @@ def present_invitation(row: Invitation, link: str | None = None) -> InvitationOu
         id=row.pk,
         role=row.role,
         party_id=row.party.slug if row.party else None,
+        character_id=row.character.slug if row.character else None,
         note=row.note,
         max_uses=row.max_uses,
         uses=row.uses,

@@ -14,10 +14,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from retrieval.errors import Conflict
-from worlds.forms import InvitationForm, MemberForm, PartyForm, WorldForm, roles_offered
+from worlds.characters import create_character
+from worlds.forms import (
+    CharacterForm,
+    InvitationForm,
+    MemberForm,
+    PartyForm,
+    WorldForm,
+    roles_offered,
+)
 from worlds.invitations import MAY_GRANT, create_invitation, is_open, revoke_invitation
 from worlds.members import change_member, create_party, create_world, remove_member
-from worlds.models import Invitation, Membership, Party
+from worlds.models import Character, Invitation, Membership, Party
 from worlds.pages import Viewer, gm_page, render_page
 from worlds.roles import Role
 
@@ -34,7 +42,7 @@ def people(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         made = dict(form.cleaned_data)
         if made["role"] != Role.PLAYER:
-            made["party"] = None
+            made["party"] = made["character"] = None
         _invitation, token = create_invitation(viewer.world, invited_by=request.user, **made)
         link = request.build_absolute_uri(reverse("invitation", args=[token]))
         form = InvitationForm(viewer=viewer)
@@ -48,10 +56,13 @@ def _show_people(
     form: InvitationForm,
     link: str = "",
     party_form: PartyForm | None = None,
+    character_form: CharacterForm | None = None,
 ) -> HttpResponse:
-    members = Membership.objects.filter(world=viewer.world).select_related("user", "party")
+    members = Membership.objects.filter(world=viewer.world).select_related(
+        "user", "party", "character"
+    )
     invitations = Invitation.objects.filter(world=viewer.world).select_related(
-        "invited_by", "party"
+        "invited_by", "party", "character"
     )
     latest = invitations.order_by("-created_at")[:MOST_INVITATIONS]
     return render_page(
@@ -63,6 +74,8 @@ def _show_people(
         roles=roles_offered(viewer),
         form=form,
         party_form=party_form or PartyForm(viewer=viewer),
+        character_form=character_form or CharacterForm(viewer=viewer, auto_id="character-%s"),
+        characters=Character.objects.filter(world=viewer.world).order_by("name"),
         link=link,
     )
 
@@ -87,7 +100,7 @@ def change(request: HttpRequest, viewer: Viewer, member: int) -> HttpResponse:
         messages.error(request, gettext("Choose a role and a party of this world."))
         return redirect("people", viewer.world.slug)
     try:
-        change_member(row, role=form.cleaned_data["role"], party=form.cleaned_data["party"])
+        change_member(row, **form.cleaned_data)
         messages.success(request, gettext("%(user)s was changed.") % {"user": row.user})
     except Conflict as problem:
         messages.error(request, problem.detail)
@@ -129,6 +142,19 @@ def add_party(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         campaign=form.cleaned_data["campaign"] or form.cleaned_data["new_campaign"],
     )
     messages.success(request, gettext("%(party)s can be chosen now.") % {"party": party})
+    return redirect("people", viewer.world.slug)
+
+
+@require_POST
+@gm_page
+def add_character(request: HttpRequest, viewer: Viewer) -> HttpResponse:
+    form = CharacterForm(request.POST, viewer=viewer, auto_id="character-%s")
+    if not form.is_valid():
+        return _show_people(
+            request, viewer, form=InvitationForm(viewer=viewer), character_form=form
+        )
+    character = create_character(viewer.world, **form.cleaned_data)
+    messages.success(request, gettext("%(party)s can be chosen now.") % {"party": character})
     return redirect("people", viewer.world.slug)
 
 

@@ -32,11 +32,11 @@ class ApiKey(models.Model):
     scopes = models.JSONField(_("scopes"), default=list)
     audience = models.CharField(
         _("audience cap"),
-        max_length=80,
+        max_length=120,
         default="public",
         help_text=_(
-            "Whom the key may ask for at most: gm, public, a party (party:lanternbearers) "
-            "or an NPC (npc:mira-voss)."
+            "Whom the key may ask for at most: gm, public, a party (party:lanternbearers), "
+            "a character (character:nuri) or an NPC (npc:mira-voss)."
         ),
     )
     namespace = models.CharField(_("agent namespace"), max_length=120, blank=True, default="")

@@ -7,7 +7,7 @@ from django.db import models
 from django.utils.translation import override
 
 from retrieval.errors import Conflict
-from worlds.models import Party, Reveal
+from worlds.models import Character, Party, Reveal
 
 
 class Referenced(Conflict):
@@ -26,17 +26,18 @@ def foreign_keys_to(model: type[models.Model]) -> Iterator[Any]:
 
 def require_unreferenced(row: models.Model) -> None:
     """Raise `Referenced`, which names what refers to `row` by a foreign key and how often, and of a
-    party also its reveals."""
+    party or character also its reveals. A party does not wait for its characters: they leave it."""
     counts: dict[str, int] = {}
     for relation in foreign_keys_to(type(row)):
         model = relation.model
+        if model is Character:
+            continue
         if count := model._base_manager.filter(**{relation.name: row}).count():
             with override("en"):
                 counts[str(model._meta.verbose_name_plural)] = count
-    if isinstance(row, Party):
-        reveals = Reveal.objects.filter(
-            world=row.world, audience=f"party:{row.slug}", undone_at=None
-        )
+    if isinstance(row, Party | Character):
+        audience = f"{row.audience_kind}:{row.slug}"
+        reveals = Reveal.objects.filter(world=row.world, audience=audience, undone_at=None)
         if count := reveals.count():
             counts["reveals"] = count
     if counts:

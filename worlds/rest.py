@@ -42,6 +42,13 @@ from worlds.rest_fields import (
     keep_fields,
 )
 
+GONE = {
+    "description": "Gone",
+    "content": {
+        "application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemOut"}}
+    },
+}
+"""In the document: what an operation answers that reads the event log from a given event on."""
 AGENT_NAME = re.compile(r"[^\x00-\x1f]{1,120}")
 
 
@@ -156,6 +163,15 @@ def require_gm(request: HttpRequest) -> Caller:
     caller = caller_of(request)
     if not caller.audience.is_gm:
         raise AudienceAboveCap("This needs a key whose audience cap is gm.")
+    return caller
+
+
+def require_whole_world(request: HttpRequest) -> Caller:
+    """Return the caller; raises `AudienceAboveCap` unless the key's audience is gm, and `Forbidden`
+    for a key that is bound to a campaign: what other campaigns hold is not for it."""
+    caller = require_gm(request)
+    if caller.campaign:
+        raise Forbidden("This is about the whole world: use a key that is bound to no campaign.")
     return caller
 
 

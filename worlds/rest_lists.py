@@ -5,10 +5,10 @@ class LoreListQuery(ListQuery):
 
 SORTS = {"created": "id", "updated": "updated_at", "name": "title"}
 
-rows = page_of(request, response, rows, query, SORTS)
+return page_of(request, response, rows, query, SORTS).answer("lore", lore_to_row)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -39,13 +39,18 @@ class PageQuery(StrictModel):
     ] = None
 
 
-class ListQuery(PageQuery):
-    """What every list takes. `since` includes rows changed at that moment, so that none is missed
-    when the time of the last answer is sent."""
+class SortedQuery(PageQuery):
+    """What lists take of rows that have no time of their last change."""
 
     sort: Annotated[Sort, Field(description="`-` sorts downwards: the newest or last first.")] = (
         "-created"
     )
+
+
+class ListQuery(SortedQuery):
+    """What every other list takes. `since` includes rows changed at that moment, so that none is
+    missed when the time of the last answer is sent."""
+
     since: Annotated[
         datetime | None, Field(description="Rows created or changed since then (RFC 3339).")
     ] = None
@@ -56,12 +61,16 @@ class ListPage(Generic[Row]):
     rows: Sequence[Row]
     next_cursor: str | None
 
+    def answer(self, name: str, present: Callable[[Row], Any]) -> dict[str, Any]:
+        """Return the answer of the list: the rows under `name`, each as `present` gives it."""
+        return {name: [present(row) for row in self.rows], "next_cursor": self.next_cursor}
+
 
 def page_of(
     request: HttpRequest,
     response: HttpResponse,
     rows: "QuerySet[Row, Any]",
-    query: ListQuery,
+    query: SortedQuery,
     columns: Mapping[str, str],
 ) -> ListPage[Row]:
     """Return the page of `rows` that `query` asks for, and set the answer's `Link` header.
@@ -70,7 +79,7 @@ def page_of(
     grows with time), `updated` and `name`. A row that is added or deleted between two pages
     neither repeats nor hides another. Raises `Invalid` for a cursor of another list, world or
     sort."""
-    if query.since is not None:
+    if isinstance(query, ListQuery) and query.since is not None:
         rows = rows.filter(**{f"{columns['updated']}__gte": query.since})
     falls, column = query.sort.startswith("-"), columns[query.sort.removeprefix("-")]
     # The id decides between equal values, so that the order is complete.
@@ -85,7 +94,7 @@ def page_of(
     if len(found) > query.limit:
         values = [getattr(page[-1], name) for name in order]
         cursor = signing.dumps([_to_text(value) for value in values], salt=kind)
-        response["Link"] = f'<{_address_of_next(request, cursor)}>; rel="next"'
+        link_to_next(request, response, cursor)
     return ListPage(page, cursor)
 
 
@@ -119,7 +128,9 @@ def _beyond(values: Sequence[tuple[str, Any]], falls: bool) -> Q:
     return further | (Q(**{name: value}) & _beyond(rest, falls)) if rest else further
 
 
-def _address_of_next(request: HttpRequest, cursor: str) -> str:
+def link_to_next(request: HttpRequest, response: HttpResponse, cursor: str) -> None:
+    """Set the answer's `Link` to the next page, which `cursor` names."""
     parameters = request.GET.copy()
     parameters["cursor"] = cursor
-    return request.build_absolute_uri(f"{request.path}?{parameters.urlencode()}")
+    address = request.build_absolute_uri(f"{request.path}?{parameters.urlencode()}")
+    response["Link"] = f'<{address}>; rel="next"'

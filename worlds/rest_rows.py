@@ -10,10 +10,11 @@ A tag is a digest of what the reader gets, so that a column which nobody is show
 time of a key's last use) makes no tag stale.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import Model
@@ -31,6 +32,11 @@ NOT_COMPARED = {"updated_at", "last_used_at", "link", "text"}
 def digest_of_answer(answer: BaseModel) -> str:
     text = answer.model_dump_json(exclude=NOT_COMPARED)
     return sha256(text.encode()).hexdigest()[:16]
+
+
+def digest_of_values(values: Mapping[str, Any]) -> str:
+    """Return the tag of values that have no schema, in whatever order they are stored."""
+    return sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def with_tag(response: HttpResponse, answer: Answer) -> Answer:

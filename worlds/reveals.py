@@ -13,9 +13,10 @@ from django.apps import apps
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from retrieval.errors import Conflict, Invalid, NotFound
-from worlds.audiences import Audience, Guarded, Visibility
+from worlds.audiences import Audience, Guarded, Visibility, is_known_to_party
 from worlds.models import Reveal, World
 
 
@@ -63,10 +64,10 @@ def reveal(
 ) -> Reveal:
     """Make `subject` known to `audience` from now on. Revealing it again returns the entry in
     force; each episode that reveals it has its own entry, so that each can be undone separately."""
-    if audience.kind not in ("party", "npc"):
+    if not audience.is_named:
         raise Invalid(
-            "Reveal to a party:<id> or an npc:<id>; what everyone may know is made public in "
-            "the entry itself."
+            "Reveal to a party:<id>, a character:<id> or an npc:<id>; what everyone may know is "
+            "made public in the entry itself."
         )
     row = lock_row(subject)
     entry, is_new = Reveal.objects.get_or_create(
@@ -84,7 +85,7 @@ def reveal(
         },
     )
     if is_new:
-        set_known_to(row, {*row.known_to, str(audience)})
+        set_known_to(row, {*row.known_to, *_party_that_knows(row, audience), str(audience)})
     return entry
 
 
@@ -93,7 +94,7 @@ def undo_reveal(entry: Reveal) -> Reveal:
     """Undo a reveal: the audience no longer finds the row, unless another entry is in force. The
     entry stays in the log, marked as undone."""
     if entry.undone_at:
-        raise Conflict("This reveal was undone before.")
+        raise Conflict(_("This reveal was undone before."))
     # What an episode revealed is undone in the trash, too, or a restored row would be known again.
     row = lock_row(_find_subject_or_in_trash(entry.world, entry.subject_kind, entry.subject_id))
     entry.undone_at = timezone.now()
@@ -140,10 +141,20 @@ def lock_row(subject: Guarded) -> Guarded:
     return row
 
 
+def _party_that_knows(row: Guarded, audience: Audience) -> set[str]:
+    """The row's own party, if it knows the row without being named: a row that names characters
+    alone would hide it from the others."""
+    party = row.own_party
+    is_known = row.visibility == Visibility.REVEALED and is_known_to_party(row.known_to)
+    return {f"party:{party.slug}"} if party and is_known and audience.kind == "character" else set()
+
+
 def set_known_to(row: Guarded, known_to: set[str]) -> None:
+    # A row that only characters knew is nobody's without them.
+    was_known = row.known_to_own_party and is_known_to_party(row.known_to)
     row.known_to = sorted(known_to)
     if row.visibility != Visibility.PUBLIC:
-        is_revealed = known_to or row.known_to_own_party
+        is_revealed = known_to or was_known
         row.visibility = Visibility.REVEALED if is_revealed else Visibility.GM
     row.save(update_fields=["known_to", "visibility"])
     row.visibility_changed()

@@ -36,6 +36,7 @@ OF_GM: dict[str, tuple[str, ...]] = {
     "worlds.world": VIEW,
     "worlds.campaign": ALL,
     "worlds.party": ALL,
+    "worlds.character": ALL,
     "worlds.apikey": ("view", "add", "change"),
     "worlds.reveal": EDIT,
     "worlds.webhook": ALL,

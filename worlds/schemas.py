@@ -31,7 +31,7 @@ class RevealEntryIn(RequestModel):
     id: UUID = Field(description="Id of the row.")
     audience: str = Field(
         max_length=120,
-        pattern=r"^(party|npc):.+$",
+        pattern=r"^(party|character|npc):.+$",
         description="Who learned it.",
         examples=["party:lanternbearers"],
     )
@@ -53,6 +53,7 @@ class RevealEntryOut(BaseModel):
     episode_ref: str
     in_world_at: float | None
     in_world_label: str
+    in_world_date: str = ""
     note: str
     by: str
     created_at: datetime
@@ -186,6 +187,44 @@ class Parties(ResponseModel):
     next_cursor: NextCursor = None
 
 
+class CharacterIn(StrictModel):
+    name: Name = Field(examples=["Ana"])
+    character_id: Slug | None = Field(
+        default=None,
+        description="Its slug; default: made from the name. Audiences name it: `character:<slug>`.",
+        examples=["ana"],
+    )
+    party_id: Slug | None = Field(
+        default=None, description="Slug of its party.", examples=["lanternbearers"]
+    )
+
+
+class CharacterChange(StrictModel):
+    """The fields that are sent change."""
+
+    name: Name = Field(default="", examples=["Ana"])
+    party_id: Slug | None = Field(
+        default=None,
+        description="Slug of its party; null: it leaves its party.",
+        examples=["lanternbearers"],
+    )
+
+
+class CharacterOut(ResponseModel):
+    character_id: str = Field(description="Its slug.", examples=["ana"])
+    name: str = Field(examples=["Ana"])
+    party_id: str | None = Field(
+        description="Slug of its party; null: it has left.", examples=["lanternbearers"]
+    )
+    created_at: datetime
+    updated_at: datetime
+
+
+class Characters(ResponseModel):
+    characters: list[CharacterOut]
+    next_cursor: NextCursor = None
+
+
 MemberRole = Literal["designer", "gm", "player"]
 
 
@@ -196,6 +235,7 @@ class MemberOut(ResponseModel):
     user: str = Field(description="The name to sign in with.", examples=["anna"])
     role: MemberRole
     party_id: str | None = Field(description="The party of a player.")
+    character_id: str | None = Field(description="The character that a player plays.")
 
 
 class MemberList(ResponseModel):
@@ -205,11 +245,17 @@ class MemberList(ResponseModel):
 class MemberChange(StrictModel):
     role: MemberRole
     party_id: Slug | None = Field(default=None, description="For players alone.")
+    character_id: Slug | None = Field(
+        default=None, description="Whom a player plays; the party follows the character."
+    )
 
 
 class InvitationIn(StrictModel):
     role: MemberRole = "player"
     party_id: Slug | None = Field(default=None, description="For players alone.")
+    character_id: Slug | None = Field(
+        default=None, description="Whom the player plays; the party follows the character."
+    )
     days: int = Field(default=7, ge=1, le=90, description="How long the link works.")
     max_uses: int = Field(default=1, ge=1, le=50, description="How many people may follow it.")
     note: Annotated[str, StringConstraints(max_length=120, pattern=r"^[^\x00]*$")] = ""
@@ -219,6 +265,7 @@ class InvitationOut(ResponseModel):
     id: UUID
     role: MemberRole
     party_id: str | None
+    character_id: str | None
     note: str
     max_uses: int
     uses: int
@@ -241,8 +288,9 @@ class KeyIn(StrictModel):
     scopes: list[ScopeName] = Field(default=["tools:read"], min_length=1, max_length=4)
     audience: str = Field(
         default="public",
-        max_length=80,
-        description="Whom it may ask for at most: gm, party:<slug>, npc:<slug> or public.",
+        max_length=120,
+        description="Whom it may ask for at most: gm, party:<slug>, character:<slug>, "
+        "npc:<slug> or public.",
         examples=["party:lanternbearers"],
     )
     campaign_id: Slug | None = Field(
@@ -296,6 +344,7 @@ class Me(ResponseModel):
 EventKind = Literal[
     "campaign",
     "party",
+    "character",
     "reveal",
     "lore",
     "rule",

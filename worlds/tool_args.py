@@ -6,14 +6,13 @@ from pydantic import ConfigDict, Field
 
 from worlds.base_schemas import RequestModel
 
-AUDIENCE = r"^(gm|public|party:.+|npc:.+)$"
+AUDIENCE = r"^(gm|public|(party|character|npc):.{1,110})$"
 AudienceField = Annotated[
     str | None,
     Field(
         pattern=AUDIENCE,
         alias="as",
-        max_length=120,
-        description="For whom: gm, party:<id>, npc:<id>, public; default the key's.",
+        description="For whom: party|character|npc:<id>, gm, public; default the key's.",
     ),
 ]
 

@@ -15,6 +15,7 @@ from worlds.pages import (
     SESSION_KEY,
     Viewer,
     gm_page,
+    is_for_game_masters,
     render_page,
     viewer_of,
     worlds_of,
@@ -37,7 +38,7 @@ def worlds(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def view_as(request: HttpRequest, world: str) -> HttpResponse:
-    """View the world as a party, or as oneself again."""
+    """View the world as a party or character, or as oneself again."""
     viewer = viewer_of(request, world)
     if not viewer.may_see_all:
         raise Http404
@@ -47,6 +48,8 @@ def view_as(request: HttpRequest, world: str) -> HttpResponse:
     else:
         audience_by_world.pop(world, None)
     request.session.modified = True
+    if text and is_for_game_masters(request.POST.get("next", "")):
+        return redirect("world-home", world=world)
     return _back(request, world)
 
 
@@ -65,9 +68,7 @@ def choose_campaign(request: HttpRequest, world: str) -> HttpResponse:
 
 def parse_audience(viewer: Viewer, text: str) -> Audience:
     audience = Audience.parse(text)
-    if audience.kind == "party" and audience.slug not in {
-        party.slug for party in viewer.every_party
-    }:
+    if audience.kind in ("party", "character") and text not in dict(viewer.party_choices):
         raise Http404
     return audience
 

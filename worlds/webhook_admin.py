@@ -10,6 +10,7 @@ from django.forms.widgets import CheckboxSelectMultiple
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
@@ -30,7 +31,7 @@ FIXED_FIELDS = ["world", "campaign", "audience", "format"]
 
 class WebhookForm(ExactModelForm):
     kinds = MultipleChoiceField(
-        label=_("kinds"),
+        label=capfirst(_("kinds")),
         choices=[(kind, kind) for kind in get_args(EventKind)],
         widget=CheckboxSelectMultiple,
         required=False,

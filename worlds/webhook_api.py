@@ -11,8 +11,8 @@ from ninja import Body, Query, Router, Status
 from retrieval.errors import Invalid, NotFound
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.lookup import find_campaign
-from worlds.rest import NeedsKey, check_match, own_transaction, require_gm, tag
+from worlds.lookup import find_by_id, find_campaign
+from worlds.rest import GONE, NeedsKey, check_match, own_transaction, require_gm, tag
 from worlds.rest_lists import ListQuery, page_of
 from worlds.versions import digest_of_row
 from worlds.webhook_model import Webhook, WebhookDelivery
@@ -53,6 +53,7 @@ def list_webhooks(request: HttpRequest) -> WebhookList:
     operation_id="webhook_create",
     summary="Make a webhook",
     response={201: WebhookOut},
+    openapi_extra={"responses": {410: GONE}},
 )
 def post_webhook(
     request: HttpRequest, response: HttpResponse, entry: Body[WebhookIn]
@@ -148,6 +149,7 @@ def rotate_secret(
 ) -> WebhookOut:
     """The answer holds it, this once. Meanwhile messages have two signatures."""
     webhook = find_webhook(require_gm(request), webhook_id)
+    check_match(request, digest_of(webhook))
     secret = rotate(webhook, hours=rotation.hours)
     return present_webhook(webhook, secret)
 
@@ -207,10 +209,7 @@ def webhooks_of(caller: Caller) -> "QuerySet[Webhook]":
 
 
 def find_webhook(caller: Caller, webhook_id: UUID) -> Webhook:
-    webhook = webhooks_of(caller).filter(pk=webhook_id).first()
-    if webhook is None:
-        raise NotFound(f"There is no webhook {webhook_id} in this world.")
-    return webhook
+    return find_by_id(webhooks_of(caller), webhook_id, what="webhook")
 
 
 @transaction.atomic

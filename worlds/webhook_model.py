@@ -33,10 +33,10 @@ class Webhook(models.Model):
     url = models.CharField(_("address"), max_length=2000, help_text=_("Begins with https://"))
     audience = models.CharField(
         _("audience"),
-        max_length=80,
+        max_length=120,
         help_text=_(
-            "Whose knowledge the events tell: gm, public, a party (party:lanternbearers) "
-            "or an NPC (npc:mira-voss)."
+            "Whose knowledge the events tell: gm, public, a party (party:lanternbearers), "
+            "a character (character:nuri) or an NPC (npc:mira-voss)."
         ),
     )
     kinds = models.JSONField(

@@ -11,7 +11,7 @@ from worlds.schemas import EventKind, Name, NextCursor, Slug
 
 Url = Annotated[str, StringConstraints(min_length=10, max_length=2000, pattern=r"^https?://\S+$")]
 Label = Annotated[Name, StringConstraints(max_length=120)]
-Kinds = Annotated[list[EventKind], Field(max_length=13)]
+Kinds = Annotated[list[EventKind], Field(max_length=14)]
 
 
 class WebhookIn(StrictModel):
@@ -21,9 +21,9 @@ class WebhookIn(StrictModel):
         examples=["https://engine.example.org/hooks"],
     )
     audience: str = Field(
-        max_length=80,
-        description="Whose knowledge the events tell: gm, party:<slug>, npc:<slug> or public. "
-        "It cannot be changed later.",
+        max_length=120,
+        description="Whose knowledge the events tell: gm, party:<slug>, character:<slug>, "
+        "npc:<slug> or public. It cannot be changed later.",
         examples=["gm"],
     )
     campaign_id: Slug | None = Field(

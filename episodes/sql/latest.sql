@@ -1,5 +1,6 @@
 -- The latest episodes of one party that an audience may know. A single row with null episode columns means that the party
--- exists and has no such episode. Parameters: world, party (slug), campaign, scene, gm, own (the audience's party), audience, k.
+-- exists and has no such episode. Parameters: world, party (slug), campaign, scene, gm, own (the audience's party), audience (a JSON path, as
+-- no_character: docs/decisions/0057), k.
 SELECT p.slug AS party, c.slug AS campaign, e.*
 FROM worlds_party p
 JOIN worlds_campaign c ON c.id = p.campaign_id
@@ -10,18 +11,26 @@ LEFT JOIN LATERAL (
   FROM episodes_episode e
   LEFT JOIN episodes_scene scene ON scene.id = e.scene_id AND (
     %(gm)s OR scene.visibility = 'public'
-    OR scene.visibility = 'revealed' AND (p.slug = %(own)s AND scene.party_id = p.id OR scene.known_to @> %(audience)s::jsonb)
+    OR scene.visibility = 'revealed' AND (
+      p.slug = %(own)s AND scene.party_id = p.id AND scene.known_to @@ %(no_character)s::jsonpath
+      OR scene.known_to @@ %(audience)s::jsonpath
+    )
   )
   LEFT JOIN episodes_session session ON session.id = e.session_id AND (
     %(gm)s OR session.visibility = 'public'
     OR session.visibility = 'revealed'
-      AND (p.slug = %(own)s AND session.party_id = p.id OR session.known_to @> %(audience)s::jsonb)
+      AND (
+        p.slug = %(own)s AND session.party_id = p.id AND session.known_to @@ %(no_character)s::jsonpath
+        OR session.known_to @@ %(audience)s::jsonpath
+      )
   )
   WHERE e.party_id = p.id AND e.world_id = p.world_id AND e.retracted_at IS NULL
     AND (%(scene)s::uuid IS NULL OR e.scene_id = %(scene)s)
     AND (
       %(gm)s OR e.visibility = 'public'
-      OR e.visibility = 'revealed' AND (p.slug = %(own)s OR e.known_to @> %(audience)s::jsonb)
+      OR e.visibility = 'revealed' AND (
+        p.slug = %(own)s AND e.known_to @@ %(no_character)s::jsonpath OR e.known_to @@ %(audience)s::jsonpath
+      )
     )
   ORDER BY e.happened_at DESC, e.id DESC
   LIMIT %(k)s

@@ -12,29 +12,36 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from knowledge.fact_check.claims import Claim
-from knowledge.fact_check.lexicon import ClaimKind, Reading
+from knowledge.fact_check.bond_facts import BondFacts, Chain
+from knowledge.fact_check.claim_dates import date_span
+from knowledge.fact_check.claims import Claim, Tense
+from knowledge.fact_check.event_dates import days_of_event
+from knowledge.fact_check.labelled_facts import RELATES_TO, labelled_facts
+from knowledge.fact_check.lexicon import ClaimKind, Reading, bonds
+from knowledge.fact_check.verdicts import (
+    FALSE,
+    OPPOSITE,
+    TRUE,
+    UNKNOWN,
+    FactEvidence,
+    Judgement,
+    decide,
+    is_valid_on,
+    no_evidence,
+)
+from knowledge.graph.contradiction_models import ConflictRule
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.models import ConflictRule, GraphEdge, GraphNode, NodeKind
+from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.graph.querysets import FactQuerySet
 from knowledge.graph.relations import Relations
+from worlds.calendars.date_parser import DateSpan
+from worlds.callers import Caller
 
-TRUE, FALSE, UNKNOWN = "true", "false", "unknown"
-OPPOSITE = {TRUE: FALSE, FALSE: TRUE, UNKNOWN: UNKNOWN}
 MIN_CONFIDENCE = 0.5
 """Facts below this confidence decide nothing."""
 MAX_NESTING = 12
 """How many levels of places within places are followed."""
-
-
-@dataclass(frozen=True)
-class Judgement:
-    result: str
-    reason: str
-    supporting: tuple[GraphEdge, ...] = ()
-    opposing: tuple[GraphEdge, ...] = ()
-    is_contested: bool = False
 
 
 @dataclass
@@ -43,10 +50,63 @@ class FactChecker:
 
     view: View
     relations: Relations = field(default_factory=Relations.load)
+    caller: Caller | None = None
+    """Who may read the lore that dates an event; without one only facts do."""
 
     def judge(self, claim: Claim) -> Judgement:
-        verdict = self._judge_affirmative(claim)
+        verdict = self._judge_dated(claim) if claim.date else self._judge_affirmative(claim)
         return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
+
+    def _judge_dated(self, claim: Claim) -> Judgement:
+        assert claim.date
+        span = date_span(self.view.world, claim.date)
+        if span is None:
+            return Judgement(UNKNOWN, _("The date is not one of this world's calendar."))
+        if claim.kinds and claim.kinds[0].is_dated:
+            return self._judge_event(claim.a, span)
+        if claim.date.role == "during" or claim.b is None:
+            return self._judge_during(claim, span)
+        ever = [
+            chain[0]
+            for reading, a, b in self._readings_of(claim)
+            for chain in self._evidence_for(reading, a, b, claim).ever
+            if len(chain) == 1
+        ]
+        ends = [(f, f.since if claim.date.role == "since" else f.until) for f in ever]
+        if matching := tuple(f for f, day in ends if day is not None and _is_in(day, span)):
+            return Judgement(TRUE, _("A known fact confirms it."), matching)
+        if ends and all(day is not None for _fact, day in ends):
+            return Judgement(FALSE, _("The facts record another date."), opposing=tuple(ever))
+        return no_evidence()
+
+    def _judge_event(self, event: GraphNode, span: DateSpan) -> Judgement:
+        caller = self.caller or Caller(world=self.view.world, audience=self.view.audience)
+        # Lore has no past versions to judge by what was believed then.
+        reader = caller if self.view.believed_at is None else None
+        days = days_of_event(event, self.facts, reader)
+        if days is None:
+            return no_evidence()
+        told = tuple(self.facts.filter(src=event, since__gte=days.first, since__lte=days.last))
+        if days.first <= span.last and span.first <= days.last:
+            return Judgement(TRUE, _("The dates of the event agree."), told)
+        return Judgement(FALSE, _("The event has another date."), opposing=told)
+
+    def _judge_during(self, claim: Claim, span: DateSpan) -> Judgement:
+        """Judge a claim of the days of `span`: true if it held on its first or last day, false if
+        it is excluded on both. Facts without days do not say that it held already then."""
+        days = [replace(self.view, at=day) for day in (span.first, span.last)]
+        present = replace(claim, tense=Tense.PRESENT, date=None, is_negated=False)
+        verdicts = [FactChecker(v, self.relations).judge(present) for v in days]
+        for verdict in verdicts:
+            if verdict.is_contested:
+                return verdict
+            if verdict.result == TRUE:
+                is_dated = any(
+                    f.since is not None or f.until is not None for f in verdict.supporting
+                )
+                return verdict if is_dated else no_evidence()
+        both = all(verdict.result == FALSE for verdict in verdicts)
+        return verdicts[-1] if both else no_evidence()
 
     def _judge_affirmative(self, claim: Claim) -> Judgement:
         if claim.b is None:
@@ -56,11 +116,9 @@ class FactChecker:
         if claim.label:
             return self._judge_label(claim.a, claim.b, claim)
         verdicts = []
-        for reading in (reading for kind in claim.kinds for reading in kind.readings):
-            src, dst = (claim.b, claim.a) if reading.inverse else (claim.a, claim.b)
-            # A reading whose relation cannot join these kinds is not what was meant.
-            if (src.kind, dst.kind) in self.relations[reading.relation].joins:
-                verdicts.append(self._judge_reading(reading, src, dst, is_past=claim.is_past))
+        for reading, a, b in self._readings_of(claim):
+            evidence = self._evidence_for(reading, a, b, claim)
+            verdicts.append(decide(evidence, claim.tense, day=self.view.at))
         conclusive = (each for each in verdicts if each.result != UNKNOWN or each.is_contested)
         # One true reading is enough; a contested one outweighs a false one. min() keeps the order
         # of the lexicon.
@@ -70,66 +128,73 @@ class FactChecker:
             default=no_evidence(),
         )
 
-    def _judge_reading(
-        self, reading: Reading, src: GraphNode, dst: GraphNode, *, is_past: bool
-    ) -> Judgement:
+    def _readings_of(self, claim: Claim) -> Iterator[tuple[Reading, GraphNode, GraphNode]]:
+        """Yield the readings with the names that they are about. A reading whose relation cannot
+        join these kinds is not what was meant."""
+        assert claim.b
+        for reading in (reading for kind in claim.kinds for reading in kind.readings):
+            src, dst = (claim.b, claim.a) if reading.inverse else (claim.a, claim.b)
+            relation = reading.relation or RELATES_TO
+            if (src.kind, dst.kind) in self.relations[relation].joins:
+                yield reading, claim.a, claim.b
+
+    def _evidence_for(
+        self, reading: Reading, a: GraphNode, b: GraphNode, claim: Claim
+    ) -> FactEvidence:
+        refuted_by = {name for kind in claim.kinds for name in kind.refuted_by}
+        refuting = self._refuting_facts(refuted_by, a, b)
+        if reading.bond:
+            return self._bond_evidence(reading, a, b, refuting)
+        src, dst = (b, a) if reading.inverse else (a, b)
         ends = Q(src=src, dst=dst)
         if reading.mutual or self.relations[reading.relation].symmetric:
             ends |= Q(src=dst, dst=src)
-        ever = list(self.facts_of(reading, ends))
+        ever: list[Chain] = [(fact,) for fact in self.facts.filter(ends, relation=reading.relation)]
         if not ever and reading.relation in ("LOCATED_IN", "PART_OF"):
-            ever = self.containment_path(src, dst)
-        if is_past and not reading.permanent:
-            return (
-                Judgement(TRUE, _("It was true in the past."), tuple(ever))
-                if ever
-                else no_evidence()
-            )
-        now = [fact for fact in ever if self.is_valid(fact)]
-        against = list(self._excluding_facts(reading, src, dst))
-        if now and (rivals := self._contradicting_facts(now, against)):
-            return Judgement(
-                UNKNOWN,
-                _(
-                    "Two facts contradict each other here, and the contradiction is not "
-                    "resolved yet."
-                ),
-                tuple(now),
-                tuple(rivals),
-                is_contested=True,
-            )
-        if now:
-            return Judgement(TRUE, _("A known fact confirms it."), tuple(now))
-        if against:
-            return Judgement(FALSE, _("A known fact rules it out."), opposing=tuple(against))
-        day = self.view.at
-        over = [f for f in ever if f.until is not None and (day is None or f.until <= day)]
-        if over:
-            return Judgement(
-                FALSE, _("It was true in the past and is no longer true."), opposing=tuple(over)
-            )
-        return no_evidence()
+            path = self.containment_path(src, dst)
+            ever = [tuple(path)] if path else []
+        against = [*self._excluding_facts(reading.relation, src, dst), *refuting]
+        return FactEvidence(ever, against, self._rivals_of(ever, against))
+
+    def _bond_evidence(
+        self, reading: Reading, a: GraphNode, b: GraphNode, refuting: list[GraphEdge]
+    ) -> FactEvidence:
+        bond = bonds()[reading.bond]
+        around = BondFacts(self.facts, a, b, reading)
+        ever = around.confirming()
+        excluding = [f for f in around.excluding() if bond.permanent or self.is_valid(f)]
+        against = list({fact.pk: fact for fact in (*excluding, *refuting)}.values())
+        rivals = self._rivals_of(ever, against)
+        return FactEvidence(ever, against, rivals, is_permanent=bond.permanent)
+
+    def _refuting_facts(self, names: set[str], a: GraphNode, b: GraphNode) -> list[GraphEdge]:
+        """Return the facts of these relations and bonds between the two on the day of the view."""
+        if not names:
+            return []
+        between = Q(src=a, dst=b) | Q(src=b, dst=a)
+        facts = list(self.present_facts.filter(between, relation__in={*names, RELATES_TO}))
+        labelled = labelled_facts(fact for fact in facts if fact.relation_id == RELATES_TO)
+        by_bond = [fact.edge for fact in labelled if fact.bond in names]
+        return [fact for fact in facts if fact.relation_id in names] + by_bond
 
     def _judge_label(self, src: GraphNode, dst: GraphNode, claim: Claim) -> Judgement:
         """Judge a claim in free words by the facts that carry these words as their label."""
-        ever = tuple(self.facts.filter(src=src, dst=dst, label__iexact=claim.label))
-        if not ever:
-            return no_evidence()
-        if claim.is_past or any(map(self.is_valid, ever)):
-            return Judgement(TRUE, _("A known fact confirms it."), ever)
-        return Judgement(FALSE, _("It was true in the past and is no longer true."), opposing=ever)
+        facts = self.facts.filter(src=src, dst=dst, label__iexact=claim.label)
+        evidence = FactEvidence([(fact,) for fact in facts])
+        return decide(evidence, claim.tense, day=self.view.at)
 
     def _judge_end(self, node: GraphNode, kind: ClaimKind) -> Judgement:
         """Judge "is dead" and "is alive" by the recorded end of the entity."""
-        if node.until is None or (self.view.at is not None and self.view.at < node.until):
+        if kind.asserts_end is None or node.until is None:
+            return no_evidence()
+        if self.view.at is not None and self.view.at < node.until:
             return no_evidence()
         return Judgement(TRUE if kind.asserts_end else FALSE, _("The facts record its end."))
 
     def _excluding_facts(
-        self, reading: Reading, src: GraphNode, dst: GraphNode
+        self, relation: str, src: GraphNode, dst: GraphNode
     ) -> Iterator[GraphEdge]:
         """Yield the facts valid on the day of the view that cannot be true together with it."""
-        relation = reading.relation
         rules = [r for r in self.active_rules if relation in (r.relation_id, r.other_id)]
         opposites = {
             code
@@ -149,9 +214,6 @@ class FactChecker:
                     self.containment_path(fact.dst, dst) or self.containment_path(dst, fact.dst)
                 ):
                     yield fact
-        if reading.unique:
-            others = self.facts_of(reading, Q(dst=dst) & ~Q(src=src))
-            yield from others.valid_on(self.view.at)
 
     def containment_path(self, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
         """Return the facts by which `src` is, on the day of the view, somewhere within `dst`; none
@@ -181,10 +243,11 @@ class FactChecker:
             node = reached_by[node].src_id
         return path
 
-    def _contradicting_facts(
-        self, facts: list[GraphEdge], against: list[GraphEdge]
-    ) -> list[GraphEdge]:
-        """Return the other sides of the open contradictions about `facts`."""
+    def _rivals_of(self, ever: list[Chain], against: list[GraphEdge]) -> list[GraphEdge]:
+        """Return the other sides of the open contradictions about the facts that hold."""
+        facts = [fact for chain in ever for fact in chain if self.is_valid(fact)]
+        if not facts:
+            return []
         ids, rivals = {fact.pk for fact in facts}, {fact.pk: fact for fact in against}
         contradictions = open_contradictions(self.view.world, self.view.audience).filter(
             Q(first__in=ids) | Q(second__in=ids)
@@ -192,18 +255,8 @@ class FactChecker:
         sides = [side for row in contradictions for side in (row.first, row.second) if side]
         return [rivals.get(side.pk, side) for side in sides if side.pk not in ids]
 
-    def facts_of(self, reading: Reading, ends: Q) -> FactQuerySet:
-        facts = self.facts.filter(ends, relation=reading.relation)
-        return facts.filter(label__in=reading.labels) if reading.labels else facts
-
     def is_valid(self, fact: GraphEdge) -> bool:
-        """Apply the rule of `FactQuerySet.valid_on` to a fetched fact."""
-        day = self.view.at
-        if day is None:
-            return fact.until is None
-        return (fact.since is None or fact.since <= day) and (
-            fact.until is None or fact.until > day
-        )
+        return is_valid_on(fact, self.view.at)
 
     @cached_property
     def active_rules(self) -> list[ConflictRule]:
@@ -218,5 +271,5 @@ class FactChecker:
         return self.facts.valid_on(self.view.at)
 
 
-def no_evidence() -> Judgement:
-    return Judgement(UNKNOWN, _("No fact supports or contradicts it."))
+def _is_in(day: float, span: DateSpan) -> bool:
+    return span.first <= day < span.last + 1

@@ -1,21 +1,42 @@
-"""Parse a plain sentence into a claim about entities: `Mira is allied with the Ferrymen's Guild`.
+"""Parse a plain sentence into claims about entities: `Mira is allied with the Ferrymen's Guild`.
 
 A sentence has to match a pattern as a whole. Everything else becomes an `UnparsedClaim` with the
 reason.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
+from knowledge.fact_check.name_slots import joined_mentions, with_slots
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
-from retrieval.text import NameMention, fold_name, has_hangul, is_cyrillic, name_words, text_forms
 
 MAX_NAMES = 10
 SPACES = re.compile(r"\s+")
+
+
+class Tense(StrEnum):
+    """Of which time a claim speaks: of then (`was`), of then and no more (`used to be`), of the
+    end (`no longer is`), of all times (`never was`)."""
+
+    PRESENT = "present"
+    PAST = "past"
+    FORMERLY = "formerly"
+    NO_LONGER = "no_longer"
+    NEVER = "never"
+
+
+@dataclass(frozen=True)
+class ClaimDate:
+    """A date as the sentence has it, and what it is the date of: `since`, `until`, `during`."""
+
+    role: str
+    text: str
+    language: str
 
 
 @dataclass(frozen=True)
@@ -28,7 +49,12 @@ class Claim:
     kinds: tuple[ClaimKind, ...] = ()
     label: str = ""
     is_negated: bool = False
-    is_past: bool = False
+    tense: Tense = Tense.PRESENT
+    date: ClaimDate | None = None
+
+    @property
+    def is_past(self) -> bool:
+        return self.tense != Tense.PRESENT
 
 
 @dataclass(frozen=True)
@@ -41,7 +67,16 @@ class UnparsedClaim:
 
 
 def parse_claim(sentence: str, linker: EntityLinker) -> Claim | UnparsedClaim:
-    mentions = linker.mentions(sentence)[:MAX_NAMES]
+    """Return the one claim of a sentence."""
+    claims = parse_claims(sentence, linker)
+    if isinstance(claims, UnparsedClaim) or len(claims) == 1:
+        return claims if isinstance(claims, UnparsedClaim) else claims[0]
+    return not_understood()
+
+
+def parse_claims(sentence: str, linker: EntityLinker) -> list[Claim] | UnparsedClaim:
+    """Return the claims of a sentence: one, or one for each name of `the son of Ada and Ben`."""
+    mentions = joined_mentions(sentence, linker)[:MAX_NAMES]
     if unclear := next((mention for mention in mentions if mention.ambiguous), None):
         candidates = tuple(match.name for match in unclear.matches[:5])
         reason = _("%(name)s can refer to several entities.") % {"name": f"“{unclear.text}”"}
@@ -50,48 +85,44 @@ def parse_claim(sentence: str, linker: EntityLinker) -> Claim | UnparsedClaim:
         reason = _("This statement contains no known name.")
         return UnparsedClaim(reason, tuple(linker.index.suggest(sentence)))
     nodes = [linker.node_of(mention) for mention in mentions]
-    text = _with_slots(sentence, mentions, nodes)
-    return _match_patterns(text, nodes, lexicon(language_of(sentence))) or UnparsedClaim(
-        _("No such relation exists, or the statement contains an unknown name.")
-    )
+    text, language = with_slots(sentence, mentions, nodes), lexicon(language_of(sentence))
+    if claim := _match_patterns(text, nodes, language):
+        return [claim]
+    claims = [_match_patterns(part, nodes, language) for part in _split_names(text, language)]
+    return [claim for claim in claims if claim] if claims and all(claims) else not_understood()
 
 
-def _with_slots(sentence: str, mentions: list[NameMention], nodes: list[GraphNode]) -> str:
-    """Return the sentence in folded words with slots for its names: `M0 is allied with M1_s`."""
-    parts: list[str] = []
-    for word in name_words(sentence):
-        inside = next((n for n, m in enumerate(mentions) if m.start <= word.start < m.end), None)
-        if inside is None:
-            parts.append(word.norm)
-        elif word.start == mentions[inside].start:
-            ending = _ending_of(mentions[inside].text, nodes[inside])
-            parts.append(f"M{inside}_{ending}" if ending else f"M{inside}")
-    return " ".join(parts)
+def not_understood() -> UnparsedClaim:
+    """Return the answer to a sentence that no pattern matches."""
+    return UnparsedClaim(_("No such relation exists, or the statement contains an unknown name."))
 
 
-def _ending_of(text: str, node: GraphNode) -> str:
-    """Return the inflection of a name: a Korean particle, `s` for a possessive, `x` for a
-    Russian oblique case."""
-    mention = fold_name(text)
-    names = [fold_name(name) for name in (node.name, *node.aliases)]
-    if any(f" {mention} " in f" {name} " for name in names):
-        return ""
-    last = mention.split()[-1]
-    if has_hangul(last[-1]):
-        solid_names = [name.replace(" ", "") for name in names]
-        stems = (form for form in text_forms(last)[1:] if any(form in name for name in solid_names))
-        return last[len(next(stems, last)) :]
-    if is_cyrillic(last):
-        return "x"
-    return "s" if text.endswith(("'s", "’s")) else ""
+def _split_names(text: str, language: Lexicon) -> list[str]:
+    """Return `M0 is the son of M1 and M2` once with each of the two names."""
+    match = language.conjunction.search(text)
+    if match is None or "M2" not in text:
+        return []
+    ending = match.groupdict().get("ending") or ""
+    names = (match["first"] + ending, match["second"] + ending)
+    return [text[: match.start()] + name + text[match.end() :] for name in names]
 
 
 def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
+    text, tense = _strip_tense(text, language)
+    text, date = _strip_date(text, language)
     text, is_negated = _strip_negation(text, language)
-    is_past = bool(language.past.search(text))
+    if tense in (Tense.NEVER, Tense.NO_LONGER):
+        is_negated = False
+    elif tense == Tense.PRESENT and language.past.search(text):
+        tense = Tense.PAST
     text = without(text, language.ignorable)
+    claim = _match_kinds(text, nodes, language) or _match_label(text, nodes)
+    return claim and replace(claim, is_negated=is_negated, tense=tense, date=date)
+
+
+def _match_kinds(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
     matches = {}  # a dict keeps the order of the patterns and drops repetitions
-    for claim, pattern in language.patterns:
+    for claim, pattern in language.patterns_for(text):
         if match := pattern.fullmatch(text):
             slots = {key: int(slot[1:]) for key, slot in match.groupdict().items() if slot}
             a, b = slots["a"], slots.get("b")
@@ -99,22 +130,44 @@ def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
             if kind.allows(nodes[a].kind, None if b is None else nodes[b].kind):
                 matches[claim, a, b] = kind
     pairs = {(a, b) for _claim, a, b in matches}
-    if len(pairs) == 1:
-        ((a, b),) = pairs
-        second, kinds = None if b is None else nodes[b], tuple(matches.values())
-        return Claim(nodes[a], second, kinds, is_negated=is_negated, is_past=is_past)
-    # `Heron Abbey is two hours on foot from Saltgate`: the words between two names may be the label
-    # of a fact.
-    label = re.fullmatch(r"M0\S* (?:is |was |are |were )?(.+?) M1\S*", text)
-    if pairs or label is None or len(nodes) != 2:
+    if len(pairs) != 1:
         return None
-    return Claim(nodes[0], nodes[1], label=label[1], is_negated=is_negated, is_past=is_past)
+    ((a, b),) = pairs
+    second, kinds = None if b is None else nodes[b], tuple(matches.values())
+    return Claim(nodes[a], second, kinds)
+
+
+def _match_label(text: str, nodes: list[GraphNode]) -> Claim | None:
+    """Read `Heron Abbey is two hours on foot from Saltgate`: the words between two names may be the
+    label of a fact."""
+    label = re.fullmatch(r"M0\S* (?:is |was |are |were )?([^M]+?) M1\S*", text)
+    if label is None or len(nodes) != 2:
+        return None
+    return Claim(nodes[0], nodes[1], label=label[1])
+
+
+def _strip_tense(text: str, language: Lexicon) -> tuple[str, Tense]:
+    for name, patterns in language.tenses:
+        for pattern in patterns:
+            stripped, count = pattern.subn(" ", text)
+            if count:
+                return SPACES.sub(" ", stripped).strip(), Tense(name)
+    return text, Tense.PRESENT
+
+
+def _strip_date(text: str, language: Lexicon) -> tuple[str, ClaimDate | None]:
+    for role, pattern in language.dates:
+        if match := pattern.search(text):
+            rest = f"{text[: match.start()]} {text[match.end() :]}"
+            date = ClaimDate(role, match[1], language.language)
+            return SPACES.sub(" ", rest).strip(), date
+    return text, None
 
 
 def _strip_negation(text: str, language: Lexicon) -> tuple[str, bool]:
-    """Return the statement without question form, fillers and negation, and whether it was
+    """Return the statement without question form, fillers, titles and negation, and whether it was
     negated."""
-    text = without(text, language.fillers)
+    text = without(language.titles.sub("", text), language.fillers)
     for pattern, replacement in language.rewrites:
         text = pattern.sub(replacement, text)
     negations = 0

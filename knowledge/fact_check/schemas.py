@@ -3,9 +3,10 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, FiniteFloat
 
-from worlds.base_schemas import Day, ResponseModel, StrictModel
+from knowledge.graph.schemas import BelievedAt
+from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.tool_args import ToolRequest
 
 Text = Annotated[str, Field(min_length=1, max_length=500)]
@@ -24,7 +25,8 @@ class Assertion(ToolRequest):
     fact: Annotated[
         Text | Triple, Field(description="A plain statement, or subject, relation and object.")
     ]
-    at: Annotated[Day | None, Field(description="World day to judge by; none: the present.")] = None
+    at: Annotated[FiniteFloat | str | None, Field(description="World day or date.")] = None
+    believed_at: BelievedAt = None
 
 
 class FactSource(ResponseModel):
@@ -46,6 +48,9 @@ class FactSource(ResponseModel):
 class LoreAssertResult(ResponseModel):
     result: Literal["true", "false", "unknown"]
     reason: str
+    understood: Annotated[
+        bool, Field(description="False: the statement was not understood, so nothing was checked.")
+    ] = True
     sources: list[FactSource] = []
     opposing: list[FactSource] = []
     contested: bool = False

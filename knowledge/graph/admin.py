@@ -1,6 +1,7 @@
 """Admin of the graph: entities with their facts, contradictions to decide, relations and
 conflict rules."""
 
+import re
 from typing import Any
 
 from django import forms
@@ -14,23 +15,20 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.widgets import UnfoldAdminTextInputWidget
 
+from knowledge.graph.contradiction_models import ConflictRule, Contradiction
 from knowledge.graph.contradictions import record_contradictions
 from knowledge.graph.decisions import DECISIONS, resolve_contradiction
 from knowledge.graph.fact_store import retract_facts
+from knowledge.graph.labels import fact_sentence
 from knowledge.graph.manual_facts import save_manual_fact
-from knowledge.graph.models import (
-    ConflictRule,
-    Contradiction,
-    GraphEdge,
-    GraphJoin,
-    GraphNode,
-    GraphRelation,
-)
+from knowledge.graph.models import GraphEdge, GraphJoin, GraphNode, GraphRelation
 from retrieval.errors import Problem
+from worlds.admin_days import DayColumns, day_column
 from worlds.admin_forms import ExactFields, ExactForms
 from worlds.admin_scoping import ScopedChoices, WorldScoped
 from worlds.exact_forms import ExactModelForm
 
+RELATION_IN_WORDS = re.compile(r"[A-Za-z]+( [A-Za-z]+)*")
 FACT_COLUMNS = ["label", "since", "until", "confidence", "visibility", "source_kind", "source_ref"]
 EDITOR_FIELDS = ["edited_by", "edited_because"]
 
@@ -62,8 +60,10 @@ class FactForm(ExactModelForm):
             if not relation.joins.filter(src_kind=src.kind, dst_kind=dst.kind).exists():
                 kinds = {"src": src.get_kind_display(), "dst": dst.get_kind_display()}
                 text = gettext("The relation “%(relation)s” cannot connect %(src)s to %(dst)s.")
-                raise forms.ValidationError(text % {"relation": relation.code, **kinds})
+                raise forms.ValidationError(text % {"relation": relation, **kinds})
             edge = self.instance
+            if {"src", "dst", "relation"} & set(self.changed_data):
+                edge.written_as = ""
             edge.world_id, edge.src_kind, edge.dst_kind = src.world_id, src.kind, dst.kind
         return data
 
@@ -91,10 +91,11 @@ class FactsTo(FactsFrom):
 
 
 @admin.register(GraphNode)
-class GraphNodeAdmin(WorldScoped, ModelAdmin):
+class GraphNodeAdmin(DayColumns, WorldScoped, ModelAdmin):
     list_per_page = 20
     list_select_related = ["world"]
-    list_display = ["name", "kind", "world", "visibility", "until"]
+    list_display = ["name", "kind", "world", "visibility", "ends"]
+    ends = day_column("until", _("until (in-world day)"))
     list_filter = ["world", "kind", "visibility"]
     search_fields = ["name", "slug", "aliases"]
     autocomplete_fields = ["world"]
@@ -129,10 +130,12 @@ def warn_of_contradictions(request: HttpRequest, node: GraphNode, edges: list[An
 
 
 @admin.register(GraphEdge)
-class GraphEdgeAdmin(WorldScoped, ModelAdmin):
+class GraphEdgeAdmin(DayColumns, WorldScoped, ModelAdmin):
     list_per_page = 20
     form = FactForm
-    list_display = ["src", "relation", "dst", "label", "since", "until"]
+    list_display = ["in_words", "begins", "ends"]
+    begins = day_column("since", _("since (in-world day)"))
+    ends = day_column("until", _("until (in-world day)"))
     list_display += ["source_kind", "visibility", "flag"]
     list_filter = ["world", "relation", "visibility", "source_kind"]
     list_filter += [("flag", admin.EmptyFieldListFilter)]
@@ -143,6 +146,11 @@ class GraphEdgeAdmin(WorldScoped, ModelAdmin):
     fields += EDITOR_FIELDS
     readonly_fields = EDITOR_FIELDS
     actions = ["retract", "remove_flags"]
+
+    @admin.display(description=_("fact"), ordering="src__name")
+    def in_words(self, fact: GraphEdge) -> str:
+        """The fact as it was written."""
+        return fact_sentence(fact)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[GraphEdge]:
         facts = super().get_queryset(request).filter(believed_until=None)
@@ -216,11 +224,54 @@ class JoinInline(ExactFields, TabularInline):
     extra = 0
 
 
+class RelationForm(ExactModelForm):
+    """A new relation is written in words; its code is made of them and never shown."""
+
+    words = forms.CharField(
+        label=_("Relation in words"),
+        max_length=40,
+        help_text=_(
+            "As it stands between two names, in Latin letters: “is guarded by”. It cannot be "
+            "changed later."
+        ),
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not self.instance._state.adding:
+            del self.fields["words"]
+
+    def clean_words(self) -> str:
+        words: str = " ".join(self.cleaned_data["words"].split())
+        if not RELATION_IN_WORDS.fullmatch(words):
+            text = gettext("Write the relation in Latin letters and spaces.")
+            raise forms.ValidationError(text)
+        relations = list(GraphRelation.objects.all())
+        self.instance.code = words.upper().replace(" ", "_")
+        names = {name for each in relations for name in (each.code, str(each).casefold())}
+        if names & {self.instance.code, words.casefold()}:
+            raise forms.ValidationError(gettext("There is a relation in these words."))
+        return words
+
+
 @admin.register(GraphRelation)
 class GraphRelationAdmin(ExactForms, ModelAdmin):
-    list_display = ["code", "stored_as", "symmetric", "transitive", "acyclic"]
+    form = RelationForm
+    list_display = ["__str__", "stored_as", "symmetric", "transitive", "acyclic"]
     search_fields = ["code"]
     inlines = [JoinInline]
+
+    @admin.display(description=_("Relation in words"))
+    def in_words(self, relation: GraphRelation) -> str:
+        return str(relation)
+
+    def get_readonly_fields(self, _request: HttpRequest, obj: Any = None) -> list[str]:
+        return ["in_words"] if obj else []
+
+    def get_fields(self, _request: HttpRequest, obj: Any = None) -> Any:
+        own = "in_words" if obj else "words"
+        return [own, "stored_as", "symmetric", "transitive", "acyclic"]
 
 
 @admin.register(ConflictRule)

@@ -10,14 +10,17 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 from pydantic import Field, FiniteFloat
 
+from knowledge.graph.caller_views import view_at
+from knowledge.graph.contradiction_models import Contradiction
 from knowledge.graph.contradictions import contradictions_of
-from knowledge.graph.decisions import DECISIONS, resolve_contradiction
+from knowledge.graph.decisions import DECISIONS, remove_flag, resolve_contradiction, undo_decision
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.fact_store import retract_facts
-from knowledge.graph.models import Contradiction, GraphEdge
+from knowledge.graph.models import GraphEdge
 from knowledge.graph.presenters import to_contradiction_out, to_fact_out
 from knowledge.graph.protocol import MAX_DEPTH, View
 from knowledge.graph.schemas import (
+    BelievedAt,
     ContradictionOut,
     FactOut,
     FactPage,
@@ -42,7 +45,11 @@ router = Router(tags=["graph"], auth=WRITE)
 SORTS = {"created": "id", "updated": "believed_from", "name": "label"}
 CONTRADICTION_SORTS = {"created": "id", "updated": "opened_at"}
 Entity = Annotated[str, Field(min_length=1, max_length=200, description="Id, slug or name.")]
-WorldDay = Annotated[FiniteFloat | None, Field(description="World day; empty: the present.")]
+Date = Annotated[str, Field(max_length=200)]
+WorldDay = Annotated[
+    FiniteFloat | Date | None,
+    Field(description="World day, or a date of the world's calendar; empty: the present."),
+]
 
 
 class FactBatch(StrictModel):
@@ -85,16 +92,23 @@ class FactListQuery(ListQuery):
         str | None, Field(max_length=200, description="Id, slug or name of one end.")
     ] = None
     flagged: Annotated[bool | None, Field(description="true: those that need a review.")] = None
+    at: Annotated[
+        FiniteFloat | Date | None,
+        Field(description="What holds on this world day or date; empty: past and present facts."),
+    ] = None
+    believed_at: BelievedAt = None
 
 
 class NeighborsQuery(StrictModel):
     at: WorldDay = None
+    believed_at: BelievedAt = None
     entity: Entity
     depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 1
 
 
 class PathQuery(StrictModel):
     at: WorldDay = None
+    believed_at: BelievedAt = None
     src: Entity
     dst: Entity
     max_depth: Annotated[int, Field(ge=1, le=MAX_DEPTH)] = 4
@@ -116,19 +130,22 @@ def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
 def list_facts(
     request: HttpRequest, response: HttpResponse, query: Query[FactListQuery]
 ) -> dict[str, Any]:
-    """What is believed now, as a game master sees it."""
+    """What is believed, now or at a real time of the past, as a game master sees it."""
     caller = require_gm(request)
-    rows: Any = facts_of_entities(caller).believed_now()
+    view = view_at(caller, query.at, query.believed_at)
+    rows: Any = view.facts()
     if query.relation:
         rows = rows.filter(relation=query.relation)
     if query.entity:
-        linker = EntityLinker.for_texts(caller.world, [query.entity], caller.audience)
+        linker = EntityLinker.for_view(view, [query.entity])
         node = linker.resolve(query.entity).pk
         rows = rows.filter(Q(src=node) | Q(dst=node))
     if query.flagged is not None:
         rows = rows.exclude(flag="") if query.flagged else rows.filter(flag="")
-    page = page_of(request, response, rows.select_related("src", "dst"), query, SORTS)
-    return {"facts": [to_fact_out(row) for row in page.rows], "next_cursor": page.next_cursor}
+    if query.at is not None:
+        rows = rows.valid_on(view.at)
+    page = page_of(request, response, rows, query, SORTS)
+    return page.answer("facts", to_fact_out)
 
 
 def facts_of_entities(caller: Caller) -> Any:
@@ -152,9 +169,10 @@ def get_fact(request: HttpRequest, response: HttpResponse, fact_id: Path[UUID]) 
 )
 def check_fact(request: HttpRequest, response: HttpResponse, fact_id: Path[UUID]) -> FactOut:
     """A game master has looked at it: what it rested on was retracted, yet it holds."""
-    fact = find_fact(require_gm(request), fact_id)
+    caller = require_gm(request)
+    fact = find_fact(caller, fact_id)
     with require_unchanged(request, fact, to_fact_out, locks=False):
-        GraphEdge.objects.filter(pk=fact.pk).update(flag="")
+        remove_flag(fact, by=f"key {caller.key}" if caller.key else "api")
     fact.refresh_from_db(fields=["flag"])
     return with_tag(response, to_fact_out(fact))
 
@@ -194,7 +212,7 @@ def retract_fact(
     auth=READ,
 )
 def get_neighbors(request: HttpRequest, query: Query[NeighborsQuery]) -> GraphNeighborhood:
-    view, (center,) = view_and_nodes(request, query.at, query.entity)
+    view, (center,) = view_and_nodes(request, query, query.entity)
     return async_to_sync(graph_store_for(view).neighbors)(center, query.depth)
 
 
@@ -207,7 +225,7 @@ def get_neighbors(request: HttpRequest, query: Query[NeighborsQuery]) -> GraphNe
 )
 def get_path(request: HttpRequest, query: Query[PathQuery]) -> GraphPath:
     """Both lists are empty if there is no path of at most `max_depth` facts."""
-    view, (src, dst) = view_and_nodes(request, query.at, query.src, query.dst)
+    view, (src, dst) = view_and_nodes(request, query, query.src, query.dst)
     return async_to_sync(graph_store_for(view).shortest_path)(src, dst, query.max_depth)
 
 
@@ -226,8 +244,7 @@ def list_contradictions(
     if query.state:
         rows = rows.filter(state=query.state)
     page = page_of(request, response, rows, query, CONTRADICTION_SORTS)
-    shown = [to_contradiction_out(row) for row in page.rows]
-    return {"contradictions": shown, "next_cursor": page.next_cursor}
+    return page.answer("contradictions", to_contradiction_out)
 
 
 @router.get(
@@ -265,6 +282,24 @@ def decide(
     return FlaggedFacts(flagged=[fact.pk for fact in resolution.flagged_facts])
 
 
+@router.post(
+    "/contradictions/{contradiction_id}/reopen",
+    operation_id="graph_reopen",
+    summary="Undo the decision about a contradiction",
+    response=ContradictionOut,
+)
+def reopen(
+    request: HttpRequest, response: HttpResponse, contradiction_id: Path[UUID]
+) -> ContradictionOut:
+    """Its facts are again as they were before the decision, as new rows. 409 when nobody decided
+    it, or when a fact was changed since."""
+    caller = require_gm(request)
+    row = find_contradiction(caller, contradiction_id)
+    with require_unchanged(request, row, to_contradiction_out, locks=False):
+        undo_decision(row)
+    return with_tag(response, to_contradiction_out(find_contradiction(caller, contradiction_id)))
+
+
 def find_contradiction(caller: Caller, contradiction_id: UUID) -> Contradiction:
     row = contradictions_of(caller.world).filter(pk=contradiction_id).first()
     if row is None:
@@ -272,10 +307,11 @@ def find_contradiction(caller: Caller, contradiction_id: UUID) -> Contradiction:
     return row
 
 
-def view_and_nodes(request: HttpRequest, at: float | None, *refs: str) -> tuple[View, list[UUID]]:
+def view_and_nodes(
+    request: HttpRequest, query: NeighborsQuery | PathQuery, *refs: str
+) -> tuple[View, list[UUID]]:
     """Return the caller's view and the ids of the named entities. Raises `NotFound`,
-    `Ambiguous`."""
-    caller = caller_of(request)
-    linker = EntityLinker.for_texts(caller.world, refs, caller.audience)
-    view = View(caller.world, caller.audience, at)
+    `Ambiguous`, `Forbidden`."""
+    view = view_at(caller_of(request), query.at, query.believed_at)
+    linker = EntityLinker.for_view(view, refs)
     return view, [linker.resolve(ref).pk for ref in refs]

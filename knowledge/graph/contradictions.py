@@ -12,7 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from knowledge.graph.ancestry import ancestors
-from knowledge.graph.models import ConflictRule, Contradiction, GraphEdge, GraphNode, NodeKind
+from knowledge.graph.contradiction_models import ConflictRule, Contradiction
+from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from knowledge.graph.presenters import to_contradiction_out
 from knowledge.graph.schemas import ContradictionOut
 from worlds.audiences import Audience

@@ -12,7 +12,10 @@ VISIBLE = """
     {x}.world = $world AND {x}.believed_from <= $believed_at
     AND ({x}.believed_until IS NULL OR {x}.believed_until > $believed_at)
     AND ($gm OR {x}.visibility = 'public'
-         OR ({x}.visibility = 'revealed' AND $audience IN {x}.known_to))
+         OR ({x}.visibility = 'revealed' AND (
+             any(name IN $names WHERE name IN {x}.known_to)
+             OR (size($members) > 0
+                 AND all(own IN $members WHERE any(name IN own WHERE name IN {x}.known_to))))))
 """
 VALID_AT = "({x}.since IS NULL OR {x}.since <= $at) AND ({x}.until IS NULL OR {x}.until > $at)"
 

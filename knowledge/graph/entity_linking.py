@@ -8,31 +8,43 @@ from uuid import UUID
 from django.db.models import Q
 
 from knowledge.graph.models import GraphNode
+from knowledge.graph.protocol import View
+from knowledge.graph.querysets import FactQuerySet
 from retrieval.errors import NotFound
-from retrieval.text import KnownName, NameIndex, NameMention, query_keys
+from retrieval.text import KnownName, NameIndex, NameMention
 from worlds.audiences import GM, Audience
 from worlds.models import World
-
-MAX_CANDIDATES = 5000
+from worlds.stored_names import index_of_names
 
 
 @dataclass
 class EntityLinker:
-    """Resolves ids, slugs and names to the candidate entities of some texts."""
+    """Resolves ids, slugs and names to the candidate entities of some texts. Without `typos`
+    misspelt names are not looked for, which is many times as fast."""
 
     nodes: Sequence[GraphNode]
+    typos: bool = True
 
     @classmethod
     def for_texts(
         cls, world: World, texts: Sequence[str], audience: Audience = GM
     ) -> "EntityLinker":
         """Fetch the entities that `texts` may name and that `audience` may know of."""
-        ids = [uuid for text in texts if (uuid := parse_uuid(text))]
-        matches = Q(pk__in=ids) | Q(slug__in=texts) | Q(keys__overlap=query_keys(" ".join(texts)))
-        nodes = (
-            GraphNode.objects.believed_now().in_world(world).visible_to(audience).filter(matches)
+        return cls._among(
+            GraphNode.objects.believed_now().in_world(world).visible_to(audience), texts
         )
-        return cls(list(nodes.order_by("name", "pk")[:MAX_CANDIDATES]))
+
+    @classmethod
+    def for_view(cls, view: View, texts: Sequence[str]) -> "EntityLinker":
+        """Fetch the entities that `texts` may name and that `view` shows."""
+        return cls._among(view.entities(), texts)
+
+    @classmethod
+    def _among(cls, nodes: FactQuerySet, texts: Sequence[str]) -> "EntityLinker":
+        named = index_of_names(nodes, " ".join(texts), name="name", keys="keys")
+        ids = [uuid for text in texts if (uuid := parse_uuid(text))]
+        ids += [entry.key for entry in named.entries if isinstance(entry.key, UUID)]
+        return cls(list(nodes.filter(Q(pk__in=ids) | Q(slug__in=texts)).order_by("name", "pk")))
 
     @cached_property
     def by_id(self) -> dict[UUID, GraphNode]:
@@ -46,21 +58,23 @@ class EntityLinker:
     def index(self) -> NameIndex:
         return NameIndex([KnownName(node.pk, node.name, node.aliases) for node in self.nodes])
 
-    def resolve(self, ref: str | UUID) -> GraphNode:
-        """Return the one entity with this id, slug or name. Raises `NotFound`, or `Ambiguous`
-        with candidates."""
+    def resolve(self, ref: str | UUID, *, resembling: bool = True) -> GraphNode:
+        """Return the one entity with this id, slug or name; for writing, without `resembling`, not
+        one whose name `ref` misspells or shortens. Raises `NotFound`, or `Ambiguous`, with
+        candidates."""
         if uuid := parse_uuid(str(ref)):
             if uuid not in self.by_id:
                 raise NotFound(f"There is no entity {uuid} here.")
             return self.by_id[uuid]
         if str(ref) in self.by_slug:
             return self.by_slug[str(ref)]
-        key = self.index.resolve(str(ref), what="entity")
+        resolve = self.index.resolve if resembling else self.index.resolve_spelled
+        key = resolve(str(ref), what="entity")
         assert isinstance(key, UUID)
         return self.by_id[key]
 
     def mentions(self, text: str) -> list[NameMention]:
-        return self.index.mentions(text)
+        return self.index.mentions(text, typos=self.typos)
 
     def mentioned_nodes(self, text: str) -> list[GraphNode]:
         """Return the entities that `text` names, without the ambiguous names."""

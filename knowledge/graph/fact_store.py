@@ -12,6 +12,7 @@ from knowledge.graph.schemas import FactOutcome
 from worlds.audiences import Guarded, Visibility
 from worlds.reveals import entries_in_force, transfer_reveals
 
+RESTED_ON_RETRACTED = "A fact it rests on was retracted:"
 SOURCE_FIELDS = ("source_kind", "source_ref", "source_note", "confidence")
 FACT_FIELDS = (*SOURCE_FIELDS, "visibility", "known_to", "since", "until")
 """What nodes and edges have in common with the facts of the API (`schemas.Provenance`)."""
@@ -61,11 +62,38 @@ def replace_fact(old: GraphEdge, new: GraphEdge) -> None:
     close_contradictions_of([old.pk])
 
 
-def end_fact(old: GraphEdge, day: float) -> GraphEdge:
-    """Replace `old` by a row that says it was valid until `day`, and return that row."""
-    copied = ("world_id", "src_kind", "dst_kind", *STATEMENT_FIELDS)
-    new = GraphEdge(**{**{name: getattr(old, name) for name in copied}, "until": day})
+def end_fact(old: GraphEdge, day: float | None) -> GraphEdge:
+    """Replace `old` by a row that says it was valid until `day`, and return that row. With None it
+    has no end."""
+    new = copy_of(old)
+    new.until = day
     replace_fact(old, new)
+    return new
+
+
+def copy_of(fact: GraphEdge) -> GraphEdge:
+    """Return an unsaved row that says the same as `fact`."""
+    copied = ("world_id", "src_kind", "dst_kind", "written_as", *STATEMENT_FIELDS)
+    return GraphEdge(**{name: getattr(fact, name) for name in copied})
+
+
+def believe_again(retracted: GraphEdge) -> GraphEdge:
+    """Believe what `retracted` says from now on, as a new row; return it. When its source has said
+    so again meanwhile, return that row."""
+    same_claim = {name: getattr(retracted, name) for name in CLAIM_FIELDS}
+    current: GraphEdge | None = GraphEdge.objects.believed_now().filter(**same_claim).first()
+    if current:
+        return current
+    new = copy_of(retracted)
+    new.replaces = retracted
+    new.save(force_insert=True)
+    new.rests_on.set(retracted.rests_on.all())
+    new.dependants.add(*retracted.dependants.all())
+    transfer_reveals(retracted, new)
+    new.visibility_changed()
+    # What was flagged because this fact had gone needs no review any more.
+    flagged = GraphEdge.objects.filter(pk__in=[fact.pk for fact in dependants([new.pk])])
+    flagged.filter(flag__startswith=RESTED_ON_RETRACTED).update(flag="")
     return new
 
 
@@ -76,6 +104,6 @@ def retract_facts(facts: Sequence[GraphEdge], *, because: str) -> list[GraphEdge
     close_contradictions_of(ids)
     to_check = dependants(ids)
     for fact in to_check:
-        fact.flag = f"A fact it rests on was retracted: {because}"[:200]
+        fact.flag = f"{RESTED_ON_RETRACTED} {because}"[:200]
     GraphEdge.objects.bulk_update(to_check, ["flag"])
     return to_check

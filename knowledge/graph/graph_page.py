@@ -3,6 +3,7 @@ the day slider."""
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -10,13 +11,41 @@ from django.db.models import Count, Max, Min
 
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.postgres_store import edges_between, neighbors
-from knowledge.graph.presenters import to_node_out
+from knowledge.graph.presenters import NODE_COLUMNS, to_node_out
 from knowledge.graph.protocol import View
+from knowledge.graph.read_metrics import POSTGRES, counted_read
 from knowledge.graph.schemas import EdgeOut, NodeOut
 
 MOST_DRAWN = 150
 
 Subgraph = tuple[Sequence[NodeOut], Sequence[EdgeOut]]
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a character thinks of a party: `label` for its colour, `words` to read. `node` is the
+    character's entity; None: an NPC (`slug`) that is none."""
+
+    node: UUID | None
+    slug: str
+    name: str
+    page: str
+    party: str
+    party_name: str
+    label: str
+    words: str
+    party_page: str
+
+    @property
+    def key(self) -> str:
+        """Identifies the character in the drawing."""
+        return str(self.node or f"npc:{self.slug}")
+
+
+def relations_as_written(edges: Sequence[EdgeOut]) -> dict[UUID, str]:
+    """Return the relation of those facts that were written from the target to the source."""
+    rows = GraphEdge.objects.filter(pk__in=[edge.id for edge in edges]).exclude(written_as="")
+    return dict(rows.values_list("pk", "written_as"))
 
 
 def surroundings(view: View, center: UUID, depth: int) -> Subgraph:
@@ -26,17 +55,18 @@ def surroundings(view: View, center: UUID, depth: int) -> Subgraph:
     return near.nodes, near.edges
 
 
-def best_connected(view: View) -> Subgraph:
-    """Return the entities with the most facts on the day of `view`, and the facts among them.
-    Raises `TooBroad`."""
+@counted_read(POSTGRES, "best_connected")
+def best_connected(view: View, *, relation: str = "") -> Subgraph:
+    """Return the entities with the most facts (of `relation`, if it is given) on the day of `view`,
+    and the facts among them. Raises `TooBroad`."""
     # order_by() clears the default order, which would become part of GROUP BY.
     edges = view.facts().valid_on(view.at).order_by()
+    edges = edges.filter(relation=relation) if relation else edges
     degree: Counter[UUID] = Counter()
     for end in ("src", "dst"):
         degree.update(dict(edges.values_list(end).annotate(count=Count("pk"))))
     ids = [pk for pk, _count in degree.most_common(MOST_DRAWN)]
-    fields = ("id", "kind", "slug", "name", "since", "until")
-    nodes = [to_node_out(row) for row in view.entities().filter(pk__in=ids).values(*fields)]
+    nodes = [to_node_out(row) for row in view.entities().filter(pk__in=ids).values(*NODE_COLUMNS)]
     # Only between entities of the page: one that is hidden has visible facts all the same.
     return nodes, edges_between(view, [node.id for node in nodes])
 

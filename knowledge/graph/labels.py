@@ -1,8 +1,8 @@
 """Translated words for relations and facts."""
 
-from django.utils.translation import gettext_lazy as _
+from typing import Any, NamedTuple
 
-from knowledge.graph.models import GraphEdge
+from django.utils.translation import gettext_lazy as _
 
 RELATION_LABELS = {
     "KNOWS": _("knows"),
@@ -25,6 +25,24 @@ def relation_label(code: str, label: str = "") -> str:
     )
 
 
-def fact_sentence(fact: GraphEdge) -> str:
+class FactInWords(NamedTuple):
+    """A fact as its source wrote it: who or what, the relation, to whom or what. The ends are
+    `GraphNode`s, which know these words themselves."""
+
+    subject: Any
+    words: str
+    target: Any
+
+
+def in_words(fact: Any) -> FactInWords:
+    """Return a `GraphEdge` in the direction in which it was written, which is not always the stored
+    one."""
+    if fact.written_as:
+        return FactInWords(fact.dst, relation_label(fact.written_as, fact.label), fact.src)
+    return FactInWords(fact.src, relation_label(fact.relation_id, fact.label), fact.dst)
+
+
+def fact_sentence(fact: Any) -> str:
     """Return a fact as a short sentence: *Mira Voss knows Jory Fenn*."""
-    return f"{fact.src} {relation_label(fact.relation_id, fact.label)} {fact.dst}"
+    subject, words, target = in_words(fact)
+    return f"{subject} {words} {target}"

@@ -18,7 +18,10 @@ def save_manual_fact(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdg
     `Conflict` if somebody replaced or retracted the edge in the meantime."""
     lock_graph(edge.world)
     relations = Relations.load()
-    relation, edge.src, edge.dst = stored_form(relations, edge.relation_id, edge.src, edge.dst)
+    written, written_from = edge.relation_id, edge.src
+    relation, edge.src, edge.dst = stored_form(relations, written, edge.src, edge.dst)
+    if edge.src != written_from:
+        edge.written_as = written
     edge.relation_id = relation.code
     edge.src_kind, edge.dst_kind = edge.src.kind, edge.dst.kind
     if edge._state.adding:
@@ -28,7 +31,8 @@ def save_manual_fact(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdg
     current = GraphEdge.objects.believed_now().filter(pk=edge.pk).select_for_update().first()
     if current is None:
         raise Conflict("Somebody has changed or retracted this fact meanwhile: open it again.")
-    if all(getattr(current, name) == getattr(edge, name) for name in STATEMENT_FIELDS):
+    columns = (*STATEMENT_FIELDS, "written_as")
+    if all(getattr(current, name) == getattr(edge, name) for name in columns):
         edge.save(update_fields=["flag"])
         return edge
     edge.pk, edge._state.adding = uuid7(), True

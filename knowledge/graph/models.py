@@ -15,11 +15,11 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.graph.labels import fact_sentence, relation_label
 from knowledge.graph.querysets import FactQuerySet
 from retrieval.models import uuid7
-from retrieval.text import name_keys
+from retrieval.text import name_keys, names_in_both
 from worlds.audiences import Guarded, Visibility
-from worlds.models import World
 
 
 class NodeKind(models.TextChoices):
@@ -70,7 +70,7 @@ class GraphRelation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.code
+        return relation_label(self.code)
 
 
 class GraphJoin(models.Model):
@@ -91,7 +91,8 @@ class GraphJoin(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.src_kind} {self.relation_id} {self.dst_kind}"
+        kinds = self.get_src_kind_display(), self.get_dst_kind_display()
+        return f"{kinds[0]} {relation_label(self.relation_id)} {kinds[1]}"
 
 
 class GraphFactBase(Guarded):
@@ -149,7 +150,7 @@ class GraphNode(GraphFactBase):
     aliases = ArrayField(
         models.CharField(max_length=200), verbose_name=_("aliases"), default=list, blank=True
     )
-    keys = NameKeysField(models.CharField(max_length=8), default=list, editable=False)
+    keys = NameKeysField(models.CharField(max_length=16), default=list, editable=False)
     lore = models.ForeignKey(
         "knowledge.Lore",
         models.SET_NULL,
@@ -209,6 +210,9 @@ class GraphEdge(GraphFactBase):
         default="",
         help_text=_("For example: leads, sister of."),
     )
+    written_as = models.CharField(max_length=40, blank=True, default="", editable=False)
+    """The relation that its source wrote from the target to the source; empty when the fact was
+    written as it is stored."""
     src_kind = models.CharField(max_length=10, choices=NodeKind, editable=False)
     dst_kind = models.CharField(max_length=10, choices=NodeKind, editable=False)
     rests_on = models.ManyToManyField(
@@ -224,6 +228,13 @@ class GraphEdge(GraphFactBase):
         default="",
         help_text=_("Why a person should review it."),
     )
+    checked_flag = models.CharField(
+        _("flag that was removed"), max_length=200, blank=True, default="", editable=False
+    )
+    checked_by = models.CharField(
+        _("checked by"), max_length=150, blank=True, default="", editable=False
+    )
+    checked_at = models.DateTimeField(_("checked at"), null=True, blank=True, editable=False)
     edited_by = models.CharField(
         _("recorded by"), max_length=150, blank=True, default="", editable=False
     )
@@ -247,7 +258,7 @@ class GraphEdge(GraphFactBase):
         elif Visibility.GM in (visibility, self.visibility):
             narrower = (Visibility.GM, [])
         else:
-            narrower = (Visibility.REVEALED, sorted({*known_to} & {*self.known_to}))
+            narrower = (Visibility.REVEALED, names_in_both(known_to, self.known_to))
         if narrower != (self.visibility, self.known_to):
             self.visibility, self.known_to = narrower
             self.save(update_fields=["visibility", "known_to"])
@@ -272,6 +283,8 @@ class GraphEdge(GraphFactBase):
             ),
         ]
         indexes = [
+            models.Index(fields=["world", "since", "id"], name="edge_since_of_world"),
+            models.Index(fields=["world", "until", "id"], name="edge_until_of_world"),
             models.Index(fields=["src", "relation"], name="edge_src"),
             models.Index(fields=["dst", "relation"], name="edge_dst"),
             models.Index(fields=["world", "source_kind", "source_ref"], name="edge_source"),
@@ -279,116 +292,4 @@ class GraphEdge(GraphFactBase):
         ]
 
     def __str__(self) -> str:
-        return f"{self.src} {self.relation_id} {self.dst}"
-
-
-class ConflictRule(models.Model):
-    """A rule by which two facts cannot both be true. Designers may add rules and switch them
-    off."""
-
-    class Form(models.TextChoices):
-        SINGLE = "single", _("At most one at a time per entity")
-        EXCLUSIVE = "exclusive", _("Two mutually exclusive relations")
-        AFTER_END = "after_end", _("No new facts after the entity's end")
-
-    code = models.SlugField(_("code"), max_length=40, primary_key=True)
-    form = models.CharField(_("rule type"), max_length=10, choices=Form)
-    relation = models.ForeignKey(
-        GraphRelation, models.CASCADE, related_name="+", verbose_name=_("relation")
-    )
-    other = models.ForeignKey(
-        GraphRelation,
-        models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="+",
-        verbose_name=_("excluded relation"),
-    )
-    says = models.CharField(_("statement"), max_length=200)
-    active = models.BooleanField(_("active"), default=True)
-
-    class Meta:
-        verbose_name = _("conflict rule")
-        verbose_name_plural = _("conflict rules")
-        ordering = ["code"]
-        constraints = [
-            models.CheckConstraint(
-                condition=(Q(form="exclusive") & Q(other__isnull=False))
-                | (~Q(form="exclusive") & Q(other=None)),
-                name="conflict_rule_names_two_when_exclusive",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.says
-
-
-class Contradiction(models.Model):
-    """Two facts that violate a rule: two edges, or an edge and the end of one of its nodes. Both
-    stay until a person decides."""
-
-    class State(models.TextChoices):
-        OPEN = "open", _("Unresolved")
-        RESOLVED = "resolved", _("Resolved")
-
-    class How(models.TextChoices):
-        KEEP_FIRST = "keep_first", _("Keep the first from a given day")
-        KEEP_SECOND = "keep_second", _("Keep the second from a given day")
-        KEEP_BOTH = "keep_both", _("Keep both")
-        RETRACT_FIRST = "retract_first", _("Retract the first")
-        RETRACT_SECOND = "retract_second", _("Retract the second")
-        GONE = "gone", _("Resolved by another change")
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    world = models.ForeignKey(
-        World, models.CASCADE, related_name="contradictions", verbose_name=_("world")
-    )
-    rule = models.ForeignKey(
-        ConflictRule, models.CASCADE, related_name="contradictions", verbose_name=_("rule")
-    )
-    first = models.ForeignKey(
-        GraphEdge, models.CASCADE, related_name="+", verbose_name=_("first fact")
-    )
-    second = models.ForeignKey(
-        GraphEdge,
-        models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="+",
-        verbose_name=_("second fact"),
-    )
-    ended = models.ForeignKey(
-        GraphNode,
-        models.CASCADE,
-        null=True,
-        blank=True,
-        related_name="+",
-        verbose_name=_("ended entity"),
-    )
-    state = models.CharField(_("state"), max_length=10, choices=State, default=State.OPEN)
-    how = models.CharField(_("decision"), max_length=16, choices=How, blank=True, default="")
-    reason = models.TextField(_("reason"), blank=True, default="")
-    resolved_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
-    opened_at = models.DateTimeField(_("found at"), auto_now_add=True)
-    resolved_at = models.DateTimeField(_("decided at"), null=True, blank=True)
-
-    class Meta:
-        verbose_name = _("contradiction")
-        verbose_name_plural = _("contradictions")
-        ordering = ["state", "-opened_at"]
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(second=None, ended__isnull=False) | Q(second__isnull=False, ended=None),
-                name="contradiction_has_two_sides",
-            ),
-            models.UniqueConstraint(
-                fields=["rule", "first", "second"], name="contradiction_of_facts_once"
-            ),
-            models.UniqueConstraint(
-                fields=["rule", "first", "ended"], name="contradiction_with_end_once"
-            ),
-        ]
-        indexes = [models.Index(fields=["world", "state"], name="contradiction_open")]
-
-    def __str__(self) -> str:
-        return f"{self.first} / {self.second or self.ended}"
+        return fact_sentence(self)

@@ -8,15 +8,15 @@ from uuid import UUID
 
 import neo4j
 from asgiref.sync import sync_to_async
-from neo4j.exceptions import Neo4jError
 
 from knowledge.graph import cypher
 from knowledge.graph.mirror import copy_pending
-from knowledge.graph.neo4j_driver import Neo4j, is_timeout
+from knowledge.graph.neo4j_driver import Neo4j, QueryTooSlow
 from knowledge.graph.postgres_store import PostgresGraph, unknown_entity
 from knowledge.graph.presenters import to_edge_out, to_node_out
 from knowledge.graph.projection import FOREVER, to_microseconds
 from knowledge.graph.protocol import MAX_NODES, TooBroad, View, require_depth
+from knowledge.graph.read_metrics import NEO4J, counted_read
 from knowledge.graph.schemas import (
     EdgeOut,
     GraphFact,
@@ -44,6 +44,14 @@ class Neo4jGraph:
         return result
 
     async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood:
+        with counted_read(NEO4J, "neighbors"):
+            return await self._neighbors(node_id, depth)
+
+    async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
+        with counted_read(NEO4J, "shortest_path"):
+            return await self._shortest_path(src_id, dst_id, max_depth)
+
+    async def _neighbors(self, node_id: UUID, depth: int) -> GraphNeighborhood:
         statement = cypher.neighborhood(require_depth(depth))
 
         async def read(tx: neo4j.AsyncManagedTransaction) -> tuple[list[NodeOut], list[Row]]:
@@ -69,7 +77,7 @@ class Neo4jGraph:
             truncated=len(nodes) > MAX_NODES,
         )
 
-    async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
+    async def _shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int) -> GraphPath:
         statement = cypher.shortest_path(require_depth(max_depth))
         src, dst = str(src_id), str(dst_id)
 
@@ -95,10 +103,8 @@ class Neo4jGraph:
     async def _read(self, work: Any) -> Any:
         try:
             return await self._neo.read(work)
-        except Neo4jError as error:
-            if is_timeout(error):
-                raise TooBroad("The graph query took too long. Use a smaller depth.") from None
-            raise
+        except QueryTooSlow:
+            raise TooBroad("The graph query took too long. Use a smaller depth.") from None
 
     async def _fetch(
         self, tx: neo4j.AsyncManagedTransaction, statement: str, **values: Any
@@ -109,7 +115,8 @@ class Neo4jGraph:
             statement,
             world=str(view.world.pk),
             gm=view.audience.is_gm,
-            audience=str(view.audience),
+            names=list(view.audience.names),
+            members=[list(names) for names in view.audience.names_of_members],
             at=float("inf") if view.at is None else view.at,
             believed_at=believed_at,
             **values,

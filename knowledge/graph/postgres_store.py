@@ -1,6 +1,5 @@
 """The graph store on PostgreSQL: the authoritative one."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +14,7 @@ from knowledge.graph import sql
 from knowledge.graph.bfs import Hop, shortest_hops
 from knowledge.graph.presenters import to_edge_out, to_node_out
 from knowledge.graph.protocol import MAX_NODES, TooBroad, View, require_depth
+from knowledge.graph.read_metrics import POSTGRES, counted_read
 from knowledge.graph.schemas import (
     EdgeOut,
     GraphFact,
@@ -46,6 +46,7 @@ class PostgresGraph:
         return await sync_to_async(shortest_path)(self.view, src_id, dst_id, max_depth)
 
 
+@counted_read(POSTGRES, "neighbors")
 def neighbors(
     view: View, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES
 ) -> GraphNeighborhood:
@@ -69,6 +70,7 @@ def neighbors(
     )
 
 
+@counted_read(POSTGRES, "shortest_path")
 def shortest_path(view: View, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
     require_depth(max_depth)
     with statement_timeout():
@@ -120,7 +122,7 @@ def fetch(statement: str, view: View, **values: Any) -> list[dict[str, Any]]:
     view_values: dict[str, Any] = {
         "world": view.world.pk,
         "gm": view.audience.is_gm,
-        "audience": json.dumps([str(view.audience)]),
+        "audience": view.audience.known_path,
         "at": float("inf") if view.at is None else view.at,
         "believed_at": "infinity" if view.believed_at is None else view.believed_at.isoformat(),
     }

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from knowledge.graph.models import Contradiction, GraphEdge
+from knowledge.graph.contradiction_models import Contradiction
+from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.schemas import ContradictionOut, EdgeOut, EdgeSource, FactOut, NodeOut
+from retrieval.text import shown_names
 
 Row = Mapping[str, Any]
+NODE_COLUMNS = ("id", "kind", "slug", "name", "since", "until")
 
 
 def to_node_out(row: Row, depth: int = 0) -> NodeOut:
@@ -18,6 +21,10 @@ def to_node_out(row: Row, depth: int = 0) -> NodeOut:
         until=row.get("until"),
         depth=depth,
     )
+
+
+def node_of_model(node: GraphNode) -> NodeOut:
+    return to_node_out({name: getattr(node, name) for name in NODE_COLUMNS})
 
 
 def to_edge_out(row: Row, *, is_gm: bool) -> EdgeOut:
@@ -51,7 +58,7 @@ def to_fact_out(fact: GraphEdge) -> FactOut:
         src_name=fact.src.name,
         dst_name=fact.dst.name,
         visibility=fact.visibility,
-        known_to=fact.known_to,
+        known_to=shown_names(fact.known_to),
         flag=fact.flag,
     )
 
@@ -64,6 +71,9 @@ def to_contradiction_out(contradiction: Contradiction) -> ContradictionOut:
         first=contradiction.first_id,
         second=contradiction.second_id,
         ended=contradiction.ended_id,
+        first_fact=to_fact_out(contradiction.first),
+        second_fact=to_fact_out(contradiction.second) if contradiction.second else None,
+        ended_entity=node_of_model(contradiction.ended) if contradiction.ended else None,
         state="open" if contradiction.state == Contradiction.State.OPEN else "resolved",
         how=contradiction.how,
         reason=contradiction.reason,

@@ -8,7 +8,8 @@ from typing import Any
 
 import yaml
 
-from knowledge.graph.models import ConflictRule, GraphJoin, GraphRelation
+from knowledge.graph.contradiction_models import ConflictRule
+from knowledge.graph.models import GraphJoin, GraphRelation
 from retrieval.errors import Invalid
 
 SEED = Path(__file__).parent / "data" / "relations.yaml"

@@ -1,16 +1,27 @@
 """Input and output models of the relation graph."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, FiniteFloat, model_validator
+from pydantic import AfterValidator, Field, FiniteFloat, model_validator
 
 from knowledge.graph.models import NodeKind, SourceKind
 from worlds.audiences import Visibility
 from worlds.base_schemas import ResponseModel, StrictModel
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return the moment with a time zone: without one it is UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+BelievedAt = Annotated[
+    Annotated[datetime, AfterValidator(in_utc)] | None,
+    Field(description="Real time: as believed then (GM)."),
+]
 
 
 class Provenance(StrictModel):
@@ -126,13 +137,29 @@ class GraphPath(ResponseModel):
     degraded: list[str] = []
 
 
+class FactOut(EdgeOut):
+    """A fact with the names of its ends, for game masters."""
+
+    src_name: str
+    dst_name: str
+    visibility: str
+    known_to: list[str]
+    flag: str = Field(description="Why a person should review it.")
+
+
 class ContradictionOut(ResponseModel):
+    """Two facts that cannot both hold, or a fact after the end of an entity, and what was decided
+    about them. It is shown to game masters."""
+
     id: UUID
     rule: str
     says: str
     first: UUID
     second: UUID | None
     ended: UUID | None
+    first_fact: FactOut
+    second_fact: FactOut | None = None
+    ended_entity: NodeOut | None = None
     state: Literal["open", "resolved"]
     how: str
     reason: str
@@ -153,16 +180,6 @@ class UpsertResult(ResponseModel):
     nodes: list[FactOutcome] = []
     edges: list[FactOutcome] = []
     conflicts: list[ContradictionOut] = []
-
-
-class FactOut(EdgeOut):
-    """A fact with the names of its ends, for game masters."""
-
-    src_name: str
-    dst_name: str
-    visibility: str
-    known_to: list[str]
-    flag: str = Field(description="Why a person should review it.")
 
 
 class FactPage(ResponseModel):

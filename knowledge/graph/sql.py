@@ -9,7 +9,7 @@ NODE_VISIBLE = """
     AND n.believed_from <= %(believed_at)s::timestamptz
     AND (n.believed_until IS NULL OR n.believed_until > %(believed_at)s::timestamptz)
     AND (%(gm)s OR n.visibility = 'public'
-         OR (n.visibility = 'revealed' AND n.known_to @> %(audience)s::jsonb))
+         OR (n.visibility = 'revealed' AND n.known_to @@ %(audience)s::jsonpath))
 """
 EDGE_VISIBLE = """
     e.world_id = %(world)s
@@ -18,7 +18,7 @@ EDGE_VISIBLE = """
     AND (e.since IS NULL OR e.since <= %(at)s::float8)
     AND (e.until IS NULL OR e.until > %(at)s::float8)
     AND (%(gm)s OR e.visibility = 'public'
-         OR (e.visibility = 'revealed' AND e.known_to @> %(audience)s::jsonb))
+         OR (e.visibility = 'revealed' AND e.known_to @@ %(audience)s::jsonpath))
 """
 NODE_COLUMNS = "n.id, n.kind, n.slug, n.name, n.since, n.until"
 EDGE_COLUMNS = """
@@ -73,6 +73,26 @@ WHERE n.id = ANY (%(ids)s::uuid[]) AND {NODE_VISIBLE}
 EDGES = f"""
 SELECT {EDGE_COLUMNS} FROM knowledge_graphedge e
 WHERE e.id = ANY (%(ids)s::uuid[]) AND {EDGE_VISIBLE}
+"""
+
+SRC_VISIBLE, DST_VISIBLE = (NODE_VISIBLE.replace("n.", f"{end}.") for end in ("src", "dst"))
+# Both ends of a fact are looked up from the entity's own facts: a join of all visible entities
+# would be as large as the world.
+FACTS_OF_SLUG = f"""
+WITH own AS MATERIALIZED (
+    SELECT n.id FROM knowledge_graphnode n WHERE n.slug = %(slug)s AND {NODE_VISIBLE}
+)
+SELECT e.id, e.relation_id, e.label, e.written_as, e.since, src.id AS src_id, src.slug AS src_slug,
+    src.name AS src_name, dst.id AS dst_id, dst.slug AS dst_slug, dst.name AS dst_name
+FROM (
+    SELECT e.* FROM own JOIN knowledge_graphedge e ON e.src_id = own.id
+    UNION
+    SELECT e.* FROM own JOIN knowledge_graphedge e ON e.dst_id = own.id
+) AS e
+JOIN knowledge_graphnode src ON src.id = e.src_id
+JOIN knowledge_graphnode dst ON dst.id = e.dst_id
+WHERE {EDGE_VISIBLE} AND {SRC_VISIBLE} AND {DST_VISIBLE}
+ORDER BY e.confidence DESC, e.believed_from DESC, e.id
 """
 
 # All ancestors along one relation, by what is believed now. Visibility plays no part: these are

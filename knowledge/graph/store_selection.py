@@ -12,6 +12,7 @@ from knowledge.graph.neo4j_driver import NEO4J_DOWN, Neo4j, site_neo4j
 from knowledge.graph.neo4j_store import Neo4jGraph
 from knowledge.graph.postgres_store import PostgresGraph
 from knowledge.graph.protocol import GraphStore, View
+from knowledge.graph.read_metrics import NEO4J, count_read
 from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, UpsertResult
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -31,19 +32,26 @@ class MirroredGraph:
         return await self._authority.upsert_facts(facts)
 
     async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood:
-        return await self._answer(lambda store: store.neighbors(node_id, depth))
+        return await self._answer("neighbors", lambda store: store.neighbors(node_id, depth))
 
     async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
-        return await self._answer(lambda store: store.shortest_path(src_id, dst_id, max_depth))
+        return await self._answer(
+            "shortest_path", lambda store: store.shortest_path(src_id, dst_id, max_depth)
+        )
 
-    async def _answer(self, ask: Callable[[GraphStore], Awaitable[Answer]]) -> Answer:
-        if not self._neo.is_backing_off:
-            if not await sync_to_async(is_up_to_date)(self.view.world):
-                return await ask(self._authority)
+    async def _answer(
+        self, operation: str, ask: Callable[[GraphStore], Awaitable[Answer]]
+    ) -> Answer:
+        if not self._neo.is_backing_off and not await sync_to_async(is_up_to_date)(self.view.world):
+            count_read(NEO4J, operation, "behind")
+            return await ask(self._authority)
+        if self._neo.may_try():
             try:
                 return await ask(self._projection)
             except NEO4J_DOWN:
                 pass
+        else:
+            count_read(NEO4J, operation, "backing_off")
         return (await ask(self._authority)).model_copy(update={"degraded": ["graph"]})
 
 

@@ -129,10 +129,11 @@ class Batch:
         return [self._write_edge(fact, linker) for fact in facts]
 
     def _write_edge(self, fact: EdgeFact, linker: EntityLinker) -> FactOutcome:
-        src, dst = linker.resolve(fact.src), linker.resolve(fact.dst)
+        src, dst = (linker.resolve(end, resembling=False) for end in (fact.src, fact.dst))
         self.relations.require_joinable(fact.relation, src.kind, dst.kind)
         if src.pk == dst.pk:
             raise Invalid(f"{src.name} cannot have the relation {fact.relation} to itself.")
+        written_from = src
         relation, src, dst = stored_form(self.relations, fact.relation, src, dst)
         if relation.acyclic and src.pk in ancestors([dst.pk], relation.code)[dst.pk]:
             raise Invalid(
@@ -146,6 +147,7 @@ class Batch:
             src_kind=src.kind,
             dst_kind=dst.kind,
             label=fact.label,
+            written_as="" if src == written_from else fact.relation,
             **{name: getattr(fact, name) for name in FACT_FIELDS},
         )
         result = save_fact(edge)

@@ -33,6 +33,8 @@ class RelationDraft:
     private: bool = False
     source: str = ""
     """A field of the source that names the target, kept if nothing has that name."""
+    quote: str = ""
+    """The line of the text that says so."""
 
 
 @dataclass(frozen=True)

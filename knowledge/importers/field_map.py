@@ -16,6 +16,7 @@ from knowledge.importers.entry_fields import (
     json_value,
 )
 from knowledge.importers.markup import outside_code
+from knowledge.importers.text_relations import relations_in_text
 from knowledge.schemas import LoreIn
 from retrieval.text import find_links, string_list
 
@@ -164,11 +165,12 @@ class ImportMapping:
             values["in_world_label"] = use.date[:120]
         if extra := {**entry.extra, **json_value(use.extra)}:
             values["extra"] = extra
+        in_text = relations_in_text(str(values["body"]))
         changed = {**entry.model_dump(exclude_unset=True), **values}
         return replace(
             draft,
             entry=LoreIn.model_validate(changed),
-            relations=(*draft.relations, *use.relations),
+            relations=(*draft.relations, *use.relations, *in_text),
             pictures=(*draft.pictures, *use.pictures),
         )
 

@@ -31,10 +31,11 @@ def readable_lore(world: World, audience: Audience) -> Any:
 
 
 def campaign_of(world: World, audience: Audience) -> Campaign | None:
-    """The campaign that a party plays in: its overlay of canon is what the party reads."""
-    if audience.kind != "party":
+    """The campaign that a party and its characters play in: its overlay of canon is what they
+    read."""
+    if not audience.party_slug:
         return None
-    return Campaign.objects.filter(world=world, parties__slug=audience.slug).first()
+    return Campaign.objects.filter(world=world, parties__slug=audience.party_slug).first()
 
 
 class LoreLinks:

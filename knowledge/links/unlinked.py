@@ -22,7 +22,7 @@ NO_PROSE = re.compile(
 )
 """Fences, links and pictures of Markdown, addresses: no place for a link."""
 BLANK = "|"
-SURE = {"exact", "alias", "ending"}
+SURE = {"exact", "alias", "ending", "quoted"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def unlinked_mentions(world: World, entries: Sequence[Lore]) -> dict[UUID, list[
     Names that several things have are left out. Reads the names once for all entries."""
     bodies = {entry.pk: unicodedata.normalize("NFC", entry.body) for entry in entries}
     links = {link.name for body in bodies.values() for link in find_links(body)}
-    table = read_names(world, links, text=" ".join(bodies.values()))
+    table = read_names(world, links, text=" ".join(bodies.values()), misspelt=False)
     return {entry.pk: list(_mentions_in(entry, bodies[entry.pk], table)) for entry in entries}
 
 

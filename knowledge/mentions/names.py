@@ -16,6 +16,7 @@ from retrieval.text import (
     query_keys,
     slugify,
     spelled_keys,
+    text_phrase_keys,
 )
 from worlds.audiences import GM, Audience
 from worlds.models import World
@@ -92,11 +93,24 @@ class NameTable:
 
 
 def read_names(
-    world: World, names: Collection[str], *, audience: Audience = GM, text: str = ""
+    world: World,
+    names: Collection[str],
+    *,
+    audience: Audience = GM,
+    text: str = "",
+    misspelt: bool = True,
+    parts: bool = True,
 ) -> NameTable:
     """Return the names of the world that `names` may mean or that may occur in `text`, as far as
-    `audience` may know them: one query for each kind."""
-    keys = {*query_keys(text), *(key for name in names for key in spelled_keys(name))}
+    `audience` may know them: one query for each kind. Without `misspelt` those alone that the text
+    holds as they are spelled, without `parts` those that it holds whole, which are far fewer in a
+    large world."""
+    spans = text_phrase_keys(text)
+    keys = {*spans.whole, *(key for name in names for key in spelled_keys(name))}
+    if parts:
+        keys |= set(spans.parts)
+    if misspelt:
+        keys |= set(query_keys(text))
     slugs = {slugify(name) for name in names} - {""}
     things = [
         thing

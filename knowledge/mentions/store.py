@@ -16,9 +16,9 @@ from knowledge.mentions.names import Meaning, Name, NameTable, read_names
 from retrieval.text import (
     TextLink,
     find_links,
-    name_keys,
-    name_words,
+    names_in_both,
     parse_secret,
+    phrase_keys,
     spelled_keys,
     split_secrets,
 )
@@ -69,7 +69,7 @@ def write_links(
     if not links and not named_texts:
         return
     prose = " ".join(each.text for each in named_texts)
-    table = read_names(world, {link.name for link in links}, text=prose)
+    table = read_names(world, {link.name for link in links}, text=prose, misspelt=False)
     for text in named_texts:
         links += name_mentions(world, kind, text, table)
     campaigns = {text.source_id: text.campaign for text in texts}
@@ -89,8 +89,8 @@ def resolve_again(world: World, ids: Collection[UUID], names: Collection[str] = 
     rows = Link.objects.filter(world=world).exclude(kind=Link.Kind.NAME)
     # Two statements: an OR of two conditions on arrays uses no index.
     by_id = {link.pk: link for link in rows.filter(targets__overlap=list(ids))}
-    if keys := name_keys(*(word.norm for name in names for word in name_words(name)[:1])):
-        by_id |= {link.pk: link for link in rows.filter(name_keys__overlap=keys)}
+    if keys := frozenset[str]().union(*map(phrase_keys, names)):
+        by_id |= {link.pk: link for link in rows.filter(name_keys__overlap=list(keys))}
     if not by_id:
         return
     table = read_names(world, {link.name for link in by_id.values()})
@@ -160,7 +160,7 @@ def blocks_of(text: str, outer: tuple[str, ...] | None = None) -> Iterator[Secre
             yield SecretSpan(part, outer)
             continue
         _head, audiences, body, _tail = parse_secret(part)
-        named = audiences if outer is None else tuple(x for x in audiences if x in outer)
+        named = audiences if outer is None else tuple(names_in_both(outer, audiences))
         yield from blocks_of(body, named)
 
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.glossary.expansion import Glossary
 from knowledge.models import RulePassage
 from knowledge.name_matching import NamedRow, best_of_each
-from knowledge.questions.common_words import COMMON_WORDS
 from retrieval.text import (
     NameIndex,
     NameMention,

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
+from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.name_matching import NamedRow, best_of_each
-from knowledge.questions.common_words import COMMON_WORDS
 from retrieval.text import guess_language, name_words
 
 Item = TypeVar("Item")

@@ -12,8 +12,9 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, Field, field_validator
 
 from memories import prompts
+from memories.models import Namespace
 from retrieval.errors import LanguageModelDown
-from retrieval.llm import get_llm
+from retrieval.llm import Purpose, get_llm
 
 # Memories shown to the model; `AnsweringMemory.answered_by` names as many.
 MAX_MEMORIES = 3
@@ -48,7 +49,6 @@ class TimedModel(Protocol):
         user_prompt: str,
         response_model: type[BaseModel],
         *,
-        purpose: str,
         tries: int,
         within: float,
     ) -> dict[str, Any]: ...
@@ -72,7 +72,6 @@ class AnswerChecker:
                 prompt.system,
                 prompt.user,
                 AnsweringMemory,
-                purpose="abstention",
                 tries=1,
                 within=TIMEOUT_SECONDS,
             )
@@ -87,9 +86,9 @@ class AnswerChecker:
         return int(number) - 1
 
 
-def site_checker() -> AnswerChecker | None:
+def site_checker(namespace: Namespace) -> AnswerChecker | None:
     """Return a checker with the language model of the settings, or None without one."""
-    model = get_llm()
+    model = get_llm(Purpose.CHECKING, str(namespace.world_id))
     return AnswerChecker(model) if model else None
 
 

@@ -88,7 +88,7 @@ class MemoryQueryResult:
 @dataclass
 class ReadPipeline:
     """Reads the buckets of `namespace`. With `abstains` it shows nothing when nothing answers: as
-    `checker` (by default the language model of the settings, if any) says where the signs are
+    `make_checker` (by default the language model of the settings, if any) says where the signs are
     unclear, else below the fitted support. A caller who sets `least` decides by that alone. With
     `rerank` a re-ranker orders the best, for somebody who waits for one answer."""
 
@@ -98,7 +98,7 @@ class ReadPipeline:
     half_life_hours: float = 24.0
     abstains: bool = True
     least: float | None = None
-    checker: AnswerChecker | None = field(default_factory=site_checker)
+    make_checker: Callable[[Namespace], AnswerChecker | None] = site_checker
     vectors: VectorSource | None = None
     rerank: Rerank = Rerank.OFF
     clock: Callable[[], datetime] = timezone.now
@@ -166,9 +166,8 @@ class ReadPipeline:
         if not memories:
             return AnswerDecision(0.0, why_not="Nothing is remembered in these buckets.")
         candidates = [Candidate(memory.text, leg_score(memory, "vector")) for memory in memories]
-        return decide(
-            text, candidates, abstains=self.abstains, least=self.least, checker=self.checker
-        )
+        checker = self.make_checker(self.namespace)
+        return decide(text, candidates, abstains=self.abstains, least=self.least, checker=checker)
 
     def rank(
         self, memories: Sequence[FoundMemory], *, first: int | None = None

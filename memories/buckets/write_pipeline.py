@@ -27,7 +27,7 @@ from memories.ingest.add import add_batch
 from memories.ledger.plan import Particulars
 from memories.models import Namespace
 from memories.vectors import SiteSource, VectorSource
-from retrieval.llm import get_llm
+from retrieval.llm import Purpose, get_llm
 from retrieval.text import storage_flaw
 
 MIN_CHARACTERS, MAX_CHARACTERS = 10, 20_000
@@ -77,9 +77,9 @@ class SharedTokenBucket:
             return int(cursor.fetchone()[0])
 
 
-def site_classifier() -> Classifier:
+def site_classifier(namespace: Namespace) -> Classifier:
     """Rules, and the language model of the settings where the rules are not sure."""
-    model = get_llm()
+    model = get_llm(Purpose.MEMORY, str(namespace.world_id))
     return HybridClassifier(model=LLMClassifier(model) if model else None)
 
 
@@ -104,10 +104,11 @@ class ClassifiedEvent:
 
 @dataclass
 class WritePipeline:
-    """Writes events to the buckets of `namespace`; `Memory.search` finds the same memories."""
+    """Writes events to the buckets of `namespace`; `Memory.search` finds the same memories. Without
+    a `classifier` that of the site sorts them."""
 
     namespace: Namespace
-    classifier: Classifier = field(default_factory=site_classifier)
+    classifier: Classifier | None = None
     gate: Gate | None = None
     vectors: VectorSource = field(default_factory=SiteSource)
     min_importance: float = MIN_IMPORTANCE
@@ -124,10 +125,11 @@ class WritePipeline:
                 check_importance(event.importance)
         outcomes = self._reject_events(events)
         to_write: dict[int, ClassifiedEvent] = {}
+        classifier = self.classifier or site_classifier(self.namespace)
         for position, event in enumerate(events):
             if position in outcomes:
                 continue
-            classification = classify_event(event, self.classifier)
+            classification = classify_event(event, classifier)
             importance = importance_of(event, classification)
             if importance < self.min_importance:
                 because = f"Importance {importance:.2f} is below {self.min_importance:.2f}."

@@ -197,7 +197,7 @@ class Memory:
         `about` are fields of `Particulars`, such as `source`, `subject`, `speaker` and `event_at`.
         With `details`, return what was written.
         """
-        models = Models(self.vector_source, self.llm_client or site_model())
+        models = Models(self.vector_source, self.llm_client or site_model(self.namespace))
         result = add.add(self.namespace, contents, models=models, about=Particulars(**about))
         if result.ids:
             self.events.append(("upsert", [str(pk) for pk in result.ids]))

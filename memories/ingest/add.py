@@ -32,7 +32,7 @@ from memories.similarity.resolve import (
 )
 from memories.states import LinkKind, Maker, State
 from memories.vectors import SiteSource, Vectors, VectorSource, nearest_memories
-from retrieval.llm import get_llm
+from retrieval.llm import Purpose, get_llm
 from retrieval.models import uuid7
 from retrieval.text import require_storable_text
 
@@ -80,13 +80,13 @@ class BatchOutcome:
     is_new: bool
 
 
-def site_model() -> StructuredModel | None:
+def site_model(namespace: Namespace, purpose: Purpose = Purpose.MEMORY) -> StructuredModel | None:
     """Return the language model of the settings, or None: then rules are used."""
-    return get_llm()
+    return get_llm(purpose, str(namespace.world_id))
 
 
-def site_models() -> Models:
-    return Models(SiteSource(), site_model())
+def site_models(namespace: Namespace, purpose: Purpose = Purpose.MEMORY) -> Models:
+    return Models(SiteSource(), site_model(namespace, purpose))
 
 
 def add(

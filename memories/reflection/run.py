@@ -21,6 +21,7 @@ from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import InsightDraft, ReflectionGenerator
 from memories.states import Bucket
 from memories.vectors import Vectors
+from retrieval.llm import Purpose
 from retrieval.models import uuid7
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ def run_reflection(
 ) -> list[UUID] | None:
     """Return the ids of the stored insights, or None when another worker has the reflection or has
     finished it."""
-    claim, models = uuid7(), models or site_models()
+    claim, models = uuid7(), models or site_models(reflection.namespace, Purpose.REFLECTION)
     # One UPDATE decides between workers.
     rows = unclaimed_reflections().filter(pk=reflection.pk)
     if not rows.update(claim=claim, claimed_until=timezone.now() + lease, tries=F("tries") + 1):

@@ -56,7 +56,6 @@ def search(
     `rerank` has a model order the best ones, and `least` leaves out those of less relevance;
     neither is possible with a client's own vectors. Raise `Invalid` for `least` with those.
     """
-    rows = searchable_rows(namespace, within, as_of)
     request = SearchRequest(
         query=query,
         scopes=[namespace.pk],
@@ -69,20 +68,32 @@ def search(
         rerank=rerank,
         least=least,
     )
-    if namespace.has_own_vectors and vectors is not None:
-        if least:
-            raise Invalid(OWN_SCALE)
-        mode = mode or _default_mode(namespace)
-        hits, degraded = search_by_client_vectors(rows, request, vectors=vectors, mode=mode)
-    else:
-        result = search_passages(rows, request)
-        hits, degraded = list(result.hits), result.degraded
+    rows = searchable_rows(namespace, within, as_of)
+    hits, degraded = _find_hits(namespace, rows, request, vectors=vectors)
     if neighbours:
         hits = add_neighbor_scores(namespace, hits, share=neighbours)
     memories = _describe_hits(hits[:limit], sources=sources)
     if count_recalls:
         recall_counts.count_recalls(memory.id for memory in memories)
     return RecallResult(memories, degraded)
+
+
+def _find_hits(
+    namespace: Namespace,
+    rows: MemoryQuerySet,
+    request: SearchRequest,
+    *,
+    vectors: VectorSource | None,
+) -> tuple[list[Hit], Sequence[str]]:
+    """Search `rows` with the vectors of the namespace's client or with those of the site; return
+    the hits and the legs that failed."""
+    if not namespace.has_own_vectors or vectors is None:
+        result = search_passages(rows, request)
+        return list(result.hits), result.degraded
+    if request.least:
+        raise Invalid(OWN_SCALE)
+    mode = request.mode or _default_mode(namespace)
+    return search_by_client_vectors(rows, request, vectors=vectors, mode=mode)
 
 
 def latest(

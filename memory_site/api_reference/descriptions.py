@@ -1,4 +1,4 @@
-"""Descriptions of fields and parameters that their classes leave to fields.toml."""
+"""Descriptions that classes leave to fields.toml (fields and parameters) and schemas.toml."""
 
 import tomllib
 from functools import cache
@@ -6,11 +6,25 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).with_name("fields.toml")
+SCHEMAS = Path(__file__).with_name("schemas.toml")
 
 
 @cache
 def texts() -> dict[str, dict[str, str]]:
     return tomllib.loads(FILE.read_text())
+
+
+@cache
+def schema_texts() -> dict[str, str]:
+    """Descriptions by the name that a schema has in the document."""
+    return tomllib.loads(SCHEMAS.read_text())
+
+
+def describe_schemas(document: dict[str, Any]) -> None:
+    """Describe every schema whose class has no docstring."""
+    for name, schema in document["components"]["schemas"].items():
+        if not schema.get("description") and name in schema_texts():
+            schema["description"] = schema_texts()[name]
 
 
 def describe_fields(document: dict[str, Any]) -> None:

@@ -56,8 +56,26 @@ PARAMETERS["Fields"] = {
     "schema": {"type": "string"},
     "example": "id,updated_at",
 }
-NO_FIELDS = {"picture_file", "memory_export", "scratch_get", "event_stream"}
+NO_FIELDS = {
+    *("picture_file", "archive_file", "vault_export", "memory_export"),
+    *("scratch_get", "event_stream"),
+}
 """Reads that answer with a file, a stream, or values of the reader's own."""
+
+
+ADDS = "It adds something, and changes nothing that could have been read."
+RESTORES = "A row in the trash cannot be read, so nobody knows its tag."
+SENDS = "It sends a message, and changes nothing that could have been read."
+DECIDES = "What is decided already is refused with 409, whatever was read."
+NO_IF_MATCH = {
+    **dict.fromkeys(("comment_create", "picture_place", "disposition_correct"), ADDS),
+    **dict.fromkeys(("thread_append", "code_rules_outcome"), ADDS),
+    **dict.fromkeys(("lore_restore", "npc_restore", "picture_restore"), RESTORES),
+    **dict.fromkeys(("webhook_test", "webhook_redeliver"), SENDS),
+    **dict.fromkeys(("core_decide", "disposition_rule"), DECIDES),
+    "thread_consolidate": "Doing it again changes nothing.",
+}
+"""Writes at the address of a row that no `If-Match` guards, and why."""
 
 
 def _header(description: str, kind: str = "string") -> dict[str, Any]:
@@ -90,7 +108,7 @@ def describe_headers(method: str, path: str, operation: dict[str, Any]) -> None:
     is_read, is_keyed = method == "GET", "security" in operation
     is_tool = "tools" in operation.get("tags", ())
     takes = ["X-Request-ID"]
-    if is_keyed and not path.startswith("/api/v1/worlds"):
+    if is_keyed and not path.startswith(("/api/v1/worlds", "/api/v1/restorations")):
         takes.append("X-World")
     if is_keyed and ("/memory" in path or is_tool):
         takes.append("X-Namespace")
@@ -100,7 +118,8 @@ def describe_headers(method: str, path: str, operation: dict[str, Any]) -> None:
             takes.append("Fields")
     elif is_keyed:
         takes.append("Idempotency-Key")
-        if not is_tool:
+        changes_a_row = method != "POST" or "{" in path
+        if changes_a_row and operation["operationId"] not in NO_IF_MATCH:
             takes.append("If-Match")
     parameters = operation.setdefault("parameters", [])
     parameters += [{"$ref": f"#/components/parameters/{name}"} for name in takes]

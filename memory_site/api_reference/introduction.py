@@ -4,7 +4,8 @@ DESCRIPTION = """\
 The memory of an AI game master: worlds, their people and lore, what happened at the table, who
 thinks what of whom, and what an agent remembers.
 
-**Begin here.** The operator makes a key: `manage.py make_key --installation --name engine`.
+**Begin here:** [the guide](/api/v1/guide) has every command from a key to the first scene and a
+webhook. In short: the operator makes a key (`manage.py make_key --installation --name engine`).
 
 1. `GET /api/v1/me` tells what the key may do; send it as `Authorization: Bearer m37_…`.
 2. `POST /api/v1/worlds` creates a world. From then on the header `X-World` names it.

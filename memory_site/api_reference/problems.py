@@ -1,7 +1,8 @@
 """The problems that each operation may answer with, listed by status."""
 
+import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -19,7 +20,7 @@ AREAS = {
 }
 """Tags of the operations that may raise the problems of each app; those of `retrieval`, `worlds`
 and the site are everywhere."""
-ONLY_IN = {"events_gone": {"events"}, "method_not_allowed": set(), "internal": set()}
+ONLY_IN = {"events_gone": {"events", "webhooks"}, "method_not_allowed": set(), "internal": set()}
 
 
 @cache
@@ -56,6 +57,31 @@ def problem_answer(status: int, tags: set[str]) -> dict[str, Any]:
     }
     description = f"{phrase}. {listed}." if listed else f"{phrase}."
     return {"description": description, "content": {MEDIA_TYPE: content}}
+
+
+def share_problems(document: dict[str, Any]) -> None:
+    """Describe equal problem responses of `document` once, in `components/responses`, and refer to
+    them. Each is named after its status and the tags of the first operation that gives it."""
+    shared: dict[str, dict[str, Any]] = {}
+    names: dict[str, str] = {}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            for status, response in operation["responses"].items():
+                if MEDIA_TYPE not in response.get("content", {}):
+                    continue
+                text = json.dumps(response, sort_keys=True)
+                if text not in names:
+                    names[text] = _unused_name(int(status), operation["tags"], shared)
+                    shared[names[text]] = response
+                reference = f"#/components/responses/{names[text]}"
+                operation["responses"][status] = {"$ref": reference}
+    document["components"]["responses"] = shared
+
+
+def _unused_name(status: int, tags: list[str], used: Collection[str]) -> str:
+    name = "".join(word.title() for word in [*HTTPStatus(status).phrase.split(), *sorted(tags)])
+    same = sum(each == name or each.startswith(f"{name}-") for each in used)
+    return f"{name}-{same + 1}" if same else name
 
 
 def _code(kind: type[Problem]) -> str:

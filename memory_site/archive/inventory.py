@@ -17,8 +17,10 @@ AnyField = Any
 
 ARCHIVED: dict[str, str] = {
     "worlds.World": "pk",
+    "worlds.CalendarVersion": "world",
     "worlds.Campaign": "world",
     "worlds.Party": "world",
+    "worlds.Character": "world",
     "worlds.Membership": "world",
     "knowledge.LoreKind": "world",
     "knowledge.Document": "world",
@@ -37,15 +39,20 @@ ARCHIVED: dict[str, str] = {
     "knowledge.GraphEdge": "world",
     "knowledge.GraphEdge_rests_on": "from_graphedge__world",
     "knowledge.Contradiction": "world",
+    "knowledge.DecisionEffect": "contradiction__world",
     "episodes.Arc": "campaign__world",
     "episodes.Session": "world",
     "episodes.Scene": "world",
     "episodes.Episode": "world",
     "episodes.EpisodeVersion": "episode__world",
+    "episodes.SessionReport": "world",
+    "episodes.SessionNote": "world",
+    "episodes.LooseEnd": "world",
     "episodes.Mention": "episode__world",
     "episodes.Thread": "world",
     "episodes.Step": "thread__world",
     "episodes.Scratch": "scene__world",
+    "episodes.PrepNotes": "party__world",
     "episodes.Recap": "world",
     "episodes.RecapSentence": "recap__world",
     "episodes.RecapSentence_episodes": "recapsentence__recap__world",
@@ -143,6 +150,8 @@ HIDDEN: dict[str, tuple[str, ...]] = {
     "worlds.GameSystem": ("id", "created_at", "updated_at"),
     # The uploaded file of an import is deleted after it.
     "worlds.ImportRun": ("file",),
+    # When somebody last came is of this installation alone.
+    "worlds.Membership": ("seen_at", "new_since"),
     **dict.fromkeys(
         (
             "knowledge.RulePassage",

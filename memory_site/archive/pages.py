@@ -1,11 +1,9 @@
 """Pages: archive a world and download it, download a vault, restore an archive. Archives are made
 and restored on the worker."""
 
-import tempfile
 from collections.abc import Callable
 from functools import partial, wraps
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django import forms
@@ -16,20 +14,22 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from knowledge.links.sources import campaign_of
 from memory_site import tasks
 from memory_site.archive import runs
+from memory_site.archive.downloads import as_download, download
 from memory_site.archive.vault import write_vault
 from memory_site.run_progress import progress_context, show_progress
 from retrieval.errors import Problem
 from worlds.archive_run import ArchiveRun
-from worlds.audiences import GM, PUBLIC, Audience
+from worlds.audiences import GM, PUBLIC, Audience, resolve_audience
 from worlds.models import World
 from worlds.pages import Viewer, gm_page, render_page
 
@@ -57,7 +57,6 @@ def export_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         request,
         viewer,
         "worlds/export.html",
-        parties=viewer.every_party,
         archives=archives_of(viewer.world)[:MOST_LISTED],
         keep_days=settings.ARCHIVE_KEEP_DAYS,
     )
@@ -121,34 +120,20 @@ def addresses_of_archive(run: ArchiveRun) -> dict[str, str]:
 @require_POST
 @gm_page
 def download_vault(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """For the audience `gm`, `public` or `party:<slug>`; another is taken for a game master's."""
-    audience, campaign, name = GM, viewer.campaign, "gm"
-    chosen = request.POST.get("audience", "gm")
-    party = viewer.party(chosen.removeprefix("party:")) if chosen.startswith("party:") else None
-    if party:
-        audience, campaign, name = Audience("party", party.slug), party.campaign, party.slug
-    elif chosen != "gm":
-        # Anything else is shown the least.
-        audience, campaign, name = PUBLIC, None, "public"
+    """For the audience `gm`, `public`, `party:<slug>` or `character:<slug>`; for another one what
+    is public."""
+    chosen = request.POST.get("audience", str(GM))
+    audience, campaign = GM, viewer.campaign
+    if chosen != str(GM):
+        known = dict(viewer.party_choices)
+        audience = Audience.parse(chosen) if chosen in known else PUBLIC
+        audience = resolve_audience(viewer.world, audience)
+        campaign = campaign_of(viewer.world, audience)
+    name = audience.slug or audience.kind
     return download(
         f"{viewer.world.slug}-{name}-vault.zip",
         lambda path: write_vault(viewer.world, path, audience=audience, campaign=campaign),
     )
-
-
-def download(name: str, write: Callable[[Path], Any]) -> HttpResponse:
-    """Send the file that `write` makes. It is deleted before it is sent; the open file remains."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "download.zip"
-        write(path)
-        file = path.open("rb")
-    return as_download(file, name)
-
-
-def as_download(file: Any, name: str) -> HttpResponse:
-    response = FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
-    # Both are responses; the decorators of pages are typed for the common one.
-    return cast(HttpResponse, response)
 
 
 def restorer_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

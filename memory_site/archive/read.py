@@ -61,10 +61,14 @@ class Archive:
     def file(self, name: str) -> bytes:
         return self._zip.read(f"files/{name}")
 
+    def holds(self, table: Table) -> bool:
+        """Whether the archive has the file of this model: an older one lacks newer models."""
+        return table.member in self._zip.namelist()
+
     def lines(self, table: Table) -> Iterator[Line]:
         """Return the lines of a model; raises `Invalid` for one that is no JSON object."""
         member = table.member
-        if member not in self._zip.namelist():
+        if not self.holds(table):
             return
         with self._zip.open(member) as file:
             number = 0

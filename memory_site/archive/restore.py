@@ -25,9 +25,10 @@ from memory_site.archive.write import Progress
 from retrieval.errors import Conflict, Invalid
 from retrieval.models import passage_models
 from retrieval.tasks import embed_soon
+from worlds.characters import add_missing_characters
 from worlds.deletion import forget_history
 from worlds.erasure import permanent_deletion
-from worlds.models import World
+from worlds.models import Party, World
 
 ROWS_AT_ONCE = 500
 PERSONAL = ("worlds.Membership", "knowledge.EntryDraft", "knowledge.SavedFilter")
@@ -97,6 +98,8 @@ class Restorer:
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
         self._write_files()
         world = World.objects.get(slug=self._slug)
+        if not self._archive.holds(Table("worlds.Character", "world")):
+            add_missing_characters(Party.objects.filter(world=world).order_by("pk"))
         relink(world)
         for model in passage_models():
             embed_soon(model.search_config.domain)

@@ -25,7 +25,7 @@ from memory_site.run_progress import ProgressWriter
 from retrieval.errors import Conflict, Invalid, Problem, TooLarge
 from retrieval.text import clean_text
 from worlds.archive_run import ArchiveRun
-from worlds.models import Membership, World
+from worlds.models import ApiKey, Membership, World
 
 logger = logging.getLogger(__name__)
 
@@ -42,19 +42,22 @@ TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 42))"
 UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%s, 42))"
 
 
-def ask_for_archive(world: World, *, user: Any) -> ArchiveRun:
+def ask_for_archive(world: World, *, user: Any = None, key: ApiKey | None = None) -> ArchiveRun:
     """Return the run that is to archive `world`: the one that waits already, or a new one."""
     waiting = ArchiveRun.objects.filter(world=world, kind=Kind.ARCHIVE, state__in=UNFINISHED)
     return waiting.first() or ArchiveRun.objects.create(
         kind=Kind.ARCHIVE,
         world=world,
         user=user,
+        key=key,
         file_name=f"{world.slug}-{timezone.now():%Y-%m-%d}.zip",
         language=get_language() or "en",
     )
 
 
-def ask_for_restoration(file: Any, *, user: Any, slug: str = "") -> ArchiveRun:
+def ask_for_restoration(
+    file: Any, *, user: Any = None, key: ApiKey | None = None, slug: str = ""
+) -> ArchiveRun:
     """Store the upload and return the run that is to restore it as `slug`, or at the address that
     the world had. Raises `TooLarge` and `Invalid` for files that need no second look."""
     if file.size > settings.UPLOAD_MAX_MB * 1_000_000:
@@ -65,6 +68,7 @@ def ask_for_restoration(file: Any, *, user: Any, slug: str = "") -> ArchiveRun:
     run = ArchiveRun(
         kind=Kind.RESTORATION,
         user=user,
+        key=key,
         slug=slug,
         size=file.size,
         file_name=clean_text(file.name or "archive.zip")[-LONGEST_NAME:],
@@ -75,10 +79,12 @@ def ask_for_restoration(file: Any, *, user: Any, slug: str = "") -> ArchiveRun:
     return run
 
 
-def ask_again(run: ArchiveRun, *, slug: str) -> None:
-    """Restore an archive at another address, after it failed. Raises `Conflict` when it did not, or
-    when its file is gone."""
-    values = {"state": State.WAITING, "progress": 0, "tries": 0, "slug": slug, "failure": ""}
+def ask_again(run: ArchiveRun, *, slug: str, key: ApiKey | None = None) -> None:
+    """Restore an archive at another address, after it failed; `key` is the one that asks for it, if
+    it is no person. Raises `Conflict` when it did not fail, or when its file is gone."""
+    values: dict[str, Any] = {"state": State.WAITING, "progress": 0, "tries": 0}
+    values |= {"slug": slug, "failure": ""}
+    values |= {"key": key} if key else {}
     failed = ArchiveRun.objects.filter(pk=run.pk, kind=Kind.RESTORATION, state=State.FAILED)
     if not failed.exclude(file="").update(**values):
         raise Conflict(_("This archive is in another step by now: load the page again."))
@@ -95,7 +101,7 @@ def restore(run_id: UUID) -> None:
 def carry_out(run_id: UUID, kind: str, step: Callable[[ArchiveRun], None]) -> None:
     """Carry out a run once: a message may come twice, and comes again when its worker died."""
     with run_lock(run_id) as is_ours:
-        runs = ArchiveRun.objects.select_related("world", "user")
+        runs = ArchiveRun.objects.select_related("world", "user", "key")
         run = runs.filter(pk=run_id, kind=kind, state__in=UNFINISHED).first()
         if not is_ours or run is None:
             return
@@ -149,10 +155,12 @@ def _archive(run: ArchiveRun) -> None:
 
 
 def _restore(run: ArchiveRun) -> None:
-    """The new world belongs to whoever uploaded the archive; the people of the archive are left
-    out, because a name may belong to somebody else on this site."""
-    if run.user is None:
-        raise Conflict(_("Whoever uploaded this archive has no account here any more."))
+    """The new world belongs to whoever uploaded the archive; what a key has uploaded, like a world
+    that a key creates, belongs to nobody yet. The people of the archive are left out, because a
+    name may belong to somebody else on this site."""
+    by_key = run.key is not None and run.key.revoked_at is None
+    if run.user is None and not by_key:
+        raise Conflict(_("Whoever uploaded this archive has no account or key here any more."))
     with local_copy(run) as path, transaction.atomic():
         with ProgressWriter(run) as progress:
             restored = restore_world(
@@ -162,8 +170,9 @@ def _restore(run: ArchiveRun) -> None:
                 name=run.file_name,
                 progress=lambda percent: progress(percent / 100),
             )
-        role = Membership.Role.DESIGNER
-        Membership.objects.create(user=run.user, world=restored.world, role=role)
+        if run.user:
+            role = Membership.Role.DESIGNER
+            Membership.objects.create(user=run.user, world=restored.world, role=role)
         finish(run, State.DONE, world=restored.world, left_out=restored.left_out, file="")
         delete_file_after_commit(run)
 

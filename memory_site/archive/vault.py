@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Q
 
 from art.models import Picture, PictureUse
-from knowledge.graph.labels import relation_label
+from knowledge.graph.labels import in_words
 from knowledge.graph.protocol import View
 from knowledge.models import Lore, LorePassage
 from memory_site.archive.write import entry as zip_entry
@@ -170,13 +170,13 @@ class Vault:
         facts = View(self.world, self.audience).facts().filter(until=None)
         people = dict(NPC.objects.in_world(self.world).values_list("slug", "pk"))
         for fact in facts.select_related("src", "dst").order_by("pk"):
+            subject, words, other = in_words(fact)
             ends = [
                 self._note_of.get(node.lore_id or people.get(node.slug))  # type: ignore[arg-type]
-                for node in (fact.src, fact.dst)
+                for node in (subject, other)
             ]
             source, target = ends
             if source and target:
-                words = relation_label(fact.relation_id, fact.label)
                 links = source.fields.setdefault(str(words), [])
                 link = f"[[{target.file}]]"
                 if isinstance(links, list) and link not in links:

@@ -12,9 +12,13 @@ from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
 from knowledge.srd.load import game_system
 from knowledge.upsert import upsert_lore
-from memory_site.demo.world_files import DemoWorld, read_world
+from memory_site.demo.world_files import DemoScene, DemoWorld, read_world
+from npcs.dispositions import approve
+from npcs.models import DispositionChange
 from npcs.upsert import upsert_npc
+from worlds.characters import set_members
 from worlds.models import Campaign, Party, World
+from worlds.world_calendar import calendar_version, save_calendar
 
 Counts = dict[str, int]
 
@@ -45,8 +49,11 @@ def load_setting(demo: DemoWorld) -> World:
     )
     for party in setting.parties:
         members = [member["name"] for member in party.members]
-        values = {"campaign": campaign, "name": party.name, "members": members}
-        Party.objects.update_or_create(world=world, slug=party.slug, defaults=values)
+        values = {"campaign": campaign, "name": party.name}
+        row, _new = Party.objects.update_or_create(world=world, slug=party.slug, defaults=values)
+        set_members(row, members)
+    if calendar_version(world) is None:
+        save_calendar(world, setting.calendar.definition(setting.language), by="demo")
     return world
 
 
@@ -76,6 +83,7 @@ def load_history(demo: DemoWorld, world: World) -> Counts:
         for scene in session.scenes:
             upsert_scene(world, scene.scene)
             ingest_episode(world, scene.episode, came_from="demo")
+            approve_changes(world, scene)
     for card in demo.art:
         ingest_art(world, card)
     return {
@@ -84,6 +92,13 @@ def load_history(demo: DemoWorld, world: World) -> Counts:
         "episodes": len(demo.scenes),
         "art": len(demo.art),
     }
+
+
+def approve_changes(world: World, scene: DemoScene) -> None:
+    held = DispositionChange.objects.in_world(world).pending()
+    of_episode = held.filter(episode__external_id=scene.episode.summary_id)
+    for change in of_episode.filter(npc__slug__in=scene.approved):
+        approve(change, made_by="demo")
 
 
 # In this order: each stage refers to rows of the one before.

@@ -17,6 +17,7 @@ from knowledge.graph.schemas import EdgeFact, NodeFact
 from knowledge.schemas import LoreIn
 from npcs.schemas import NPCIn
 from retrieval.text import split_front_matter
+from worlds.calendars.definition import CalendarDefinition, Month
 
 FOLDER = Path(__file__).parent / "world"
 FACT_DEFAULTS = {"visibility": "public", "source_kind": SourceKind.LORE}
@@ -27,9 +28,25 @@ class DemoModel(BaseModel):
 
 
 class DemoCalendar(DemoModel):
+    """Each month by its name in each language of the site."""
+
     epoch: str
     days_per_month: int
     months: list[dict[str, str]]
+
+    def definition(self, language: str) -> CalendarDefinition:
+        """Return the calendar of the world: its year 0 begins with world day 0."""
+        months = [
+            Month(
+                name=names[language],
+                days=self.days_per_month,
+                other_names=[name for code, name in names.items() if code != language],
+            )
+            for names in self.months
+        ]
+        return CalendarDefinition(
+            name=self.epoch, months=months, year_one_begins=len(months) * self.days_per_month
+        )
 
 
 class DemoParty(DemoModel):
@@ -56,8 +73,11 @@ class DemoSetting(DemoModel):
 
 
 class DemoScene(DemoModel):
+    """`approved` are the NPCs whose large changes the game master has let count."""
+
     scene: SceneIn
     episode: EpisodeIn
+    approved: list[str] = []
 
 
 class DemoSession(DemoModel):

@@ -14,7 +14,7 @@ from knowledge.graph.upsert import lock_graph
 from knowledge.links import rename_everywhere
 from knowledge.models import Lore
 from knowledge.upsert import find_kind
-from memory_site.editor.forms import NPC_FIELDS, ThingForm
+from memory_site.editor.forms import NPC_FIELDS, ThingForm, parties_of
 from memory_site.editor.things import Thing
 from npcs.dispositions import recompute_all_parties
 from npcs.models import NPC, Secret
@@ -255,7 +255,7 @@ def save_secrets(npc: NPC, secrets: list[SecretText], *, by: str) -> None:
         row = row or Secret(world_id=npc.world_id, npc=npc)
         row.position, row.text = last + number, each.text
         row.save()
-        others = [who for who in row.known_to if not who.startswith("party:")]
+        others = set(row.known_to) - set(parties_of(row.known_to))
         open_to(row, {*others, *each.parties}, by=by)
     for number, pk in enumerate(npc.secrets.order_by("position").values_list("pk", flat=True), 1):
         Secret.objects.filter(pk=pk).update(position=number)

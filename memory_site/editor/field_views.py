@@ -17,7 +17,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from knowledge.entry_drafts import EntryDraft, delete_draft, drafts_of, save_draft
+from knowledge.entry_drafts import (
+    EntryDraft,
+    clean_draft_fields,
+    delete_draft,
+    drafts_of,
+    save_draft,
+)
 from knowledge.markup_check import check_markup
 from knowledge.models import Lore
 from knowledge.schemas import LONGEST_BODY
@@ -34,9 +40,7 @@ AUDIENCES = 20
 """Audiences that one answer lists. Without a query it lists more, for the names in the text."""
 ALL_AUDIENCES = 4_000
 LONGEST_TITLE = 200
-LONGEST_DRAFT = 1_000_000
 """Characters of all fields of a draft together."""
-MOST_FIELDS, LONGEST_FIELD_NAME = 200, 100
 MOST_DIFF_LINES, LONGEST_DIFF = 200, 3_000
 """Lines of a difference that are shown; lines up to which two texts are compared at all."""
 
@@ -164,11 +168,9 @@ def _read_draft(request: HttpRequest, viewer: Viewer) -> dict[str, Any]:
 def _write_draft(request: HttpRequest, viewer: Viewer) -> dict[str, Any]:
     sent = _json_object(request)
     fields = sent.get("fields")
-    if not isinstance(fields, dict) or len(fields) > MOST_FIELDS:
+    if not isinstance(fields, dict):
         raise Invalid(_("A draft holds the fields of one form."))
-    clean = {clean_text(str(name))[:LONGEST_FIELD_NAME]: _clean(v) for name, v in fields.items()}
-    if sum(len(str(value)) for value in clean.values()) > LONGEST_DRAFT:
-        raise TooLarge(_("The draft is too long to be kept. Save the entry in parts."))
+    clean = clean_draft_fields(fields)
     version = sent.get("base_version")
     entry = _entry(viewer, str(sent.get("entry") or ""))
     row = save_draft(
@@ -238,13 +240,6 @@ def _text(fields: dict[str, Any], name: str, *, longest: int) -> str:
         message = _("The text is too long: at most %(count)d characters.")
         raise TooLarge(message % {"count": longest})
     return text
-
-
-def _clean(value: Any) -> Any:
-    """Keep what a form has: text, lists of texts, and ticks."""
-    if isinstance(value, list):
-        return [clean_text(str(each)) for each in value]
-    return value if isinstance(value, bool) or value is None else clean_text(str(value))
 
 
 def _target_kind(value: Any) -> str:

@@ -17,11 +17,13 @@ from memory_site.editor.things import Thing
 from npcs.models import HIGHEST, LOWEST, NPC
 from retrieval.errors import Problem
 from retrieval.text import storage_flaw
+from worlds.audience_names import parties_with_characters
 from worlds.audiences import Visibility
+from worlds.day_field import DayField, use_calendar
 from worlds.exact_forms import LineField, ParagraphsField, refuse_markers
 from worlds.list_fields import ListField, ListWidget
 from worlds.lookup import find_row
-from worlds.models import Campaign, Party, World
+from worlds.models import Campaign, World
 
 OWN_KIND = "own:"
 """Prefix of the slug of a kind of the world's own, among the choices of kinds."""
@@ -72,9 +74,13 @@ class ThingForm(forms.Form):
     )
     language = LineField(label=_("Language"), required=False, max_length=8)
     in_world_label = LineField(label=_("In-world date"), required=False, max_length=120)
-    in_world_at = forms.FloatField(label=_("World day"), required=False)
+    in_world_at = DayField(
+        label=_("Day"),
+        required=False,
+        help_text=_("A date of the world’s calendar, or the number of a world day."),
+    )
     in_world_until_label = LineField(label=_("Until"), required=False, max_length=120)
-    in_world_until = forms.FloatField(label=_("Until world day"), required=False)
+    in_world_until = DayField(label=_("Until day"), required=False, takes_last=True)
     campaign = forms.ChoiceField(label=_("Belongs to"), required=False)
     overrides = LineField(
         label=_("Replaces"),
@@ -124,11 +130,9 @@ class ThingForm(forms.Form):
     def __init__(self, *args: Any, world: World, thing: Thing, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.world, self.thing = world, thing
+        use_calendar(self, world)
         self._choice("kind").choices = kind_choices(world)
-        parties = Party.objects.filter(world=world).order_by("name")
-        self._choice("parties").choices = [
-            (f"party:{slug}", name) for slug, name in parties.values_list("slug", "name")
-        ]
+        self._choice("parties").choices = parties_with_characters(world)
         self._choice("campaign").choices = [
             ("", _t("Canon of the world")),
             *Campaign.objects.filter(world=world).order_by("name").values_list("slug", "name"),
@@ -265,7 +269,8 @@ def with_candidates(problem: Problem) -> str:
 
 
 def parties_of(known_to: Iterable[str]) -> list[str]:
-    return [each for each in known_to if each.startswith("party:")]
+    """The parties and characters in `known_to`, which the forms let choose."""
+    return [each for each in known_to if each.startswith(("party:", "character:"))]
 
 
 def initial_of(thing: Thing) -> dict[str, Any]:

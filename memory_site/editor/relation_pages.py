@@ -5,6 +5,8 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import F
+from django.db.models.lookups import IContains, IStartsWith
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -12,10 +14,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from knowledge.entry_entities import NODE_KINDS, ensure_entity
-from knowledge.graph.labels import fact_sentence, relation_label
+from knowledge.graph.labels import fact_sentence, in_words
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import View
-from knowledge.graph.views import parse_number
 from memory_site.editor import relations
 from memory_site.editor.relations import RelationText
 from memory_site.editor.thing_pages import VISIBILITIES, node_of
@@ -24,9 +25,10 @@ from npcs.models import NPC
 from retrieval.errors import Invalid, NotFound, Problem
 from retrieval.text import query_keys
 from worlds.audiences import Audience, Visibility
+from worlds.day_field import read_day
 from worlds.in_world_days import names_of_days
-from worlds.lookup import find_party, find_row
-from worlds.models import Reveal
+from worlds.lookup import find_named_exactly, find_party, find_row
+from worlds.models import Character, Reveal
 from worlds.pages import Viewer, gm_page, render_page
 from worlds.reveals import find_subject, reveal, undo_reveal
 
@@ -35,24 +37,19 @@ REVEALED = [(Visibility.REVEALED.value, Visibility.REVEALED.label)]
 
 
 def relation_text(request: HttpRequest) -> RelationText:
-    """Read the form of a relation. Raises `Invalid` for a day that is no number."""
-    days = {name: request.POST.get(name, "").strip() for name in ("since", "until")}
-    numbers = {name: parse_number(text) for name, text in days.items()}
-    for name, text in days.items():
-        if text and not is_day(numbers[name]):
-            raise Invalid(_("“%(text)s” is no world day: write a number.") % {"text": text})
+    """Read the form of a relation. Raises `Invalid` and `Ambiguous` for a day that is no date."""
+    calendar = request.viewer.calendar  # type: ignore[attr-defined]
+    since = read_day(calendar, request.POST.get("since", ""))
+    until = read_day(calendar, request.POST.get("until", ""), takes_last=True)
     visibility = request.POST.get("visibility", "")
     return RelationText(
         other=request.POST.get("other", ""),
         words=request.POST.get("words", ""),
         to=request.POST.get("direction") != "from",
         visibility=visibility if visibility in Visibility else Visibility.GM,
-        **numbers,
+        since=since,
+        until=until,
     )
-
-
-def is_day(number: float | None) -> bool:
-    return number is not None and abs(number) < 1e12
 
 
 @require_POST
@@ -109,9 +106,9 @@ def carry_out(request: HttpRequest, viewer: Viewer, node: GraphNode, edge: Graph
     because = request.POST.get("because", "").strip()
     action = request.POST.get("do")
     if action == "end":
-        day = parse_number(request.POST.get("day"))
-        if day is None or not is_day(day):
-            raise Invalid(_("Write the world day on which it ended, as a number."))
+        day = read_day(viewer.calendar, request.POST.get("day", ""), takes_last=True)
+        if day is None:
+            raise Invalid(_("Write the day on which it ended: a date, or a world day."))
         relations.end_relation(edge, day=day)
         return _("The relation has ended.")
     if action == "retract":
@@ -148,16 +145,15 @@ def relation_form(
 
 
 def typed_values(request: HttpRequest) -> dict[str, Any]:
-    names = ("words", "other", "visibility")
-    days = {name: parse_number(request.POST.get(name)) for name in ("since", "until")}
+    names = ("words", "other", "visibility", "since", "until")
     to = request.POST.get("direction") != "from"
-    return {name: request.POST.get(name, "") for name in names} | days | {"to": to}
+    return {name: request.POST.get(name, "") for name in names} | {"to": to}
 
 
 def values_of(node: GraphNode, edge: GraphEdge) -> RelationText:
-    to = edge.src_id == node.pk
-    other = edge.dst if to else edge.src
-    words = relation_label(edge.relation_id, edge.label)
+    subject, words, target = in_words(edge)
+    to = subject == node
+    other = target if to else subject
     # The slug, because two things may have one name.
     return RelationText(other.slug, words, to, edge.since, edge.until, edge.visibility)
 
@@ -169,7 +165,11 @@ def names(request: HttpRequest, viewer: Viewer) -> JsonResponse:
     text = request.GET.get("q", "").replace("\0", "")[:200].strip()
     rows = View(viewer.world, viewer.audience).entities() if text else GraphNode.objects.none()
     rows = rows.filter(keys__overlap=query_keys(text)) | rows.filter(name__icontains=text)
-    found = rows.order_by("name").values_list("name", "kind")[:MOST_NAMES] if text else []
+    # Names with these letters first: those that resemble it may be many more than are shown.
+    rows = rows.order_by(
+        IStartsWith(F("name"), text).desc(), IContains(F("name"), text).desc(), "name"
+    )
+    found = rows.values_list("name", "kind")[:MOST_NAMES] if text else []
     kinds = dict(found)
     for entry in relations.entries_without_entity(viewer.world, text) if text else ():
         kinds.setdefault(entry.title, NODE_KINDS[entry.kind].value)
@@ -183,7 +183,7 @@ def names(request: HttpRequest, viewer: Viewer) -> JsonResponse:
 @require_POST
 @gm_page
 def reveal_part(request: HttpRequest, viewer: Viewer) -> HttpResponse:
-    """Reveal a thing or one of its secrets to a party or an NPC."""
+    """Reveal a thing or one of its secrets to a party, a character or an NPC."""
     try:
         audience = chosen_audience(request, viewer)
         subject = find_subject(
@@ -202,8 +202,11 @@ def chosen_audience(request: HttpRequest, viewer: Viewer) -> Audience:
         npcs = NPC.objects.in_world(viewer.world)
         return Audience("npc", find_row(npcs, name, what="NPC").slug)
     kind, _colon, slug = request.POST.get("party", "").partition(":")
+    if kind == "character":
+        rows = Character.objects.filter(world=viewer.world)
+        return Audience("character", find_named_exactly(rows, slug, what="character").slug)
     if kind != "party":
-        raise Invalid(_("Choose a party or name an NPC."))
+        raise Invalid(_("Choose a party or character, or name an NPC."))
     return Audience("party", find_party(viewer.world, slug).slug)
 
 

@@ -13,7 +13,7 @@ from knowledge.graph.ancestry import ancestors
 from knowledge.graph.contradictions import record_contradictions
 from knowledge.graph.entity_linking import EntityLinker, parse_uuid
 from knowledge.graph.fact_store import end_fact, retract_facts
-from knowledge.graph.labels import RELATION_LABELS, relation_label
+from knowledge.graph.labels import RELATION_LABELS, in_words, relation_label
 from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import GraphEdge, GraphNode, SourceKind
 from knowledge.graph.protocol import View
@@ -21,9 +21,10 @@ from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import lock_graph, stored_form
 from knowledge.models import Lore
 from retrieval.errors import Conflict, Invalid
-from retrieval.text import KnownName, NameIndex, query_keys
-from worlds.audiences import Audience, Visibility
+from retrieval.text import KnownName, NameIndex
+from worlds.audiences import Visibility
 from worlds.models import World
+from worlds.stored_names import index_of_names
 
 MOST_RELATIONS = 200
 MOST_ENTRIES = 1_000
@@ -48,16 +49,18 @@ class RelationLine:
         return self.fact.until is not None
 
 
-def relations_of(node: GraphNode | None, world: World, audience: Audience) -> list[RelationLine]:
-    """The facts about an entity that the audience may know, present ones first (one statement)."""
+def relations_of(node: GraphNode | None, view: View) -> list[RelationLine]:
+    """The facts about an entity that the view shows, present ones first (one statement); of a view
+    with a world day, those that hold on that day."""
     if node is None:
         return []
-    facts = View(world, audience).facts().filter(Q(src=node) | Q(dst=node))
+    facts = view.facts().filter(Q(src=node) | Q(dst=node))
+    facts = facts if view.at is None else facts.valid_on(view.at)
     lines = []
     for fact in facts.select_related("src__lore", "dst__lore")[:MOST_RELATIONS]:
-        to = fact.src_id == node.pk
-        other = fact.dst if to else fact.src
-        lines.append(RelationLine(fact, relation_label(fact.relation_id, fact.label), other, to))
+        subject, words, target = in_words(fact)
+        to = subject == node
+        lines.append(RelationLine(fact, words, target if to else subject, to))
     return sorted(lines, key=lambda line: (line.is_over, line.words, line.other.name))
 
 
@@ -94,9 +97,9 @@ def entity_of_name(world: World, name: str) -> GraphNode:
     linker = EntityLinker.for_texts(world, [name])
     entries = entries_without_entity(world, name)
     if not entries or parse_uuid(name) or name in linker.by_slug:
-        return linker.resolve(name)
+        return linker.resolve(name, resembling=False)
     names = [KnownName(entry.pk, entry.title, (entry.slug, *entry.aliases)) for entry in entries]
-    key = NameIndex([*linker.index.entries, *names]).resolve(name, what="entity")
+    key = NameIndex([*linker.index.entries, *names]).resolve_spelled(name, what="entity")
     entry = next((entry for entry in entries if entry.pk == key), None)
     node = ensure_entity(entry) if entry else linker.by_id[key]  # type: ignore[index]
     assert node
@@ -106,9 +109,9 @@ def entity_of_name(world: World, name: str) -> GraphNode:
 def entries_without_entity(world: World, name: str) -> list[Lore]:
     """The canon entries of the name that could take part in relations, and do not yet."""
     rows = Lore.objects.filter(world=world, campaign=None, kind__in=NODE_KINDS)
-    keys = query_keys(name)
-    rows = rows.filter(Q(name_keys__overlap=keys) | Q(slug=name)) if keys else rows.none()
-    entries = list(rows.select_related("world").order_by("title", "pk")[:MOST_ENTRIES])
+    named = [entry.key for entry in index_of_names(rows, name).entries][:MOST_ENTRIES]
+    rows = rows.filter(Q(pk__in=named) | Q(slug=name)).select_related("world")
+    entries = list(rows.order_by("title", "pk"))
     pages = {entry.pk: page for entry in entries if (page := page_of_entry(entry))}
     finder = EntityFinder.for_pages(world, pages.values())
     return [entry for entry in entries if finder.find(pages[entry.pk]) is None]
@@ -202,6 +205,7 @@ def _fill(edge: GraphEdge, node: GraphNode, text: RelationText) -> None:
         names = {"target": edge.dst.name, "source": edge.src.name}
         raise Invalid(text_of_cycle % {"words": relation_label(relation.code), **names})
     edge.relation_id, edge.label = relation.code, label
+    edge.written_as = "" if edge.src == src else code
     edge.src_kind, edge.dst_kind = edge.src.kind, edge.dst.kind
     edge.since, edge.until = text.since, text.until
     if edge.visibility != text.visibility:

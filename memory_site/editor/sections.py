@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from episodes.models import Episode, Mention
 from knowledge.link_models import Link
 from knowledge.models import Lore, LorePassage
 from memory_site.editor.things import Thing
-from npcs.models import NPC
-from worlds.audiences import Audience, Visibility
-from worlds.models import Party, Reveal, World
+from npcs.models import NPC, Appearance
+from retrieval.text import shown_names
+from worlds.audience_names import audience_models
+from worlds.audiences import NAMED_KINDS, Audience, Visibility
+from worlds.models import Reveal, World
 from worlds.pages import Viewer
 
 MOST_EPISODES = 30
@@ -39,21 +39,24 @@ def text_for(viewer: Viewer, entry: Lore | None) -> str:
 def episodes_of(viewer: Viewer, thing: Thing) -> list[Episode]:
     """The latest episodes in which the thing appears or is mentioned. Players get those whose open
     text names it: neither what stands in secrets nor who else was there is theirs to know."""
-    named = Q(pk__in=[])
-    if viewer.is_gm:
-        if thing.entry:
-            named |= Q(mentions__lore=thing.entry)
-        if thing.npc:
-            named |= Q(appearances__npc=thing.npc)
-    else:
-        if thing.entry:
-            named |= Q(mentions__in=Mention.objects.filter(lore=thing.entry, secret=False))
-        if thing.npc:
-            links = Link.objects.filter(world=viewer.world, source_kind="episode", secret=False)
-            links = links.filter(targets__contains=[thing.npc.pk])
-            named |= Q(pk__in=links.values("source_id"))
     rows = Episode.objects.in_world(viewer.world).visible_to(viewer.audience).not_retracted()
-    return list(rows.filter(named).distinct().with_source().latest_first()[:MOST_EPISODES])
+    rows = rows.filter(pk__in=ids_of_episodes(viewer, thing))
+    return list(rows.with_source().latest_first()[:MOST_EPISODES])
+
+
+def ids_of_episodes(viewer: Viewer, thing: Thing) -> Any:
+    """A union, because with one condition for both the database reads every episode of the
+    world."""
+    mentions = Mention.objects.filter(lore=thing.entry) if thing.entry else Mention.objects.none()
+    if viewer.is_gm:
+        rows = Appearance.objects
+        present = rows.filter(npc=thing.npc) if thing.npc else rows.none()
+        return mentions.values("episode_id").union(present.values("episode_id"))
+    links = Link.objects.none()
+    if thing.npc:
+        links = Link.objects.filter(world=viewer.world, source_kind="episode", secret=False)
+        links = links.filter(targets__contains=[thing.npc.pk])
+    return mentions.filter(secret=False).values("episode_id").union(links.values("source_id"))
 
 
 @dataclass(frozen=True)
@@ -108,12 +111,12 @@ def knowledge_of(thing: Thing) -> Knowledge:
     by_subject = log_of([part.row.pk for part in parts])
     for part in parts:
         part.log = by_subject[part.row.pk]
-    audiences = {name for part in parts for name in part.row.known_to}
+    audiences = {name for part in parts for name in shown_names(part.row.known_to)}
     audiences |= {entry.audience for part in parts for entry in part.log}
     names = names_of_audiences(thing.world, audiences)
     for part in parts:
         if part.row.visibility == Visibility.REVEALED:
-            part.knowers = [names.get(each, each) for each in part.row.known_to]
+            part.knowers = [names.get(each, each) for each in shown_names(part.row.known_to)]
     return Knowledge(parts, names)
 
 
@@ -140,12 +143,12 @@ def log_of(subjects: list[UUID]) -> dict[UUID, list[Reveal]]:
 
 
 def names_of_audiences(world: World, audiences: Iterable[str]) -> dict[str, str]:
-    """Names of parties and NPCs by audience, such as `party:lanternbearers`."""
+    """Names of parties, characters and NPCs by audience, such as `party:lanternbearers`."""
     parsed = [Audience.parse(each) for each in audiences if each.partition(":")[2]]
-    slugs = {kind: [each.slug for each in parsed if each.kind == kind] for kind in ("party", "npc")}
+    slugs = {kind: [each.slug for each in parsed if each.kind == kind] for kind in NAMED_KINDS}
     rows = {
-        "party": Party.objects.filter(world=world, slug__in=slugs["party"]),
-        "npc": NPC.objects.filter(world=world, slug__in=slugs["npc"]),
+        kind: model._default_manager.filter(world=world, slug__in=slugs[kind])
+        for kind, model in audience_models().items()
     }
     return {
         f"{kind}:{slug}": name

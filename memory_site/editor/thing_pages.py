@@ -9,6 +9,8 @@ from django.utils.http import urlencode
 
 from knowledge.entry_entities import NODE_KINDS
 from knowledge.graph.models import GraphNode, NodeKind
+from knowledge.graph.protocol import View
+from knowledge.graph.views import belief_of_request, day_of_request
 from knowledge.models import Lore
 from knowledge.views import lore_of
 from memory_site.editor import sections
@@ -22,6 +24,7 @@ from worlds.audiences import Visibility
 from worlds.callers import Caller
 from worlds.in_world_days import names_of_days
 from worlds.models import Party
+from worlds.page_streams import since_for
 from worlds.pages import Viewer, page, render_page
 
 VISIBILITIES = [(each.value, each.label) for each in (Visibility.GM, Visibility.PUBLIC)]
@@ -35,16 +38,18 @@ def entry_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     thing = thing_of_entry(viewer, entry)
     if thing.npc:
         return HttpResponseRedirect(thing.address())
-    context = context_of(viewer, thing)
+    context = context_of(request, viewer, thing)
     return render_page(request, viewer, "editor/thing.html", **context)
 
 
 @page
 def person_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
+    since = since_for(request, viewer) if viewer.is_gm else ""
     npc = find_npc(viewer, slug)
     party = viewer.party(request.GET.get("party"))
     party = party or page_queries.party_to_show(npc, viewer.parties)
-    context = context_of(viewer, thing_of_npc(viewer, npc)) | {"npc": npc, "party": party}
+    context = context_of(request, viewer, thing_of_npc(viewer, npc)) | {"npc": npc, "party": party}
+    context["since"] = since
     if viewer.is_gm:
         context |= context_for_play(viewer, npc, party)
         return render_page(request, viewer, "editor/person.html", **context)
@@ -64,15 +69,21 @@ def find_npc(viewer: Viewer, slug: str) -> NPC:
     return npc
 
 
-def context_of(viewer: Viewer, thing: Thing) -> dict[str, Any]:
+def context_of(request: HttpRequest, viewer: Viewer, thing: Thing) -> dict[str, Any]:
     """What the pages of things and of people have in common."""
-    lines = relations_of(thing.node, viewer.world, viewer.audience)
+    at, believed_at = day_of_request(request, viewer), belief_of_request(request, viewer)
+    view = View(viewer.world, viewer.audience, at, believed_at)
+    lines = relations_of(thing.node, view)
     days = (day for line in lines for day in (line.fact.since, line.fact.until))
     context: dict[str, Any] = {
         "thing": thing,
         "entry": thing.entry,
         "text": sections.text_for(viewer, thing.entry),
         "relations": lines,
+        "at": at,
+        "believed_at": believed_at,
+        "since": "",
+        "typed_at": request.GET.get("at", "") if at is None else viewer.typed_day(at),
         "dates": names_of_days(viewer.world, viewer.audience, days),
         "people": sections.people_of(viewer, thing.entry),
         "episodes": sections.episodes_of(viewer, thing),

@@ -99,7 +99,7 @@ class EntryWriter:
             defaults["visibility"] = Visibility.GM
             if not draft.private and audience.kind == "public":
                 defaults["visibility"] = Visibility.PUBLIC
-            elif not draft.private and audience.kind == "party":
+            elif not draft.private and audience.kind in ("party", "character"):
                 defaults |= {"visibility": Visibility.REVEALED, "known_to": [str(audience)]}
         if draft.folder:
             defaults["folder"] = draft.folder[:LONGEST_FOLDER].rstrip("/")

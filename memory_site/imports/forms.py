@@ -13,7 +13,8 @@ from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
 from memory_site.imports.options import ImportOptions
 from retrieval.text import clean_text
-from worlds.models import ImportRun, Party, World
+from worlds.audience_names import parties_with_characters
+from worlds.models import ImportRun, World
 
 Options = list[tuple[str, str]]
 TEXTS = {"system": 200, "edition": 80, "book": 200}
@@ -46,8 +47,7 @@ def kind_options(world: World) -> Options:
 
 
 def audience_options(world: World) -> Options:
-    parties = Party.objects.filter(world=world).order_by("name").values_list("slug", "name")
-    return [(f"party:{slug}", name) for slug, name in parties]
+    return parties_with_characters(world)
 
 
 def callout_options(parties: Options) -> Options:

@@ -8,11 +8,11 @@ from knowledge.importers.field_map import ImportMapping
 
 
 class ImportOptions(BaseModel):
-    """`visibility` of new entries: `gm`, `public` or `party:<slug>`; what the source calls private
-    stays the GM's. `existing`: entries that the world has already. `bad_files`: leave them out, or
-    import nothing if there is one. `target`: entries of the lore, or rules of the game system
-    `system` in this `edition`, as the book of the title `book`; `plays`: the world plays by them
-    from now on. `language` is that of the messages."""
+    """`visibility` of new entries: `gm`, `public`, `party:<slug>` or `character:<slug>`; what the
+    source calls private stays the GM's. `existing`: entries that the world has already.
+    `bad_files`: leave them out, or import nothing if there is one. `target`: entries of the lore,
+    or rules of the game system `system` in this `edition`, as the book of the title `book`;
+    `plays`: the world plays by them from now on. `language` is that of the messages."""
 
     format: str = ""
     kinds: dict[str, str] = {}

@@ -27,7 +27,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True)
-class Character:
+class ImportedPerson:
     """A character of the import: what its NPC is to hold, and the NPC that it has already."""
 
     draft: LoreDraft
@@ -49,7 +49,7 @@ class PeopleWriter:
         self.written: dict[Any, NPC] = {}
 
     def write(self, characters: Iterable[tuple[LoreDraft, Lore]]) -> None:
-        batch: dict[str, Character] = {}
+        batch: dict[str, ImportedPerson] = {}
         for draft, entry in characters:
             # Two characters of one NPC: the second completes what the first has written.
             if len(batch) == BATCH or self._npc_id(entry) in batch:
@@ -68,13 +68,13 @@ class PeopleWriter:
     def _npc_of(self, entry: Lore) -> NPC | None:
         return self.by_biography.get(entry.pk) or self.by_slug.get(entry.slug)
 
-    def _character(self, draft: LoreDraft, entry: Lore) -> Character:
+    def _character(self, draft: LoreDraft, entry: Lore) -> ImportedPerson:
         old = self._npc_of(entry)
         person = draft.person or PersonDraft()
         fields = _complete(old, person, entry) if old else _new_fields(person, entry)
-        return Character(draft, entry, NPCIn.model_validate(fields), old)
+        return ImportedPerson(draft, entry, NPCIn.model_validate(fields), old)
 
-    def _write_batch(self, batch: Sequence[Character]) -> None:
+    def _write_batch(self, batch: Sequence[ImportedPerson]) -> None:
         """Write a batch. If it is refused, each of it is written alone, to name the bad one."""
         try:
             with transaction.atomic():
@@ -87,7 +87,7 @@ class PeopleWriter:
                 except Problem as problem:
                     self._report_fault(each.draft, problem)
 
-    def _write(self, batch: Sequence[Character]) -> None:
+    def _write(self, batch: Sequence[ImportedPerson]) -> None:
         results = upsert_npcs(self.world, [each.fields for each in batch])
         prefetch_related_objects([npc for npc, _outcome in results], "secrets")
         for each, (npc, outcome) in zip(batch, results, strict=True):

@@ -1,22 +1,27 @@
 """The relation of the graph that the words of a source mean, such as "lives in" or "owner"."""
 
 import re
+from typing import NamedTuple
 
 from knowledge.graph.models import NodeKind
 from knowledge.graph.relations import Relations
 
 FALLBACK = "RELATES_TO"
 WORDS: dict[str, str] = {
-    "LOCATED_IN": "location|located|home|lives|live in|region|residence|resident|place|birthplace|"
-    "born in|место|дом|живёт|живет|находится|위치|고향|거주",
+    "LOCATED_IN": "location|located|home|lives|live in|based|base|headquarters|region|"
+    "residence|resident|place|birthplace|"
+    "born in|место|дом|живёт|живет|находится|регион|штаб|위치|지역|고향|거주|거주지|본거지",
     "PART_OF": "part of|parent|member|membership|faction|factions|guild|organi[sz]ations?|"
-    "affiliation|allegiance|belongs|region|фракция|член|состоит|소속|구성원",
-    "OWNED_BY": "owner|owned|holder|владелец|принадлежит|주인|소유자",
-    "OWNS": "owns|owning|possesses|carries|wields|владеет|소유",
-    "ALLY_WITH": "ally|allies|allied|friend|friends|союзник|союзники|друг|동료|친구|동맹",
-    "ENEMY_OF": "enemy|enemies|rival|rivals|nemesis|hates|враг|враги|соперник|적|원수",
-    "INVOLVES": "involves|participants|about|участники",
-    "KNOWS": "knows|acquaintance|знает|знаком|지인",
+    "affiliation|allegiance|belongs|region|leads|фракция|фракции|член|"
+    "состоит|входит|часть|регион|소속|세력|일부|지역",
+    "OWNED_BY": "owner|owned by|owned|holder|владелец|принадлежит|주인|소유자",
+    "OWNS": "owns|owning|possesses|carries|wields|possessions|belongings|inventory|"
+    "владеет|имущество|소유|소지품",
+    "ALLY_WITH": "ally|allies|allied|friend|friends|союзник|союзники|друг|друзья|동료|친구|동맹",
+    "ENEMY_OF": "enemy|enemies|foe|foes|rival|rivals|nemesis|hates|враг|враги|соперник|"
+    "соперники|적|원수|라이벌",
+    "INVOLVES": "involves|participants|about|участники|참가자",
+    "KNOWS": "knows|acquaintance|acquaintances|знает|знаком|지인",
 }
 PATTERNS = {code: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for code, words in WORDS.items()}
 
@@ -28,3 +33,48 @@ def relation_for(relations: Relations, words: str, src: NodeKind, dst: NodeKind)
         if known and (src, dst) in known.joins and pattern.search(words):
             return code
     return FALLBACK
+
+
+READ_FROM_TARGET: dict[str, str] = {
+    "member of": "members|члены|участники|구성원|회원",
+    "leads": "leader|leaders|led by|head|глава|лидер|지도자|수장",
+    "rules": "ruler|ruled by|правитель|통치자",
+    "lives in": "residents|inhabitants|жители|обитатели|주민|거주자",
+    "part of": "places|districts|subgroups",
+    "sister of": "sister|сестра|자매|누나|언니|여동생",
+    "brother of": "brother|брат|형|오빠|남동생",
+    "mother of": "mother|мать|어머니",
+    "father of": "father|отец|아버지",
+    "parent of": "parents",
+    "child of": "child|children|son|daughter|сын|дочь|дети|아들|딸|자녀",
+    "wife of": "wife|жена|아내",
+    "husband of": "husband|муж|남편",
+    "mentor of": "mentor|наставник|스승",
+    "apprentice of": "apprentice|ученик|제자",
+}
+"""Fields that say what their target is to the entry: *leader: Mira* is *Mira leads …*."""
+TARGET_WORDS = {
+    field: words for words, fields in READ_FROM_TARGET.items() for field in fields.split("|")
+}
+TELLING = {"leads"}
+"""Words that say more than the relation that they become."""
+
+
+class ReadRelation(NamedTuple):
+    """A relation as it is written to the graph. `inverse`: from the target to the entry."""
+
+    code: str
+    label: str
+    inverse: bool = False
+
+
+def read_field(relations: Relations, words: str, src: NodeKind, dst: NodeKind) -> ReadRelation:
+    """Return what a field or a label of the entry `src` says about the target `dst`."""
+    direct = relation_for(relations, words, src, dst)
+    turned = TARGET_WORDS.get(words.lower().strip())
+    if turned:
+        inverse = relation_for(relations, turned, dst, src)
+        if inverse != FALLBACK or direct == FALLBACK:
+            label = turned if inverse == FALLBACK or turned in TELLING else ""
+            return ReadRelation(inverse, label, inverse=True)
+    return ReadRelation(direct, words if direct == FALLBACK else "")

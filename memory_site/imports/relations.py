@@ -17,7 +17,7 @@ from knowledge.graph.upsert import MAX_BATCH, upsert_facts
 from knowledge.importers.drafts import LoreDraft, RelationDraft
 from knowledge.models import Lore
 from memory_site.imports.entities import EntityWriter
-from memory_site.imports.relation_words import FALLBACK, relation_for
+from memory_site.imports.relation_words import ReadRelation, read_field, relation_for
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import values_of
 from npcs.dispositions import correct
@@ -93,8 +93,12 @@ class RelationWriter:
         for relation in draft.relations:
             dst = names.find(relation.target)
             if dst is None:
-                self.report.unknown_links.setdefault(draft.where, []).append(relation.target)
+                # A link of the text is among the unknown ones already.
+                if not relation.quote:
+                    self.report.unknown_links.setdefault(draft.where, []).append(relation.target)
             elif not has_entity(src.kind) or not has_entity(dst.kind):
+                if relation.quote:
+                    continue
                 message = _("“%(words)s” %(target)s: entries of the kind Custom have no relations.")
                 values = {"words": relation.words, "target": relation.target}
                 self.report.note(draft.where, message % values)
@@ -130,21 +134,25 @@ class RelationWriter:
     def _edge_fact(self, edge: PlannedEdge, relations: Relations) -> EdgeFact:
         src, dst = (self.entities.nodes[end.pk] for end in (edge.src, edge.dst))
         words = " ".join(edge.relation.words.split())[:LONGEST_LABEL]
-        code = relation_for(relations, words, NodeKind(src.kind), NodeKind(dst.kind))
-        # A field such as "location" says no more than the relation that it became.
-        is_plain = bool(edge.relation.source) and code != FALLBACK
+        kinds = NodeKind(src.kind), NodeKind(dst.kind)
+        if edge.relation.source or edge.relation.quote:
+            read = read_field(relations, words, *kinds)
+        else:
+            read = ReadRelation(relation_for(relations, words, *kinds), words)
+        if read.inverse:
+            src, dst = dst, src
         attitude = edge.relation.attitude
         is_open = not edge.relation.private and not edge.draft.private
         open_ends = all(end.visibility == Visibility.PUBLIC for end in (edge.src, edge.dst))
         return EdgeFact(
             src=src.pk,
             dst=dst.pk,
-            relation=code,
-            label="" if is_plain else words,
+            relation=read.code,
+            label=read.label,
             visibility=Visibility.PUBLIC if is_open and open_ends else Visibility.GM,
             source_kind=SourceKind.IMPORT,
             source_ref=f"lore:{edge.src.slug}"[:200],
-            source_note="" if attitude is None else _("Attitude: %(n)+d") % {"n": attitude},
+            source_note=edge.relation.quote if attitude is None else attitude_note(attitude),
         )
 
     def _write_attitudes(self, drafts: Sequence[LoreDraft]) -> None:
@@ -181,6 +189,10 @@ class RelationWriter:
             before={"replaces": str(row.replaces_id)} if was == "changed" else None,
             after=values_of("relation", row) if was != "unchanged" else None,
         )
+
+
+def attitude_note(attitude: int) -> str:
+    return _("Attitude: %(n)+d") % {"n": attitude}
 
 
 def keep_unresolved(

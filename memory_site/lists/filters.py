@@ -38,6 +38,8 @@ RARELY_USED = ("folder", "visibility", "campaign", "author", "language")
 """Filters that the form folds away until one of them is set."""
 FOR_PLAYERS = ("kind", "tag", "language", "text", "sort")
 """What players filter by: folders, drafts and authors are the game master's."""
+ORDERS_FOR_PLAYERS = ("title", "kind", "language")
+"""The other orders would tell of folders, of who else knows an entry and of hidden changes."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class LoreFilter:
         the viewer may not filter by."""
         names = [field.name for field in fields(cls)] if viewer.is_gm else FOR_PLAYERS
         values = {name: _clean(query.get(name, "")) for name in names}
-        if values["sort"].removeprefix("-") not in ORDERS:
+        orders = ORDERS if viewer.is_gm else ORDERS_FOR_PLAYERS
+        if values["sort"].removeprefix("-") not in orders:
             values["sort"] = "title"
         return cls(**values)
 

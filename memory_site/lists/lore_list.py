@@ -26,7 +26,8 @@ MOST_FILTERS = 50
 # A body is long, and the list shows none.
 SHOWN = (
     *("slug", "title", "kind", "custom_kind__name", "custom_kind__icon", "folder", "tags"),
-    *("status", "visibility", "known_to", "author", "language", "in_world_label", "updated_at"),
+    *("status", "visibility", "known_to", "author", "language", "updated_at"),
+    *("in_world_at", "in_world_label"),
     *("campaign__slug", "campaign__name", "world_id"),
 )
 

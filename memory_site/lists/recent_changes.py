@@ -27,8 +27,8 @@ COMMON = ("history_date", "history_user__username", "history_change_reason", "hi
 
 @dataclass(frozen=True)
 class History:
-    """The changes of a world before a moment; with `reason` those since another one that were made
-    for that reason, each of them alone."""
+    """The changes of a world since a moment and before another one; with `reason` those that were
+    made for that reason, each of them alone."""
 
     world: World
     before: datetime | None = None
@@ -43,7 +43,7 @@ class History:
             conditions &= Q(history_date__lt=self.before)
         if self.reason:
             conditions &= Q(history_change_reason=self.reason)
-        if self.reason and self.since:
+        if self.since:
             conditions &= Q(history_date__gte=self.since)
         rows: QuerySet[Any] = model.history.filter(conditions)
         return rows.order_by(F("history_date").desc(), "-history_id")
@@ -52,7 +52,8 @@ class History:
 @dataclass(frozen=True)
 class RecentChange:
     """A change of one row, or of `count` rows since `since`. `url` leads to what was changed, or to
-    the import; `diff_url` to the difference, or to the list of these changes."""
+    the import; `diff_url` to the difference, or to the list of these changes. `codes` and `ref` are
+    what the API calls the kinds and the one row."""
 
     at: datetime
     since: datetime
@@ -64,6 +65,8 @@ class RecentChange:
     reason: str
     is_new: bool = False
     count: int = 1
+    codes: tuple[str, ...] = ()
+    ref: str = ""
 
 
 @dataclass
@@ -185,6 +188,7 @@ def lines_of(world: World, bulk: list[ChangeGroup]) -> Iterator[RecentChange]:
         reason=newest.reason,
         is_new=all(change.is_new for group in bulk for change in group.changes),
         count=count,
+        codes=tuple(dict.fromkeys(code for group in bulk for code in group.changes[0].codes)),
     )
 
 
@@ -210,6 +214,8 @@ def lore_changes(world: World, rows: "QuerySet[Any]") -> Iterator[RecentChange]:
         yield change_of(
             common,
             kind=gettext_lazy("Lore"),
+            code="lore",
+            ref=slug,
             title=title,
             url=reverse("lore-entry", args=[world.slug, slug]),
             diff_url=reverse("lore-history", args=[world.slug, slug]) + suffix,
@@ -217,8 +223,8 @@ def lore_changes(world: World, rows: "QuerySet[Any]") -> Iterator[RecentChange]:
 
 
 def rule_changes(_world: World, rows: "QuerySet[Any]") -> Iterator[RecentChange]:
-    for *common, title in rows.values_list(*COMMON, "title"):
-        yield change_of(common, kind=gettext_lazy("Rule"), title=title)
+    for *common, title, key in rows.values_list(*COMMON, "title", "key"):
+        yield change_of(common, kind=gettext_lazy("Rule"), code="rule", ref=key, title=title)
 
 
 def npc_changes(world: World, rows: "QuerySet[Any]") -> Iterator[RecentChange]:
@@ -226,6 +232,8 @@ def npc_changes(world: World, rows: "QuerySet[Any]") -> Iterator[RecentChange]:
         yield change_of(
             common,
             kind=gettext_lazy("NPC"),
+            code="npc",
+            ref=slug,
             title=name,
             url=reverse("npc", args=[world.slug, slug]),
             diff_url=reverse("npc-history", args=[world.slug, slug]),
@@ -240,7 +248,14 @@ PRESENTERS: Mapping[Any, Callable[[World, "QuerySet[Any]"], Iterator[RecentChang
 
 
 def change_of(
-    common: list[Any], *, kind: Promise | str, title: str, url: str = "", diff_url: str = ""
+    common: list[Any],
+    *,
+    kind: Promise | str,
+    code: str,
+    ref: str,
+    title: str,
+    url: str = "",
+    diff_url: str = "",
 ) -> RecentChange:
     at, who, reason, type_of_change, _id = common
     return RecentChange(
@@ -253,4 +268,6 @@ def change_of(
         who=who or "",
         reason=reason or "",
         is_new=type_of_change == "+",
+        codes=(code,),
+        ref=ref,
     )

@@ -32,6 +32,16 @@ def word(label: str) -> Any:
     return WORDS.get(str(label), label)
 
 
+def word_of_standing(standing: Any) -> Any:
+    """Near zero, say whether that is a stranger or somebody of mixed feelings."""
+    is_near_zero = standing.label in ("wary", "neutral", "warm")
+    if standing.feelings == "mixed" and is_near_zero:
+        return _("ambivalent")
+    if standing.feelings == "none" and standing.label == "neutral":
+        return _("stranger")
+    return word(standing.label)
+
+
 @register.filter
 def axis_name(axis: str) -> Any:
     return dict(Axis.choices).get(axis, axis)
@@ -43,7 +53,7 @@ def regard(standing: Any, size: str = "") -> dict[str, Any]:
     arrow, direction = ARROWS[standing.direction]
     return {
         "label": standing.label,
-        "word": word(standing.label),
+        "word": word_of_standing(standing),
         "score": getattr(standing, "score", None),
         "pending": getattr(standing, "pending", 0),
         "arrow": arrow,
@@ -61,5 +71,5 @@ def scale(standing: Any) -> dict[str, Any]:
         "width": width,
         "score": standing.score,
         "label": standing.label,
-        "word": word(standing.label),
+        "word": word_of_standing(standing),
     }

@@ -16,6 +16,7 @@ from retrieval.embedders.vector_cache import (
     get_embedder,
     text_hash,
 )
+from retrieval.embedders.warm_up import load_models_soon
 
 __all__ = [
     "BUILT_IN",
@@ -28,6 +29,7 @@ __all__ = [
     "embedder_path",
     "get_configured_embedder",
     "get_embedder",
+    "load_models_soon",
     "text_hash",
     "unit_rows",
 ]

@@ -1,6 +1,6 @@
 """Split a text into pieces at headings and natural blocks; the pieces joined give the text.
 
-Sizes are estimated tokens. `:::secret [party:<slug> npc:<slug> …]` … `:::` becomes pieces of its
+Sizes are estimated tokens. `:::secret [party:<slug> …]` … `:::` becomes pieces of its
 own; when the end of a secret is ambiguous, the longer reading is taken.
 """
 
@@ -8,7 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from retrieval.text import DEEPEST_SECRET, count_tokens, parse_secret, split_secrets
+from retrieval.text import (
+    DEEPEST_SECRET,
+    count_tokens,
+    names_in_both,
+    parse_secret,
+    split_secrets,
+)
 
 # Tokens. A group that has `SMALLEST` is closed before it exceeds `COMFORTABLE`.
 SMALLEST, COMFORTABLE, LARGEST = 500, 900, 1500
@@ -76,7 +82,7 @@ def _secret_pieces(
     """Split a secret into pieces. A nested secret is visible to those whom both blocks name."""
     head, audiences, body, tail = parse_secret(raw)
     if outer is not None:
-        audiences = tuple(name for name in audiences if name in outer)
+        audiences = tuple(names_in_both(outer, audiences))
     pieces: list[Piece] = []
     # Deeper than that, nobody but the game master is told anything: a text of thousands of
     # opening fences would end in a recursion error.

@@ -1,13 +1,9 @@
-"""Client of the language model: structured answers from any OpenAI-compatible server.
-
-`get_llm()` returns None when no model is configured; callers then use rules.
-"""
+"""Client of one language model: structured answers from any OpenAI-compatible server."""
 
 import json
-import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import httpx2
@@ -34,18 +30,8 @@ Message = dict[str, Any]
 Answer = dict[str, Any]
 
 
-def get_llm() -> "LanguageModel | None":
-    """Return the configured language model, one per process; None when there is none."""
-    if not settings.LLM_MODEL:
-        return None
-    # The process id is part of the cache key: a forked child must not share its parent's sockets.
-    key = (settings.LLM_MODEL, settings.LLM_BASE_URL, settings.LLM_API_KEY, os.getpid())
-    return _make_language_model(*key)
-
-
-@lru_cache(maxsize=4)
-def _make_language_model(model: str, base_url: str, api_key: str, _pid: int) -> "LanguageModel":
-    return LanguageModel(model, base_url=base_url, api_key=api_key)
+class NoValidAnswer(LanguageModelDown):
+    """The server answered each time, but never with what was asked for."""
 
 
 class LanguageModel:
@@ -60,6 +46,15 @@ class LanguageModel:
         timeout = settings.LLM_TIMEOUT
         self._client = provider.make_client(base_url=base_url, api_key=api_key, timeout=timeout)
         self._format = AnswerFormat.SCHEMA if self._at_openai else AnswerFormat.BOUNDED
+        self._rest_until = 0.0
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the model failed a short while ago, and another one is asked meanwhile."""
+        return time.monotonic() < self._rest_until
+
+    def rest(self, seconds: float) -> None:
+        self._rest_until = time.monotonic() + seconds
 
     def generate_structured(
         self,
@@ -68,6 +63,7 @@ class LanguageModel:
         response_model: type[BaseModel],
         *,
         purpose: str = "",
+        tenant: str = "",
         tries: int = TRIES,
         within: float | None = None,
     ) -> Answer:
@@ -77,10 +73,12 @@ class LanguageModel:
         `tries` calls of `within` (at most `LLM_TIMEOUT`) seconds; then raises `LanguageModelDown`.
         """
         # Outlives the tries: an invalid answer adds its correction for the next one.
-        question = StructuredQuestion(system_prompt, user_prompt, response_model)
+        question = StructuredQuestion(
+            system_prompt, user_prompt, response_model, purpose=purpose, tenant=tenant
+        )
 
         def ask(form: AnswerFormat) -> Answer:
-            return self._call(question, form, purpose=purpose, within=within)
+            return self._call(question, form, within=within)
 
         retry, stop = retry_if_exception(is_retryable), stop_after_attempt(tries)
         retrying = Retrying(retry=retry, wait=retry_wait, stop=stop, reraise=True)
@@ -88,7 +86,7 @@ class LanguageModel:
             return retrying(self._find_accepted_format, ask)
         except InvalidAnswer as error:
             detail = f"{self.model} gave no valid answer in {tries} tries: {error}"
-            raise LanguageModelDown(detail) from error
+            raise NoValidAnswer(detail) from error
         except (openai.OpenAIError, httpx2.HTTPError) as error:
             raise LanguageModelDown(f"{self.model}: {describe_error(error)}.") from error
 
@@ -110,12 +108,7 @@ class LanguageModel:
         raise AssertionError("AnswerFormat.PLAIN either answers or raises.")
 
     def _call(
-        self,
-        question: "StructuredQuestion",
-        form: AnswerFormat,
-        *,
-        purpose: str,
-        within: float | None,
+        self, question: "StructuredQuestion", form: AnswerFormat, *, within: float | None
     ) -> Answer:
         """Call the server once and return the valid answer; the call gets a row and a span."""
         # OpenAI's reasoning models refuse `max_tokens`; most other servers know nothing else.
@@ -130,12 +123,14 @@ class LanguageModel:
 
         attributes = {"model": self.model, "mode": form.name.lower()}
         span = _tracer.start_as_current_span("memory37.llm", attributes=attributes)
-        with span, usage.record_call(purpose=purpose, **attributes) as row:
+        of_call = {"purpose": question.purpose, "tenant": question.tenant}
+        with span, usage.record_call(**attributes, **of_call) as row:
+            messages = question.messages(form)
             try:
-                answer = create(model=self.model, messages=question.messages(form), **options)
+                answer = create(model=self.model, messages=messages, **options)
             except json.JSONDecodeError as error:
                 raise InvalidAnswer("The answer is not JSON.") from error
-            usage.note_usage(row, getattr(answer, "usage", None))
+            usage.note_usage(row, answer, messages)
             return question.read(answer)
 
 
@@ -146,6 +141,8 @@ class StructuredQuestion:
     system_prompt: str
     user_prompt: str
     response_model: type[BaseModel]
+    purpose: str = ""
+    tenant: str = ""
     correction: list[Message] = field(default_factory=list)
 
     def messages(self, form: AnswerFormat) -> list[Message]:
@@ -158,6 +155,7 @@ class StructuredQuestion:
 
     def read(self, answer: Any) -> Answer:
         """Return the validated object of `answer`; keep the complaint for the next try."""
+        # A text that was cut off is not shown to the model again: small ones only repeat it.
         text = ""
         try:
             choices = getattr(answer, "choices", None)
@@ -165,7 +163,7 @@ class StructuredQuestion:
                 raise InvalidAnswer("The server answered with something that is not a completion.")
             if choices[0].finish_reason == "length":
                 raise InvalidAnswer("It was cut off because it is too long: be brief.")
-            text = str(choices[0].message.content or "")
+            text = structured.text_of_answer(answer)
             return structured.parse_answer(text, self.response_model)
         except InvalidAnswer as invalid:
             complaint = (

@@ -88,6 +88,12 @@ def system_prompt_for(system_prompt: str, model: type[BaseModel], form: AnswerFo
     return f"{system_prompt}\n\n{INSTRUCTION}\n{schema}"
 
 
+def text_of_answer(answer: Any) -> str:
+    """Return the text of a completion, empty for anything else that a server sends."""
+    choices = getattr(answer, "choices", None)
+    return str(choices[0].message.content or "") if choices else ""
+
+
 def parse_answer(text: str, model: type[BaseModel]) -> dict[str, Any]:
     """Return the object in `text`, validated. Raises `InvalidAnswer`."""
     try:

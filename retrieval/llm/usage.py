@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
@@ -10,15 +10,17 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, transaction
 
+from retrieval.llm.structured import text_of_answer
 from retrieval.models import LanguageModelCall
+from retrieval.text import count_tokens
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def record_call(*, model: str, purpose: str, mode: str) -> Iterator[LanguageModelCall]:
+def record_call(*, model: str, purpose: str, tenant: str, mode: str) -> Iterator[LanguageModelCall]:
     """Write one row for the call made inside the block, which fills in the tokens."""
-    row = LanguageModelCall(model=model, purpose=purpose, mode=mode)
+    row = LanguageModelCall(model=model, purpose=purpose, tenant=tenant, mode=mode)
     start = time.monotonic()
     try:
         yield row
@@ -31,10 +33,15 @@ def record_call(*, model: str, purpose: str, mode: str) -> Iterator[LanguageMode
         write_row(row)
 
 
-def note_usage(row: LanguageModelCall, usage: Any) -> None:
-    """Copy the token counts from the `usage` of an answer; servers that send none leave 0."""
+def note_usage(row: LanguageModelCall, answer: Any, messages: Iterable[dict[str, Any]]) -> None:
+    """Copy the token counts of `answer`. Many servers of one's own send none: then they are
+    estimated, so that the limits of a day hold for those, too."""
+    usage = getattr(answer, "usage", None)
     row.tokens_in = int(getattr(usage, "prompt_tokens", 0) or 0)
     row.tokens_out = int(getattr(usage, "completion_tokens", 0) or 0)
+    if not row.tokens_in:
+        row.tokens_in = round(sum(count_tokens(str(each["content"])) for each in messages))
+        row.tokens_out = round(count_tokens(text_of_answer(answer)))
 
 
 def compute_cost(tokens_in: int, tokens_out: int) -> Decimal | None:

@@ -22,19 +22,31 @@ from retrieval.text.links import (
 from retrieval.text.names.index import KnownName, NameIndex, NameMatch, NameMention
 from retrieval.text.names.inflections import text_forms
 from retrieval.text.names.normalize import (
+    Word,
     fold_name,
-    name_keys,
+    jamo,
     name_words,
     query_keys,
-    spelled_keys,
 )
 from retrieval.text.names.other_scripts import other_spellings
+from retrieval.text.names.parts import quoted_names
+from retrieval.text.names.phrase_keys import (
+    PhraseKeys,
+    misspelt_keys,
+    name_keys,
+    phrase_keys,
+    spelled_keys,
+    text_phrase_keys,
+)
 from retrieval.text.names.transliteration import sound_keys
 from retrieval.text.secret_blocks import (
     DEEPEST_SECRET,
+    JOINED_AUDIENCES,
     Fence,
+    names_in_both,
     parse_secret,
     read_fences,
+    shown_names,
     split_secrets,
     without_fences,
     without_secrets,
@@ -56,6 +68,7 @@ from retrieval.text.words import (
 
 __all__ = [
     "DEEPEST_SECRET",
+    "JOINED_AUDIENCES",
     "WORD",
     "WORD_OR_NUMBER",
     "Fence",
@@ -63,7 +76,9 @@ __all__ = [
     "NameIndex",
     "NameMatch",
     "NameMention",
+    "PhraseKeys",
     "TextLink",
+    "Word",
     "WordIndex",
     "WordMatch",
     "clean_text",
@@ -76,19 +91,25 @@ __all__ = [
     "guess_language",
     "has_hangul",
     "is_cyrillic",
+    "jamo",
     "light_stem",
     "link_targets",
     "load_yaml",
+    "misspelt_keys",
     "name_keys",
     "name_words",
+    "names_in_both",
     "other_spellings",
     "parse_secret",
+    "phrase_keys",
     "picture_targets",
     "query_keys",
+    "quoted_names",
     "read_fences",
     "replace_links",
     "require_storable_text",
     "rewrite_links",
+    "shown_names",
     "slug_of_title",
     "slugify",
     "snowball_stem",
@@ -100,6 +121,7 @@ __all__ = [
     "storage_flaw",
     "string_list",
     "text_forms",
+    "text_phrase_keys",
     "without_fences",
     "without_secrets",
     "word_stem",

@@ -1,10 +1,11 @@
-"""Secret blocks in Markdown: `:::secret [party:<slug> npc:<slug> …]` up to the closing `:::`.
+"""Secret blocks in Markdown: `:::secret [party:<slug> …]` up to the closing `:::`. Besides
+parties, `character:<slug>` and `npc:<slug>` are audiences.
 
 If the end of a secret is ambiguous, the later one counts: showing too little is the smaller fault.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from rapidfuzz import fuzz
@@ -17,7 +18,7 @@ _FENCE = re.compile(
 )
 _FENCE_LINE = re.compile(r"^[> \t]*:::.*$", re.MULTILINE)
 _CLOSING = re.compile(r"(?<!:):::+\s*\Z")
-_AUDIENCE = re.compile(r"[ \t]*((?:party|npc):[^\s:]+)", re.IGNORECASE)
+_AUDIENCE = re.compile(r"[ \t]*((?:party|character|npc):[^\s:]+)", re.IGNORECASE)
 
 DEEPEST_SECRET = 8
 """How many secrets may lie inside each other."""
@@ -27,6 +28,8 @@ _SLIP = re.compile(r"[> \t]*(?:(?:::[ \t]*|:)(?P<name>\w+)|(?P<wide>[:：]*：[:
 SECRET_WORDS = ("secret", "секрет", "тайна", "비밀", "hidden", "gm")
 SAME_WORD = 75
 """From this similarity (0–100) on, a word is taken for a misspelt `secret`."""
+
+JOINED_AUDIENCES = "&"
 
 Flaw = Literal["", "misspelt", "unknown_block", "not_closed", "not_opened", "too_deep"]
 
@@ -99,6 +102,41 @@ def _end_of_secret(text: str, at: int) -> int:
         if depth == 0:
             return fence.end()
     return len(text)
+
+
+def names_in_both(one: Iterable[str], other: Iterable[str]) -> list[str]:
+    """Return the `known_to` of what only those know who know a row with `one` and one with `other`.
+
+    Besides the common names, a character of one and a party of the other are a name together:
+    `character:mira&party:gulls` are for Mira as long as she is a member of the Gulls.
+    """
+    rights = [set(name.split(JOINED_AUDIENCES)) for name in other]
+    both = {
+        JOINED_AUDIENCES.join(sorted({*name.split(JOINED_AUDIENCES), *right}))
+        for name in one
+        for right in rights
+    }
+    return sorted(_least(name for name in both if _is_somebody(name)))
+
+
+def _is_somebody(name: str) -> bool:
+    kinds = sorted(each.partition(":")[0] for each in name.split(JOINED_AUDIENCES))
+    return len(kinds) == 1 or kinds == ["character", "party"]
+
+
+def _least(names: Iterable[str]) -> Iterator[str]:
+    known = set(names)
+    return (
+        name
+        for name in known
+        if JOINED_AUDIENCES not in name or not known & set(name.split(JOINED_AUDIENCES))
+    )
+
+
+def shown_names(known_to: Iterable[str]) -> list[str]:
+    """Return `known_to` as people and programs read it: of a character and a party the character,
+    who alone knows it."""
+    return sorted({name.partition(JOINED_AUDIENCES)[0] for name in known_to})
 
 
 def read_fences(text: str) -> list[Fence]:

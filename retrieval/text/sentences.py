@@ -2,13 +2,21 @@
 
 import re
 
+# After these a name follows, so the full stop ends no sentence. A lookbehind has one length only.
+_TITLES = "".join(
+    rf"(?<!\b{title}\.)"
+    for title in ("Mr", "Mrs", "Ms", "Dr", "St", "Fr", "Sgt", "Capt", "Lt", "Col", "св", "Св", "им")
+)
 # A sentence does not end where a lower-case letter follows (abbreviations). For whole sentences of
 # prose neither does it where a dash follows (dialogue in Russian), and a single line break is only
 # a wrapped line.
 _SENTENCE = re.compile(
-    r".+?(?:[.!?…。！？]+[\"'”’»)\]]*(?=\s+(?![—–]|[a-zа-яё])|\s*$)|\n{2,}|$)", re.DOTALL
+    rf".+?(?:[.!?…。！？]+{_TITLES}[\"'”’»)\]]*(?=\s+(?![—–]|[a-zа-яё])|\s*$)|\n{{2,}}|$)",
+    re.DOTALL,
 )
-_SENTENCE_OR_LINE_END = re.compile(r"(?<=[.!?…。！？])[\"'»”)]*\s+(?=[\"'«“(]*[^\W\d_a-zа-яё])|\n+")
+_SENTENCE_OR_LINE_END = re.compile(
+    rf"(?<=[.!?…。！？]){_TITLES}[\"'»”)]*\s+(?=[\"'«“(]*[^\W\d_a-zа-яё])|\n+"
+)
 
 
 def split_sentences(text: str, *, at_line_breaks: bool = False) -> list[str]:

@@ -8,6 +8,11 @@ document.addEventListener("DOMContentLoaded", () => {
   const kinds = {
     Character: ["ellipse", "--accent"], Location: ["round-rectangle", "--friendly"], Faction: ["hexagon", "--devoted"],
     Item: ["diamond", "--warn"], Quest: ["star", "--hostile"], Event: ["triangle", "--soft"],
+    Party: ["pentagon", "--ink"],
+  };
+  const regards = {
+    hostile: "--hostile", unfriendly: "--unfriendly", wary: "--unfriendly", neutral: "--neutral",
+    warm: "--friendly", friendly: "--friendly", devoted: "--devoted",
   };
   const drawing = cytoscape({
     container: box,
@@ -26,6 +31,9 @@ document.addEventListener("DOMContentLoaded", () => {
         "arrow-scale": 0.8, "curve-style": "bezier", "label": data.edges.length < 60 ? "data(words)" : "", "font-size": 9,
         "color": colour("--soft"), "text-rotation": "autorotate", "text-background-color": colour("--sheet"),
         "text-background-opacity": 0.85, "text-background-padding": 2 } },
+      { selector: "edge[label]", style: {
+        "width": 2, "line-style": "dashed", "line-color": (edge) => colour(regards[edge.data("label")] || "--line"),
+        "target-arrow-color": (edge) => colour(regards[edge.data("label")] || "--soft") } },
       { selector: ".faint", style: { "opacity": 0.2 } },
     ],
   });
@@ -35,7 +43,8 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   drawing.on("mouseout", "node", () => drawing.elements().removeClass("faint"));
   drawing.on("tap", "node", (event) => {
-    location.href = `${box.dataset.base}?around=${encodeURIComponent(event.target.data("slug"))}`;
+    const { page, slug } = event.target.data();
+    location.href = page || `${box.dataset.base}?around=${encodeURIComponent(slug)}`;
   });
   fill();
   // Stretch the layout to the shape of the box, then draw names and marks as large as if nothing had been zoomed out.

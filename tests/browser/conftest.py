@@ -4,19 +4,26 @@ with the reason."""
 import os
 import shutil
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from memory_site.demo.load import load_demo
+from memory_site.asgi import Application
+from tests.memory_site.api.serving import serve
+from tests.saved_rows import SavedRows
 from worlds.models import Membership, Party, World
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
+PATIENCE = 20_000
+"""Milliseconds for which an expectation waits. A machine that runs two browsers, two servers and
+two databases may need more than Playwright's five seconds."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -34,14 +41,15 @@ def chromium() -> Iterator[Browser]:
     # async context.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def demo(transactional_db: None) -> World:
-    load_demo()
+def demo(demo_rows: SavedRows, transactional_db: None) -> World:
+    demo_rows.write()
     return World.objects.get(slug="ferrymark")
 
 
@@ -63,3 +71,26 @@ def people(demo: World) -> World:
     Membership.objects.create(user=anna, world=demo, role="gm")
     Membership.objects.create(user=pat, world=demo, role="player", party=party)
     return demo
+
+
+PHONE: Any = {"width": 390, "height": 844}
+
+
+@pytest.fixture
+def url(people: World, settings: Any) -> Iterator[str]:
+    """The address of the site as it is deployed: with live updates, which the server of the other
+    tests has not."""
+    settings.WHITENOISE_AUTOREFRESH = False
+    with serve(Application()) as address:
+        yield address
+
+
+@pytest.fixture
+def phone(chromium: Browser, url: str) -> Iterator[Page]:
+    """Anna's phone."""
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    sign_in(page, SimpleNamespace(url=url), "anna")  # type: ignore[arg-type]
+    yield page
+    context.close()

@@ -11,6 +11,8 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from art.pictures import place_picture, store_picture
+from episodes.models import Session
+from episodes.notes import add_note
 from knowledge.editing_models import EntryComment, SavedFilter
 from knowledge.entry_drafts import save_draft
 from knowledge.entry_store import save_entry
@@ -22,6 +24,7 @@ from knowledge.trash import trash_lore
 from knowledge.upsert import upsert_rule
 from memory_site.imports.runs import check_run, import_run, read_run, start_step
 from memory_site.imports.uploads import create_run
+from memory_site.session_reports.store import add_report, read_report
 from npcs.models import NPC
 from tests.art.image_samples import image_bytes
 from worlds.archive_run import ArchiveRun
@@ -64,6 +67,7 @@ def write_everything(world: World, user: Any) -> str:
     show_pictures(world)
     import_files(world, user)
     archive_files(world, user)
+    write_reports(world)
     entry = LoreIn(title="Toll House", slug="toll-house", body=f"Dry. {LONG_WORD}")
     propose(world, ProposalIn(entry=entry, reason=LONG_ADDRESS), by="scribe")
     party = Party.objects.get(world=world, slug="lanternbearers")
@@ -112,6 +116,21 @@ def write_entries(world: World, user: Any) -> None:
     save_entry(ship)
     fog = RuleIn(rule_id="house/fog", title="Fog", body=LONG_TEXT, kind="custom")
     upsert_rule(world, fog, reason="demo")
+
+
+def write_reports(world: World) -> None:
+    """A report that waits for its review, one that is being read, and a note."""
+    session = Session.objects.get(world=world, external_id="session-1")
+    party = Party.objects.get(world=world, slug="lanternbearers")
+    session.party = party
+    text = (
+        f"We met Mira at the Lower Landing. {LONG_WORD}! She thanked us. Brackwen and Voss came, "
+        "and Jory told us that Matvei burned the letters. We promised Sool a ledger. "
+        f"Hask was furious. {LONG_ADDRESS}"
+    )
+    read_report(add_report(session, party, text, author="anna")[0])
+    add_report(session, party, f"Another one. {LONG_WORD}", author="anna")
+    add_note(world, f"Ask for the ledger. {LONG_ADDRESS}", author="anna", session=session)
 
 
 def show_pictures(world: World) -> None:

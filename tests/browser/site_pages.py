@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from art.models import ArtCard, Picture
 from episodes.models import Episode
+from episodes.report_models import SessionReport
 from knowledge.editing_models import LoreProposal
 from knowledge.graph.models import GraphEdge
 from knowledge.lore_kinds import LoreKind
@@ -27,6 +28,9 @@ QUERIES = {
     "lore": ["?view=tree", "?status=draft", "?text=zzz"],
     "lore-new": ["?kind=place", "?kind=biography"],
     "npc": ["?party=gilded-oath"],
+    "play": ["?q=mira", "?q=grappled", "?q=lower+landing"],
+    "session-recap": ["?for=lanternbearers"],
+    "player-known": ["?show=places", "?show=things", "?show=secrets"],
     "pictures": ["?show=unused", "?show=deleted"],
 }
 """What a page shows beside its plain address."""
@@ -36,6 +40,8 @@ DOWNLOADS = {"archive-file"}
 PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
 NO_ROW: dict[str, Any] = {"int": 1, "uuid": UUID(int=0)}
 """For pages that only take a POST, which answer before they look for the row."""
+NO_WORD = {"kind": "change", "pk": "1"}
+"""The same, for parameters that are texts."""
 Rows = dict[str, list[Any]]
 
 
@@ -76,7 +82,9 @@ def addresses(name: str, route: str, rows: Rows) -> list[str]:
     for parameter in PARAMETER.finditer(route):
         kind, word = parameter.groups()
         part = PARAMETER.sub("", route[: parameter.start()]).strip("/").rpartition("/")[2]
-        values = rows.get(f"{part}/{word}") or rows.get(word) or [NO_ROW.get(kind)]
+        values = (
+            rows.get(f"{part}/{word}") or rows.get(word) or [NO_ROW.get(kind) or NO_WORD.get(word)]
+        )
         assert values != [None], f"no row for <{word}> in the address of the page {name}"
         given = [{**each, word: value} for each in given for value in values]
     plain = [reverse(name, kwargs=each) for each in given]
@@ -96,6 +104,7 @@ def rows_in_addresses(world: World, *, token: str, reset: tuple[str, str]) -> Ro
     )
     house_rule = Rule.objects.get(world=world)
     return {
+        "guide/name": ["tools", "api-changelog"],
         "world": [world.slug],
         "lore/slug": ["long-names", "han-solbi"],
         "npcs/slug": ["mira-voss"],
@@ -103,6 +112,9 @@ def rows_in_addresses(world: World, *, token: str, reset: tuple[str, str]) -> Ro
         "entities/slug": ["mira-voss"],
         "parties/slug": ["lanternbearers"],
         "sessions/ref": ["session-1"],
+        "reports/report": list(
+            SessionReport.objects.filter(world=world).values_list("pk", flat=True)
+        ),
         "episodes/ref": [episodes.earliest("pk").external_id],
         "card/kind": ["lore"],
         "slug": ["toll-house"],

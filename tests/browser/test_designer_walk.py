@@ -22,7 +22,7 @@ from knowledge.models import Lore, LorePassage
 from memory_site.worker_presence import is_worker_running
 from npcs.models import NPC
 from tests.art.image_samples import image_bytes
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import PATIENCE, sign_in
 from tests.memory_site.test_worker import wait_for, worker
 from worlds.audiences import Audience
 from worlds.models import ImportRun, World
@@ -128,7 +128,7 @@ def hand(chromium: Browser, live_server: LiveServer, people: World) -> Iterator[
         assert wait_for(is_worker_running)
         page.goto(f"{live_server.url}/w/ferrymark/")
         yield Hand(page)
-    expect.set_options(timeout=None)
+    expect.set_options(timeout=PATIENCE)
 
 
 def test_a_vault_is_moved_in_worked_on_and_taken_out_again(hand: Hand, people: World) -> None:

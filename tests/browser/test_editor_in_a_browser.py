@@ -1,19 +1,21 @@
 """Somebody writes in the editor: completion, secrets, pictures, drafts, the end of a session."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.sessions.models import Session
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from art.models import Picture
 from knowledge.entry_drafts import EntryDraft
 from knowledge.models import Lore
 from tests.browser.conftest import sign_in
+from tests.memory_site.api.event_reader import wait_for
 from worlds.models import World
 
 pytestmark = pytest.mark.browser
@@ -72,8 +74,21 @@ def choose_first(page: Page, text: str) -> None:
     page.keyboard.press("Enter")
 
 
-def body(page: Page) -> str:
-    return page.locator("textarea[name=body]").input_value()
+def expect_body(page: Page, text: str | re.Pattern[str]) -> None:
+    expect(page.locator("textarea[name=body]")).to_have_value(text)
+
+
+def save(page: Page) -> None:
+    """Save by the keyboard; return when the page has been loaded again."""
+    with page.expect_navigation():
+        page.keyboard.press("Control+s")
+
+
+def expect_draft(text: str) -> None:
+    """A draft is stored while somebody types: wait for the one that has the whole text."""
+    drafts = EntryDraft.objects.filter(fields__body=text)
+    assert wait_for(drafts.exists, 20), list(EntryDraft.objects.values_list("fields", flat=True))
+    assert EntryDraft.objects.count() == 1
 
 
 def shot(page: Page, name: str) -> None:
@@ -107,8 +122,7 @@ def test_a_text_is_written_with_links_and_secrets_and_saved(
 
     page.get_by_text("How it will be cut into passages").click()
     expect(page.locator(".editor-passages li.secret")).to_contain_text("She forged it.")
-    page.keyboard.press("Control+s")
-    page.wait_for_load_state()
+    save(page)
     expect(page.locator(".cm-content")).to_contain_text("She forged it.")
     quay.refresh_from_db()
     assert quay.body == (
@@ -146,7 +160,7 @@ def test_korean_is_composed_without_losing_letters(
         page.wait_for_timeout(60)
     keyboard.send("Input.insertText", {"text": "한국"})
     page.keyboard.type(" 나룻배\n:::")
-    assert body(page) == "Wet.\n\n:::secret\n한국 나룻배\n:::"
+    expect_body(page, "Wet.\n\n:::secret\n한국 나룻배\n:::")
 
 
 @pytest.mark.parametrize("kind", ["paste", "drop"])
@@ -158,7 +172,7 @@ def test_a_picture_is_uploaded_where_it_is_put(
     page.evaluate(DROP, kind)
     expect(page.locator(".cm-content")).to_contain_text("picture:")
     picture = Picture.objects.latest("pk")
-    assert f"(picture:{picture.pk})" in body(page)
+    expect_body(page, re.compile(rf"\(picture:{picture.pk}\)"))
 
 
 def test_a_refused_picture_says_why(chromium: Browser, live_server: LiveServer, quay: Lore) -> None:
@@ -166,7 +180,7 @@ def test_a_refused_picture_says_why(chromium: Browser, live_server: LiveServer, 
     broken = {"name": "map.png", "mimeType": "image/png", "buffer": b"not a picture"}
     page.locator(".editor input[type=file]").set_input_files([broken])  # type: ignore[list-item]
     expect(page.locator("[data-error]")).to_contain_text("map.png was not uploaded")
-    assert body(page) == "Wet."
+    expect_body(page, "Wet.")
 
 
 def test_a_draft_is_saved_offered_and_restored(
@@ -176,7 +190,7 @@ def test_a_draft_is_saved_offered_and_restored(
     page.get_by_label("Title").fill("The Toll House")
     write(page, "\n\nUnsaved words.")
     expect(page.locator("[data-state]")).to_contain_text("Draft saved")
-    assert EntryDraft.objects.get().fields["body"] == "Wet.\n\nUnsaved words."
+    expect_draft("Wet.\n\nUnsaved words.")
     questions: list[str] = []
     page.on("dialog", lambda dialog: (questions.append(dialog.type), dialog.accept()))
     page.reload()
@@ -191,11 +205,38 @@ def test_a_draft_is_saved_offered_and_restored(
     offer.get_by_role("button", name="Restore the draft").click()
     expect(page.locator(".cm-content")).to_contain_text("Unsaved words.")
     expect(page.get_by_label("Title")).to_have_value("The Toll House")
-    page.keyboard.press("Control+s")
-    page.wait_for_load_state()
+    save(page)
     expect(page.get_by_role("heading", name="The Toll House")).to_be_visible()
     expect(page.locator(".editor-offer")).to_be_hidden()
     assert not EntryDraft.objects.exists()
+
+
+def test_typing_before_the_drafts_are_read_is_saved_and_never_offered(
+    chromium: Browser, live_server: LiveServer, quay: Lore
+) -> None:
+    context = chromium.new_context(viewport=LAPTOP)  # type: ignore[arg-type]
+    page = context.new_page()
+    sign_in(page, live_server, "anna")
+    held: list[Route] = []
+    sent: list[str] = []
+
+    def hold_reading(route: Route) -> None:
+        sent.append(route.request.method)
+        if route.request.method == "GET":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/draft/**", hold_reading)
+    page.goto(f"{live_server.url}/w/ferrymark/try/toll-house/")
+    expect(page.locator(".cm-content")).to_be_visible()
+    write(page, "\n\nEarly words.")
+    page.wait_for_timeout(4_000)  # longer than the pause after which a draft is saved
+    assert sent == ["GET"]
+    held[0].continue_()
+    expect(page.locator("[data-state]")).to_contain_text("Draft saved")
+    expect(page.locator(".editor-offer")).to_be_hidden()
+    expect_draft("Wet.\n\nEarly words.")
 
 
 def test_nothing_is_lost_when_the_session_ends(
@@ -230,8 +271,7 @@ def test_writing_goes_on_after_signing_in_again_in_another_tab(
     sign_in(page, live_server, "anna")
     write(page, " More.")
     expect(page.locator("[data-state]")).to_contain_text("Draft saved")
-    page.keyboard.press("Control+s")
-    page.wait_for_load_state()
+    save(page)
     expect(page.locator(".cm-content")).to_contain_text("Late words. More.")
     quay.refresh_from_db()
     assert quay.body == "Wet.\n\nLate words. More."
@@ -245,9 +285,9 @@ def test_the_keyboard_enters_works_and_leaves(
     expect(page.locator(".cm-content")).to_be_focused()
     page.keyboard.press("Control+a")
     page.keyboard.press("Control+b")
-    assert body(page) == "**Wet.**"
+    expect_body(page, "**Wet.**")
     page.keyboard.press("Control+b")
-    assert body(page) == "Wet."
+    expect_body(page, "Wet.")
     page.keyboard.press("F1")
     expect(page.get_by_role("dialog")).to_be_visible()
     shot(page, "help")
@@ -256,7 +296,7 @@ def test_the_keyboard_enters_works_and_leaves(
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(page.locator(".cm-content")).not_to_be_focused()
-    assert body(page) == "Wet."
+    expect_body(page, "Wet.")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -290,7 +330,8 @@ def test_without_javascript_the_text_area_stays(
     sign_in(page, live_server, "anna")
     page.goto(f"{live_server.url}/w/ferrymark/try/toll-house/")
     page.get_by_label("Text").fill("Dry.")
-    page.get_by_role("button", name="Save").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").click()
     quay.refresh_from_db()
     assert quay.body == "Dry."
 

@@ -151,7 +151,7 @@ def test_the_header_of_a_phone_has_two_rows_with_menu_and_search(
         for name in ("Lore", "Inbox"):
             expect(sheet.get_by_role("link", name=name)).to_be_visible()
         for name in ("Canon of the world", "Lanternbearers"):
-            expect(sheet.get_by_role("button", name=name)).to_be_visible()
+            expect(sheet.get_by_role("button", name=name, exact=True)).to_be_visible()
         page.keyboard.press("Escape")
         expect(sheet).to_be_hidden()
         expect(menu).to_be_focused()

@@ -34,7 +34,7 @@ FOG: dict[str, Any] = {
     "flags": ["rescue"],
     "relations_delta": [
         {"npc": "mira-voss", "delta": 16, "axis": "trust", "reason": "They pulled out eleven."},
-        {"npc": "Mira", "delta": 8, "axis": "respect"},
+        {"npc": "Mira Voss", "delta": 8, "axis": "respect"},
     ],
     "notes": "The child was the ringer's.",
     "version": 1,
@@ -123,7 +123,7 @@ def test_players_are_not_told_the_title_of_a_hidden_scene(
     party = Party.objects.get(slug="lanternbearers")
     Membership.objects.create(user=user, world=world, role="player", party=party)
     client.force_login(user)
-    pages = ("", "parties/lanternbearers/", "sessions/session-1/", "lore/lower-landing/")
+    pages = ("story/", "parties/lanternbearers/", "sessions/session-1/", "lore/lower-landing/")
     for page in pages:
         answer = client.get(f"/w/ferrymark/{page}")
         assert answer.status_code == 200, page
@@ -145,7 +145,7 @@ def test_a_new_version_replaces_the_effects_of_the_old_one(engine: ApiClient) ->
         version=2,
         relations_delta={"mira-voss": -5},
         who={"npcs": []},
-        reveals=[{"npc": "Mira", "secret": 1}],
+        reveals=[{"npc": "Mira Voss", "secret": 1}],
     )
     assert read_score(engine) == -5
     assert not Episode.objects.get().appearances.exists()

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from episodes.models import Episode, Recap
+from episodes.models import Episode
+from episodes.recap_models import Recap
 from episodes.summarize import SourcedSentence, select_sentences, source_sentences
 from npcs.models import DispositionChange
 from tests.conftest import ApiClient

@@ -3,21 +3,36 @@ guess.
 """
 
 import json
+import time
 
 import pytest
+from django.core.cache import cache
 
-from bench.fact_check import STATEMENTS, answer_statements
+from bench.fact_check import TWO_WORLDS, answer_statements, read_statements
 from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.schemas import GraphFact
+from knowledge.graph.upsert import upsert_facts
+from knowledge.models import Lore, LorePassage
+from knowledge.upsert import upsert_lore
 from memory_site.demo.load import load_graph
 from memory_site.demo.world_files import read_world
-from tests.loopback.answers import answer_json, status
+from tests.cast import create_campaign
+from tests.loopback.answers import answer_json, hang, status
 from worlds.audiences import PUBLIC, Audience
 from worlds.callers import Caller
+from worlds.world_calendar import save_calendar
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _empty_cache():
+    cache.clear()
+    yield
+    cache.clear()
 
 
 @pytest.fixture
@@ -70,7 +85,7 @@ def test_a_triple_is_judged(ferrymark):
 def test_an_answer_says_which_fact_and_whose(ferrymark):
     (source,) = check(ferrymark, "Orrin Tace lives on the Stumps").sources
     assert (source.statement, source.source, source.ref) == (
-        "Orrin Tace – LOCATED_IN – The Stumps",
+        "Orrin Tace – is in – The Stumps",
         "lore",
         "orrin-tace",
     )
@@ -117,16 +132,126 @@ def test_a_recorded_death(ferrymark):
     assert check(ferrymark, "Mira Voss is dead").result == "unknown"
 
 
-def test_the_statements_of_the_tuning_half_keep_their_bars(db):
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
+        ("Corin Voss is the brother of Mira Voss", "true"),
+        ("Mira Voss is the brother of Corin Voss", "false"),
+        ("Mira Voss is the mother of Corin Voss", "false"),
+        ("Оррин Тейс — сын Маддока Тейса", "true"),
+        ("미라는 조스 보스의 딸이다", "true"),
+        ("Mira Voss is the daughter of Maddoc Tace", "false"),
+    ],
+)
+def test_kinship_is_read_from_both_sides(ferrymark, statement, result):
+    assert check(ferrymark, statement).result == result
 
-    rows = [json.loads(line) for line in STATEMENTS.read_text(encoding="utf-8").splitlines()]
+
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
+        ("Hask Ondrel used to lead the Ferrymen's Guild", "true"),
+        ("Mira Voss used to lead the Ferrymen's Guild", "unknown"),
+        ("Hask Ondrel never led the Ferrymen's Guild", "false"),
+        ("Эдда Крейн больше не возглавляет Гильдию паромщиков", "true"),
+        ("조리 펜은 더 이상 갈대 미로에 살지 않는다", "true"),
+        ("Jory Fenn still lives in Reedmaze", "false"),
+    ],
+)
+def test_the_tense_decides(ferrymark, statement, result):
+    assert check(ferrymark, statement).result == result
+
+
+def test_a_title_before_a_name_is_no_part_of_the_relation(ferrymark):
+    statement = "The innkeeper Matvei Kotelnik runs the Tin Heron"
+    assert check(ferrymark, statement).result == "true"
+
+
+def test_what_was_not_understood_is_told_apart_from_what_no_fact_says(ferrymark):
+    unknown = check(ferrymark, "Mira Voss is married to Hask Ondrel")
+    assert (unknown.result, unknown.understood) == ("unknown", True)
+    unread = check(ferrymark, "Mira Voss hums when the fog comes in")
+    assert (unread.result, unread.understood) == ("unknown", False)
+
+
+def test_the_overlay_of_another_campaign_is_not_quoted(world, campaign, write):
+    other = create_campaign(world, name="High Water", slug="high-water")
+    write("Ada", "Ada has married Ben.", slug="ada-later", visibility="public", campaign=other)
+    nodes = [
+        {"slug": name, "kind": "Character", "name": name.title(), "visibility": "public"}
+        for name in ("ada", "ben")
+    ]
+    edge = {"src": "ada", "relation": "RELATES_TO", "dst": "ben", "label": "married to"}
+    edge |= {"visibility": "public", "source_kind": "lore", "source_ref": "ada-later"}
+    facts = [*({"node": node} for node in nodes), {"edge": edge}]
+    upsert_facts(world, [GraphFact.model_validate(fact) for fact in facts])
+
+    def quoted_in(campaign):
+        caller = Caller(world, PUBLIC, campaign=campaign)
+        answer = lore_assert(Assertion(fact="Ada is married to Ben"), caller)
+        assert answer.result == "true"
+        return [source.text for source in answer.sources if source.text]
+
+    assert quoted_in(other) == ["Ada has married Ben."]
+    assert quoted_in(campaign) == []
+
+
+@pytest.mark.parametrize(
+    "statement", ["Ada and Ben were married in the year 210", "Ада и Бен были женаты в 210 году"]
+)
+def test_a_fact_without_days_does_not_say_since_when(ferrymark, dated_ferrymark, statement):
+    nodes = [
+        {"slug": "ada", "kind": "Character", "name": "Ada", "aliases": ["Ада"]},
+        {"slug": "ben", "kind": "Character", "name": "Ben", "aliases": ["Бен"]},
+    ]
+    edge = {"src": "ada", "relation": "RELATES_TO", "dst": "ben", "label": "married to"}
+    facts = [*({"node": node} for node in nodes), {"edge": edge}]
+    upsert_facts(ferrymark, [GraphFact.model_validate(fact) for fact in facts])
+    assert check(ferrymark, "Ada is married to Ben").result == "true"
+    answer = check(ferrymark, statement)
+    assert (answer.result, answer.understood) == ("unknown", True)
+
+
+@pytest.fixture
+def dated_ferrymark(ferrymark):
+    save_calendar(ferrymark, read_world().setting.calendar.definition("en"), by="test")
+    return ferrymark
+
+
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
+        ("Mira Voss has led the Ferrymen's Guild since 212", "true"),
+        ("Mira Voss has led the Ferrymen's Guild since 205", "false"),
+        ("Hask Ondrel led the Ferrymen's Guild in 205", "true"),
+        ("Мира Восс возглавляла Гильдию паромщиков в 205 году", "false"),
+        ("셋째 다리의 붕괴는 187년에 일어났다", "true"),
+        ("Ночь девяти паромов случилась в 210 году", "false"),
+    ],
+)
+def test_a_date_is_part_of_the_statement(dated_ferrymark, statement, result):
+    assert check(dated_ferrymark, statement).result == result
+
+
+def test_a_label_in_the_words_of_a_game_master_is_understood(world):
+    nodes = [{"slug": name, "kind": "Character", "name": name.title()} for name in ("ada", "ben")]
+    edge = {"src": "ada", "relation": "RELATES_TO", "dst": "ben", "label": "сестра"}
+    facts = [*({"node": node} for node in nodes), {"edge": edge}]
+    upsert_facts(world, [GraphFact.model_validate(fact) for fact in facts])
+    assert check(world, "Ben is the brother of Ada").result == "true"
+    assert check(world, "Ada is the mother of Ben").result == "false"
+
+
+@pytest.mark.parametrize("half", ["tuning", "development"])
+def test_the_statements_that_may_be_looked_at_keep_their_bars(db, half):
     answers = [
-        (row["label"], answer)
-        for row, answer, *_rest in answer_statements([r for r in rows if r["half"] == "tuning"])
+        (row["label"], answer) for row, answer, *_rest in answer_statements(read_statements(half))
     ]
     for label in ("true", "false"):
         truths = [truth for truth, answer in answers if answer == label]
         assert truths.count(label) >= 0.95 * len(truths) > 0
+        wanted = [answer for truth, answer in answers if truth == label]
+        assert wanted.count(label) >= 0.85 * len(wanted)
     unknowable = [answer for truth, answer in answers if truth == "unknown"]
     assert unknowable.count("unknown") >= 0.9 * len(unknowable)
 
@@ -158,7 +283,82 @@ def test_a_model_claim_with_names_not_in_the_statement_is_ignored(ferrymark, scr
     assert check(ferrymark, ODD).result == "unknown"
 
 
+def test_a_stalled_model_holds_the_tool_for_two_seconds_once(ferrymark, scripted_llm, settings):
+    settings.LLM_TIMEOUT = 60.0
+    scripted_llm.chat.always(hang(20))
+    begun = time.monotonic()
+    answer = check(ferrymark, ODD)
+    assert time.monotonic() - begun < 10
+    assert (answer.result, answer.understood, answer.degraded) == ("unknown", False, ["llm"])
+    assert check(ferrymark, ODD).degraded == ["llm"]
+    assert len(scripted_llm.chat.requests) == 1
+
+
+def test_a_model_is_asked_once_for_the_same_statement(ferrymark, scripted_llm):
+    read = {"kind": "allied", "subject": "Mira Voss", "object": "Ferrymen's Guild"}
+    scripted_llm.chat.then(answer_json({**read, "negated": False, "past": False}))
+    assert [check(ferrymark, ODD).result for _time in range(2)] == ["true", "true"]
+    assert len(scripted_llm.chat.requests) == 1
+
+
 def test_a_model_that_is_down_is_named(ferrymark, scripted_llm):
     scripted_llm.chat.always(status(503, retry_after=0.01))
     answer = check(ferrymark, ODD)
     assert (answer.result, answer.degraded) == ("unknown", ["llm"])
+
+
+# --- Prose as evidence
+
+
+@pytest.fixture
+def written_ferrymark(ferrymark):
+    for slug, entry in read_world().lore.items():
+        upsert_lore(ferrymark, entry)
+        lore = Lore.objects.get(world=ferrymark, slug=slug)
+        GraphNode.objects.filter(world=ferrymark, slug=slug).update(lore=lore)
+    return ferrymark
+
+
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
+        ("The Guild has two hundred and eleven boats.", "true"),
+        ("The Guild has four hundred boats.", "false"),
+        ("Oda Ferrier died in the year 33.", "true"),
+        ("Oda Ferrier died in the year 50.", "false"),
+        ("В «Жестяной цапле» наверху шесть комнат.", "true"),
+        ("등불 계단은 이백 단이다.", "false"),
+        ("Orrin Tace has nine goats of his own.", "unknown"),
+        ("Mira Voss lost two hundred boats.", "unknown"),
+    ],
+)
+def test_a_sentence_of_the_lore_decides_what_no_fact_says(written_ferrymark, statement, result):
+    assert check(written_ferrymark, statement).result == result
+
+
+def test_the_deciding_sentence_is_quoted(written_ferrymark):
+    (source,) = check(written_ferrymark, "Oda Ferrier died in the year 33.").sources
+    assert source.statement == "Oda died in the year 33, in bed, and was furious about it."
+    assert (source.source, source.title) == ("lore", "Oda Ferrier")
+    assert source.statement in Lore.objects.get(slug="oda-ferrier").body
+
+
+def test_a_secret_sentence_decides_for_nobody_who_may_not_read_it(written_ferrymark):
+    statement = "The Guild borrowed nine thousand silver from House Brackwen."
+    knowing = check(written_ferrymark, statement, audience=Audience.parse("party:gilded-oath"))
+    other = check(written_ferrymark, statement, audience=Audience.parse("party:lanternbearers"))
+    nobody = check(written_ferrymark, statement, audience=PUBLIC)
+    assert knowing.result == "true"
+    assert (other.result, other.sources, other.understood) == ("unknown", [], False)
+    assert nobody == other
+    wrong = statement.replace("nine", "two")
+    assert check(written_ferrymark, wrong, audience=PUBLIC).result == "unknown"
+
+
+def test_an_answer_for_a_party_is_the_same_without_the_hidden_lore(written_ferrymark):
+    public = Caller(world=written_ferrymark, audience=PUBLIC)
+    rows = [json.loads(line) for line in TWO_WORLDS.read_text(encoding="utf-8").splitlines()]
+    texts = [r["text"] for r in rows if r["world"] == "ferrymark" and r["half"] == "development"]
+    before = [lore_assert(Assertion(fact=text), public) for text in texts]
+    LorePassage.objects.exclude(visibility="public").delete()
+    assert [lore_assert(Assertion(fact=text), public) for text in texts] == before

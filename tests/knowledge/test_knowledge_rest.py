@@ -126,6 +126,20 @@ def test_a_proposal_waits_for_an_editor(engine: Client) -> None:
     assert not Lore.objects.exists()
 
 
+def test_who_proposed_too_much_waits_and_others_do_not(
+    engine: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowledge.proposals.MOST_OPEN", 1)
+    assert post(engine, "/lore/proposals", {"entry": {"title": "One"}}).status_code == 201
+    refused = post(engine, "/lore/proposals", {"entry": {"title": "Two"}})
+    assert (refused.status_code, refused.json()["detail"]) == (
+        409,
+        "1 of your proposals are open: wait until an editor has decided some.",
+    )
+    player = client_of(world, "public")
+    assert post(player, "/lore/proposals", {"entry": {"title": "Three"}}).status_code == 201
+
+
 def test_a_players_key_may_propose_but_neither_write_nor_read_canon(world: World) -> None:
     player = client_of(world, "public")
     assert (

@@ -6,9 +6,9 @@ import unicodedata
 import pytest
 
 from knowledge.entry_store import save_entry
+from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.glossary.load import load_glossary
 from knowledge.models import Document, Rule
-from knowledge.questions.common_words import COMMON_WORDS
 from knowledge.questions.everyday import (
     CLASS,
     LANGUAGES,

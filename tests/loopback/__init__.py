@@ -25,6 +25,7 @@ servers). An answer may also be a function of the request body that returns an a
 from tests.loopback.answers import (
     Answer,
     answer_json,
+    answer_without_usage,
     calls,
     drop,
     garbage,
@@ -47,6 +48,7 @@ __all__ = [
     "Loopback",
     "Route",
     "answer_json",
+    "answer_without_usage",
     "calls",
     "drop",
     "garbage",

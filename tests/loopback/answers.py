@@ -125,6 +125,12 @@ def answer_json(value: Any) -> Scripted:
     return say(json.dumps(value, ensure_ascii=False))
 
 
+def answer_without_usage(value: Any) -> Answer:
+    """As many servers of one's own: they count no tokens."""
+    body = json.loads(_message({"content": json.dumps(value)}, "stop").body)
+    return as_json({**body, "usage": None})
+
+
 def calls(name: str, arguments: Body | str, *, id: str = "call_1") -> Answer:
     """Ask for one tool call; `arguments` as a string may be broken JSON."""
     encoded = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

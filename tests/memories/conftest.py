@@ -21,5 +21,5 @@ def tobin(world: World) -> Namespace:
 
 def remember(namespace: Namespace, *contents: str, **about: object) -> add.AddResult:
     """Remember without a language model, with the site's embedder."""
-    models = add.site_models()
+    models = add.site_models(namespace)
     return add.add(namespace, list(contents), models=models, about=Particulars(**about))  # type: ignore[arg-type]

@@ -42,7 +42,7 @@ languages = pytest.mark.parametrize("language", ["en", "ru"])
 
 def remember_facts(namespace: Namespace, *texts: str) -> None:
     events = [MemoryEvent(text, bucket=Bucket.FACT) for text in texts]
-    WritePipeline(namespace, gate=OpenGate(), classifier=None).process_all(events)  # type: ignore[arg-type]
+    WritePipeline(namespace, gate=OpenGate()).process_all(events)
 
 
 def ask(namespace: Namespace, question: str, **pipeline: Any) -> MemoryQueryResult:
@@ -102,7 +102,7 @@ def test_a_memory_that_the_model_names_is_shown_before_all_others(
 def test_silence_is_kept_where_the_model_sees_no_answer(
     ferrymark: Namespace, scripted_llm: Loopback, language: str
 ) -> None:
-    by_signs = ask(ferrymark, UNCLEAR[language], checker=None)
+    by_signs = ask(ferrymark, UNCLEAR[language], make_checker=lambda _namespace: None)
     assert not by_signs.abstained, "else the model would change nothing"
     scripted_llm.chat.then(answer_number("none"))
     result = ask(ferrymark, UNCLEAR[language])
@@ -116,7 +116,7 @@ def test_the_model_may_see_an_answer_where_the_signs_see_none(
     ferrymark: Namespace, scripted_llm: Loopback
 ) -> None:
     question = "Which craftsman here beats iron, is it Brannoc perhaps?"
-    assert ask(ferrymark, question, checker=None).abstained
+    assert ask(ferrymark, question, make_checker=lambda _namespace: None).abstained
     scripted_llm.chat.then(answer_number("1"))
     assert texts(ask(ferrymark, question))[0] == REMEMBERED["en"][0]
 
@@ -201,7 +201,7 @@ def test_the_signs_decide_when_the_model_fails(
     ferrymark: Namespace, scripted_llm: Loopback, settings: Any, failure: str, language: str
 ) -> None:
     settings.LLM_TIMEOUT = 0.2
-    by_signs = ask(ferrymark, UNCLEAR[language], checker=None)
+    by_signs = ask(ferrymark, UNCLEAR[language], make_checker=lambda _namespace: None)
     scripted_llm.chat.always(FAILURES[failure])
     result = ask(ferrymark, UNCLEAR[language])
     assert (texts(result), result.abstained) == (texts(by_signs), by_signs.abstained)
@@ -221,17 +221,17 @@ def test_a_memory_that_was_not_shown_cannot_answer(mira: Namespace, scripted_llm
 
 
 def test_the_model_has_seconds_and_no_more(
-    scripted_llm: Loopback, settings: Any, monkeypatch: Any, db: None
+    mira: Namespace, scripted_llm: Loopback, settings: Any, monkeypatch: Any
 ) -> None:
     settings.LLM_TIMEOUT = 60.0
     monkeypatch.setattr(answer_check, "TIMEOUT_SECONDS", 0.2)
     scripted_llm.chat.always(hang(20))
-    checker = answer_check.site_checker()
+    checker = answer_check.site_checker(mira)
     assert checker
     with pytest.raises(CheckerFailed):
         checker.find_answer("How old?", [AGE])
     (row,) = LanguageModelCall.objects.all()
-    assert (row.purpose, row.ok) == ("abstention", False)
+    assert (row.purpose, row.tenant, row.ok) == ("checking", str(mira.world_id), False)
     assert row.duration_ms < 5000
 
 
@@ -277,9 +277,9 @@ def test_an_order_inside_the_question_stays_in_its_block() -> None:
     [("How old is Brannoc? ", "Forty. "), ("브란녹은 몇 살이야? ", "마흔 살. ")],
 )
 def test_what_the_model_reads_is_bounded(
-    scripted_llm: Loopback, db: None, question: str, told: str
+    mira: Namespace, scripted_llm: Loopback, question: str, told: str
 ) -> None:
-    checker = answer_check.site_checker()
+    checker = answer_check.site_checker(mira)
     assert checker
     checker.find_answer(question * 5000, [told * 5000] * 7)
     assert len(memories_shown(scripted_llm).splitlines()) == answer_check.MAX_MEMORIES

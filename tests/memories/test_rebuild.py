@@ -46,7 +46,7 @@ def makers_by_text(namespace: Namespace) -> dict[str, str]:
 
 
 def rebuild_by_site_model(namespace: Namespace, **options: Any) -> rebuild.RebuildResult:
-    return rebuild.rebuild_memories(namespace, model=add.site_model(), **options)
+    return rebuild.rebuild_memories(namespace, model=add.site_model(namespace), **options)
 
 
 def test_the_model_is_asked_again_and_what_it_says_takes_the_place(

@@ -95,7 +95,7 @@ def test_nearly_the_same_takes_the_place_and_can_be_undone(mira: Namespace) -> N
 
 
 def test_a_raw_text_is_split_by_rules(mira: Namespace) -> None:
-    models = add.site_models()
+    models = add.site_models(mira)
     result = add.add(mira, "Mira owns a ferry. Tobin keeps the bell!", models=models)
     assert len(result.ids) == 2
     assert len(result.observations) == 1

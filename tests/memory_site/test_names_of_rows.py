@@ -8,7 +8,6 @@ from django.contrib.admin import site
 from django.db.models import Model
 from django.test import RequestFactory
 
-from memory_site.demo.load import load_demo
 from worlds.models import World
 
 MODELS = [
@@ -24,10 +23,7 @@ def test_every_model_names_its_rows(model: type[Model]) -> None:
     assert model.__str__ is not Model.__str__
 
 
-@pytest.mark.django_db
-def test_no_row_of_the_demo_is_called_an_object() -> None:
-    load_demo()
-    assert World.objects.exists()
+def test_no_row_of_the_demo_is_called_an_object(demo: World) -> None:
     unnamed = [
         str(row)
         for model in MODELS

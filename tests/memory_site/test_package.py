@@ -81,7 +81,8 @@ def test_the_command_starts_the_site_anywhere(site: str, tmp_path: Path) -> None
     assert "Войти" in page.text
     style = httpx2.get(f"{site}/static/memory37/frame.css", timeout=30)
     assert (page.status_code, style.status_code) == (200, 200)
-    assert httpx2.get(f"{site}/api/v1/openapi.json", timeout=30).status_code == 200
+    for name in ("openapi.json", "guide", "guide/tools", "guide/api-changelog"):
+        assert httpx2.get(f"{site}/api/v1/{name}", timeout=30).status_code == 200
     assert sorted(each.name for each in tmp_path.iterdir()) == ["data", "log"]
 
 

@@ -1,6 +1,7 @@
 """No page of the site or the admin takes more queries with thirty rows than with three."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count as numbers
 from operator import itemgetter
 from typing import Any
 from uuid import uuid4
@@ -19,9 +20,11 @@ from django.utils import timezone
 from art.models import ArtCard, Picture
 from bench.pages import build_world
 from episodes.models import Episode, Session
+from episodes.report_models import SessionReport
 from knowledge.editing_models import LoreProposal
 from knowledge.entry_store import save_all
-from knowledge.graph.models import ConflictRule, GraphEdge, GraphRelation
+from knowledge.graph.contradiction_models import ConflictRule
+from knowledge.graph.models import GraphEdge, GraphRelation
 from knowledge.models import Lore, Rule
 from knowledge.trash import trash_lore
 from npcs.models import NPC
@@ -50,6 +53,9 @@ ON_PAGES = (
     "knowledge.EntryComment",
     "knowledge.EntryDraft",
     "episodes.Mention",
+    "episodes.SessionNote",
+    "episodes.LooseEnd",
+    "episodes.SessionReport",
     "episodes.EpisodeVersion",
     "episodes.Step",
     "episodes.RecapSentence",
@@ -68,6 +74,7 @@ NOT_PAGES = {
     "picture": "a file",
     "picture-preview": "a file",
     "picture-thumbnail": "a file",
+    "live": "a stream",
     "export-archive": "a file with every row",
     "export-vault": "a file with every row",
 }
@@ -127,6 +134,35 @@ def make_world(slug: str, count: int) -> World:
     return world
 
 
+def proposal_about(npcs: Sequence[NPC]) -> dict[str, Any]:
+    """A proposal with a line for each NPC in every section."""
+    each = [{"kind": "npc", "ref": npc.slug, "name": npc.name} for npc in npcs]
+    return {
+        "language": "en",
+        "summary": "They met.",
+        "people": [{"text": one["name"], "candidates": [one], "times": 1} for one in each],
+        "changes": [
+            {"candidates": [one], "axis": "trust", "delta": 5, "reason": "So.", "quote": "So."}
+            for one in each
+        ],
+        "reveals": [{"candidates": [one]} for one in each],
+        "loose_ends": [{"text": f"Find {one['name']}."} for one in each],
+    }
+
+
+def body_about(npcs: Sequence[NPC]) -> dict[str, Any]:
+    """A stored version of an episode that names each NPC in every section."""
+    return {
+        "summary_id": "of-the-test",
+        "party_id": "party-0",
+        "what": "They met.",
+        "who": {"npcs": [npc.slug for npc in npcs]},
+        "relations_delta": [{"npc": npc.slug, "delta": 5} for npc in npcs],
+        "reveals": [{"npc": npc.slug} for npc in npcs],
+        "loose_ends": [f"Find {npc.name}." for npc in npcs],
+    }
+
+
 def fill_trash(world: World, count: int) -> None:
     entries = [Lore(world=world, slug=f"old-{n}", title=f"Old {n}") for n in range(count)]
     save_all(entries)
@@ -153,7 +189,15 @@ def row_maker(world: World) -> RowMaker:
         return rows[number % len(rows)]
 
     own = f"{world.slug}-{{}}".format
+    versions = numbers(1)
     overrides: dict[str, Override] = {
+        "episodes.SessionReport": lambda n: {
+            "digest": own(n),
+            "text": f"Report {n}.",
+            "state": "open",
+            "proposal": proposal_about(npcs),
+        },
+        "episodes.EpisodeVersion": lambda n: {"version": next(versions), "body": body_about(npcs)},
         "auth.User": lambda n: {"username": own(f"user-{n}")},
         "auth.Group": lambda n: {"name": own(n)},
         "worlds.GameSystem": lambda n: {"slug": own(n)},
@@ -162,8 +206,14 @@ def row_maker(world: World) -> RowMaker:
             "user": User.objects.create_user(own(n)),
             "role": "gm",
             "party": None,
+            "character": None,
         },
-        "worlds.Invitation": lambda n: {"role": "gm", "party": None, "token_hash": own(n)},
+        "worlds.Invitation": lambda n: {
+            "role": "gm",
+            "party": None,
+            "character": None,
+            "token_hash": own(n),
+        },
         "worlds.ApiKey": lambda n: {"prefix": own(n)},
         "worlds.Reveal": lambda n: {"subject_kind": "lore", "subject_id": one_of(lore, n).pk},
         "knowledge.EntryDraft": lambda n: {"entry": None},
@@ -268,9 +318,13 @@ def known_arguments(world: World) -> dict[str, Any]:
         "slug": "entry-1",
         "kind": "lore",
         **dict.fromkeys((f"{page} slug" for page in (*people, *entities)), "npc-0"),
-        "party slug": "party-0",
+        **dict.fromkeys((f"{page} slug" for page in OF_PARTIES), "party-0"),
         "session ref": Session.objects.filter(world=world).first().external_id,
         "episode ref": Episode.objects.filter(world=world).first().external_id,
+        "party slug": "party-0",
+        **dict.fromkeys((f"{page} ref" for page in SESSION_PAGES), session_of(world)),
+        **dict.fromkeys((f"{page} ref" for page in EPISODE_PAGES), episode_of(world)),
+        "session-report report": SessionReport.objects.filter(world=world, state="open").first().pk,
         **dict.fromkeys((f"{page} key" for page in ("rule", "house-rule-replacing")), rule.key),
         **dict.fromkeys(("import-run run", "import-progress run"), run.pk),
         "picture-edit picture": picture.pk,
@@ -280,9 +334,28 @@ def known_arguments(world: World) -> dict[str, Any]:
     }
 
 
+OF_PARTIES = ("party", "play", "play-lookup", "play-scene", "prepare")
+SESSION_PAGES = (
+    *("session", "session-edit", "session-after", "episode-new", "session-recap"),
+    "session-report",
+)
+EPISODE_PAGES = ("episode", "episode-correct", "episode-erase")
+
+
+def session_of(world: World) -> str:
+    return str(Session.objects.filter(world=world).earliest("pk").external_id)
+
+
+def episode_of(world: World) -> str:
+    return str(Episode.objects.filter(world=world).earliest("pk").external_id)
+
+
 UNKNOWN = {UUIDConverter: uuid4(), IntConverter: 1}
 QUERIES = {
     "find": ("?q=north",),
+    # What a question opens, a rule, a person or a place, depends on the rows that there are.
+    "play": ("",),
+    "play-lookup": ("?kind=npc&ref=npc-0", "?kind=thing&ref=entry-1"),
     "lore": ("", "?view=tree&folder=North", "?text=north&sort=-updated", "?tag=tag-1"),
     "links": ("?tab=broken", "?tab=unlinked", "?tab=orphans"),
     "editor-complete": ("?q=ba",),

@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from memory_site.demo.load import load_demo
 from tests.memory_site.catalogues import PLACEHOLDER, Entry, asked, catalogue, read_po
 from worlds.models import Membership, World
 
@@ -81,10 +80,9 @@ def test_the_browser_chooses_the_language_of_the_login_page(
 
 
 @pytest.fixture
-def master(db: None, client: Client) -> Client:
-    load_demo()
+def master(demo: World, client: Client) -> Client:
     anna = get_user_model().objects.create_superuser("anna")
-    Membership.objects.create(user=anna, world=World.objects.get(slug="ferrymark"), role="gm")
+    Membership.objects.create(user=anna, world=demo, role="gm")
     client.force_login(anna)
     return client
 

@@ -127,6 +127,43 @@ def test_dispositions_decay_with_a_half_life(engine: ApiClient, mira: NPC) -> No
     assert read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]["score"] == 5.0
 
 
+def test_mixed_feelings_are_not_those_of_a_stranger(
+    engine: ApiClient, mira: NPC, admin_client: Client
+) -> None:
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
+    assert (standing["label"], standing["feelings"]) == ("neutral", "none")
+    page = f"/w/{mira.world.slug}/npcs/{mira.slug}/?party=lanternbearers"
+    assert "stranger" in admin_client.get(page).content.decode()
+    ingest(engine, 1, 30)
+    distrust = [{"npc": "mira-voss", "delta": -30, "axis": "trust", "reason": "They lied."}]
+    ingest(engine, 2, 0, relations_delta=distrust)
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
+    assert (standing["label"], standing["feelings"]) == ("neutral", "mixed")
+    assert "ambivalent" in admin_client.get(page).content.decode()
+
+
+def test_the_trend_fades_with_the_score(engine: ApiClient, mira: NPC) -> None:
+    NPC.objects.filter(pk=mira.pk).update(half_life=10)
+    ingest(engine, 1, 4)
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
+    assert (standing["trend"], standing["direction"]) == (4.0, "rising")
+    sixty_days_later = {"real": "2026-09-02T18:00:00Z", "in_world_at": 61}
+    ingest(engine, 2, 1, when=sixty_days_later, relations_delta={})
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
+    assert (standing["trend"], standing["direction"]) == (0.1, "steady")
+
+
+def test_what_is_told_late_is_not_the_last_reason(engine: ApiClient, mira: NPC) -> None:
+    ingest(engine, 5, 10)
+    late = {"real": "2026-09-06T18:00:00Z", "in_world_at": 2}
+    ingest(engine, 6, -4, when=late)
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
+    assert (standing["score"], standing["last_reason"]) == (6, "Reason 5.")
+    ingest(engine, 7, 1)
+    standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
+    assert standing["last_reason"] == "Reason 7."
+
+
 def test_every_page_shows_the_disposition_of_the_day_that_the_party_has_reached(
     engine: ApiClient, mira: NPC, admin_client: Client
 ) -> None:
@@ -185,6 +222,7 @@ def test_players_read_what_they_may_and_nothing_else(
     assert profile["apparent"] == {
         "party_id": "lanternbearers",
         "label": "warm",
+        "feelings": "clear",
         "direction": "rising",
         "summary_ids": ["ep-1"],
     }

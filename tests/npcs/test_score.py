@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npcs.score import ScoreChange, decay, fold, label_of
+from npcs.score import ScoreChange, decay, feelings_of, fold, label_of
 
 changes = st.lists(
     st.builds(
@@ -57,6 +57,23 @@ def test_fear_is_kept_beside_the_score() -> None:
 )
 def test_each_score_has_its_label(score: float, label: str) -> None:
     assert label_of(score) == label
+
+
+@pytest.mark.parametrize(
+    ("changes", "feelings"),
+    [
+        ([], "none"),
+        ([ScoreChange(2)], "clear"),
+        ([ScoreChange(30), ScoreChange(-30, "trust")], "mixed"),
+        ([ScoreChange(30), ScoreChange(-14, "trust")], "clear"),
+        ([ScoreChange(30), ScoreChange(-30, "fear")], "clear"),
+    ],
+)
+def test_a_stranger_is_told_from_somebody_of_mixed_feelings(
+    changes: list[ScoreChange], feelings: str
+) -> None:
+    axes = fold(changes).axes
+    assert feelings_of(axes, changes=len(changes)) == feelings
 
 
 def test_the_trend_is_what_the_last_three_changes_did() -> None:

@@ -8,7 +8,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from retrieval.errors import LanguageModelDown
-from retrieval.llm.client import LanguageModel, get_llm
+from retrieval.llm import Purpose, get_llm
+from retrieval.llm.client import LanguageModel
 from retrieval.models import LanguageModelCall
 from tests.loopback import (
     Loopback,
@@ -46,12 +47,14 @@ def ask(llm: LanguageModel) -> dict[str, Any]:
 
 def test_no_model_configured_is_none(settings: Any) -> None:
     settings.LLM_MODEL = ""
-    assert get_llm() is None
+    assert get_llm(Purpose.RECAP) is None
 
 
 def test_one_model_per_process(scripted_llm: Loopback) -> None:
-    assert get_llm() is not None
-    assert get_llm() is get_llm()
+    first, second = get_llm(Purpose.RECAP), get_llm(Purpose.READING)
+    assert first
+    assert second
+    assert first.models[0] is second.models[0]
 
 
 def test_an_answer_is_held_to_the_schema(llm: LanguageModel, scripted_llm: Loopback) -> None:

@@ -3,7 +3,15 @@
 import pytest
 
 from retrieval.errors import Ambiguous, NotFound
-from retrieval.text import KnownName, NameIndex, fold_name, name_keys, query_keys
+from retrieval.text import (
+    KnownName,
+    NameIndex,
+    fold_name,
+    name_keys,
+    query_keys,
+    quoted_names,
+    text_phrase_keys,
+)
 
 MIRA = KnownName("mira", "Mira Voss", ("Мира Восс", "미라 보스"))
 GUILD = KnownName("guild", "Ferrymen's Guild", ("Гильдия паромщиков", "뱃사공 길드"))
@@ -107,6 +115,47 @@ def test_an_ambiguous_mention_says_so():
 def test_a_longer_name_hides_the_shorter_one_inside_it():
     index = NameIndex([KnownName("bay", "Salt Bay"), KnownName("salt", "Salt")])
     assert [m.matches[0].key for m in index.mentions("We sailed to Salt Bay")] == ["bay"]
+
+
+QUOTED_TITLES = {
+    "Трактир «Три карася»": "три карася",
+    "«Трактир „Три карася“»": "Три карася",
+    "Inn “Three Carps”": "three carps",
+    'The "Three Carps" Inn': "Three Carps",
+    "The Inn 'Three Carps'": "Three Carps",
+    "여관 「세 마리 붕어」": "세 마리 붕어에서",
+    "여관 '세 마리 붕어'": "세 마리 붕어",
+}
+
+
+@pytest.mark.parametrize("title", QUOTED_TITLES)
+def test_the_part_in_quotation_marks_is_a_name_of_its_own(title):
+    name = QUOTED_TITLES[title]
+    index = NameIndex([KnownName("inn", title), KnownName("other", "Salt Bay")])
+    assert index.resolve_spelled(name) == "inn"
+    keys = set(text_phrase_keys(f"we met at {name} again").whole)
+    assert keys & set(name_keys(title)), "a database finds it by the whole name"
+    (mention,) = index.mentions(f"we met at {name} again", typos=False)
+    assert [match.key for match in mention.matches] == ["inn"]
+
+
+def test_a_part_in_quotation_marks_is_written_to_only_if_it_is_unique():
+    inn, shop = KnownName("inn", "Трактир «Три карася»"), KnownName("shop", "Лавка «Три карася»")
+    with pytest.raises(Ambiguous):
+        NameIndex([inn, shop]).resolve_spelled("Три карася")
+    # Whoever is called so goes before what is called after them.
+    own = NameIndex([inn, shop, KnownName("family", "Три карася")])
+    assert own.resolve_spelled("Три карася") == "family"
+    assert [m.key for m in own.mentions("пришли Три карася")[0].matches] == ["family"]
+
+
+def test_apostrophes_and_small_words_are_no_names_of_their_own():
+    assert quoted_names("The Smiths' and Jones' House") == ()
+    assert quoted_names('The "old" mill') == ()
+    assert quoted_names("«Три карася»") == ()
+    red = NameIndex([KnownName("jonas", 'Jonas "Red" Hale')])
+    assert red.mentions("a red boat") == []
+    assert red.mentions("then Red laughed")[0].matches[0].key == "jonas"
 
 
 @pytest.mark.parametrize(

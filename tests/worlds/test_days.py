@@ -7,7 +7,9 @@ from django.utils import translation
 
 from knowledge.models import Lore
 from worlds.audiences import GM, PUBLIC
+from worlds.calendars.presets import preset
 from worlds.in_world_days import day_name, names_of_days
+from worlds.world_calendar import save_calendar
 
 pytestmark = pytest.mark.django_db
 
@@ -51,8 +53,19 @@ def test_a_day_without_a_date_is_told_by_its_number_in_the_readers_language():
     assert [day_name(day, {3: "3 Ebb"}) for day in (None, 3, 76562.0, 0.5)] == [
         "…",
         "3 Ebb",
-        "day 76562",
+        "day 76,562",
         "day 0.5",
     ]
     with translation.override("ru"):
         assert day_name(12, {}) == "день 12"
+
+
+def test_a_world_with_a_calendar_shows_its_days_as_dates(world):
+    dated(world, "dusk", 40, "the day of fog")
+    save_calendar(world, preset("twelve-times-thirty", "en"), by="mira")
+    names = names_of_days(world, GM, [40, None])
+    assert [day_name(day, names) for day in (None, 40, 40.5)] == [
+        "…",
+        "11 Thaw 1",
+        "11 Thaw 1, 12:00",
+    ]

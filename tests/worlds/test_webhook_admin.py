@@ -60,6 +60,13 @@ def test_the_secret_of_a_new_webhook_is_shown_once(
     assert secret not in change + designer.get(LIST).content.decode()
 
 
+def test_labels_begin_with_a_capital(designer: Client) -> None:
+    page = designer.get(f"{LIST}add/").content.decode()
+    labels = [text.strip() for text in re.findall(r"<label[^>]*>\s*([^<\s][^<]*)<", page)]
+    assert "Kinds" in labels
+    assert "kinds" not in labels
+
+
 def test_the_test_button_says_what_came_of_it(
     designer: Client, world: World, target: Receiver
 ) -> None:

@@ -19,7 +19,8 @@ class Access(Protocol):
 
     @classmethod
     def find_ended(cls, accesses: Collection[Self]) -> set[Self]:
-        """Return those of `accesses` whose right has ended or changed, by one query."""
+        """Return those of `accesses` whose right has ended or changed, by a fixed number of
+        queries."""
 
 
 @dataclass(frozen=True)

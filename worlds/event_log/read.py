@@ -1,6 +1,6 @@
 """Read the event log: for an audience, after a given event."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -14,10 +14,10 @@ from retrieval.errors import Problem
 from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.event_model import Event
-from worlds.models import World
 
 DELETE_BATCH = 10_000
-OVERLAYS = ("lore", "rule")
+OVERLAYS = ("lore", "rule", "reveal")
+"""Kinds whose events have a campaign when they are about an overlay, which is known there alone."""
 
 
 class EventsGone(Problem):
@@ -41,13 +41,14 @@ def events_after(
     """Return at most `limit` events that the caller may know of, in the order of commits, after
     the one of this id (None: from the oldest that is kept), and whether there are more. Raises
     `EventsGone`."""
-    position = 0 if event_id is None else position_of(caller.world, event_id)
+    position = 0 if event_id is None else position_of(caller, event_id)
     return events_beyond(caller, position, limit=limit, kinds=kinds)
 
 
-def position_of(world: World, event_id: UUID) -> int:
-    """Raises `EventsGone`."""
-    event = Event.objects.filter(world=world, pk=event_id).first()
+def position_of(caller: Caller, event_id: UUID) -> int:
+    """Raises `EventsGone`, also for an event that the caller may not know of: whoever has got hold
+    of its id must not learn that it is the id of anything."""
+    event = visible_events(caller).filter(pk=event_id).first()
     if event is None or event.position is None:
         raise EventsGone(
             "This event is not in the log any more: read the lists again, then ask with "
@@ -120,7 +121,7 @@ def visible_events(caller: Caller) -> QuerySet[Event]:
 def visible(visibility: str, known_to: str, audience: Audience) -> Q:
     """The condition that a row with these columns is one that `audience` may know of."""
     public = Q(**{visibility: "public"})
-    named = Q(**{visibility: "revealed", f"{known_to}__contains": [str(audience)]})
+    named = Q(**{visibility: "revealed", f"{known_to}__matches": audience.known_path})
     return public | named
 
 
@@ -134,8 +135,8 @@ def action_for(event: Event, audience: Audience) -> Event.Action:
     return Event.Action.CREATED if is_visible else Event.Action.DELETED
 
 
-def may_know(visibility: str, known_to: Iterable[str], audience: Audience) -> bool:
-    return visibility == "public" or (visibility == "revealed" and str(audience) in known_to)
+def may_know(visibility: str, known_to: Collection[str], audience: Audience) -> bool:
+    return visibility == "public" or (visibility == "revealed" and audience.knows(known_to))
 
 
 SEEN_ALIKE = (

@@ -10,6 +10,7 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import AsyncIterator, Hashable, Iterable, Sequence
+from dataclasses import replace
 from time import monotonic
 from uuid import UUID
 from weakref import WeakSet
@@ -19,6 +20,7 @@ from django.conf import settings
 from django.db import connection
 
 from retrieval.errors import Problem, RateLimited
+from worlds.audiences import Audience, resolve_audience
 from worlds.callers import Caller
 from worlds.event_log.access import Access
 from worlds.event_log.present import present_event
@@ -123,7 +125,7 @@ def begin_of(caller: Caller, since: str) -> tuple[int, str]:
     if since == OLDEST:
         return 0, OLDEST
     if since != LATEST:
-        return position_of(caller.world, UUID(since)), since
+        return position_of(caller, UUID(since)), since
     position = last_positions([caller.world.pk]).get(caller.world.pk, 0)
     event = latest_event(caller, until=position)
     return position, str(event.pk) if event else OLDEST
@@ -200,10 +202,11 @@ class EventPoller:
             self.checked_at = monotonic()
         waiting = [each for each in streams if not each.batch]
         heads = last_positions({each.caller.world.pk for each in waiting})
+        behind = [each for each in waiting if each.position < heads.get(each.caller.world.pk, 0)]
+        follow_members(behind)
         groups: dict[Hashable, list[EventStream]] = defaultdict(list)
-        for stream in waiting:
-            if stream.position < heads.get(stream.caller.world.pk, 0):
-                groups[stream.feed].append(stream)
+        for stream in behind:
+            groups[stream.feed].append(stream)
         for group in groups.values():
             feed_group(group, until=heads[group[0].caller.world.pk])
 
@@ -216,9 +219,23 @@ class EventPoller:
         present = set(World.objects.filter(pk__in=world_ids).values_list("pk", flat=True))
         for stream in streams:
             if stream.access in ended:
-                stream.end("The key was revoked or changed, or it has expired.")
+                stream.end(
+                    "The key or sign-in that reads it was withdrawn or changed, or has expired."
+                )
             elif stream.caller.world.pk not in present:
                 stream.end("The world was deleted.")
+
+
+def follow_members(streams: Iterable[EventStream]) -> None:
+    """Give the callers of `streams` their audiences as they are now: who joined a party or left it
+    since the stream was opened counts. One query for each party and character."""
+    audiences: dict[tuple[UUID, str], Audience] = {}
+    for stream in streams:
+        caller = stream.caller
+        key = caller.world.pk, str(caller.audience)
+        if key not in audiences:
+            audiences[key] = resolve_audience(caller.world, caller.audience)
+        stream.caller = replace(caller, audience=audiences[key])
 
 
 def feed_group(group: Sequence[EventStream], *, until: int) -> None:

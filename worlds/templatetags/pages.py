@@ -49,9 +49,29 @@ def words(text: str) -> str:
 
 
 @register.filter
-def day(number: float | None, names: dict[float, str]) -> str:
+def day(number: float | None, names: dict[float, str] | str | None) -> str:
     """Show a world day by its date, where it has one (`worlds.in_world_days.names_of_days`)."""
-    return day_name(number, names or {})
+    # A page that was given no names passes "" or None. Names may be empty and know the calendar.
+    return day_name(number, names if isinstance(names, dict) else {})
+
+
+@register.filter
+def when(row: Any, viewer: Viewer) -> str:
+    """Show when a row happened in the world: its own words, else the date of its day."""
+    return viewer.when(row)
+
+
+@register.filter
+def when_ended(row: Any, viewer: Viewer) -> str:
+    return viewer.when(row, until=True)
+
+
+@register.filter
+def typed_day(number: Any, viewer: Viewer) -> str:
+    """Show a world day as an input takes it; what was typed wrongly stays as it was typed."""
+    if not isinstance(number, int | float):
+        return str(number or "")
+    return viewer.typed_day(number)
 
 
 @register.filter(expects_localtime=True)

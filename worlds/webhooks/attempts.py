@@ -1,5 +1,6 @@
 """One attempt to deliver a message, and what follows from its outcome."""
 
+import logging
 import random
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -15,12 +16,17 @@ from worlds.webhooks.messages import TEST, check_message
 from worlds.webhooks.secret import SecretUnreadable, signature_headers
 from worlds.webhooks.sender import Answer, Sender
 
+logger = logging.getLogger(__name__)
 State = WebhookDelivery.State
 FIRST_DELAY, FACTOR, LONGEST_DELAY = 5.0, 3.0, 4 * 3600.0
 ATTEMPTS_KEPT = 30
 GONE = 410
 USER_AGENT = "Memory37-Webhooks"
 LEASE = timedelta(seconds=60)
+HOLD = timedelta(minutes=20)
+"""For so long a refused event holds back those after it, whatever becomes of them. With the pauses
+between attempts it takes about half an hour."""
+NEXT_WAS_ACCEPTED = "given up: the target refuses this message and has accepted the next one"
 
 
 def send(webhook: Webhook, delivery: WebhookDelivery, sender: Sender) -> Answer:
@@ -36,16 +42,20 @@ def send(webhook: Webhook, delivery: WebhookDelivery, sender: Sender) -> Answer:
     else:
         headers |= {"Content-Type": "application/json", "User-Agent": USER_AGENT}
         answer = sender.post(headers, delivery.body.encode())
+    add_to_log(delivery, answer, now)
+    delivery.attempt_count += 1
+    return answer
+
+
+def add_to_log(delivery: WebhookDelivery, answer: Answer, at: datetime) -> None:
     attempt = {
-        "at": now.isoformat(),
+        "at": at.isoformat(),
         "status": answer.status,
         "milliseconds": answer.milliseconds,
         "error": answer.error,
         "answer": answer.text.replace("\0", ""),
     }
     delivery.attempts = [*delivery.attempts, attempt][-ATTEMPTS_KEPT:]
-    delivery.attempt_count += 1
-    return answer
 
 
 def delay_after(attempts: int, retry_after: int = 0) -> timedelta:
@@ -60,21 +70,75 @@ def delay_after(attempts: int, retry_after: int = 0) -> timedelta:
 def store_outcome(delivery: WebhookDelivery, answer: Answer, *, position: int, lease: UUID) -> bool:
     """Store the attempt and what follows from it; return whether the next event may be sent.
     Nothing is stored by a worker whose lease another has taken over."""
-    rows = WebhookProgress.objects.select_for_update()
-    progress = rows.filter(webhook=delivery.webhook, lease=lease).first()
+    now = timezone.now()
+    progress = extend_lease(delivery.webhook, lease, now)
     if progress is None:
         return False
-    now = timezone.now()
-    progress.leased_until = now + LEASE
     if answer.is_success:
-        delivery.state = State.DELIVERED
-        progress.position, progress.last_success_at = position, now
-        progress.failing_since = progress.next_attempt_at = None
+        note_success(delivery, progress, now=now, position=position)
     else:
         note_failure(delivery, progress, answer, now=now, position=position)
     delivery.save()
     progress.save()
     return delivery.state != State.RETRYING
+
+
+def refused_delivery(webhook: Webhook, event_id: UUID) -> WebhookDelivery | None:
+    """Return the delivery of this event if it has failed for so long that the next one is tried."""
+    progress = WebhookProgress.objects.filter(
+        webhook=webhook, failing_since__lte=timezone.now() - HOLD
+    )
+    rows = WebhookDelivery.objects.filter(webhook=webhook, state=State.RETRYING)
+    return rows.filter(event_id=event_id).first() if progress.exists() else None
+
+
+@transaction.atomic
+def store_probe(
+    delivery: WebhookDelivery,
+    answer: Answer,
+    *,
+    refused: WebhookDelivery,
+    position: int,
+    lease: UUID,
+) -> bool:
+    """Store the attempt to deliver an event before the one that is `refused`; return whether it
+    succeeded. Then the refused one is a dead letter; else nothing but the attempt is stored,
+    because the target may be down."""
+    now = timezone.now()
+    progress = extend_lease(delivery.webhook, lease, now)
+    if progress is None:
+        return False
+    if answer.is_success:
+        add_to_log(refused, Answer(0, 0, error=NEXT_WAS_ACCEPTED), now)
+        refused.state = State.DEAD
+        refused.save()
+        note_success(delivery, progress, now=now, position=position)
+        logger.warning("Webhook %s: message %s was given up", refused.webhook_id, refused.pk)
+    else:
+        # Not counted: the pauses grow with the attempts since its own turn has come.
+        delivery.attempt_count -= 1
+        if answer.status == GONE:
+            disable(delivery.webhook, Webhook.Disabled.GONE)
+    delivery.save()
+    progress.save()
+    return answer.is_success
+
+
+def extend_lease(webhook: Webhook, lease: UUID, now: datetime) -> WebhookProgress | None:
+    """Lock the progress and extend the lease, which is not saved; None: another has taken over."""
+    rows = WebhookProgress.objects.select_for_update()
+    progress = rows.filter(webhook=webhook, lease=lease).first()
+    if progress is not None:
+        progress.leased_until = now + LEASE
+    return progress
+
+
+def note_success(
+    delivery: WebhookDelivery, progress: WebhookProgress, *, now: datetime, position: int
+) -> None:
+    delivery.state = State.DELIVERED
+    progress.position, progress.last_success_at = position, now
+    progress.failing_since = progress.next_attempt_at = None
 
 
 def note_failure(

@@ -7,6 +7,7 @@ and another goes on where the position is.
 
 import logging
 import threading
+from collections import deque
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from django.db import connection
 
 from worlds.event_log.read import SeenEvent, events_beyond, last_positions
 from worlds.webhook_model import Webhook, WebhookDelivery, WebhookProgress
-from worlds.webhooks.attempts import LEASE, send, store_outcome
+from worlds.webhooks.attempts import LEASE, refused_delivery, send, store_outcome, store_probe
 from worlds.webhooks.messages import caller_of_webhook, event_message, type_of
 from worlds.webhooks.sender import Sender
 
@@ -89,31 +90,61 @@ def deliver_batch(webhook: Webhook, lease: UUID) -> None:
     events, has_more = events_beyond(
         caller_of_webhook(webhook), position, limit=BATCH, kinds=webhook.kinds, until=head
     )
+    waiting = deque(events)
     with Sender(webhook.url) as sender:
-        for seen in events:
-            if not deliver_event(webhook, seen, sender, lease):
+        while waiting:
+            seen = waiting.popleft()
+            if deliver_event(webhook, seen, sender, lease):
+                continue
+            # The target may be down, or refuse this one event alone: the next one tells.
+            if not waiting or not deliver_instead(webhook, seen, waiting[0], sender, lease):
                 return
+            waiting.popleft()
     if not has_more:
         held.update(position=head)
 
 
 def deliver_event(webhook: Webhook, seen: SeenEvent, sender: Sender, lease: UUID) -> bool:
     """Send one event; return whether the next one may follow."""
-    # An address, a secret or a state that was changed meanwhile holds from the next event on.
-    current = Webhook.objects.filter(pk=webhook.pk, disabled="", url=webhook.url).first()
-    if current is None:
+    delivery = delivery_of(webhook, seen)
+    if delivery is None:
         return False
-    current.world, current.campaign = webhook.world, webhook.campaign
-    known = WebhookDelivery.objects.filter(webhook=webhook, event_id=seen.event.pk).first()
-    delivery = known or WebhookDelivery(
-        webhook=current,
-        event_id=seen.event.pk,
-        message_id=str(seen.event.pk),
-        type=type_of(seen),
-        body=event_message(current, seen),
-    )
     # The message is sent while no connection to the database is held.
     connection.close()
-    answer = send(current, delivery, sender)
-    delivery.webhook = current
+    answer = send(delivery.webhook, delivery, sender)
     return store_outcome(delivery, answer, position=seen.event.position or 0, lease=lease)
+
+
+def deliver_instead(
+    webhook: Webhook, refused: SeenEvent, following: SeenEvent, sender: Sender, lease: UUID
+) -> bool:
+    """Send the event `following` when the one before has been `refused` for long; return whether
+    the target accepted it, so that the refused one is given up."""
+    held = refused_delivery(webhook, refused.event.pk)
+    delivery = delivery_of(webhook, following) if held else None
+    if held is None or delivery is None:
+        return False
+    connection.close()
+    answer = send(delivery.webhook, delivery, sender)
+    position = following.event.position or 0
+    return store_probe(delivery, answer, refused=held, position=position, lease=lease)
+
+
+def delivery_of(webhook: Webhook, seen: SeenEvent) -> WebhookDelivery | None:
+    """Return the delivery of an event, which may be new; None when the webhook was disabled,
+    deleted or given another address meanwhile."""
+    # A secret or a state that was changed meanwhile holds from the next event on.
+    current = Webhook.objects.filter(pk=webhook.pk, disabled="", url=webhook.url).first()
+    if current is None:
+        return None
+    current.world, current.campaign = webhook.world, webhook.campaign
+    delivery = WebhookDelivery.objects.filter(webhook=webhook, event_id=seen.event.pk).first()
+    if delivery is None:
+        delivery = WebhookDelivery(
+            event_id=seen.event.pk,
+            message_id=str(seen.event.pk),
+            type=type_of(seen),
+            body=event_message(current, seen),
+        )
+    delivery.webhook = current
+    return delivery

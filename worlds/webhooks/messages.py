@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from django.utils import timezone
 
-from worlds.audiences import Audience
+from worlds.audiences import Audience, resolve_audience
 from worlds.callers import Caller
 from worlds.event_log.present import present_event
 from worlds.event_log.read import SeenEvent
@@ -19,7 +19,7 @@ DISCORD_MARKUP = re.compile(r"([\\*_~`|>\[\]()#-])")
 
 def caller_of_webhook(webhook: Webhook) -> Caller:
     """Whoever reads the messages, with what they may know."""
-    audience = Audience.parse(webhook.audience)
+    audience = resolve_audience(webhook.world, Audience.parse(webhook.audience))
     return Caller(webhook.world, audience=audience, campaign=webhook.campaign)
 
 

@@ -61,5 +61,5 @@ def begin_after(webhook: Webhook, since: str) -> None:
     if since == LATEST:
         position = last_positions([webhook.world_id]).get(webhook.world_id, 0)
     else:
-        position = 0 if since == OLDEST else position_of(webhook.world, UUID(since))
+        position = 0 if since == OLDEST else position_of(Caller.gm(webhook.world), UUID(since))
     WebhookProgress.objects.create(webhook=webhook, position=position)

@@ -49,12 +49,12 @@ class Deadline:
     def restart(self) -> None:
         self.at = monotonic() + settings.WEBHOOK_TIMEOUT
 
-    def left(self, most: float | None = None) -> float:
+    def seconds_left(self, most: float | None = None) -> float:
         """Return the seconds left, at most `most`; raises `ReadTimeout` when there are none."""
-        left = self.at - monotonic()
-        if left <= 0:
+        seconds = self.at - monotonic()
+        if seconds <= 0:
             raise httpcore2.ReadTimeout("the time is used up")
-        return left if most is None else min(left, most)
+        return seconds if most is None else min(seconds, most)
 
 
 class BoundedStream(httpcore2.NetworkStream):
@@ -65,10 +65,10 @@ class BoundedStream(httpcore2.NetworkStream):
         self.stream, self.deadline = stream, deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self.stream.read(max_bytes, self.deadline.left(timeout))
+        return self.stream.read(max_bytes, self.deadline.seconds_left(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.stream.write(buffer, self.deadline.left(timeout))
+        self.stream.write(buffer, self.deadline.seconds_left(timeout))
 
     def close(self) -> None:
         self.stream.close()
@@ -79,7 +79,9 @@ class BoundedStream(httpcore2.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore2.NetworkStream:
-        secured = self.stream.start_tls(ssl_context, server_hostname, self.deadline.left(timeout))
+        secured = self.stream.start_tls(
+            ssl_context, server_hostname, self.deadline.seconds_left(timeout)
+        )
         return BoundedStream(secured, self.deadline)
 
     def get_extra_info(self, info: str) -> Any:
@@ -106,7 +108,11 @@ class GuardedBackend(httpcore2.NetworkBackend):
         for address in self.permitted_addresses(host, port):
             try:
                 stream = self.system.connect_tcp(
-                    address, port, self.deadline.left(timeout), local_address, socket_options
+                    address,
+                    port,
+                    self.deadline.seconds_left(timeout),
+                    local_address,
+                    socket_options,
                 )
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 problem = error
@@ -118,7 +124,7 @@ class GuardedBackend(httpcore2.NetworkBackend):
         """Raises `AddressRefused` when no address of `host` is permitted."""
         work = _resolvers.submit(socket.getaddrinfo, host.strip("[]"), port, 0, socket.SOCK_STREAM)
         try:
-            found = work.result(self.deadline.left(CONNECT_SECONDS))
+            found = work.result(self.deadline.seconds_left(CONNECT_SECONDS))
         except FutureTimeout as error:
             raise httpcore2.ConnectTimeout(f"{host} could not be resolved in time") from error
         except (OSError, UnicodeError) as error:

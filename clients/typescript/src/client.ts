@@ -1,4 +1,4 @@
-import { errorOf, unreachable } from "./errors.js";
+import { errorOf, Memory37Error, unreachable } from "./errors.js";
 import { streamEvents, type EventOptions } from "./events.js";
 import type {
   Answer, CallOptions, Method, Operation, OptionsArgument, PagedPath, PathOf, RequestOptions,
@@ -17,6 +17,11 @@ export interface ClientOptions {
   /** Tries of a request, the first included; default 3. */
   maxTries?: number;
   fetch?: typeof fetch;
+}
+
+export interface ToolCallOptions extends CallOptions {
+  /** For whom the answer is: `gm`, `public`, `party:<slug>`, …; default: the key's audience. */
+  as?: string;
 }
 
 /** A request before its parts are put together. */
@@ -49,6 +54,27 @@ export class Memory37 {
       // `then` is asked for when the object is awaited by mistake; it is no tool.
       get: (_target, name) => (typeof name === "string" && name !== "then" ? call(name) : undefined),
     });
+  }
+
+  /**
+   * Carries out a language model's tool call, with name and arguments as the model sent them (an
+   * object or its JSON), and returns the text to hand back. The answer is in its small form. What
+   * is wrong with a call is an answer too, so that the model can correct it; what it cannot (no
+   * server, a wrong key, a limit of calls) is thrown as `Memory37Error`.
+   */
+  async answerToolCall(
+    name: string, args?: Record<string, unknown> | string | null, options: ToolCallOptions = {},
+  ): Promise<string> {
+    const { as, ...more } = options;
+    const sent = { ...modelArguments(args), ...(as ? { as } : {}) };
+    const body = { name, arguments: sent };
+    try {
+      const answer = await this.#json("POST", "/api/v1/tools/call", { ...more, body });
+      return JSON.stringify((answer as Schemas["ToolAnswer"]).result);
+    } catch (problem) {
+      if (!(problem instanceof Memory37Error) || !problem.modelCanCorrect) throw problem;
+      return JSON.stringify(problem.forModel());
+    }
   }
 
   /** Any operation of the API, by its method and path as in the OpenAPI document. */
@@ -140,6 +166,17 @@ export class Memory37 {
 /** The compiler cannot compute the type of the options for all operations at once. */
 function callOf(options: readonly unknown[]): Call {
   return (options[0] ?? {}) as Call;
+}
+
+/** The object that a model sent; empty if it is none: the server names the arguments it needs. */
+function modelArguments(args: Record<string, unknown> | string | null | undefined): object {
+  if (typeof args !== "string") return args ?? {};
+  try {
+    const parsed: unknown = JSON.parse(args || "{}");
+    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
 }
 
 function fillPath(path: string, values: Record<string, unknown> = {}): string {

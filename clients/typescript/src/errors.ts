@@ -8,6 +8,9 @@ export interface ProblemFields {
   candidates?: string[];
 }
 
+/** Statuses of problems with a call itself: a model that reads them sends a better one. */
+const MODEL_CAN_CORRECT = [400, 403, 404, 409, 422];
+
 /**
  * A problem that the server reported (RFC 9457); `status` is 0 when no server answered.
  *
@@ -37,6 +40,15 @@ export class Memory37Error extends Error {
     this.candidates = problem.candidates ?? [];
     this.requestId = problem.instance ?? "";
     this.retryAfter = options.retryAfter;
+  }
+
+  get modelCanCorrect(): boolean {
+    return MODEL_CAN_CORRECT.includes(this.status);
+  }
+
+  /** What a language model needs to correct its call. */
+  forModel(): { error: string; detail: string; candidates: string[] } {
+    return { error: this.code, detail: this.detail, candidates: this.candidates };
   }
 }
 

@@ -1,4 +1,4 @@
-export { Memory37, type ClientOptions } from "./client.js";
+export { Memory37, type ClientOptions, type ToolCallOptions } from "./client.js";
 export { Memory37Error } from "./errors.js";
 export type { EventOptions } from "./events.js";
 export type {

@@ -51,6 +51,24 @@ test("a refusal is not tried again and says what is wrong", async () => {
   assert.equal(requests.length, 1);
 });
 
+test("a model's tool call is answered by text, also when the call is wrong", async () => {
+  const problem = { status: 422, code: "invalid", detail: "term: required.", candidates: [] };
+  const { memory, requests } = await serverOf(json(200, { name: "rules_lookup", result: { hits: [] } }), json(422, problem));
+  assert.equal(await memory.answerToolCall("rules_lookup", '{"term": "grappled"}', { as: "party:gulls" }), '{"hits":[]}');
+  const told = JSON.parse(await memory.answerToolCall("rules_lookup", "{not json"));
+  assert.deepEqual(told, { error: "invalid", detail: "term: required.", candidates: [] });
+  for (const args of ["[1]", "", null, undefined]) await memory.answerToolCall("rules_lookup", args);
+  const sent = requests.map((each) => JSON.parse(each.body));
+  assert.deepEqual(sent[0], { name: "rules_lookup", arguments: { term: "grappled", as: "party:gulls" } });
+  assert.deepEqual(sent.slice(1).map((each) => each.arguments), [{}, {}, {}, {}, {}]);
+});
+
+test("what a model cannot correct is thrown", async () => {
+  const { memory } = await serverOf(json(401, { status: 401, code: "unauthorized", detail: "No key." }));
+  const error = await memory.answerToolCall("rules_lookup", { term: "x" }).catch((each) => each);
+  assert.deepEqual([error instanceof Memory37Error, error.code], [true, "unauthorized"]);
+});
+
 test("a server that waits too long, asks for too long a wait, or is away", async () => {
   const late = await serverOf(json(429, { code: "rate_limited" }, { "Retry-After": "3600" }));
   const refused = await late.memory.tools.rules_lookup({ term: "grappled" }).catch((each) => each);

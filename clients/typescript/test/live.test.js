@@ -33,3 +33,23 @@ test("an engine's scene, and the event that tells of it", { skip: !url && "no ME
   const same = await memory.response("GET", "/api/v1/world/npcs/{ref}", { path: { ref: npc } });
   assert.ok(same.headers.get("ETag"));
 });
+
+test("a language model's tool loop", { skip: !url && "no MEMORY37_URL" }, async () => {
+  const memory = new Memory37({ url, key, timeout: 30 });
+  const npc = `bo-${Date.now().toString(36)}`;
+  await memory.request("PUT", "/api/v1/world/npcs", {
+    body: { npc_id: npc, name: `Bo ${npc}`, summary: "A smuggler.", secrets: ["He sold the charts."], visibility: "public" },
+  });
+  const told = await memory.answerToolCall("npc_profile", JSON.stringify({ npc_id: npc }));
+  assert.match(told, /sold the charts/);
+  const public_ = await memory.answerToolCall("npc_profile", { npc_id: npc }, { as: "public" });
+  assert.match(public_, /smuggler/);
+  assert.doesNotMatch(public_, /charts/);
+  const wrong = JSON.parse(await memory.answerToolCall("npc_profile", { npc: npc }));
+  assert.equal(wrong.error, "invalid");
+  assert.match(wrong.detail, /npc_id: required/);
+  const unknown = JSON.parse(await memory.answerToolCall("npc_profil", { npc_id: npc }));
+  assert.ok(unknown.candidates.includes("npc_profile"));
+  const stranger = new Memory37({ url, key: "m37_none" });
+  await assert.rejects(stranger.answerToolCall("npc_profile", { npc_id: npc }), { status: 401 });
+});

@@ -24,7 +24,10 @@ class Command(BaseCommand):
         parser.add_argument("question")
         parser.add_argument("--world", help="Slug; default: the first world.")
         parser.add_argument(
-            "--as", dest="audience", default="gm", help="gm, party:<id>, npc:<id> or public."
+            "--as",
+            dest="audience",
+            default="gm",
+            help="gm, party:<id>, character:<id>, npc:<id> or public.",
         )
         parser.add_argument("--in", dest="domain", choices=["rules", "lore"], help="Only there.")
         parser.add_argument("-k", type=int, default=3, help="Hits of each kind.")

@@ -70,7 +70,7 @@ class Command(BaseCommand):
     def rebuild_namespace(self, world: World, name: str, options: dict[str, Any]) -> None:
         namespace = find_namespace(world, name)
         result = rebuild.rebuild_memories(
-            namespace, everything=options["everything"], by="command", model=site_model()
+            namespace, everything=options["everything"], by="command", model=site_model(namespace)
         )
         embed_soon("memory")
         self.stdout.write(f"{result.derived_count} derived, {result.replaced_count} superseded.")

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from mcp.server.stdio import stdio_server
 
 from memory_site.mcp import build_server
+from memory_site.toolbox import Profile
 from retrieval.errors import Problem
 from worlds import keys
 from worlds.audiences import GM
@@ -28,7 +29,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--world", help="Slug of the world; needed without a key.")
         parser.add_argument(
-            "--audience", default="public", help="gm, party:<id>, npc:<id> or public."
+            "--audience",
+            default="public",
+            help="gm, party:<id>, character:<id>, npc:<id> or public.",
+        )
+        parser.add_argument(
+            "--profile", choices=list(Profile), help="List only the tools of this profile."
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
@@ -37,7 +43,7 @@ class Command(BaseCommand):
             caller = self._caller(options)
         except Problem as problem:
             raise CommandError(str(problem)) from problem
-        anyio.run(_serve, caller)
+        anyio.run(_serve, caller, options["profile"])
 
     def _caller(self, options: dict[str, Any]) -> Caller:
         if settings.MEMORY37_API_KEY:
@@ -50,7 +56,8 @@ class Command(BaseCommand):
         return caller.as_audience(options["audience"])
 
 
-async def _serve(caller: Caller) -> None:
-    server = build_server(lambda _context: caller)
+async def _serve(caller: Caller, profile: str | None) -> None:
+    listed = Profile(profile) if profile else None
+    server = build_server(lambda _context: caller, lambda _context: listed)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

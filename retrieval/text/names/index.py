@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Literal
 
+from django.utils.translation import gettext as _
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
@@ -18,20 +19,18 @@ from retrieval.text.names.normalize import (
     compose,
     fold_name,
     jamo,
-    name_keys,
     name_words,
+    prefix_keys,
     query_keys,
 )
-from retrieval.text.words import has_hangul
+from retrieval.text.names.parts import MAX_PART_WORDS, has_patronymic, name_parts, quoted_names
+from retrieval.text.names.phrase_keys import MAX_JOINED
 
-MatchKind = Literal["exact", "alias", "ending", "part", "fuzzy"]
+MatchKind = Literal["exact", "alias", "ending", "quoted", "part", "fuzzy"]
 # The best that each kind can score; a fuzzy match loses a share of it with every typo.
 SCORES: dict[MatchKind, float] = {"exact": 1.0, "alias": 0.99, "ending": 0.97}
-SCORES |= {"part": 0.8, "fuzzy": 0.7}
-MAX_PART_WORDS = 6
-MAX_JOINED = 3
+SCORES |= {"quoted": 0.95, "part": 0.8, "fuzzy": 0.7}
 CANDIDATES = 5
-PATRONYMIC_ENDINGS = ("ович", "евич", "ич", "овна", "евна", "ична", "инична")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,8 @@ class NameMention:
 
 @dataclass(frozen=True, slots=True)
 class NameForm:
-    """One way to write an entry's name: the whole name, an alias or a part of either."""
+    """One way to write an entry's name: the whole name, an alias or a part of either; a part in
+    quotation marks counts as a name of its own."""
 
     entry: KnownName
     words: tuple[Word, ...]
@@ -107,7 +107,12 @@ class NameIndex:
         """An index of those entries alone that `text` may name: to build one of all names takes
         longer than the question to it."""
         keys = frozenset(query_keys(text))
-        return cls(entry for entry in entries if not keys.isdisjoint(keys_of_names(entry)))
+        return cls(
+            entry
+            for entry in entries
+            for names in [(entry.name, *entry.aliases)]
+            if not all(keys.isdisjoint(cached_prefix_keys(name)) for name in names)
+        )
 
     def find(self, name: str, *, limit: int = CANDIDATES) -> list[NameMatch]:
         """Return the entries that `name` may mean, best first, one match each."""
@@ -129,13 +134,23 @@ class NameIndex:
         """Return the one key that `name` means. Raises NotFound or Ambiguous with candidates."""
         matches = self.find(name, limit=2 * CANDIDATES)
         if not matches:
-            raise NotFound(f"No {what} {name!r} is known here.", candidates=self.suggest(name))
+            detail = _("No %(what)s %(name)r is known here.") % {"what": what, "name": name}
+            raise NotFound(detail, candidates=self.suggest(name))
         tier = [match for match in matches if _tier(match) == _tier(matches[0])]
         if len(tier) > 1:
             names = [match.name for match in tier[:CANDIDATES]]
-            detail = f"{name!r} fits several: {', '.join(names)}. Name one of them."
+            detail = _("%(name)r fits several: %(names)s. Name one of them.")
+            detail %= {"name": name, "names": ", ".join(names)}
             raise Ambiguous(detail, candidates=names)
         return tier[0].key
+
+    def resolve_spelled(self, name: str, *, what: str = "name") -> Hashable:
+        """Return the one key whose whole name `name` is, in any inflection: for writing, where a
+        guess would change the wrong thing. Raises as `resolve` does."""
+        if not self.find_spelled(name):
+            detail = f"No {what} is called {name!r} here. Write the whole name, an alias or the id."
+            raise NotFound(detail, candidates=self.suggest(name))
+        return self.resolve(name, what=what)
 
     def suggest(self, name: str) -> list[str]:
         """Return up to five names that resemble `name`."""
@@ -186,15 +201,17 @@ class NameIndex:
             return
         for first_word in text_forms(text_words[begin].norm):
             for form in self._by_form.get(first_word, ()):
-                if matches_words(form, text_words[begin:]):
-                    yield begin + len(form.words), form, match_kind(form, text_words[begin:])
+                end = begin + len(form.words)
+                # Only the words of the name: the rest of a long text would be copied each time.
+                if matches_words(form, window := text_words[begin:end]):
+                    yield end, form, match_kind(form, window)
         # Names that are written with other spaces than the entry: `Ironhold` for `Iron Hold`.
         for count in range(1, min(MAX_JOINED, len(text_words) - begin) + 1):
             joined_words = "".join(word.norm for word in text_words[begin : begin + count])
             for phrase in text_forms(joined_words):
                 for form in self._by_joined_words.get(phrase, ()):
                     if len(form.words) != count:
-                        yield begin + count, form, "ending"
+                        yield begin + count, form, "quoted" if form.how == "quoted" else "ending"
 
     def _spans(self, text_words: list[Word], has_case: bool) -> Iterator[Span]:
         for begin in range(len(text_words)):
@@ -213,13 +230,27 @@ class NameIndex:
             return
         head = [word.norm for word in text_words[:-1]]
         phrases = [jamo(" ".join((*head, last))) for last in text_forms(text_words[-1].norm)]
-        for form in self._full:
-            if count and len(form.words) != count:
+        shortest, longest = min(map(len, phrases)), max(map(len, phrases))
+        for name, most, form in self._names_by_words.get(count, ()) if count else self._names:
+            if not shortest - most <= len(name) <= longest + most:
                 continue
-            name = jamo(" ".join(word.norm for word in form.words))
             distance = min(OSA.distance(name, phrase, score_cutoff=2) for phrase in phrases)
-            if 0 < distance <= max_typos(name):
+            if 0 < distance <= most:
                 yield form.match("fuzzy", SCORES["fuzzy"] * (1 - distance / len(name)))
+
+    @cached_property
+    def _names(self) -> list[tuple[str, int, NameForm]]:
+        """The full names of some length as letters, with the typos that each tolerates."""
+        names = [(jamo(" ".join(word.norm for word in form.words)), form) for form in self._full]
+        return [(name, most, form) for name, form in names if (most := max_typos(name))]
+
+    @cached_property
+    def _names_by_words(self) -> dict[int, list[tuple[str, int, NameForm]]]:
+        """The same by the number of words."""
+        by_words: dict[int, list[tuple[str, int, NameForm]]] = defaultdict(list)
+        for each in self._names:
+            by_words[len(each[2].words)].append(each)
+        return by_words
 
     def _typo_spans(self, text_words: list[Word]) -> Iterator[Span]:
         longest = min(max((len(form.words) for form in self._full), default=0), MAX_PART_WORDS)
@@ -254,17 +285,16 @@ def name_forms_of(entry: KnownName, *, parts: bool = True) -> Iterator[NameForm]
                 known_norms.add(norms)
                 how: MatchKind = "part" if not whole else ("alias" if number else "exact")
                 yield NameForm(entry, name[begin:end], forms[begin:end], how)
+        for quoted in quoted_names(text):
+            own, forms_of_own = words_and_forms(quoted)
+            yield NameForm(entry, own, forms_of_own, "quoted")
         if parts and has_patronymic(name):
             yield NameForm(entry, (name[0], name[2]), (forms[0], forms[2]), "part")
 
 
-def keys_of_names(entry: KnownName) -> frozenset[str]:
-    return frozenset().union(*map(cached_name_keys, (entry.name, *entry.aliases)))
-
-
 @lru_cache(20_000)
-def cached_name_keys(name: str) -> frozenset[str]:
-    return frozenset(name_keys(name))
+def cached_prefix_keys(name: str) -> frozenset[str]:
+    return frozenset(prefix_keys(name))
 
 
 @lru_cache(20_000)
@@ -273,29 +303,6 @@ def words_and_forms(name: str) -> tuple[tuple[Word, ...], tuple[frozenset[str], 
     one index after another."""
     words = tuple(name_words(name))
     return words, tuple(name_forms(word.norm, word.raw) for word in words)
-
-
-def name_parts(name: tuple[Word, ...]) -> Iterator[tuple[int, int]]:
-    """Yield the span of the whole name, then of the parts that may replace it (`Mira`, `Voss`)."""
-    if name:
-        yield 0, len(name)
-    # The parts of a name grow with the square of its words, and nobody abbreviates a sentence.
-    if len(name) <= MAX_PART_WORDS:
-        for begin, end in product(range(len(name)), range(1, len(name) + 1)):
-            is_part = 0 < end - begin < len(name)
-            if is_part and is_distinctive(name[begin]) and is_distinctive(name[end - 1]):
-                yield begin, end
-
-
-def has_patronymic(name: tuple[Word, ...]) -> bool:
-    """Whether the second of three words is one: without it, `Иван Кузнецов` is the same name."""
-    return len(name) == 3 and name[1].norm.endswith(PATRONYMIC_ENDINGS)
-
-
-def is_distinctive(word: Word) -> bool:
-    """Whether a part of a name may begin or end with `word` (not with `of`, `de` or a number)."""
-    long_enough = len(word.norm) > 2 or has_hangul(word.norm)
-    return word.capital and not word.raw.isdigit() and long_enough
 
 
 def is_capitalized(word: Word) -> bool:
@@ -314,8 +321,8 @@ def matches_words(form: NameForm, text_words: list[Word]) -> bool:
 
 
 def match_kind(form: NameForm, text_words: list[Word]) -> MatchKind:
-    if form.how == "part":
-        return "part"
+    if form.how in ("part", "quoted"):
+        return form.how
     pairs = zip(form.words, text_words, strict=False)
     return form.how if all(own.norm == word.norm for own, word in pairs) else "ending"
 
@@ -324,17 +331,17 @@ def is_proper_name(
     form: NameForm, text_words: list[Word], has_case: bool, *, how: MatchKind
 ) -> bool:
     """Whether these words are a name here: a part, or a name of one word, needs its capital."""
-    if "part" in (form.how, how):
+    if "part" in (form.how, how) or (form.how == "quoted" and len(text_words) == 1):
         return text_words[0].capital and text_words[-1].capital
     return len(text_words) > 1 or text_words[0].capital or not has_case
 
 
 def _tier(match: NameMatch) -> float:
     """Return the rank for ambiguity: name, alias and inflected form are equal, a part ranks lower,
-    a fuzzy match by its own score."""
+    and the part in quotation marks between them, a fuzzy match by its own score."""
     if match.how == "fuzzy":
         return match.score
-    return SCORES["part" if match.how == "part" else "ending"]
+    return SCORES[match.how if match.how in ("part", "quoted") else "ending"]
 
 
 def max_typos(name: str) -> int:

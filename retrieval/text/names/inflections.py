@@ -1,6 +1,8 @@
 """The forms a name takes in a sentence: Russian cases, English possessives (made from the name),
 and Korean particles (cut from the text)."""
 
+from functools import lru_cache
+
 from retrieval.text.words import has_hangul, is_cyrillic
 
 # nominative ending -> the other endings of the singular or of the plural that has it; the longest
@@ -79,6 +81,7 @@ def _russian(word: str) -> frozenset[str]:
     return frozenset({word, *(stem + other for other in others.split())})
 
 
+@lru_cache(50_000)
 def text_forms(word: str) -> tuple[str, ...]:
     """Return the folded `word` of a sentence and what is left of it without Korean particles."""
     splits = [(word[:-n], word[-n:]) for n in range(1, 5) if len(word) > n]

@@ -50,6 +50,7 @@ def compose(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+@lru_cache(50_000)
 def fold_word(word: str) -> str:
     plain = word.translate(APOSTROPHES).casefold()
     if plain.isascii():
@@ -69,10 +70,10 @@ def jamo(text: str) -> str:
     return unicodedata.normalize("NFD", text) if has_hangul(text) else text
 
 
-def name_keys(*names: str) -> list[str]:
-    """Return the keys to store with a thing of these names."""
+def prefix_keys(*names: str) -> set[str]:
+    """Return the beginnings of the words of these names, also with one letter left out."""
     norms = {word.norm for name in names for word in name_words(name)}
-    return sorted({key for norm in norms for key in keys_with_typo(jamo(norm))})
+    return {key for norm in norms for key in keys_with_typo(jamo(norm))}
 
 
 def query_keys(text: str) -> list[str]:
@@ -80,17 +81,6 @@ def query_keys(text: str) -> list[str]:
     norms = {word.norm for word in name_words(text)}
     norms |= {name for norm in norms for name in other_given_names(norm)}
     return sorted({key for norm in norms for key in word_keys(norm)})
-
-
-@lru_cache(50_000)
-def spelled_keys(name: str) -> frozenset[str]:
-    """Return the keys to look for a correctly spelled, perhaps inflected name: of its first word
-    alone, so that they find few. A thing of that name has one of them among its `name_keys`."""
-    words = name_words(name)[:1]
-    letters = jamo(words[0].norm) if words else ""
-    head = letters if len(letters) < PREFIX else letters[: PREFIX - 1]
-    particles = {letters[:2], letters[:3]} if has_hangul(name) else set()
-    return frozenset({head, *particles} - {""})
 
 
 @lru_cache(10_000)

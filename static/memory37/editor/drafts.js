@@ -59,6 +59,8 @@ export class DraftKeeper {
     this.id = "";
     this.localKey = `memory37:draft:${settings.user}:${settings.draft}:${this.kind}:${this.entry}`;
     this.initial = fieldsOf(form);
+    // Read before anything is typed here: later it holds what this page keeps.
+    this.leftHere = this.readLocally();
     this.isUndecided = false;
     this.isSubmitting = false;
     form.addEventListener("input", () => this.changed());
@@ -93,6 +95,10 @@ export class DraftKeeper {
     } catch { /* full or forbidden: the server's draft remains */ }
   }
 
+  readLocally() {
+    try { return JSON.parse(localStorage.getItem(this.localKey)); } catch { return null; }
+  }
+
   forgetLocally() {
     try { localStorage.removeItem(this.localKey); } catch { /* forbidden */ }
   }
@@ -100,6 +106,7 @@ export class DraftKeeper {
   async save({ keepalive } = {}) {
     clearTimeout(this.timer);
     this.timer = null;
+    await this.offering; // an older draft is not overwritten before it was offered
     if (this.isSubmitting) return;
     if (this.isUndecided) {
       this.status.show(this.say("undecided"));
@@ -161,10 +168,9 @@ export class DraftKeeper {
     } catch (error) {
       if (error instanceof SignedOut) this.status.signedOut();
     }
-    let local = null;
-    try { local = JSON.parse(localStorage.getItem(this.localKey)); } catch { /* none */ }
+    let local = this.leftHere;
     if (local?.submitted && (local.base_version || 0) < (this.version || 0)) {
-      this.forgetLocally(); // it was saved: the entry has a newer version
+      if (!this.isDirty()) this.forgetLocally(); // it was saved: the entry has a newer version
       local = null;
     }
     if (local && local.at > (draft?.saved_ms || 0)) {
@@ -174,7 +180,9 @@ export class DraftKeeper {
     return draft;
   }
 
-  async offer(panel) {
+  offer(panel) { this.offering = this.offerLeftBehind(panel); }
+
+  async offerLeftBehind(panel) {
     const draft = await this.leftBehind();
     if (!draft) return;
     if (sameFields(draft.fields, this.initial)) {

@@ -3,9 +3,10 @@ flagged."""
 
 import pytest
 
+from knowledge.graph.contradiction_models import Contradiction
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.decisions import resolve_contradiction
-from knowledge.graph.models import Contradiction, GraphEdge
+from knowledge.graph.decisions import resolve_contradiction, undo_decision
+from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.schemas import Provenance
 from knowledge.graph.upsert import replace_source_facts, upsert_facts
 from retrieval.errors import Conflict, Invalid
@@ -231,3 +232,60 @@ def test_a_rule_switched_off_finds_nothing(world, cast):
     Contradiction.objects.all().delete()
     type(rule).objects.filter(pk=rule.pk).update(active=False)
     assert write(world, edge("Mira Voss", "LOCATED_IN", "Docks", since=12)).conflicts == []
+
+
+@pytest.mark.parametrize("how", ["keep_first", "keep_second", "keep_both", "retract_first"])
+def test_a_decision_can_be_undone(world, cast, how):
+    found = clash(world)
+    rests = edge("Docks", "RELATES_TO", "Salt Key", label="hides", rests_on=[found.first.pk])
+    write(world, rests)
+    resolve_contradiction(found, how=how, reason="The log says so.", by="anna", at=8)
+
+    undo_decision(found)
+
+    assert where(world, at=20) == {"Ferrymark", "Harrow"}
+    facts = GraphEdge.objects.believed_now().filter(relation="LOCATED_IN", src__name="Mira Voss")
+    assert {fact.until for fact in facts} == {None}
+    assert not GraphEdge.objects.believed_now().exclude(flag="").exists()
+    (again,) = open_contradictions(world)
+    assert {again.first_id, again.second_id} == {fact.pk for fact in facts}
+    assert (again.how, again.reason, again.resolved_at) == ("", "", None)
+
+    resolve_contradiction(again, how="retract_second", reason="A mix-up.", by="anna")
+    assert where(world, at=20) == {"Ferrymark"}
+
+
+def test_undoing_opens_what_the_decision_closed(world, cast):
+    clash(world)
+    write(world, edge("Mira Voss", "LOCATED_IN", "Docks", since=9))  # within Ferrymark
+    first, second = open_contradictions(world)
+    harrow = first.second if first.second.dst.name == "Harrow" else first.first
+    side = "retract_second" if harrow == first.second else "retract_first"
+    resolve_contradiction(first, how=side, reason="She never left.", by="anna")
+    assert not open_contradictions(world)
+    undo_decision(first)
+    assert open_contradictions(world).count() == 2
+    assert second.rule == first.rule
+
+
+def test_an_end_that_was_removed_comes_back(world, cast):
+    write(world, node("Mira Voss", until=10), edge("Mira Voss", "KNOWS", "Joss Vale", since=12))
+    (found,) = open_contradictions(world)
+    resolve_contradiction(found, how="retract_second", reason="She lives.", by="anna")
+    assert GraphNode.objects.get(name="Mira Voss").until is None
+    undo_decision(found)
+    assert GraphNode.objects.get(name="Mira Voss").until == 10
+    assert open_contradictions(world).count() == 1
+
+
+def test_a_decision_is_undone_once_and_not_over_later_changes(world, cast):
+    found = clash(world)
+    with pytest.raises(Conflict, match="no decision"):
+        undo_decision(found)
+    resolve_contradiction(found, how="keep_second", reason="She moved.", by="anna")
+    ended = GraphEdge.objects.believed_now().get(dst__name="Ferrymark", src__name="Mira Voss")
+    write(world, edge("Mira Voss", "LOCATED_IN", "Ferrymark", since=5, until=7))
+    assert not GraphEdge.objects.believed_now().filter(pk=ended.pk).exists()
+    with pytest.raises(Conflict, match="by hand"):
+        undo_decision(found)
+    assert not open_contradictions(world)

@@ -4,8 +4,9 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from knowledge.graph.contradiction_models import Contradiction
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.models import Contradiction, GraphEdge, GraphNode
+from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.upsert import upsert_facts
 from tests.knowledge.graph.conftest import edge, node
 
@@ -35,7 +36,7 @@ def designer(db):
 
 
 def test_an_engine_that_contradicts_gets_the_conflict_back(engine, cast):
-    fact = {"src": "Mira", "relation": "LOCATED_IN", "dst": "Harrow", "source_kind": "engine"}
+    fact = {"src": "Mira Voss", "relation": "LOCATED_IN", "dst": "Harrow", "source_kind": "engine"}
     _status, answer = engine.post(FACTS, {"facts": [{"edge": fact}]})
     assert [conflict["rule"] for conflict in answer["conflicts"]] == ["one-place"]
     _status, again = engine.post(FACTS, {"facts": [{"edge": fact}]})
@@ -81,7 +82,7 @@ def test_a_fact_that_may_not_be_is_refused_in_its_form(designer, cast):
     }
     answer = designer.post("/admin/knowledge/graphedge/add/", form)
     assert answer.status_code == 200
-    assert "“LOCATED_IN” cannot connect Location to Character" in answer.content.decode()
+    assert "“is in” cannot connect Location to Character" in answer.content.decode()
     designer.post(
         "/admin/knowledge/graphedge/add/",
         {**form, "src": mira.pk, "dst": GraphNode.objects.get(name="Harrow").pk},

@@ -10,7 +10,7 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from knowledge.graph.models import GraphEdge, GraphNode
-from retrieval.errors import Ambiguous, Invalid, NotFound
+from retrieval.errors import Invalid, NotFound
 from tests.knowledge.graph.conftest import Graph, edge, node
 from worlds.audiences import PUBLIC, Audience
 from worlds.models import World
@@ -222,7 +222,7 @@ def test_an_end_before_the_beginning_is_refused():
 
 def test_a_name_that_fits_two_is_not_guessed(graph, cast):
     graph.upsert(node("Mira Vale"))
-    with pytest.raises(Ambiguous) as problem:
+    with pytest.raises(NotFound) as problem:
         graph.upsert(edge("Mira", "KNOWS", "Joss Vale"))
     assert set(problem.value.candidates) == {"Mira Vale", "Mira Voss"}
 

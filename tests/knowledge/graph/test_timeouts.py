@@ -3,32 +3,57 @@ page.
 """
 
 import time
+from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from knowledge.graph import store_selection
+from knowledge.graph import mirror, store_selection
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import TooBroad, View
 from retrieval.models import uuid7
+from tests.cast import create_world
 from tests.conftest import ApiClient
 from tests.knowledge.graph.conftest import Graph
+from tests.saved_rows import SavedRows
+from worlds.models import World
 
 CLIQUE = 180
 FAST = 0.02
 """Seconds: the query below takes ten times as long, a read of one entity a tenth."""
+CANCELLED = 6.0
+"""Seconds for Neo4j, where the query below takes minutes: the server is busy with it when it is
+asked whether it is up."""
+
+
+@pytest.fixture(scope="module")
+def clique(django_db_setup: None, django_db_blocker: Any) -> SavedRows:
+    """The rows of a world in which everybody knows everybody: 16,110 facts among 180 people."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        write_clique(create_world())
+        rows = SavedRows.read()
+        transaction.set_rollback(True)
+    return rows
 
 
 @pytest.fixture
-def dense(graph: Graph) -> GraphNode:
-    """Everybody knows everybody: 16,110 facts among 180 people."""
+def dense(clique: SavedRows, graph: Graph) -> GraphNode:
+    """One of the people of that world, which `graph` then holds."""
+    clique.write()
+    graph.world = World.objects.get()
+    if graph.neo:
+        mirror.rebuild_mirror(graph.neo)
+    return GraphNode.objects.get(slug="p0")
+
+
+def write_clique(world: World) -> None:
     people = [
         GraphNode(
             id=uuid7(),
-            world=graph.world,
+            world=world,
             kind="Character",
             slug=f"p{n}",
             name=f"P {n}",
@@ -41,7 +66,7 @@ def dense(graph: Graph) -> GraphNode:
     GraphEdge.objects.bulk_create(
         GraphEdge(
             id=uuid7(),
-            world=graph.world,
+            world=world,
             src=a,
             dst=b,
             relation_id="KNOWS",
@@ -51,19 +76,17 @@ def dense(graph: Graph) -> GraphNode:
         )
         for a, b in pairs
     )
-    graph.sync_mirror()
-    return people[0]
 
 
 @pytest.mark.django_db
 def test_a_query_that_takes_too_long_is_too_broad_and_the_next_one_is_answered(
     graph, dense, settings
 ):
-    settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = FAST
+    settings.GRAPH_TIMEOUT, settings.NEO4J_TIMEOUT = FAST, CANCELLED
     started = time.monotonic()
     with pytest.raises(TooBroad):
         graph.neighbors(dense.pk, 6)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < CANCELLED + 1
     settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = 60
     assert len(graph.neighbors(dense.pk, 1).nodes) == CLIQUE
     assert graph.neo is None or not graph.neo.is_backing_off
@@ -77,7 +100,7 @@ def test_over_rest_it_is_a_problem_that_says_what_to_do(graph, dense, settings):
             graph.neo.auth,
         )
     client = ApiClient(graph.world, audience="public", scopes=["tools:read"])
-    settings.GRAPH_TIMEOUT = settings.NEO4J_TIMEOUT = FAST
+    settings.GRAPH_TIMEOUT, settings.NEO4J_TIMEOUT = FAST, CANCELLED
     status, problem = client.get("world/graph/neighbors?entity=p0&depth=6")
     assert (status, problem["code"]) == (422, "too_broad")
     assert "smaller depth" in problem["detail"]

@@ -12,8 +12,9 @@ from knowledge.models import Document, Lore, Rule
 from tests import cast
 from tests.memory_site.api.serving import serve
 from worlds import keys
+from worlds.archive_run import ArchiveRun
 from worlds.erasure import permanent_deletion
-from worlds.models import World
+from worlds.models import ApiKey, GameSystem, World
 
 Keys = Callable[..., str]
 
@@ -55,7 +56,8 @@ def mill(world: World) -> Lore:
 
 @pytest.fixture(scope="module")
 def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, Any]]:
-    """A committed world, a key that may do everything, and the running site: `url`, `key`, `world`.
+    """A committed world, keys that may do everything (`key` in that world, `installation_key` in
+    each), and the running site: `url`, `world`.
 
     Modules that use it are marked `django_db`, else there is no test database to serve from.
     """
@@ -87,8 +89,17 @@ def site(django_db_setup: None, django_db_blocker: Any) -> Iterator[dict[str, An
             calls_per_minute=1_000_000,
             namespace="live",
         )
+        _key, installation_text = keys.create_key(
+            None, name="live", audience="gm", scopes=[keys.Scope.ADMIN], calls_per_minute=1_000_000
+        )
         with serve(Application()) as url:
-            yield {"url": url, "key": text, "world": world}
+            yield {
+                "url": url,
+                "key": text,
+                "installation_key": installation_text,
+                "world": world,
+            }
         with permanent_deletion():  # ledgers and observations are append-only, short of that
-            world.delete()
-            system.delete()
+            # Calls may have created more: worlds, rule books, game systems, keys and uploads.
+            for model in (World, ArchiveRun, Document, GameSystem, ApiKey):
+                model.objects.all().delete()

@@ -5,31 +5,52 @@ audience may not know.
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import QuerySet
+from pydantic import BaseModel
 
 from art.models import ArtCard
+from episodes.models import Episode, Scene
 from knowledge.entry_store import save_all, save_entry
+from knowledge.graph.models import GraphEdge
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
 from memory_site.demo.load import load
 from memory_site.demo.world_files import DemoWorld, read_world
 from memory_site.toolbox import TOOLS, Tool
+from npcs.models import NPC, Secret
 from retrieval.indexing import count_words
 from retrieval.models import Passage
 from retrieval.search import clear_row_estimates
 from tests.memory_site.demo.consistency import secrets
 from worlds.audiences import Audience, Visibility
-from worlds.models import Campaign, World
+from worlds.models import Campaign, Party, World
 
 MARK = "zqx"
 """Every hidden text holds a word that begins so and says who may read it: `zqxgm17`, `zqxlan4`,
-`zqxoath2`.
+`zqxoath2`; `zqxeach5` is for each of the Lanternbearers, one by one.
 """
-TAGS = {"party:lanternbearers": "lan", "party:gilded-oath": "oath", "npc:mira-voss": "mira"}
-AUDIENCES = ["public", *TAGS]
+TAGS = {
+    "party:lanternbearers": "lan",
+    "party:gilded-oath": "oath",
+    "npc:mira-voss": "mira",
+    "character:nuri": "nuri",
+}
+MARKS_OF = {
+    "party:lanternbearers": {"lan", "each"},
+    "character:nuri": {"nuri", "lan", "each"},
+    "character:kade-wint": {"lan", "each"},
+    "party:gilded-oath": {"oath"},
+    "npc:mira-voss": {"mira"},
+}
+"""What an audience may read."""
+AUDIENCES = ["public", *MARKS_OF]
+EACH_LANTERNBEARER = [
+    f"character:{slug}" for slug in ("kade-wint", "nuri", "sister-ilse", "tobin-marrow")
+]
 LAYERS = {"knowledge", "episodes", "npcs", "art"}
 KINDS = {"subject": "graphnode", "object": "graphnode", "node": "graphnode"}
 RELATIONS = [
@@ -54,6 +75,7 @@ def build(slug: str) -> World:
     world = World.objects.get(slug=slug)
     _add_lore(world)
     _add_rules(world)
+    _add_scenes_of_characters(world)
     refresh_word_counts()
     return world
 
@@ -151,9 +173,73 @@ def _add_lore(world: World) -> None:
             "visibility": "revealed",
             "known_to": ["party:lanternbearers"],
         },
+        {
+            "title": f"Dream of {MARK}nuri906",
+            "body": f"A gnome dreams of {MARK}nuri907.",
+            "visibility": "revealed",
+            "known_to": ["character:nuri"],
+        },
+        {
+            "title": "Four Oaths",
+            "body": f"Each of them heard of {MARK}each908.",
+            "visibility": "revealed",
+            "known_to": EACH_LANTERNBEARER,
+        },
+        {
+            "title": "Three Oaths",
+            "body": f"One of them did not hear of {MARK}gm909.",
+            "visibility": "revealed",
+            "known_to": [*EACH_LANTERNBEARER[2:], "character:corvane-ault"],
+        },
+        {
+            "title": "Lantern Wick",
+            "body": f"Of {MARK}lan910 hemp.\n\n:::secret character:nuri\nSoaked in {MARK}nuri911."
+            f"\n:::\n\n:::secret character:corvane-ault\nStolen from {MARK}gm912.\n:::\n",
+            "visibility": "revealed",
+            "known_to": ["party:lanternbearers"],
+        },
+        {
+            "title": f"Diary {MARK}nuri913",
+            "body": f"Twice.\n\n:::secret party:lanternbearers\n{MARK}nuri914 is signed.\n:::\n",
+            "visibility": "revealed",
+            "known_to": ["character:nuri"],
+        },
     ]
     for number, fields in enumerate(hidden):
         save_entry(Lore(**{**shared, "slug": f"extra-{number}", **fields}))
+
+
+def _add_scenes_of_characters(world: World) -> None:
+    """What one character lived through alone, and what a secret and a fact of it are."""
+    party = Party.objects.get(world=world, slug="lanternbearers")
+    shared = {
+        "world": world,
+        "campaign": party.campaign,
+        "party": party,
+        "visibility": "revealed",
+        "known_to": ["character:nuri"],
+    }
+    scene = Scene.objects.create(**shared, external_id="alone", title=f"Alone {MARK}nuri920")
+    Episode.objects.create(
+        **shared,
+        scene=scene,
+        external_id="alone-1",
+        what=f"Nuri met {MARK}nuri921.",
+        text=f"Nuri met {MARK}nuri921.",
+    )
+    npc = NPC.objects.filter(world=world, visibility="public").order_by("slug")[0]
+    Secret.objects.create(
+        world=world,
+        npc=npc,
+        position=90,
+        text=f"Sings to {MARK}nuri922.",
+        visibility="revealed",
+        known_to=["character:nuri"],
+    )
+    fact = GraphEdge.objects.believed_now().filter(world=world, visibility="public").earliest("pk")
+    GraphEdge.objects.filter(pk=fact.pk).update(
+        label=f"{MARK}nuri923", visibility="revealed", known_to=["character:nuri"]
+    )
 
 
 def _add_rules(world: World) -> None:
@@ -226,6 +312,11 @@ def _hidden(world: World, audience: Audience) -> Iterator[QuerySet[Any]]:
 
 
 # --- Questions
+@cache
+def request_schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(by_alias=True)
+
+
 class Asker:
     """Makes arguments for any tool from its schema, with words and names that are hidden as often
     as not.
@@ -246,7 +337,7 @@ class Asker:
     def question(self, number: int) -> tuple[Tool, dict[str, Any]]:
         reading = [tool for tool in TOOLS if tool.reads_only]
         tool = reading[number % len(reading)]
-        schema = tool.request_model.model_json_schema(by_alias=True)
+        schema = request_schema(tool.request_model)
         return tool, self._object(schema, schema.get("$defs", {}))
 
     def _object(self, schema: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from memory_site.asgi import Application
 from npcs.models import NPC
 from tests import cast
 from tests.conftest import ApiClient
+from tests.memory_site.api.deletion import delete_locked
 from tests.memory_site.api.event_reader import reading, wait_for
 from tests.memory_site.api.serving import serve
 from worlds import keys, reveals
@@ -174,7 +175,7 @@ def test_using_a_key_does_not_end_its_streams(world: World, url: str, gm: str) -
 def test_a_stream_ends_with_its_world(world: World, url: str) -> None:
     _key, text = keys.create_key(None, name="all", audience="gm", scopes=["admin"])
     with reading(url, text, **{"X-World": world.slug}) as reader:
-        world.delete()
+        delete_locked(world)
         assert wait_for(lambda: reader.end, seconds=5)
     assert "world" in reader.end
 

@@ -12,6 +12,7 @@ from knowledge.models import Lore
 from npcs.models import NPC
 from tests import cast
 from tests.conftest import ApiClient
+from tests.memory_site.api.deletion import delete_locked
 from worlds import reveals
 from worlds.audiences import Audience
 from worlds.event_log.read import delete_old_events
@@ -259,7 +260,7 @@ def test_whether_an_event_is_gone_tells_nothing_of_hidden_ones(
 def test_a_deleted_world_leaves_no_event(engine: ApiClient, world: World) -> None:
     engine.put("world/npcs", {"npc_id": "ada", "name": "Ada"})
     assert Event.objects.filter(world_id=world.pk).exists()
-    world.delete()
+    delete_locked(world)
     assert not Event.objects.exists()
 
 

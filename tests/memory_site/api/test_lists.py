@@ -72,6 +72,12 @@ def test_since_lists_what_changed(entries: ApiClient) -> None:
     assert titles(changed) == ["Capstan", "Anchor"]
 
 
+@pytest.mark.parametrize("since", ["1700000000", "-7.9e-201", "1e9", "nan", " 12.5 "])
+def test_a_number_is_no_moment(entries: ApiClient, since: str) -> None:
+    status, problem = entries.get(f"world/lore?since={since.replace(' ', '%20')}")
+    assert (status, problem["errors"][0]["loc"]) == (422, ["since"])
+
+
 @pytest.mark.parametrize("cursor", ["x", "W10:1tq:abc", "%00", "eyJ9"])
 def test_a_cursor_that_is_none_is_refused(entries: ApiClient, cursor: str) -> None:
     status, problem = entries.get(f"world/lore?cursor={cursor}")

@@ -13,7 +13,7 @@ from django.conf import settings
 from jsonschema import Draft202012Validator
 
 from memory_site.api import api
-from memory_site.api_reference.descriptions import texts
+from memory_site.api_reference.descriptions import schema_texts, texts
 from memory_site.api_reference.schema_names import NAMES, PREFIX, schema_name, walk
 from memory_site.openapi import operations
 from worlds.deprecations import DEPRECATED
@@ -41,8 +41,17 @@ def test_a_schema_without_a_name_for_clients_is_refused() -> None:
 
 
 LINTER = "@redocly/cli@2.77.0"
-NOT_JSON = {"picture_file", "memory_export", "event_stream"}
+NOT_JSON = {"picture_file", "archive_file", "vault_export", "memory_export", "event_stream"}
 """Operations that answer with a file or a stream."""
+
+
+def responses_of(document: dict[str, Any], operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the responses of `operation` by status, those that it refers to included."""
+    shared = document["components"]["responses"]
+    return {
+        status: shared[response["$ref"].rsplit("/", 1)[-1]] if "$ref" in response else response
+        for status, response in operation["responses"].items()
+    }
 
 
 def contents(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -51,9 +60,18 @@ def contents(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any
         name = operation["operationId"]
         for content in operation.get("requestBody", {}).get("content", {}).values():
             yield name, "body", content
-        for status, response in operation["responses"].items():
+        for status, response in responses_of(document, operation).items():
             for content in response.get("content", {}).values():
                 yield name, status, content
+
+
+def test_every_schema_says_what_it_is(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert not [name for name, schema in schemas.items() if not schema.get("description")]
+    alike = {name for name in schema_texts() if name in schemas}
+    assert alike == set(schema_texts()), "a description of a schema that there is not"
+    unused = [name for name, text in schema_texts().items() if schemas[name]["description"] != text]
+    assert not unused, "the class says it itself"
 
 
 def test_every_field_parameter_and_operation_is_described(document: dict[str, Any]) -> None:
@@ -72,7 +90,9 @@ def test_every_field_parameter_and_operation_is_described(document: dict[str, An
             if "$ref" not in each and not each.get("description")
         ]
         missing += [
-            f"{name} {s}" for s, r in operation["responses"].items() if not r["description"]
+            f"{name} {s}"
+            for s, r in responses_of(document, operation).items()
+            if not r["description"]
         ]
     assert missing == [], "describe it at the class or in api_reference/fields.toml"
 
@@ -111,8 +131,17 @@ def test_servers_tags_and_headers_are_declared(document: dict[str, Any]) -> None
         for _method, _path, operation in operations(document)
         if operation["operationId"] == "party_delete"
     )
-    assert "`referenced`" in party["responses"]["409"]["description"]
-    assert "Retry-After" in party["responses"]["429"]["headers"]
+    responses = responses_of(document, party)
+    assert "`referenced`" in responses["409"]["description"]
+    assert "Retry-After" in responses["429"]["headers"]
+
+
+def test_equal_problems_are_described_once(document: dict[str, Any]) -> None:
+    shared = [json.dumps(each) for each in document["components"]["responses"].values()]
+    assert len(shared) == len(set(shared)) < 100
+    for _method, _path, operation in operations(document):
+        for status, response in operation["responses"].items():
+            assert ("$ref" in response) == (int(status) >= 400), operation["operationId"]
 
 
 def test_every_reference_has_its_target(document: dict[str, Any]) -> None:

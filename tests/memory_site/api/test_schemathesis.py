@@ -35,7 +35,21 @@ def document_without_headers(url: str, folder: Path) -> Path:
     return path
 
 
-def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> None:
+def headers_of(kind: str, site: dict[str, Any]) -> list[str]:
+    """The arguments that send the key of the world, or that of the installation with the world and
+    the agent that it works for."""
+    headers = {"Authorization": f"Bearer {site['key']}"}
+    if kind == "installation":
+        headers = {
+            "Authorization": f"Bearer {site['installation_key']}",
+            "X-World": site["world"].slug,
+            "X-Namespace": "live",
+        }
+    return [part for name, text in headers.items() for part in ("--header", f"{name}: {text}")]
+
+
+@pytest.mark.parametrize("kind", ["world", "installation"])
+def test_the_site_keeps_its_contract(kind: str, site: dict[str, Any], tmp_path: Path) -> None:
     # Excluded, because a schema cannot say it: a question must hold a term or an id, a party must
     # exist, two fields go together. Such input is rightly answered with 422 although every field by
     # itself is well-formed.
@@ -47,8 +61,7 @@ def test_the_site_keeps_its_contract(site: dict[str, Any], tmp_path: Path) -> No
         str(document_without_headers(site["url"], tmp_path)),
         "--url",
         site["url"],
-        "--header",
-        f"Authorization: Bearer {site['key']}",
+        *headers_of(kind, site),
         "--checks",
         "all",
         "--exclude-checks",

@@ -127,6 +127,17 @@ def test_each_profile_offers_some_tools_and_none_offers_a_foreign_name() -> None
         assert [tool for tool in TOOLS if profile in tool.profiles]
 
 
+def test_who_plays_is_offered_the_world_and_who_works_the_memory_of_work() -> None:
+    offered = {
+        profile: {tool.name for tool in TOOLS if profile in tool.profiles} for profile in Profile
+    }
+    assert offered[Profile.SCENE] == set(SIX)
+    for profile in (Profile.COMBAT, Profile.SOCIAL, Profile.EPILOGUE):
+        assert offered[profile] < set(SIX)
+    assert "error_lookup" not in offered[Profile.MEMORY]
+    assert offered[Profile.TASK] == {tool.name for tool in TOOLS} - set(SIX)
+
+
 @pytest.mark.parametrize("wanted", ["openai", "mcp"])
 @pytest.mark.parametrize("form", [[], ["--yaml"]])
 def test_contracts_are_exported(
@@ -192,10 +203,13 @@ async def over_rest(site: dict[str, Any], name: str, arguments: dict[str, Any]) 
         return (await http.post(f"{site['url']}/api/v1/tools/{name}", json=arguments)).json()
 
 
-async def over_openai(site: dict[str, Any], name: str, arguments: dict[str, Any]) -> Any:
+async def over_openai(
+    site: dict[str, Any], name: str, arguments: dict[str, Any], **query: str
+) -> Any:
     body = {"name": name, "arguments": json.dumps(arguments)}
+    address = f"{site['url']}/api/v1/tools/call"
     async with httpx2.AsyncClient(headers={"X-API-Key": site["key"]}, timeout=30) as http:
-        answer = (await http.post(f"{site['url']}/api/v1/tools/call", json=body)).json()
+        answer = (await http.post(address, json=body, params=query)).json()
     return answer.get("result", answer)
 
 
@@ -213,12 +227,16 @@ async def test_every_door_gives_the_same_answer(
     site: dict[str, Any], name: str, arguments: dict[str, Any]
 ) -> None:
     rest = await over_rest(site, name, arguments)
-    assert lasting(await over_openai(site, name, arguments)) == lasting(rest)
+    assert lasting(await over_openai(site, name, arguments, compact="false")) == lasting(rest)
     mcp = await over_mcp(site, name, arguments)
     if "code" in rest:
         assert rest["code"] in mcp["told"]
         assert rest["detail"] in mcp["told"]
         return
-    assert lasting(mcp) == lasting(rest)
+    small = await over_openai(site, name, arguments)
+    assert lasting(mcp) == lasting(small)
+    assert len(json.dumps(small)) <= len(json.dumps(rest))
     async with Memory37Client.in_process(site["key"]) as memory:
         assert lasting(await memory.call(name, arguments)) == lasting(rest)
+        told = json.loads(await memory.answer_tool_call(name, json.dumps(arguments)))
+        assert lasting(told) == lasting(small)

@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 
+from npcs.score import label_of
 from tests.memory_site.api.npm import install, run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.node, pytest.mark.timeout(400)]
@@ -42,11 +43,28 @@ def test_the_client_needs_no_other_package() -> None:
     assert not {"dependencies", "peerDependencies", "optionalDependencies"} & set(package)
 
 
-def test_a_natural_script_compiles_with_the_types_of_both_generators(document: Path) -> None:
+def test_a_natural_script_runs_with_the_types_of_both_generators(
+    document: Path, site: dict[str, Any]
+) -> None:
     programs, made = install(SCRIPTS), SCRIPTS / "generated"
     run(programs / "openapi-typescript", document, "--output", made / "openapi.d.ts", cwd=SCRIPTS)
     run(newer_node(), programs / "openapi-ts", *hey_api(document, made), cwd=SCRIPTS)
-    run(programs / "tsc", "--project", ".", cwd=SCRIPTS)
+    emitted = made / "programs"
+    emit = ["--noEmit", "false", "--outDir", emitted]
+    assert run(programs / "tsc", "--project", ".", *emit, cwd=SCRIPTS) == ""
+    liking = label_of(12)
+    told = carry_out(emitted / "hey_api.js", site)
+    assert f"Ada Crane {liking} 12 0 They saved her life." in told
+    told = carry_out(emitted / "openapi_typescript.js", site)
+    assert f"Bo Reed {liking} 12 0 They saved his life." in told
+
+
+def carry_out(program: Path, site: dict[str, Any]) -> str:
+    """Run a compiled script against the site and return what it printed."""
+    access = {"MEMORY37_URL": site["url"], "MEMORY37_API_KEY": site["key"]}
+    loader = ["--no-warnings", "--loader", "./resolve.mjs"]
+    world = site["world"].slug
+    return run(newer_node(), *loader, program, cwd=SCRIPTS, **access, MEMORY37_WORLD=world)
 
 
 def hey_api(document: Path, made: Path) -> list[str]:

@@ -363,3 +363,57 @@ def test_a_key_of_a_campaign_makes_webhooks_of_no_other(
     status, problem = bound.post("world/webhooks", {**entry, "campaign_id": "high-water"})
     assert (status, problem["code"]) == (422, "invalid")
     assert bound.post("world/webhooks", entry)[1]["campaign_id"] == campaign.slug
+
+
+def test_a_message_that_the_target_refuses_delays_the_others_by_half_an_hour(
+    world: World, admin: ApiClient, target: Receiver
+) -> None:
+    path, _secret = make(admin, target)
+    refuse(target, "ada")
+    for name in ("ada", "bo", "carl"):
+        create(world, name)
+    deliver()
+    later(minutes=10)
+    deliver()
+    assert target.refs == ["ada", "ada"], "the order holds for a while"
+    later(minutes=30)
+    deliver()
+    assert target.refs == ["ada", "ada", "ada", "bo", "carl"]
+    dead = admin.get(f"{path}/deliveries?state=dead")[1]["deliveries"]
+    assert [each["attempts"][-1]["error"] for each in dead] == [
+        "given up: the target refuses this message and has accepted the next one"
+    ]
+    later(minutes=60)
+    deliver()
+    assert len(target.refs) == 5, "what was given up is sent by hand alone"
+    target.before_answer = lambda: None
+    target.status = 204
+    again = admin.post(f"{path}/deliveries/{dead[0]['id']}/redeliver")[1]
+    assert (again["state"], target.refs[-1]) == ("delivered", "ada")
+
+
+def test_a_target_that_is_down_loses_nothing_of_the_order(
+    world: World, admin: ApiClient, target: Receiver
+) -> None:
+    path, _secret = make(admin, target)
+    target.status = 503
+    for name in ("ada", "bo", "carl"):
+        create(world, name)
+    for _attempt in range(4):
+        deliver()
+        later(minutes=30)
+    assert target.refs == ["ada", *["ada", "bo"] * 3]
+    assert admin.get(f"{path}/deliveries?state=dead")[1]["deliveries"] == []
+    target.status, target.messages = 204, []
+    deliver()
+    assert target.refs == ["ada", "bo", "carl"]
+    assert len(set(target.ids)) == 3
+
+
+def refuse(target: Receiver, ref: str) -> None:
+    """Have the target answer 422 to the event of this row, and accept all others."""
+
+    def judge() -> None:
+        target.status = 422 if target.refs[-1] == ref else 204
+
+    target.before_answer = judge

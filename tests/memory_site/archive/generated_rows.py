@@ -19,7 +19,8 @@ from django.db import models
 from hypothesis import strategies as st
 from pgvector.django import VectorField
 
-from knowledge.graph.models import ConflictRule, GraphRelation, NodeKind
+from knowledge.graph.contradiction_models import ConflictRule
+from knowledge.graph.models import GraphRelation, NodeKind
 from knowledge.models import Document, Rule
 from memory_site.archive.inventory import ARCHIVED, Table
 from tests import cast
@@ -138,7 +139,8 @@ def strategy_of(field: Any) -> Any:
 
 
 def membership(_world: GeneratedWorld, place: int) -> dict[str, Any]:
-    return {"role": ("designer", "gm", "player")[place % 3], "party": None}
+    role = ("designer", "gm", "player")[place % 3]
+    return {"role": role, "party": None, "character": None}
 
 
 def house_rule(generated: GeneratedWorld, place: int) -> dict[str, Any]:
@@ -209,6 +211,18 @@ def reflection(generated: GeneratedWorld, place: int) -> dict[str, Any]:
     return {"done_at": generated.draw(TIMES) if place else None}
 
 
+def decision_effect(generated: GeneratedWorld, place: int) -> dict[str, Any]:
+    """On a fact, or on the end of an entity."""
+    if place % 2:
+        return {"node": None, "until": None, "fact": generated.pick("knowledge.GraphEdge", place)}
+    return {
+        "fact": None,
+        "became": None,
+        "node": generated.pick("knowledge.GraphNode", place),
+        "until": 5.0,
+    }
+
+
 def passage(_generated: GeneratedWorld, place: int) -> dict[str, Any]:
     pictures: list[UUID] = [uuid4()]
     return {"pictures": pictures, "position": place}
@@ -225,6 +239,7 @@ CHOICES: dict[str, Callable[[GeneratedWorld, int], dict[str, Any]]] = {
     },
     "knowledge.GraphEdge": edge,
     "knowledge.Contradiction": contradiction,
+    "knowledge.DecisionEffect": decision_effect,
     "npcs.DispositionChange": ruling,
     "npcs.NPC": lambda _generated, _place: {"half_life": None},
     "art.Picture": picture,

@@ -9,19 +9,10 @@ from knowledge.models import Lore, LorePassage
 from memory_site.archive.inventory import ARCHIVED, DERIVED, LEFT_OUT, OWN_APPS, SHARED
 from memory_site.archive.restore import delete_world, restore_world
 from memory_site.archive.write import archive_world
-from memory_site.demo.load import load
-from memory_site.demo.world_files import read_world
 from npcs.models import NPC, DispositionChange
 from worlds.models import World
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def demo(db: None) -> World:
-    files = read_world()
-    load(files)
-    return World.objects.get(slug=files.setting.slug)
 
 
 def test_every_model_is_archived_derived_or_left_out_with_a_reason() -> None:

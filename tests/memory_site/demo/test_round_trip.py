@@ -25,6 +25,7 @@ from memory_site.demo.world_files import read_world
 from npcs.models import NPC
 from tests.conftest import ApiClient
 from tests.memory_site.demo.browser_form import BrowserForm
+from worlds.characters import set_members
 from worlds.models import Membership, Party, World
 
 pytestmark = pytest.mark.django_db
@@ -133,7 +134,9 @@ def load_everything() -> None:
     )
     lore.aliases = AWKWARD
     save_entry(lore)
-    Party.objects.update(members=AWKWARD)
+    for party in Party.objects.all():
+        # Names of characters: one line, without spaces around.
+        set_members(party, [name.strip() for name in AWKWARD if "\n" not in name])
     NPC.objects.update(play_now=AWKWARD, milestones=[{"text": "Х, у", "at": 1.0, "label": None}])
     GraphNode.objects.update(aliases=AWKWARD)
     ArtCard.objects.update(visual_tags=AWKWARD)

@@ -7,16 +7,9 @@ from django import forms
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from tests.people import member
 from worlds.list_fields import ListField
-from worlds.models import Membership, Party, World
-
-
-def member(world: World, name: str, **membership: Any) -> Client:
-    user = get_user_model().objects.create_user(name)
-    Membership.objects.create(user=user, world=world, **membership)
-    client = Client()
-    client.force_login(user)
-    return client
+from worlds.models import Party, World
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphNode
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore, LorePassage
-from memory_site.demo.load import load_demo
 from npcs.models import NPC, Secret
 from tests.memory_site.editor.conftest import form_data, member
 from worlds.audiences import Audience
@@ -234,10 +233,8 @@ def test_only_a_game_master_writes(
     assert master.get(f"{W}/{path}").status_code == 404
 
 
-def test_an_unchanged_save_of_the_demo_changes_nothing(db: None) -> None:
-    load_demo()
-    world = World.objects.get(slug="ferrymark")
-    anna = member(world, "anna", role="gm")
+def test_an_unchanged_save_of_the_demo_changes_nothing(demo: World) -> None:
+    anna = member(demo, "anna", role="gm")
     paths = [f"lore/{slug}" for slug in Lore.objects.values_list("slug", flat=True)]
     paths += [f"npcs/{slug}" for slug in NPC.objects.values_list("slug", flat=True)]
 

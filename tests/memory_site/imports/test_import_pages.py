@@ -28,7 +28,7 @@ from memory_site import tasks
 from npcs.models import NPC
 from tests.art.image_samples import image_bytes
 from worlds.audiences import PUBLIC, Audience
-from worlds.models import ImportedRow, ImportRun, Membership, Party, World
+from worlds.models import Character, ImportedRow, ImportRun, Membership, Party, World
 
 VAULT = {
     "Places/The Quay.md": "---\naliases: [Low Quay]\n---\n"
@@ -205,6 +205,7 @@ class TestAVault:
             ({"visibility": "public", "status": "draft"}, set()),
             ({"visibility": "public", "status": "published"}, {"party", "public"}),
             ({"visibility": "party:lanternbearers", "status": "published"}, {"party"}),
+            ({"visibility": "character:tobin", "status": "published"}, {"character"}),
         ],
     )
     def test_its_pictures_are_for_those_who_may_see_the_entry(
@@ -215,20 +216,26 @@ class TestAVault:
         chosen: dict[str, str],
         who: set[str],
     ) -> None:
+        world = lanternbearers.world
+        Character.objects.create(world=world, party=None, slug="tobin", name="Tobin")
         pat = get_user_model().objects.create_user("pat")
-        values = {"world": lanternbearers.world, "role": "player", "party": lanternbearers}
+        values = {"world": world, "role": "player", "party": lanternbearers}
         Membership.objects.create(user=pat, **values)
         press(anna, press(anna, upload(archive(PICTURES)), "check", **chosen, **KEEP), "write")
         gate = Picture.objects.get(name="gate.png")
         assert f"picture:{gate.pk}" in Lore.objects.get(title="The Quay").body
         assert gate.visibility == "gm"
-        audiences = {"party": Audience("party", "lanternbearers"), "public": PUBLIC}
+        audiences = {
+            "party": Audience("party", "lanternbearers"),
+            "character": Audience("character", "tobin"),
+            "public": PUBLIC,
+        }
         seen = {
             name
             for name, audience in audiences.items()
             if Picture.objects.visible_to(audience).filter(pk=gate.pk).exists()
         }
-        assert seen == who
+        assert seen - ({"character"} if "public" in who else set()) == who
         player = Client()
         player.force_login(pat)
         address = reverse("picture", args=[gate.world.slug, gate.pk])

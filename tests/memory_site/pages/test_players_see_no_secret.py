@@ -4,16 +4,21 @@ the demo world.
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import transaction
 from django.test import Client
 
-from memory_site.demo.load import load_demo
 from memory_site.demo.world_files import DemoWorld, read_world
+from npcs.models import NPC, Secret
 from retrieval.text import replace_links
 from tests.memory_site.demo.consistency import secrets
-from worlds.models import Membership, Party, World
+from tests.saved_rows import SavedRows
+from worlds.audiences import Audience
+from worlds.models import Character, Membership, Party, World
+from worlds.reveals import reveal
 
 AUDIENCE = "party:lanternbearers"
 HREF = re.compile(r'(?:href|action)="(/w/[^"#]*)"')
@@ -25,12 +30,6 @@ def member(world: World, name: str, **membership: object) -> Client:
     client = Client()
     client.force_login(user)
     return client
-
-
-@pytest.fixture
-def demo(db: None) -> World:
-    load_demo()
-    return World.objects.get(slug="ferrymark")
 
 
 @pytest.fixture
@@ -56,11 +55,27 @@ def crawl(client: Client, *starts: str) -> dict[str, str]:
         if answer.status_code != 200:
             continue
         texts[address] = text = answer.content.decode()
-        for link in HREF.findall(text):
-            link = link.replace("&amp;", "&")
-            if link not in seen and "/admin/" not in link:
-                seen.add(link)
-                waiting.append(link)
+        new = set(links(text)) - seen
+        seen |= new
+        waiting += new
+    return texts
+
+
+def links(text: str) -> list[str]:
+    """The addresses in a page that lead to pages of the world."""
+    found = (link.replace("&amp;", "&") for link in HREF.findall(text))
+    return [link for link in found if "/admin/" not in link]
+
+
+@pytest.fixture(scope="module")
+def pages_of_master(demo_rows: SavedRows, django_db_blocker: Any) -> dict[str, str]:
+    """The text of each page of the demo world by its address. The addresses hold in every test of
+    the module, because the rows keep their keys."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        demo_rows.write()
+        world = World.objects.get(slug="ferrymark")
+        texts = crawl(member(world, "anna", role="gm"), "/w/ferrymark/")
+        transaction.set_rollback(True)
     return texts
 
 
@@ -97,13 +112,12 @@ def snippet(text: str) -> str:
 
 
 def test_no_page_tells_a_player_what_the_party_has_not_learned(
-    player: Client, master: Client
+    pages_of_master: dict[str, str], player: Client
 ) -> None:
-    as_master = crawl(master, "/w/ferrymark/")
-    as_player = crawl(player, "/w/ferrymark/", *as_master)
+    as_player = crawl(player, "/w/ferrymark/", *pages_of_master)
     secrets = {snippet(text) for text in hidden_texts(read_world())}
     secrets = {secret for secret in secrets if len(secret) > 12}
-    everything = "\n".join(as_master.values())
+    everything = "\n".join(pages_of_master.values())
     assert sum(secret in everything for secret in secrets) > 40, (
         "the game master's pages show most of them"
     )
@@ -114,6 +128,41 @@ def test_no_page_tells_a_player_what_the_party_has_not_learned(
         if secret in text
     ]
     assert leaks == []
+
+
+def test_a_player_reads_what_the_own_character_learned_and_nothing_of_another(
+    pages_of_master: dict[str, str], demo: World, master: Client
+) -> None:
+    """Also no name and no note of the game master who revealed it."""
+    npc = NPC.objects.filter(world=demo, visibility="public").order_by("slug")[0]
+    texts = {
+        slug: Secret.objects.create(world=demo, npc=npc, position=place, text=f"Owes {slug} money.")
+        for place, slug in enumerate(("nuri", "kade-wint"), 90)
+    }
+    for slug, secret in texts.items():
+        who = Audience.parse(f"character:{slug}")
+        reveal(secret, who, by="gamemaster-anna", note="zqxnote spoiler")
+    nuri = Character.objects.get(world=demo, slug="nuri")
+    player = member(demo, "nora", role="player", party=nuri.party, character=nuri)
+    page = master.get(f"/w/ferrymark/npcs/{npc.slug}/").content.decode()
+    addresses = {*pages_of_master, *links(page)}
+    as_player = crawl(player, "/w/ferrymark/", *addresses)
+    everything = "\n".join(as_player.values())
+    assert "Owes nuri money." in as_player["/w/ferrymark/new/"]
+    assert "Owes nuri money." in player.get("/w/ferrymark/known/?show=secrets").content.decode()
+    assert "Owes kade-wint money." not in everything
+    assert "gamemaster-anna" not in everything
+    assert "zqxnote" not in everything
+    secrets = {snippet(text) for text in hidden_texts(read_world())}
+    assert not [secret for secret in secrets if len(secret) > 12 and secret in everything]
+
+
+def test_the_navigation_of_players_leads_to_their_own_pages_alone(player: Client) -> None:
+    text = player.get("/w/ferrymark/").content.decode()
+    nav = re.findall(r"<nav class=.wide.*?</nav>", text, re.DOTALL)[0]
+    assert HREF.findall(nav) == [
+        f"/w/ferrymark/{name}/" for name in ("new", "known", "story", "handouts")
+    ]
 
 
 def test_entries_that_are_the_game_masters_do_not_exist_for_a_player(player: Client) -> None:

@@ -1,10 +1,7 @@
 """Small things on the pages: excerpts in plain words, dates, portraits, folded filters, where to
 begin."""
 
-from typing import Any
-
 import pytest
-from django.contrib.auth import get_user_model
 from django.test import Client
 
 from art.pictures import place_picture, store_picture
@@ -13,20 +10,13 @@ from knowledge.entry_store import save_entry
 from knowledge.models import Lore
 from npcs.models import NPC
 from tests.art.image_samples import image_bytes
+from tests.people import member
 from worlds.markdown import plain_text, safe_html
-from worlds.models import Campaign, Membership, Party, World
+from worlds.models import Campaign, Party, World
 
 pytestmark = pytest.mark.django_db
 HOME = "/w/ferrymark"
 PUBLIC = {"status": "published", "visibility": "public"}
-
-
-def member(world: World, name: str, **membership: Any) -> Client:
-    user = get_user_model().objects.create_user(name)
-    Membership.objects.create(user=user, world=world, **membership)
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture

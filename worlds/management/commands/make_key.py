@@ -30,7 +30,8 @@ class Command(BaseCommand):
             "--scope", action="append", choices=list(keys.Scope), help="May be given several times."
         )
         parser.add_argument(
-            "--audience", help="Its cap: gm, party:<id>, npc:<id> or public (the default)."
+            "--audience",
+            help="Its cap: gm, party:<id>, character:<id>, npc:<id> or public (the default).",
         )
         parser.add_argument(
             "--origin",

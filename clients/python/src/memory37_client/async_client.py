@@ -1,6 +1,7 @@
 """The client, whatever carries its requests. The sync one is generated from this module."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
@@ -8,7 +9,7 @@ import httpx2
 from pydantic import BaseModel
 
 from memory37_client.async_transport import AsyncHttpTransport, AsyncTransport
-from memory37_client.errors import Memory37Error
+from memory37_client.errors import MODEL_CAN_CORRECT, Memory37Error
 from memory37_client.events import MAX_SILENCE_SECONDS, STREAM, Event, stream_request
 from memory37_client.exchange import Query, given_arguments, model_arguments
 from memory37_client.generated.async_tools import AsyncTools
@@ -38,6 +39,28 @@ class AsyncClient(AsyncTools):
         """Carry out a tool call as a language model gave it (`arguments` may be its string of
         JSON)."""
         return await self._transport.call(name, model_arguments(arguments))
+
+    async def answer_tool_call(
+        self, name: str, arguments: Mapping[str, Any] | str | None = None, *, as_: str | None = None
+    ) -> str:
+        """Carry out a language model's tool call; return the JSON to hand back to the model.
+
+        The answer is in its small form, for the audience `as_`. What is wrong with a call is an
+        answer too, so that the model can correct it. Raises `Memory37Error` for what it cannot: no
+        server, a wrong key, a limit of calls.
+        """
+        try:
+            sent = model_arguments(arguments) | ({"as": as_} if as_ else {})
+        except (TypeError, ValueError):
+            sent = {}  # no JSON object: the server names the arguments that it needs
+        call = {"name": name, "arguments": sent}
+        try:
+            answer = await self._transport.request("POST", "/tools/call", call)
+            return json.dumps(answer["result"], ensure_ascii=False)
+        except Memory37Error as problem:
+            if problem.status not in MODEL_CAN_CORRECT:
+                raise
+            return json.dumps(problem.for_model(), ensure_ascii=False)
 
     async def openai_tools(
         self, profile: str | None = None, *, form: str = "responses"

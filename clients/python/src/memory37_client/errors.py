@@ -5,6 +5,9 @@ from typing import Any, Self
 
 import httpx2
 
+MODEL_CAN_CORRECT = frozenset({400, 403, 404, 409, 422})
+"""Statuses of problems with a call itself: a model that reads them sends a better one."""
+
 
 class Memory37Error(Exception):
     """A problem that the server reported, with the fields of RFC 9457; `status` is 0 when no
@@ -25,6 +28,10 @@ class Memory37Error(Exception):
         self.request_id = str(problem.get("instance", ""))
         self.retry_after = retry_after
         super().__init__(f"{self.status} {self.code}: {self.detail}")
+
+    def for_model(self) -> dict[str, Any]:
+        """Return what a language model needs to correct its call."""
+        return {"error": self.code, "detail": self.detail, "candidates": self.candidates}
 
     @classmethod
     def of_response(cls, response: httpx2.Response) -> Self:

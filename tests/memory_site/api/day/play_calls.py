@@ -13,6 +13,7 @@ LANDING = {
     "where": "The Pier",
     "who": {"players": ["Ana", "Bo"], "npcs": ["ada-crane"]},
     "flags": ["rescue"],
+    "loose_ends": ["Who cut the mooring rope?"],
     "relations_delta": [
         {"npc": "ada-crane", "delta": 12, "axis": "affection", "reason": "They saved her life."}
     ],
@@ -73,6 +74,9 @@ SCENES: list[Step] = [
     call("scene_delete", ref="cut-scene"),
     call("scratch_put", {"value": {"round": 2, "lamp": "out"}}, ref="pier-at-dusk", key="combat"),
     call("scratch_get", ref="pier-at-dusk"),
+    call("scene_cast_add", ref="pier-at-dusk", npc="ada-crane"),
+    call("scene_cast", ref="pier-at-dusk"),
+    call("scene_cast_remove", ref="pier-at-dusk", npc="ada-crane"),
     call("npc_profile", {"npc_id": "ada-crane", "party_id": "gulls"}),
     call(
         "thread_append",
@@ -87,6 +91,10 @@ SCENES: list[Step] = [
         },
         thread_id="pier-talk",
     ),
+    call("note_create", {"text": "Ada lost a boot.", "session_id": "session-1"}, save="note"),
+    call("note_list", query={"party_id": "gulls", "used": "false"}),
+    call("note_get", note_id="$note.id"),
+    call("note_delete", note_id="$note.id"),
     call("thread_list", query={"party_id": "gulls"}),
     call("thread_get", thread_id="pier-talk", query={"last": "10"}),
     call(
@@ -99,7 +107,17 @@ SCENES: list[Step] = [
         },
         thread_id="pier-talk",
     ),
+    call(
+        "episode_propose",
+        {
+            "party_id": "gulls",
+            "text": "At The Pier Ada Crane thanked us. We promised Bo Reed a new rope.",
+        },
+    ),
     call("episode_ingest", LANDING),
+    call("loose_end_list", query={"party_id": "gulls", "open": "true"}, save="loose"),
+    call("loose_end_close", loose_end_id="$loose.loose_ends.0.id"),
+    call("loose_end_reopen", loose_end_id="$loose.loose_ends.0.id"),
     call(
         "episode_ingest_bulk",
         {
@@ -212,6 +230,7 @@ GRAPH: list[Step] = [
         {"how": "keep_second", "reason": "He moved.", "at": 411},
         contradiction_id="$clashes.contradictions.0.id",
     ),
+    call("graph_reopen", contradiction_id="$clashes.contradictions.0.id"),
     call("graph_fact_checked", fact_id="$written.edges.0.id"),
     call("graph_retract", {"reason": "A rumour."}, fact_id="$written.edges.0.id"),
 ]

@@ -27,7 +27,7 @@ class Call:
     body: Any = None
     path: dict[str, str] = field(default_factory=dict)
     query: dict[str, str] = field(default_factory=dict)
-    files: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    files: dict[str, tuple[str, bytes | str]] = field(default_factory=dict)
     save: str = ""
 
 
@@ -75,30 +75,36 @@ class Day:
                 step.happens(self.saved)
 
     def send(self, step: Call) -> None:
+        answer = self.ask(step)
+        content = b"".join(answer) if answer.streaming else answer.content
+        assert answer.status_code < 300, (step, content[:800])
+        is_json = answer.get("Content-Type", "").startswith("application/json")
+        parsed = json.loads(content) if content and is_json else None
+        if step.save:
+            self.saved[step.save] = parsed
+        self.exchanges.append(
+            Exchange(step, answer.status_code, self.filled(step.body), parsed, dict(answer.headers))
+        )
+
+    def ask(self, step: Call, **more: str) -> Any:
+        """Send the call with `more` headers and return the answer."""
         method, address = self.addresses[step.operation]
         for name, value in step.path.items():
             text = str(self.filled(value))
             address = re.sub(rf"{{(\w+:)?{name}}}", quote(text), address)
         if step.query:
             address += "?" + urlencode(self.filled(step.query))
-        headers = {"X-World": "salt-coast", "X-Namespace": "scribe"}
+        headers = {"X-World": "salt-coast", "X-Namespace": "scribe", **more}
         body = self.filled(step.body)
         if step.files:
-            parts = {name: SimpleUploadedFile(*file) for name, file in step.files.items()}
-            answer = self.client.post(address, {**(body or {}), **parts}, headers=headers)
-        else:
-            text = "" if body is None else json.dumps(body)
-            answer = self.client.generic(
-                method, address, text, content_type="application/json", headers=headers
-            )
-        content = b"".join(answer) if answer.streaming else answer.content
-        assert answer.status_code < 300, (step, method, address, content[:800])
-        is_json = answer.get("Content-Type", "").startswith("application/json")
-        parsed = json.loads(content) if content and is_json else None
-        if step.save:
-            self.saved[step.save] = parsed
-        self.exchanges.append(
-            Exchange(step, answer.status_code, body, parsed, dict(answer.headers))
+            parts = {
+                field: SimpleUploadedFile(name, self.filled(content))
+                for field, (name, content) in step.files.items()
+            }
+            return self.client.post(address, {**(body or {}), **parts}, headers=headers)
+        text = "" if body is None else json.dumps(body)
+        return self.client.generic(
+            method, address, text, content_type="application/json", headers=headers
         )
 
     def filled(self, value: Any) -> Any:

@@ -6,9 +6,12 @@ from django.contrib.auth import get_user_model
 
 from knowledge.bulk_changes import BulkChangeRequest, apply_change
 from knowledge.models import Lore
+from memory_site.archive import runs as archives
 from memory_site.imports import runs, undo
 from tests.art.image_samples import image_bytes
 from tests.memory_site.api.day.run import Call, Meanwhile, call
+from worlds import audit
+from worlds.archive_run import ArchiveRun
 from worlds.models import Membership, World
 
 Step = Call | Meanwhile
@@ -82,10 +85,20 @@ WORLD: list[Step] = [
     call("campaign_change", {"name": "The First Tide"}, ref="first-tide"),
     call("campaign_create", {"name": "Never Played"}),
     call("campaign_delete", ref="never-played"),
+    call("calendar_put", {"preset": "twelve-times-thirty"}),
+    call("calendar_get"),
+    call("calendar_versions"),
+    call("calendar_date", query={"at": "411.5"}),
+    call("calendar_parse", query={"text": "3 Frostmoon 2"}),
     call("party_create", {"name": "Gulls", "members": ["Ana", "Bo"], "campaign_id": "first-tide"}),
     call("party_list", query={"campaign_id": "first-tide"}),
     call("party_get", ref="gulls"),
     call("party_change", {"members": ["Ana", "Bo", "Cy"]}, ref="gulls"),
+    call("character_create", {"name": "Dee", "character_id": "dee", "party_id": "gulls"}),
+    call("character_list", query={"party_id": "gulls"}),
+    call("character_get", ref="dee"),
+    call("character_change", {"party_id": None}, ref="dee"),
+    call("character_delete", ref="dee"),
     call("party_create", {"name": "Herons", "campaign_id": "first-tide"}),
     call("party_delete", ref="herons"),
 ]
@@ -104,7 +117,7 @@ PEOPLE: list[Step] = [
     call("member_get", member_id="$members.members.1.id"),
     call(
         "member_change",
-        {"role": "player", "party_id": "gulls"},
+        {"role": "player", "character_id": "ana"},
         member_id="$members.members.1.id",
     ),
     call("member_remove", member_id="$members.members.2.id"),
@@ -116,6 +129,27 @@ PEOPLE: list[Step] = [
     call("key_list", query={"valid": "true"}),
     call("key_get", key_id="$key.id"),
     call("key_revoke", key_id="$key.id"),
+]
+
+LISTS_OF_MEMBERS: list[Step] = [
+    call(
+        "saved_filter_create",
+        {"user": "anna", "name": "Harbour", "filter": {"kind": "place", "tag": "harbour"}},
+        save="filter",
+    ),
+    call("saved_filter_list", query={"user": "anna"}),
+    call("saved_filter_get", filter_id="$filter.id"),
+    call("saved_filter_change", {"name": "At the harbour"}, filter_id="$filter.id"),
+    call("saved_filter_delete", filter_id="$filter.id"),
+    call(
+        "draft_create",
+        {"user": "anna", "entry": "the-pier", "fields": {"body": "Dry planks."}},
+        save="draft",
+    ),
+    call("draft_list", query={"user": "anna"}),
+    call("draft_get", draft_id="$draft.id"),
+    call("draft_change", {"fields": {"body": "Dry planks, gulls."}}, draft_id="$draft.id"),
+    call("draft_delete", draft_id="$draft.id"),
 ]
 
 LORE: list[Step] = [
@@ -152,6 +186,8 @@ LORE: list[Step] = [
     call("lore_change_list", save="changes"),
     call("lore_change_get", change_id="$changes.changes.0.id"),
     call("lore_change_undo", change_id="$changes.changes.0.id"),
+    call("recent_change_list", query={"limit": "5"}),
+    *LISTS_OF_MEMBERS,
     call(
         "lore_propose",
         {
@@ -165,6 +201,7 @@ LORE: list[Step] = [
     call("proposal_get", proposal_id="$proposal.id"),
     call("proposal_accept", {"note": "Good."}, proposal_id="$proposal.id"),
     call("proposal_reject", {"note": "There is one moon."}, proposal_id="$second.id"),
+    call("proposal_reopen", proposal_id="$second.id"),
 ]
 
 RULES: list[Step] = [
@@ -223,9 +260,46 @@ PICTURES: list[Step] = [
     call("picture_place", {"place": "lore:$pier.id"}, picture_id="$picture.id", save="use"),
     call("picture_use_list", picture_id="$picture.id"),
     call("picture_use_get", picture_id="$picture.id", use_id="$use.id"),
+    call("picture_use_change", {"portrait": True}, picture_id="$picture.id", use_id="$use.id"),
+    call("gallery_get", place="lore:$pier.id"),
+    call("gallery_arrange", {"uses": ["$use.id"]}, place="lore:$pier.id"),
     call("picture_use_remove", picture_id="$picture.id", use_id="$use.id"),
     call("picture_delete", picture_id="$picture.id"),
     call("picture_restore", picture_id="$picture.id"),
 ]
 
-MORNING = [*WORLD, *PEOPLE, *LORE, *RULES, *IMPORTS, *PICTURES]
+
+def the_worker_archives(saved: dict[str, Any]) -> None:
+    archives.archive(saved["archive"]["id"])
+    # Whoever downloads it uploads it again, on this site or another.
+    run = ArchiveRun.objects.get(pk=saved["archive"]["id"])
+    with run.file.open("rb") as file:
+        saved["content"] = file.read()
+
+
+ARCHIVES: list[Step] = [
+    call("archive_create", save="archive"),
+    Meanwhile(the_worker_archives),
+    call("archive_get", archive_id="$archive.id"),
+    call("archive_list"),
+    call("archive_file", archive_id="$archive.id"),
+    call(
+        "restoration_create",
+        {"world_id": "salt-coast"},
+        files={"file": ("salt-coast.zip", "$content")},
+        save="restoration",
+    ),
+    Meanwhile(lambda saved: archives.restore(saved["restoration"]["id"])),
+    call("restoration_retry", {"world_id": "salt-coast-2"}, restoration_id="$restoration.id"),
+    Meanwhile(lambda saved: archives.restore(saved["restoration"]["id"])),
+    call("restoration_get", restoration_id="$restoration.id"),
+    call("restoration_list"),
+    call("restoration_delete", restoration_id="$restoration.id"),
+    call("archive_delete", archive_id="$archive.id"),
+    call("vault_export", query={"audience": "party:gulls"}),
+    Meanwhile(lambda _saved: audit.wait_until_written()),
+    call("audit_list", query={"operation": "archive_create"}, save="calls"),
+    call("audit_get", call_id="$calls.calls.0.id"),
+]
+
+MORNING = [*WORLD, *PEOPLE, *LORE, *RULES, *IMPORTS, *PICTURES, *ARCHIVES]

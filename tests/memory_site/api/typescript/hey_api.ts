@@ -1,9 +1,12 @@
 import { episodeIngest, loreList, npcProfile, npcUpsert, partyCreate } from "./generated/hey_api/index.js";
 import { client } from "./generated/hey_api/client.gen.js";
 
+declare const process: { env: Record<string, string> };
+const { MEMORY37_URL, MEMORY37_API_KEY, MEMORY37_WORLD } = process.env;
+
 client.setConfig({
-  baseUrl: "http://127.0.0.1:8000",
-  headers: { Authorization: "Bearer m37_", "X-World": "salt-coast" },
+  baseUrl: MEMORY37_URL,
+  headers: { Authorization: `Bearer ${MEMORY37_API_KEY}`, "X-World": MEMORY37_WORLD },
 });
 
 async function engineDay(): Promise<string> {

@@ -1,32 +1,35 @@
 import createClient from "openapi-fetch";
 import type { paths } from "./generated/openapi.js";
 
+declare const process: { env: Record<string, string> };
+const { MEMORY37_URL, MEMORY37_API_KEY, MEMORY37_WORLD } = process.env;
+
 const client = createClient<paths>({
-  baseUrl: "http://127.0.0.1:8000",
-  headers: { Authorization: "Bearer m37_", "X-World": "salt-coast" },
+  baseUrl: MEMORY37_URL,
+  headers: { Authorization: `Bearer ${MEMORY37_API_KEY}`, "X-World": MEMORY37_WORLD },
 });
 
 async function engineDay(): Promise<string> {
   const party = await client.POST("/api/v1/world/parties", {
-    body: { name: "Gulls", members: ["Ana", "Bo"] },
+    body: { name: "Terns", members: ["Ana", "Bo"] },
   });
   if (party.error) throw new Error(`${party.error.code}: ${party.error.detail}`);
   const npc = await client.PUT("/api/v1/world/npcs", {
-    body: { npc_id: "ada-crane", name: "Ada Crane", role: "Pilot", secrets: ["She sold the charts."] },
+    body: { npc_id: "bo-reed", name: "Bo Reed", role: "Smuggler", secrets: ["He sold the charts."] },
   });
   if (npc.error) throw new Error(npc.error.candidates.join(", "));
   const party_id = party.data.party_id;
   const episode = await client.POST("/api/v1/world/episodes", {
     body: {
-      summary_id: "ep-1",
+      summary_id: "ep-2",
       party_id,
-      what: "They pulled Ada Crane out of the water.",
-      relations_delta: [{ npc: "ada-crane", delta: 12, reason: "They saved her life." }],
+      what: "They pulled Bo Reed out of the water.",
+      relations_delta: [{ npc: "bo-reed", delta: 12, reason: "They saved his life." }],
     },
   });
   if (episode.error) throw new Error(episode.error.detail);
   const profile = await client.POST("/api/v1/tools/npc_profile", {
-    body: { npc_id: "ada-crane", party_id },
+    body: { npc_id: "bo-reed", party_id },
   });
   if (profile.error) throw new Error(profile.error.detail);
   const { static: fixed, dynamic, relations } = profile.data;

@@ -23,6 +23,10 @@ class ApparentDisposition(OpenModel):
     """
     In words, as people read it.
     """
+    feelings: str
+    """
+    None: nothing that counts has happened between them. Mixed: affection, trust and respect pull in opposite directions, by 15 points or more each way.
+    """
     direction: str
     """
     Whether it has been rising or falling lately.
@@ -34,6 +38,10 @@ class ApparentDisposition(OpenModel):
 
 
 class ArchivalMemoryInsertAnswer(OpenModel):
+    """
+    What became of a text that was stored in the archival memory.
+    """
+
     ids: list[str]
     """
     Ids of the rows, in their order.
@@ -150,6 +158,10 @@ class Disposition(OpenModel):
     """
     In words, as people read it.
     """
+    feelings: str
+    """
+    None: nothing that counts has happened between them. Mixed: affection, trust and respect pull in opposite directions, by 15 points or more each way.
+    """
     trend: float
     """
     How it developed: points a change of a disposition, or readings of the last days.
@@ -221,6 +233,10 @@ class DispositionChange(OpenModel):
     """
     The in-world date as people say it.
     """
+    in_world_date: str = ''
+    """
+    The day `in_world_at` as a date of the world's calendar, in its language; empty without a calendar or day.
+    """
     happened_at: AwareDatetime
     """
     When it was recorded (UTC, RFC 3339).
@@ -228,6 +244,10 @@ class DispositionChange(OpenModel):
 
 
 class EarlierWork(OpenModel):
+    """
+    A task of earlier that resembles the one in question.
+    """
+
     episode_id: str
     """
     Id of the task episode.
@@ -251,6 +271,10 @@ class EarlierWork(OpenModel):
 
 
 class EpisodePeople(OpenModel):
+    """
+    Who took part in an episode.
+    """
+
     players: list[str] | None = Field(None, max_length=50)
     """
     Names of the player characters that took part.
@@ -290,20 +314,24 @@ class EpisodePrivate(OpenModel):
 
 class EpisodeTime(OpenModel):
     """
-    In-world time, and the real time at the table.
+    When an episode happened, with its day as a date.
     """
 
     in_world_at: float | None = None
     """
     In-world time: days since the epoch of the world; null: no date.
     """
-    in_world_label: str | None = None
+    in_world_label: str = ''
     """
     The in-world date as people say it.
     """
     real: AwareDatetime | None = None
     """
     Time at the table (UTC, RFC 3339).
+    """
+    in_world_date: str = ''
+    """
+    The day `in_world_at` as a date of the world's calendar, in its language; empty without a calendar or day.
     """
 
 
@@ -391,6 +419,10 @@ class HitSource(OpenModel):
 
 
 class KnownError(OpenModel):
+    """
+    An error that occurred before, with its cause and its solution.
+    """
+
     error_type: str
     """
     Class or name of the error, such as KeyError.
@@ -449,6 +481,10 @@ class KnownSubject(OpenModel):
 
 
 class LoreAssertResult(OpenModel):
+    """
+    Whether a claim agrees with what is known, and the sources that say so.
+    """
+
     result: str
     """
     What became of it, or what the tool answered.
@@ -456,6 +492,10 @@ class LoreAssertResult(OpenModel):
     reason: str
     """
     Why; it is stored with the change.
+    """
+    understood: bool = True
+    """
+    False: the statement was not understood, so nothing was checked.
     """
     sources: list[EvidenceSource] = Field([], validate_default=True)
     """
@@ -602,6 +642,10 @@ class MemoryQueryAnswer(OpenModel):
 
 
 class MemorySearchResult(OpenModel):
+    """
+    Memories that were found, the best first.
+    """
+
     hits: list[MemoryHit]
     """
     What was found, the best first.
@@ -613,6 +657,10 @@ class MemorySearchResult(OpenModel):
 
 
 class MessageHit(OpenModel):
+    """
+    A message of an earlier conversation that was found.
+    """
+
     id: str
     """
     Id of the row.
@@ -685,7 +733,7 @@ class NPCPrivate(OpenModel):
     """
     known_to: list[str]
     """
-    Audiences that know it beside game masters: `party:<slug>`, `npc:<slug>`.
+    Audiences that know it beside game masters: `party:<slug>`, `character:<slug>`, `npc:<slug>`.
     """
     base: int
     """
@@ -749,6 +797,10 @@ class RelatedEntity(OpenModel):
 
 
 class RuleHit(OpenModel):
+    """
+    A rule about code that fits a task.
+    """
+
     name: str
     """
     Its name.
@@ -787,6 +839,10 @@ class SearchLeg(OpenModel):
 
 
 class TaskCloseAnswer(OpenModel):
+    """
+    What was learned from a task that has ended.
+    """
+
     episode_id: str
     """
     Id of the task episode.
@@ -877,9 +933,9 @@ class ArtCard(OpenModel):
     """
     What can be seen, in single words.
     """
-    updated_at: AwareDatetime
+    updated_at: AwareDatetime | None = None
     """
-    When it was last changed (UTC, RFC 3339).
+    The last change. Null for players: it would tell them of changes of hidden parts.
     """
     why: str = 'scene'
     """
@@ -924,6 +980,10 @@ class ArtSuggestion(OpenModel):
 
 
 class ConversationSearchAnswer(OpenModel):
+    """
+    Messages of earlier conversations that answer the question, the best first.
+    """
+
     hits: list[MessageHit]
     """
     What was found, the best first.
@@ -987,17 +1047,17 @@ class Episode(OpenModel):
     """
     Where it happened: a place, by name.
     """
-    version: int
+    version: int | None = None
     """
-    Number of the stored version; it grows with each change.
+    Counts the changes. Null for players: it would tell them of changes of hidden parts.
     """
     source: str
     """
     Where it comes from.
     """
-    updated_at: AwareDatetime
+    updated_at: AwareDatetime | None = None
     """
-    When it was last changed (UTC, RFC 3339).
+    The last change. Null for players: it would tell them of changes of hidden parts.
     """
     score: float | None = None
     """
@@ -1077,6 +1137,10 @@ class GmSearchHit(OpenModel):
     """
     The in-world date as people say it.
     """
+    in_world_date: str = ''
+    """
+    The day `in_world_at` as a date of the world's calendar, in its language; empty without a calendar or day.
+    """
     overrides: str | None = None
     """
     The rule that this one replaces.
@@ -1087,7 +1151,7 @@ class GmSearchHit(OpenModel):
     """
     updated_at: AwareDatetime | None = None
     """
-    When it was last changed (UTC, RFC 3339).
+    The last change. Null for players: it would tell them of changes of hidden parts.
     """
     truncated: bool = False
     """
@@ -1099,7 +1163,7 @@ class GmSearchHit(OpenModel):
     """
     known_to: list[str]
     """
-    Audiences that know it beside game masters: `party:<slug>`, `npc:<slug>`.
+    Audiences that know it beside game masters: `party:<slug>`, `character:<slug>`, `npc:<slug>`.
     """
     secret: bool = False
     """
@@ -1124,6 +1188,10 @@ class GmSearchHit(OpenModel):
 
 
 class KnowledgeAnswer(OpenModel):
+    """
+    What the agent learned earlier that may help with a task.
+    """
+
     errors: list[KnownError]
     """
     What is wrong: one object for each field, or one error each.
@@ -1188,9 +1256,9 @@ class NPCProfile(OpenModel):
     """
     What only game masters may read; null for other audiences.
     """
-    updated_at: AwareDatetime
+    updated_at: AwareDatetime | None = None
     """
-    When it was last changed (UTC, RFC 3339).
+    The last change. Null for players: it would tell them of changes of hidden parts.
     """
     truncated: bool = False
     """
@@ -1199,6 +1267,10 @@ class NPCProfile(OpenModel):
 
 
 class NearMiss(OpenModel):
+    """
+    A hit that was just not good enough for the answer.
+    """
+
     id: str
     """
     Id of the row.
@@ -1267,7 +1339,7 @@ class SearchExplanation(OpenModel):
     """
     audience: str = ''
     """
-    Whom it is for: `gm`, `public`, `party:<slug>` or `npc:<slug>`.
+    Whom it is for: `gm`, `public`, `party:<slug>`, `character:<slug>` or `npc:<slug>`.
     """
     near_misses: list[NearMiss] = Field([], validate_default=True)
     """
@@ -1336,6 +1408,10 @@ class SearchHit(OpenModel):
     """
     The in-world date as people say it.
     """
+    in_world_date: str = ''
+    """
+    The day `in_world_at` as a date of the world's calendar, in its language; empty without a calendar or day.
+    """
     overrides: str | None = None
     """
     The rule that this one replaces.
@@ -1346,7 +1422,7 @@ class SearchHit(OpenModel):
     """
     updated_at: AwareDatetime | None = None
     """
-    When it was last changed (UTC, RFC 3339).
+    The last change. Null for players: it would tell them of changes of hidden parts.
     """
     truncated: bool = False
     """

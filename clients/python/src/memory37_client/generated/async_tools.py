@@ -48,7 +48,7 @@ class AsyncTools:
         ruling on anything; not for the story or the world (lore_search). Example: {"term": "can
         I cast a spell while grappled?"}
 
-        as_: For whom: gm, party:<id>, npc:<id>, public; default the key's.
+        as_: For whom: party|character|npc:<id>, gm, public; default the key's.
 
         term: Name or question, in any language.
 
@@ -98,7 +98,7 @@ class AsyncTools:
         any of it; not for rules (rules_lookup) or what the party did (session_fetch). Example:
         {"query": "who runs the ferry?", "k": 3}
 
-        as_: For whom: gm, party:<id>, npc:<id>, public; default the key's.
+        as_: For whom: party|character|npc:<id>, gm, public; default the key's.
 
         query: Name or question, in any language.
 
@@ -145,7 +145,7 @@ class AsyncTools:
         """What has happened to a party: its latest episodes, or with `query` those that match it
         best.
 
-        as_: For whom: gm, party:<id>, npc:<id>, public; default the key's.
+        as_: For whom: party|character|npc:<id>, gm, public; default the key's.
 
         party_id: Id or name of the party.
 
@@ -180,7 +180,7 @@ class AsyncTools:
     ) -> NPCProfile:
         """Who an NPC is and, with `party_id`, what they think of that party and why.
 
-        as_: For whom: gm, party:<id>, npc:<id>, public; default the key's.
+        as_: For whom: party|character|npc:<id>, gm, public; default the key's.
 
         npc_id: Id or name of the NPC.
 
@@ -199,18 +199,21 @@ class AsyncTools:
         fact: str | Mapping[str, Any],
         *,
         as_: str | None = None,
-        at: float | None = None,
+        at: float | str | None = None,
+        believed_at: datetime | str | None = None,
     ) -> LoreAssertResult:
-        """Check one statement about who is allied, hostile, related, where, owner or leader
-        against the world's facts: true, false or unknown, with sources. Use before stating a
-        relation as fact; not for open questions (lore_search). Example: {"fact": "Mira is
-        allied with the Ferrymen's Guild"}
+        """Check one statement about relations, kin, places, owners, dates or numbers against the
+        world's facts and lore: true, false or unknown, with sources. Use before stating it as
+        fact; not for open questions (lore_search). Example: {"fact": "Mira is allied with the
+        Ferrymen's Guild"}
 
-        as_: For whom: gm, party:<id>, npc:<id>, public; default the key's.
+        as_: For whom: party|character|npc:<id>, gm, public; default the key's.
 
         fact: A plain statement, or subject, relation and object.
 
-        at: World day to judge by; none: the present.
+        at: World day or date.
+
+        believed_at: Real time: as believed then (GM).
         """
         return await self._ask(
             LoreAssertResult,
@@ -218,6 +221,7 @@ class AsyncTools:
             fact=fact,
             as_=as_,
             at=at,
+            believed_at=believed_at,
         )
 
     async def art_suggest(
@@ -230,7 +234,7 @@ class AsyncTools:
         """Pictures for a scene: its own cards, else the nearest by place, by who is in it or by
         words, saying which.
 
-        as_: For whom: gm, party:<id>, npc:<id>, public; default the key's.
+        as_: For whom: party|character|npc:<id>, gm, public; default the key's.
 
         scene_id: Id or title of the scene.
 

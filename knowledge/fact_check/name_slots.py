@@ -1,0 +1,107 @@
+"""Replace the names of a sentence by slots that keep the inflection: `M0 is allied with M1_s`."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from knowledge.fact_check.lexicon import language_of, vocabulary
+from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.models import GraphNode
+from retrieval.text import (
+    NameMention,
+    Word,
+    fold_name,
+    has_hangul,
+    is_cyrillic,
+    name_words,
+    text_forms,
+    word_stem,
+)
+
+
+def joined_mentions(sentence: str, linker: EntityLinker) -> list[NameMention]:
+    """Return the mentions of a sentence, each with the words beside it that belong to the same
+    name: `Master Orrin Tace` is one mention of an Orrin Tace who is also called Master Tace."""
+    words = name_words(sentence)
+    mentions: list[NameMention] = []
+    for mention in linker.mentions(sentence):
+        if _is_relation_word(mention):
+            continue
+        before = mentions[-1] if mentions else None
+        if before and _is_same_name(before, mention) and _is_adjacent(before, mention, words):
+            mention = _clearer(before, mention)
+            mention = replace(mention, start=before.start)
+            mentions.pop()
+        mentions.append(mention)
+    joined = [_extend(mention, words, linker) for mention in mentions]
+    return [replace(m, text=sentence[m.start : m.end]) for m in joined]
+
+
+def _is_relation_word(mention: NameMention) -> bool:
+    """Whether this is no misspelt name but a word of the patterns: `사람` is not Haram."""
+    if any(match.how != "fuzzy" for match in mention.matches):
+        return False
+    words = [word.norm for word in name_words(mention.text)]
+    known = vocabulary(language_of(mention.text))
+    return len(words) == 1 and any(form in known for form in text_forms(words[0]))
+
+
+def _is_same_name(one: NameMention, other: NameMention) -> bool:
+    return not {match.key for match in one.matches}.isdisjoint(m.key for m in other.matches)
+
+
+def _is_adjacent(one: NameMention, other: NameMention, words: Iterable[Word]) -> bool:
+    return not any(one.end <= word.start < other.start for word in words)
+
+
+def _clearer(one: NameMention, other: NameMention) -> NameMention:
+    both = {match.key for match in one.matches} & {match.key for match in other.matches}
+    matches = tuple(m for m in (*one.matches, *other.matches) if m.key in both)
+    return replace(other, matches=matches)
+
+
+def _extend(mention: NameMention, words: list[Word], linker: EntityLinker) -> NameMention:
+    """Return the mention with the words after it that are of the same name in another form."""
+    if mention.ambiguous or mention.matches[0].how != "part":
+        return mention
+    node = linker.node_of(mention)
+    stems = {word_stem(word.norm) for name in _names_of(node) for word in name_words(name)}
+    for word in words:
+        if word.start >= mention.end:
+            if word_stem(word.norm) not in stems:
+                break
+            mention = replace(mention, end=word.end)
+    return mention
+
+
+def _names_of(node: GraphNode) -> list[str]:
+    return [node.name, *node.aliases]
+
+
+def with_slots(sentence: str, mentions: list[NameMention], nodes: list[GraphNode]) -> str:
+    """Return the sentence in folded words with slots for its names: `M0 is allied with M1_s`."""
+    parts: list[str] = []
+    for word in name_words(sentence):
+        inside = next((n for n, m in enumerate(mentions) if m.start <= word.start < m.end), None)
+        if inside is None:
+            parts.append(word.norm)
+        elif word.start == mentions[inside].start:
+            ending = _ending_of(mentions[inside].text, nodes[inside])
+            parts.append(f"M{inside}_{ending}" if ending else f"M{inside}")
+    return " ".join(parts)
+
+
+def _ending_of(text: str, node: GraphNode) -> str:
+    """Return the inflection of a name: a Korean particle, `s` for a possessive, `x` for a
+    Russian oblique case."""
+    mention = fold_name(text)
+    names = [fold_name(name) for name in _names_of(node)]
+    if any(f" {mention} " in f" {name} " for name in names):
+        return ""
+    last = mention.split()[-1]
+    if has_hangul(last[-1]):
+        solid_names = [name.replace(" ", "") for name in names]
+        stems = (form for form in text_forms(last)[1:] if any(form in name for name in solid_names))
+        return last[len(next(stems, last)) :]
+    if is_cyrillic(last):
+        return "x"
+    return "s" if text.endswith(("'s", "’s")) else ""

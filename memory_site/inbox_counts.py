@@ -1,0 +1,15 @@
+"""How much waits for a game master's decision."""
+
+from knowledge.editing_models import LoreProposal
+from knowledge.graph.contradictions import open_contradictions
+from npcs.models import DispositionChange
+from worlds.models import World
+
+
+def count_waiting(world: World) -> dict[str, int]:
+    """Return the number of held changes, proposals and contradictions: three queries."""
+    return {
+        "changes": DispositionChange.objects.in_world(world).pending().count(),
+        "proposals": LoreProposal.objects.filter(world=world, state="open").count(),
+        "contradictions": open_contradictions(world).count(),
+    }

@@ -1,0 +1,378 @@
+"""What the Play page shows of one party at the table: the open scene, its cast, and what the box
+finds."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import starmap
+from typing import Any
+
+from django.db.models import Q
+from django.http import Http404
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from pydantic import ValidationError
+
+from episodes.models import Episode, Scene, Session
+from episodes.running_scenes import find_open_scene, hour_of, time_reached
+from knowledge.models import Lore
+from knowledge.presenters import HitOut
+from knowledge.schemas import RulesQuestion
+from knowledge.search import find_rules
+from knowledge.views import find_lore_of
+from memory_site.editor.sections import people_of
+from memory_site.editor.things import thing_of_entry
+from memory_site.play.secrets import Part, parts_of
+from memory_site.site_search import SiteHit, SiteResults, search_site
+from npcs.models import NPC
+from npcs.page_queries import AnyDisposition, disposition_table
+from retrieval.errors import Problem
+from retrieval.text import KnownName, NameIndex, storage_flaw, without_secrets
+from worlds.audience_names import audience_models
+from worlds.audiences import GM
+from worlds.base_schemas import MAX_CHARS
+from worlds.callers import Caller
+from worlds.models import Party
+from worlds.pages import Viewer
+from worlds.world_calendar import calendar_of, show_date
+
+LINES = 3
+MOST_OTHERS = 8
+MOST_UNNAMED = 2
+"""Other hits of a question that is a name."""
+MOST_TRIED = 3
+MOST_SUGGESTED = 12
+MOST_PLACES = 300
+SHOWN = 700
+"""Characters of a text that are shown at once: with the box above they fill a phone's screen."""
+SHOWN_OF_PEOPLE = 200
+"""Less, because of what is above and below: how to play them, and what they hide."""
+IN_THE_BOX = ("npc", "thing", "rule")
+
+
+def at_table_of(viewer: Viewer, slug: str) -> tuple[Viewer, Party]:
+    """Return the party and the viewer in its campaign, whose overlays and house rules hold at its
+    table. Raises `Http404`."""
+    party = viewer.party(slug)
+    if party is None:
+        raise Http404
+    party.world = viewer.world
+    return replace(viewer, campaign_choice=party.campaign.slug), party
+
+
+# --- the scene
+
+
+@dataclass(frozen=True)
+class Person:
+    """An NPC as one plays it: up to three lines, what it thinks of the party, what it hides."""
+
+    npc: NPC
+    lines: list[str]
+    standing: AnyDisposition
+    parts: list[Part]
+
+    @property
+    def alone(self) -> list[NPC]:
+        return [self.npc]
+
+
+@dataclass(frozen=True)
+class TableScene:
+    """The open scene, if any, with the people who are there and those who may come."""
+
+    scene: Scene | None
+    cast: list[Person]
+    suggested: list[NPC]
+    session: Session | None = None
+    """That of the open scene, else the party's latest: to write down what happened."""
+    date: str = ""
+    """The in-world time of the open scene; without one, that which the party has reached."""
+    places: Sequence[str] = ()
+    """Names that are offered while a scene is being opened."""
+
+    @property
+    def minutes(self) -> int:
+        """Minutes of play since the scene was opened."""
+        if self.scene is None:
+            return 0
+        return int((timezone.now() - self.scene.created_at).total_seconds() // 60)
+
+
+def read_scene(viewer: Viewer, party: Party) -> TableScene:
+    scene = find_open_scene(party)
+    npcs = NPC.objects.in_world(viewer.world).select_related("biography")
+    if scene is None:
+        at, label = time_reached(party)
+        last = Session.objects.filter(party=party).order_by("-number", "-created_at").first()
+        date = date_of(party, at, label)
+        places = list(places_of(viewer).values_list("title", flat=True)[:MOST_PLACES])
+        return TableScene(None, [], people_of_last_scene(party), last, date, places)
+    order = {slug: place for place, slug in enumerate(scene.cast)}
+    cast = sorted(npcs.filter(slug__in=scene.cast), key=lambda npc: order[npc.slug])
+    likely = Q(home_lore=scene.place_lore_id) if scene.place_lore_id else Q(pk__in=[])
+    at_home = npcs.filter(likely).exclude(slug__in=scene.cast).order_by("name")
+    suggested = {npc.pk: npc for npc in at_home[:MOST_SUGGESTED]}
+    suggested |= {npc.pk: npc for npc in people_of_last_scene(party) if npc.slug not in order}
+    return TableScene(
+        scene,
+        people_at_table(party, cast),
+        list(suggested.values())[:MOST_SUGGESTED],
+        scene.session,
+        date_of(party, scene.in_world_at, scene.in_world_label),
+    )
+
+
+def places_of(viewer: Viewer) -> Any:
+    rows = Lore.objects.in_world(viewer.world).known_in(viewer.campaign, viewer.audience)
+    return rows.filter(kind=Lore.Kind.PLACE).order_by("title")
+
+
+def name_of_place(viewer: Viewer, text: str) -> str:
+    """Return the title of the only place that `text` is a name of, or a part of its name; else the
+    text."""
+    names = starmap(KnownName, places_of(viewer).values_list("title", "title", "aliases"))
+    index = NameIndex.for_text(names, text)
+    spelled = index.find_spelled(text) or index.find(text)
+    found = {match.key for match in spelled if match.how != "fuzzy"}
+    return str(found.pop()) if len(found) == 1 else text
+
+
+def date_of(party: Party, at: float | None, label: str) -> str:
+    """Return an in-world time by the world's calendar, else by its label and the hour."""
+    if at is None:
+        return label
+    calendar = calendar_of(party.world)
+    if calendar or not label:
+        return show_date(calendar, at)
+    return label if hour_of(at) in label else f"{label}, {hour_of(at)}"
+
+
+def people_of_last_scene(party: Party) -> list[NPC]:
+    """The NPCs of the party's last recorded episode."""
+    last = Episode.objects.of_party(party).not_retracted().latest_first().values("pk")[:1]
+    rows = NPC.objects.filter(world=party.world_id, appearances__episode__in=last)
+    return list(rows.order_by("name")[:MOST_SUGGESTED])
+
+
+def people_at_table(party: Party, npcs: Sequence[NPC]) -> list[Person]:
+    texts = {npc.pk: npc.biography for npc in npcs if npc.biography and is_about_one(npc.biography)}
+    parts = parts_of(party, npcs=npcs, entries=texts.values())
+    table = disposition_table(npcs, [party], GM)
+    return [
+        Person(
+            npc,
+            lines_to_play(npc),
+            each[0],
+            parts[npc.pk] + (parts[texts[npc.pk].pk] if npc.pk in texts else []),
+        )
+        for npc, each in table
+    ]
+
+
+def is_about_one(entry: Lore) -> bool:
+    """Whether it is the entry of a person: the biography of some NPCs is the page of a faction."""
+    return not entry.deleted_at and entry.kind == Lore.Kind.BIOGRAPHY
+
+
+def lines_to_play(npc: NPC) -> list[str]:
+    """What the game master wrote to play the NPC, else voice, goals and role."""
+    lines = [*npc.play_now, npc.voice, *npc.goals, npc.role]
+    return [line for line in dict.fromkeys(lines) if line.strip()][:LINES]
+
+
+@dataclass(frozen=True)
+class Target:
+    """To whom something can be revealed by one tap."""
+
+    audience: str
+    name: str
+
+
+class Targets(list[Target]):
+    """The party first. What the page shows of them beside each hidden part is made once."""
+
+    def __init__(self, targets: Iterable[Target], party: Party) -> None:
+        super().__init__(targets)
+        self.address = reverse("play-reveal", args=[party.world.slug, party.slug])
+
+    @cached_property
+    def buttons(self) -> SafeString:
+        """Buttons of a form that reveal to somebody else than the party."""
+        button = '<button class="quiet" name="to" value="{}">{}</button>'
+        return format_html_join("", button, ((each.audience, each.name) for each in self[1:]))
+
+
+def targets_of(party: Party, cast: Sequence[NPC]) -> Targets:
+    """The party, its characters and the NPCs of the open scene."""
+    targets = [Target(f"party:{party.slug}", party.name)]
+    if model := audience_models().get("character"):
+        rows = model._default_manager.filter(party=party).order_by("position", "pk")
+        targets += [
+            Target(f"character:{slug}", name) for slug, name in rows.values_list("slug", "name")
+        ]
+    return Targets([*targets, *(Target(f"npc:{npc.slug}", npc.name) for npc in cast)], party)
+
+
+# --- the box
+
+
+@dataclass
+class Opened:
+    """What the box shows at once: a rule, a person or a thing."""
+
+    kind: str
+    title: str
+    url: str
+    ref: str
+    shown: str = ""
+    rest: str = ""
+    language: str = ""
+    note: str = ""
+    person: Person | None = None
+    entry: Lore | None = None
+    people: list[NPC] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+
+
+BoxHit = tuple[str, Any, SiteHit]
+"""Kind, its name, and the hit."""
+
+
+@dataclass(frozen=True)
+class BoxAnswer:
+    opened: Opened | None = None
+    others: Sequence[BoxHit] = ()
+    degraded: Sequence[str] = ()
+
+
+def answer(viewer: Viewer, party: Party, question: str) -> BoxAnswer:
+    """Open the best hit of a question; the others are a tap away. Raises a `Problem`."""
+    results = search_site(viewer, question, kinds=IN_THE_BOX)
+    hits = _in_turn(results)
+    degraded = sorted(results.degraded)
+    # Each that cannot be opened costs queries, and more than one at a time is rare.
+    for kind, _label, hit in hits[:MOST_TRIED]:
+        try:
+            opened = open_thing(viewer, party, kind, hit.ref)
+        except Http404:
+            continue  # deleted since the search read it
+        # The entry of a person opens as the person.
+        others = others_than(opened, hit, hits)
+        if results.kinds[0].relevance > 1:  # a name: what only resembles it is seldom meant
+            others = [*named_of(others), *unnamed_of(others)[:MOST_UNNAMED]]
+        return BoxAnswer(opened, others[:MOST_OTHERS], degraded)
+    return BoxAnswer(degraded=degraded)
+
+
+def others_than(opened: Opened, hit: SiteHit, hits: Sequence[BoxHit]) -> list[BoxHit]:
+    """The hits beside the one that is open. A person and the entry about them are one of them."""
+    others: dict[tuple[bool, str], BoxHit] = {}
+    for each in hits:
+        kind, _label, other = each
+        is_rule = kind == "rule"
+        if other is not hit and (is_rule or other.title != opened.title):
+            same = others.get((is_rule, other.title))
+            if same is None or kind == "npc":
+                others[is_rule, other.title] = each
+    return list(others.values())
+
+
+def named_of(hits: Sequence[BoxHit]) -> list[BoxHit]:
+    return [each for each in hits if each[2].is_named]
+
+
+def unnamed_of(hits: Sequence[BoxHit]) -> list[BoxHit]:
+    return [each for each in hits if not each[2].is_named]
+
+
+def _in_turn(results: SiteResults) -> list[BoxHit]:
+    """The best of each kind, then the second of each: so nothing of another kind is far away."""
+    rounds = max((len(kind.hits) for kind in results.kinds), default=0)
+    return [
+        (kind.kind, kind.label, kind.hits[number])
+        for number in range(rounds)
+        for kind in results.kinds
+        if number < len(kind.hits)
+    ]
+
+
+def open_thing(viewer: Viewer, party: Party, kind: str, ref: str) -> Opened:
+    """Raises `Http404`."""
+    opener = OPENERS.get(kind)
+    if opener is None or not ref or storage_flaw(ref):
+        raise Http404
+    return opener(viewer, party, ref)
+
+
+def open_rule(viewer: Viewer, _party: Party, key: str) -> Opened:
+    rule = find_rule(viewer, key)
+    shown, rest = cut_text(rule.text)
+    url = reverse("rule", args=[viewer.world.slug, rule.id])
+    note = " · ".join(filter(None, [_("House rule") if rule.overrides else "", *rule.headings]))
+    return Opened("rule", rule.title, url, key, shown, rest, rule.language, note)
+
+
+def find_rule(viewer: Viewer, key: str) -> HitOut:
+    caller = Caller(viewer.world, viewer.audience, viewer.campaign)
+    try:
+        return find_rules(RulesQuestion(rule_id=key, max_chars=MAX_CHARS), caller).hits[0]
+    except (Problem, ValidationError, IndexError) as problem:
+        raise Http404 from problem
+
+
+def open_person(viewer: Viewer, party: Party, slug: str) -> Opened:
+    rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience)
+    npc = rows.select_related("biography").filter(slug=slug).first()
+    if npc is None:
+        raise Http404
+    person = people_at_table(party, [npc])[0]
+    url = reverse("npc", args=[viewer.world.slug, npc.slug]) + f"?party={party.slug}"
+    own = npc.biography if npc.biography and is_about_one(npc.biography) else None
+    text = npc.summary or without_secrets(own.body if own else "")
+    shown, rest = cut_text(text, SHOWN_OF_PEOPLE)
+    note = " · ".join(filter(None, [npc.role, npc.faction, npc.home]))
+    return Opened(
+        "npc", npc.name, url, slug, shown, rest, npc.language, note, person, parts=person.parts
+    )
+
+
+def open_entry(viewer: Viewer, party: Party, slug: str) -> Opened:
+    entry = find_lore_of(viewer, slug)
+    thing = thing_of_entry(viewer, entry)
+    if thing.npc:
+        return open_person(viewer, party, thing.npc.slug)
+    shown, rest = cut_text(without_secrets(entry.body))
+    people = people_of(viewer, entry)
+    living = {npc.pk: npc for npc in [*people.members, *people.inhabitants]}
+    return Opened(
+        "thing",
+        entry.title,
+        thing.address(),
+        slug,
+        shown,
+        rest,
+        entry.language,
+        entry.kind_name,
+        entry=entry,
+        people=list(living.values())[:MOST_SUGGESTED],
+        parts=parts_of(party, entries=[entry])[entry.pk],
+    )
+
+
+OPENERS = {"rule": open_rule, "npc": open_person, "thing": open_entry}
+
+
+def cut_text(text: str, most: int = SHOWN) -> tuple[str, str]:
+    """Return the paragraphs that fit into `most` characters, at least one, and the rest."""
+    paragraphs = text.strip().split("\n\n")
+    count, length = 0, 0
+    for paragraph in paragraphs:
+        length += len(paragraph) + 2
+        if count and length > most:
+            break
+        count += 1
+    return "\n\n".join(paragraphs[:count]), "\n\n".join(paragraphs[count:])

@@ -1,0 +1,91 @@
+"""Changes of mind: sentences that name a person and tell what they think now, or what the party
+did to them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memory_site.session_reports.lexicon import AttitudeCue, ReportLexicon
+from memory_site.session_reports.names import NamedSubject, ReportMentions
+from memory_site.session_reports.people import candidate
+from memory_site.session_reports.proposal import ProposedChange
+from memory_site.session_reports.sentences import Sentence
+from retrieval.text import KnownName, NameIndex
+
+MOST_CHANGES = 40
+
+
+@dataclass(frozen=True)
+class CuedSentence:
+    """A sentence with the cue that it holds; `sign` -1: a negation turns it round."""
+
+    sentence: Sentence
+    cue: AttitudeCue
+    sign: int
+
+
+def proposed_changes(
+    sentences: Sequence[Sentence],
+    mentions: ReportMentions,
+    words: ReportLexicon,
+    *,
+    members: Sequence[str],
+) -> list[ProposedChange]:
+    """Return one change for each person and axis: of several sentences the strongest."""
+    party = NameIndex(KnownName(name, name) for name in members)
+    best: dict[tuple[frozenset[int], str], ProposedChange] = {}
+    before: Sentence | None = None
+    for sentence in sentences:
+        for cued in cues_in(sentence, words):
+            people = owners_of_attitude(sentence, before, mentions, words, party=party)
+            # Only an NPC has a mind that is kept; others are people of the lore.
+            if not any(person.row("npc") for person in people):
+                continue
+            change = ProposedChange(
+                candidates=[candidate(person) for person in people if person.row("npc")],
+                certain=len(people) == 1,
+                axis=cued.cue.axis,
+                delta=cued.sign * cued.cue.delta,
+                reason=sentence.quote,
+                quote=sentence.quote,
+            )
+            key = frozenset(map(id, people)), change.axis
+            if key not in best or abs(change.delta) > abs(best[key].delta):
+                best[key] = change
+        before = sentence
+    return list(best.values())[:MOST_CHANGES]
+
+
+def cues_in(sentence: Sentence, words: ReportLexicon) -> Iterator[CuedSentence]:
+    """Yield the first cue that counts in the sentence."""
+    for cue in words.attitudes:
+        for found in cue.pattern.finditer(sentence.text):
+            text = sentence.text
+            if words.negation_follows:
+                is_negated = bool(words.negation.search(text[found.end() :][:20]))
+            else:
+                is_negated = bool(words.negation.search(text[: found.start()][-40:]))
+            if not is_negated or cue.flips:
+                yield CuedSentence(sentence, cue, -1 if is_negated else 1)
+                return
+
+
+def owners_of_attitude(
+    sentence: Sentence,
+    before: Sentence | None,
+    mentions: ReportMentions,
+    words: ReportLexicon,
+    *,
+    party: NameIndex,
+) -> list[NamedSubject]:
+    """Return the person of the sentence, or those among whom to choose. With two of them it has to
+    speak of the party, too; a pronoun at its beginning is who the sentence before names."""
+    people = mentions.people_in(sentence)
+    if not people and before and words.pronoun.search(sentence.text):
+        people = mentions.people_in(before)
+        if len(people) != 1:
+            return []
+    if len(people) > 1 and not (
+        words.party.search(sentence.text) or party.mentions(sentence.text, typos=False)
+    ):
+        return []
+    return list(dict.fromkeys(thing for each in people for thing in each))

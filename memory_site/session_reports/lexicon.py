@@ -1,0 +1,68 @@
+"""The words by which a report is read without a language model: `data/<language>.yaml`."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+DATA = Path(__file__).parent / "data"
+LANGUAGES = ("en", "ru", "ko")
+
+
+@dataclass(frozen=True)
+class AttitudeCue:
+    """Words that tell what somebody thinks now; `flips`: their negation says the opposite, else it
+    says nothing."""
+
+    pattern: re.Pattern[str]
+    axis: str
+    delta: int
+    flips: bool = False
+
+
+@dataclass(frozen=True)
+class ReportLexicon:
+    attitudes: tuple[AttitudeCue, ...]
+    negation: re.Pattern[str]
+    """Stands before the words that it negates, or (in Korean) after them."""
+    negation_follows: bool
+    party: re.Pattern[str]
+    pronoun: re.Pattern[str]
+    about: re.Pattern[str]
+    about_follows: re.Pattern[str]
+    learned: re.Pattern[str]
+    learned_that: re.Pattern[str]
+    open: re.Pattern[str]
+    hidden: re.Pattern[str]
+    common: frozenset[str]
+
+
+@cache
+def lexicon(language: str) -> ReportLexicon:
+    """Return that of `language`, of English for one that has none."""
+    name = language if language in LANGUAGES else "en"
+    data = yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
+    return ReportLexicon(
+        attitudes=tuple(
+            AttitudeCue(_compile(row["words"]), row["axis"], row["delta"], row.get("flips", False))
+            for row in data["attitudes"]
+        ),
+        negation_follows=data.get("negation_follows", False),
+        common=frozenset(data["common"].split()),
+        **{name: _compile(data[name]) for name in PATTERNS},
+    )
+
+
+PATTERNS = (
+    *("negation", "party", "pronoun", "about", "about_follows", "learned", "learned_that"),
+    *("open", "hidden"),
+)
+
+
+def _compile(words: Any) -> re.Pattern[str]:
+    """Compile a pattern, or several of which one has to fit. Spaces stand for any white space."""
+    text = "|".join(words) if isinstance(words, list) else str(words)
+    return re.compile(text.replace(" ", r"\s+"), re.IGNORECASE)

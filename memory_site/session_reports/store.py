@@ -1,0 +1,85 @@
+"""Store reports while they wait for their review. The same text is stored once in a world."""
+
+import hashlib
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from episodes.models import Session
+from episodes.report_models import SessionNote, SessionReport
+from memory_site.session_reports.proposal import Proposal
+from memory_site.session_reports.propose import Report, propose_by_rules, require_report
+from memory_site.session_reports.read_with_model import propose
+from retrieval.errors import Invalid
+from retrieval.text import WORD_OR_NUMBER
+from worlds.models import Party, World
+
+READ_AT_ONCE = 12_000
+"""Characters that are read while the page is asked for; more are read by the worker."""
+State = SessionReport.State
+
+
+def digest_of_text(text: str) -> str:
+    """Equal for texts of the same words, whatever their case, punctuation and spacing."""
+    words = " ".join(WORD_OR_NUMBER.findall(text.casefold())) or text
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def same_report(world: World, text: str) -> SessionReport | None:
+    """Return the report with the same words, if there is one."""
+    reports = SessionReport.objects.filter(world=world, digest=digest_of_text(text))
+    return reports.select_related("session", "episode").first()
+
+
+def add_report(
+    session: Session, party: Party, text: str, *, author: str, notes: Sequence[SessionNote] = ()
+) -> tuple[SessionReport, bool]:
+    """Store a report with the notes as a part of its text. Returns it, and whether it is new: the
+    same text again is the report that is there. Raises `Invalid`."""
+    if party.campaign_id != session.campaign_id:
+        raise Invalid("The party does not play in the campaign of this session.")
+    text = "\n\n".join([text.replace("\x00", "").strip(), *(note.text for note in notes)]).strip()
+    require_report(text)
+    if known := same_report(session.world, text):
+        return known, False
+    try:
+        with transaction.atomic():
+            report = SessionReport.objects.create(
+                world=session.world,
+                party=party,
+                session=session,
+                author=author,
+                text=text,
+                digest=digest_of_text(text),
+            )
+            SessionNote.objects.filter(pk__in=[note.pk for note in notes]).update(report=report)
+    except IntegrityError:
+        # Pasted in two tabs at the same moment.
+        known = same_report(session.world, text)
+        assert known
+        return known, False
+    return report, True
+
+
+def is_read_at_once(report: SessionReport) -> bool:
+    return not settings.LLM_MODEL and len(report.text) <= READ_AT_ONCE
+
+
+def read_report(report: SessionReport, *, with_model: bool = True) -> SessionReport:
+    """Propose an episode from the report. With a language model this must not run inside a
+    transaction. A report that was read meanwhile stays as it is."""
+
+    def note_progress(share: float) -> None:
+        SessionReport.objects.filter(pk=report.pk).update(progress=min(99, int(100 * share)))
+
+    source = Report(report.party, report.text)
+    proposal = propose(source, progress=note_progress) if with_model else propose_by_rules(source)
+    rows = SessionReport.objects.filter(pk=report.pk, state=State.READING)
+    rows.update(proposal=proposal.model_dump(mode="json"), state=State.OPEN, progress=100)
+    report.refresh_from_db()
+    return report
+
+
+def proposal_of(report: SessionReport) -> Proposal:
+    return Proposal.model_validate(report.proposal)

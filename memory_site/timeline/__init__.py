@@ -1,0 +1,1 @@
+"""The timeline of a world or campaign: what happened on which of its days, for who may know it."""

@@ -1,0 +1,80 @@
+"""What NPCs think of parties, for the drawing of the relation graph."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q
+
+from episodes.models import Episode
+from knowledge.graph.models import NodeKind
+from knowledge.graph.protocol import View
+from npcs.dispositions import days_reached, decayed_score
+from npcs.models import NPC, Disposition, DispositionChange
+from npcs.profiles import apparent_dispositions
+from npcs.score import label_of
+from worlds.audiences import Audience
+from worlds.models import Party, World
+
+MOST_DRAWN = 60
+
+
+@dataclass(frozen=True)
+class PartyOpinion:
+    """What an NPC thinks of a party; `npc` is its slug, `label` a word of `npcs.score.Label`."""
+
+    npc: str
+    name: str
+    party: Party
+    label: str
+
+
+def opinions_to_draw(
+    world: World,
+    audience: Audience,
+    slugs: Collection[str],
+    parties: Collection[Party],
+    *,
+    without_entity: bool = False,
+) -> list[PartyOpinion]:
+    """Return what the NPCs with these slugs think of `parties`, without those who have not met
+    them; and, where that is asked for, what the NPCs think that the graph does not know. Of very
+    many, game masters get the strongest, players the first by name, as their party can judge
+    them."""
+    rows: Any = NPC.objects.in_world(world).visible_to(audience)
+    chosen: Any = Q(slug__in=slugs)
+    if without_entity:
+        entities = View(world, audience).entities().filter(kind=NodeKind.CHARACTER)
+        chosen |= ~Exists(entities.filter(slug=OuterRef("slug")))
+    npcs = rows.filter(chosen)
+    if audience.is_gm:
+        return _stored_opinions(npcs, parties)
+    return [each for party in parties for each in _apparent_opinions(npcs, party, audience)][
+        :MOST_DRAWN
+    ]
+
+
+def _apparent_opinions(npcs: Any, party: Party, audience: Audience) -> list[PartyOpinion]:
+    episodes = Episode.objects.of_party(party).visible_to(audience)
+    changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
+    listed = list(npcs.filter(pk__in=changes.values("npc")).order_by("name")[:MOST_DRAWN])
+    return [
+        PartyOpinion(npc.slug, npc.name, party, each.label)
+        for npc, each in zip(listed, apparent_dispositions(listed, party, audience), strict=True)
+    ]
+
+
+def _stored_opinions(npcs: Any, parties: Collection[Party]) -> list[PartyOpinion]:
+    today, by_id = days_reached(parties), {party.pk: party for party in parties}
+    rows = Disposition.objects.filter(party__in=by_id, npc__in=npcs, changes__gt=0)
+    columns = ["npc__slug", "npc__name", "party", "score", "in_world_at"]
+    columns += ["npc__base", "npc__half_life"]
+    scored = [
+        (
+            decayed_score(score, at=at, today=today[pk], base=base, half_life=own),
+            PartyOpinion(slug, name, by_id[pk], ""),
+        )
+        for slug, name, pk, score, at, base, own in rows.values_list(*columns)
+    ]
+    scored.sort(key=lambda each: (-abs(each[0]), each[1].npc, each[1].party.slug))
+    return [replace(each, label=label_of(score)) for score, each in scored[:MOST_DRAWN]]

@@ -1,0 +1,103 @@
+"""Where each NPC was seen last."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from knowledge.link_models import Link
+from npcs.models import NPC, Appearance
+from worlds.audiences import Audience
+from worlds.models import World
+
+LATELY = 1_000
+"""So many of the latest episodes are looked through first."""
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """An episode, by its id, and when it happened at the table."""
+
+    happened_at: datetime
+    episode: UUID
+
+
+def latest_sightings(
+    npcs: Collection[NPC], episodes: Any, audience: Audience, *, world: World
+) -> dict[UUID, Sighting]:
+    """Return the latest of `episodes` that `audience` may know in which each of `npcs` was seen, by
+    the NPC's id; those that were not seen are left out. A fixed number of statements.
+
+    Game masters get the episodes at which the NPC was present; players those whose open text
+    names it, because who else was there is not theirs to know.
+    """
+    if not npcs:
+        return {}
+    lately = latest_of(episodes, audience, world)
+    ids = {npc.pk for npc in npcs}
+    find_among = present_among if audience.is_gm else named_among
+    # Most were seen lately, and to look through years of episodes for them takes many times as
+    # long.
+    found = latest_by_npc(find_among(lately), lately, ids)
+    find = find_present if audience.is_gm else find_named
+    return found | find(ids - found.keys(), episodes.in_world(world).visible_to(audience))
+
+
+def latest_of(episodes: Any, audience: Audience, world: World) -> dict[UUID, datetime]:
+    """When each of the latest of `episodes` happened that `audience` may know."""
+    latest = [
+        row
+        for rows in episodes.parts_visible_to(audience, world=world)
+        for row in rows.latest_first().values_list("happened_at", "pk")[:LATELY]
+    ]
+    latest.sort(reverse=True)
+    return {pk: when for when, pk in latest[:LATELY]}
+
+
+def latest_by_npc(
+    pairs: Iterable[tuple[UUID, UUID]], times: Mapping[UUID, datetime], npcs: Collection[UUID]
+) -> dict[UUID, Sighting]:
+    """Return the latest of the episodes that are paired with each of `npcs`."""
+    found: dict[UUID, tuple[datetime, UUID]] = {}
+    for npc, episode in pairs:
+        moment = times[episode], episode
+        if npc in npcs and (npc not in found or moment > found[npc]):
+            found[npc] = moment
+    return {npc: Sighting(*moment) for npc, moment in found.items()}
+
+
+def present_among(episodes: Collection[UUID]) -> Iterable[tuple[UUID, UUID]]:
+    """Who was present at these episodes, as pairs of an NPC and an episode."""
+    rows = Appearance.objects.filter(episode__in=episodes)
+    yield from rows.values_list("npc", "episode")
+
+
+def named_among(episodes: Collection[UUID]) -> Iterable[tuple[UUID, UUID]]:
+    """Whom the open text of these episodes names."""
+    links = Link.objects.filter(source_kind="episode", secret=False, source_id__in=episodes)
+    for source, targets in links.values_list("source_id", "targets"):
+        yield from ((target, source) for target in targets)
+
+
+def find_present(npcs: Collection[UUID], episodes: Any) -> dict[UUID, Sighting]:
+    """The latest of `episodes` at which each NPC was present. One statement."""
+    rows = Appearance.objects.filter(npc__in=npcs, episode__in=episodes)
+    rows = rows.order_by("npc", "-episode__happened_at", "-episode").distinct("npc")
+    latest = rows.values_list("npc", "episode__happened_at", "episode")
+    return {npc: Sighting(when, episode) for npc, when, episode in latest}
+
+
+def find_named(npcs: Collection[UUID], episodes: Any) -> dict[UUID, Sighting]:
+    """The latest of `episodes` whose open text names each NPC. Two statements."""
+    links = Link.objects.filter(source_kind="episode", secret=False)
+    links = links.filter(targets__overlap=list(npcs), source_id__in=episodes.values("pk"))
+    pairs = [
+        (target, source)
+        for source, targets in links.values_list("source_id", "targets")
+        for target in targets
+        if target in npcs
+    ]
+    named_in = {episode for _npc, episode in pairs}
+    times = dict(episodes.filter(pk__in=named_in).values_list("pk", "happened_at"))
+    return latest_by_npc([pair for pair in pairs if pair[1] in times], times, npcs)

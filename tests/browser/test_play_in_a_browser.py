@@ -1,0 +1,109 @@
+"""A page that is open at the table hears of what others write."""
+
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from episodes.ingest import ingest_episode
+from episodes.schemas import EpisodeIn
+from knowledge.models import Lore, LorePassage
+from npcs.dispositions import correct
+from npcs.models import NPC, Secret
+from tests.browser.test_every_page_in_a_browser import WIDE, keep_shot
+from worlds.audiences import Audience
+from worlds.models import Party, Reveal, World
+from worlds.reveals import reveal
+
+pytestmark = pytest.mark.browser
+PLAY = "/w/ferrymark/parties/lanternbearers/play/"
+PREPARE = "/w/ferrymark/parties/lanternbearers/prepare/"
+PARTY = Audience("party", "lanternbearers")
+LIVE = "() => document.documentElement.dataset.live === 'on'"
+
+
+def test_an_open_page_hears_of_an_engine_within_a_second(
+    phone: Page, url: str, people: World
+) -> None:
+    page = phone
+    page.goto(url + PLAY)
+    page.get_by_role("button", name="Open a scene").tap()
+    page.locator("#enter").fill("Mira Voss")
+    page.locator("#scene").get_by_role("button", name="Add", exact=True).tap()
+    expect(page.locator(".actor h4")).to_have_text("Mira Voss")
+    page.wait_for_function(LIVE)
+    page.locator("summary", has_text="What they hide").tap()
+    mira = NPC.objects.get(world=people, slug="mira-voss")
+    took = []
+    for number in range(5):
+        mira.play_now = [f"Line {number}."]
+        start = time.monotonic()
+        mira.save()
+        page.wait_for_function(
+            "(text) => document.querySelector('.actor .playnow').innerText.includes(text)",
+            arg=f"Line {number}.",
+            polling=20,
+        )
+        took.append(time.monotonic() - start)
+    print("live update, seconds:", [round(each, 2) for each in took])
+    assert min(took) < 1.0  # the others waited for a processor, too
+    expect(page.locator(".hides")).to_have_attribute("open", "")  # it stays unfolded
+
+    page.context.set_offline(True)
+    mira.play_now = ["Written meanwhile."]
+    mira.save()
+    page.context.set_offline(False)
+    expect(page.locator(".actor .playnow")).to_contain_text("Written meanwhile.")
+
+
+def test_two_screens_agree_on_what_is_known(phone: Page, url: str, people: World) -> None:
+    page = phone
+    page.goto(url + PREPARE)
+    page.wait_for_function(LIVE)
+    part = page.locator(".unknown [data-part]").first
+    row = part.get_attribute("data-part")
+    found: Any = next(
+        model.objects.get(pk=row)
+        for model in (Secret, LorePassage, Lore, NPC)
+        if model.objects.filter(pk=row).exists()
+    )
+    reveal(found, PARTY, by="bo")
+    expect(page.locator(f'[data-part="{row}"]')).to_have_count(0)
+    assert Reveal.objects.filter(subject_id=row, audience=str(PARTY)).exists()
+    assert page.evaluate(WIDE) == []
+    notes = page.get_by_role("textbox", name="Preparation notes")
+    notes.fill("Fog first.")
+    page.get_by_role("button", name="Save the notes").tap()
+    expect(page.locator("#said")).to_contain_text("The notes are saved.")
+    keep_shot(page, "prepare")
+    assert Party.objects.get(slug="lanternbearers").prep_notes.text == "Fog first."
+
+
+def test_the_pages_that_a_game_master_keeps_open_hear_of_an_engine(
+    phone: Page, url: str, people: World
+) -> None:
+    page, party = phone, Party.objects.get(slug="lanternbearers")
+    mira = NPC.objects.get(world=people, slug="mira-voss")
+    told = {"made_by": "engine", "hold_if_large": True}
+
+    page.goto(url + "/w/ferrymark/npcs/mira-voss/")
+    page.wait_for_function(LIVE)
+    correct(mira, party, by=4, reason="They mended the ferry.", **told)
+    expect(page.locator("#told")).to_contain_text("They mended the ferry.")
+    Secret.objects.create(world=people, npc=mira, position=9, text="She fears the fog.")
+    mira.goals = ["To row no more."]
+    mira.save()
+    expect(page.locator("#beside")).to_contain_text("She fears the fog.")
+
+    page.goto(url + "/w/ferrymark/inbox/")
+    page.wait_for_function(LIVE)
+    correct(mira, party, by=90, reason="They saved her son.", **told)
+    expect(page.locator("#waiting")).to_contain_text("They saved her son.")
+
+    evening = {"summary_id": "live-1", "party_id": "lanternbearers", "session_id": "live"}
+    ingest_episode(people, EpisodeIn(**evening, what="They rowed out."))
+    page.goto(url + "/w/ferrymark/sessions/live/")
+    page.wait_for_function(LIVE)
+    ingest_episode(people, EpisodeIn(**{**evening, "summary_id": "live-2"}, what="The bell rang."))
+    expect(page.locator("#recorded")).to_contain_text("The bell rang.")

@@ -1,0 +1,62 @@
+"""Every operation of the document refuses a query parameter that it does not have."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from memory_site.api import api
+from memory_site.openapi import operations
+from worlds import keys
+from worlds.models import World
+
+pytestmark = pytest.mark.django_db
+NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+def address_of(path: str, operation: dict[str, Any]) -> str:
+    """Return the path with the id of nothing in each place."""
+    numbers = {
+        each["name"]
+        for each in operation["parameters"]
+        if each.get("schema", {}).get("type") == "integer"
+    }
+    return re.sub(r"\{(.+?)\}", lambda match: "1" if match[1] in numbers else NOBODY, path)
+
+
+OPERATIONS = [
+    (method, address_of(path, operation), operation["operationId"])
+    for method, path, operation in operations(
+        json.loads(json.dumps(api.get_openapi_schema(), default=str))
+    )
+]
+
+
+@pytest.fixture
+def clients(world: World) -> dict[str, Client]:
+    scopes = ("tools:read", "world:write", "agent:write", "admin")
+    own = keys.create_key(world, name="own", audience="gm", scopes=scopes, namespace="n")[1]
+    every = keys.create_key(None, name="all", audience="gm", scopes=scopes)[1]
+    return {
+        name: Client(headers={"Authorization": f"Bearer {key}", "M37-World": world.slug})
+        for name, key in (("own", own), ("every", every))
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "name"), OPERATIONS, ids=[each[2] for each in OPERATIONS]
+)
+def test_an_unknown_parameter_is_refused_by_name(
+    clients: dict[str, Client], method: str, address: str, name: str
+) -> None:
+    for client in clients.values():
+        answer = client.generic(method.upper(), f"{address}?nonsense=1")
+        problem: dict[str, Any] = answer.json()
+        if answer.status_code != 403:
+            break
+    assert (answer.status_code, problem["errors"]) == (
+        422,
+        [{"loc": ["nonsense"], "msg": "unknown parameter"}],
+    ), problem

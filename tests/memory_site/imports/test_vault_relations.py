@@ -1,0 +1,147 @@
+"""A vault becomes a map of relations without typing one: what its notes state in a form."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.vault_relations import DATA, in_one_form, read_labels
+from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.protocol import View
+from knowledge.importers.text_relations import relations_in_text
+from memory_site.imports.direct import import_path
+from memory_site.imports.options import ImportOptions
+from memory_site.imports.undo import undo
+from worlds.audiences import PUBLIC
+from worlds.models import ImportRun, World
+
+pytestmark = pytest.mark.django_db
+VAULT, LABELS = DATA / "tidewater_vault", DATA / "tidewater_relations.txt"
+
+
+def import_notes(world: World, folder: Path, notes: dict[str, str], **options: str) -> list[str]:
+    """Import notes by path; return what the report says about them."""
+    for name, text in notes.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    report = import_path(world, folder, ImportOptions.model_validate(options))
+    return [str(problem) for problem in report.problems]
+
+
+def facts_of(world: World) -> set[tuple[str, str, str]]:
+    rows = GraphEdge.objects.believed_now().filter(world=world)
+    return {in_one_form(row) for row in rows.values_list("src__name", "relation", "dst__name")}
+
+
+def test_twenty_notes_give_their_relations(world: World) -> None:
+    import_path(world, VAULT, ImportOptions())
+    found, wanted = facts_of(world), read_labels(LABELS)
+    assert len(wanted) == 50
+    assert len(found & wanted) / len(found) >= 0.95, found - wanted
+    assert len(found & wanted) / len(wanted) >= 0.80, wanted - found
+
+
+def test_a_fact_quotes_the_line_that_states_it(world: World) -> None:
+    import_path(world, VAULT, ImportOptions())
+    facts = GraphEdge.objects.filter(src__name="Quill", relation="PART_OF")
+    notes = {(fact.source_ref, fact.source_note) for fact in facts}
+    assert ("lore:quill", "Faction: [[The Lamplighters]]") in notes
+    table = ("lore:the-lamplighters", "| [[Quill]] | ears, reports on [[Magistrate Orrin]] |")
+    assert table in notes, "two sources that say the same are two facts"
+
+
+def test_what_a_secret_states_is_for_game_masters(world: World) -> None:
+    import_path(world, VAULT, ImportOptions(visibility="public", status="published"))
+    loves = GraphEdge.objects.get(src__name="Vess Marlow", label__iexact="lover")
+    owns = GraphEdge.objects.get(dst__name="Vess Marlow", source_note__contains="**Owns:**")
+    shown = set(View(world, PUBLIC).facts().values_list("pk", flat=True))
+    assert (loves.visibility, loves.pk in shown) == ("gm", False)
+    assert owns.pk in shown
+
+
+def test_importing_again_changes_nothing_and_undoing_takes_all_away(world: World) -> None:
+    import_path(world, VAULT, ImportOptions())
+    before = set(GraphEdge.objects.values_list("pk", flat=True))
+    again = import_path(world, VAULT, ImportOptions())
+    assert set(GraphEdge.objects.values_list("pk", flat=True)) == before
+    assert not [row for row in again.rows if row.kind == "relation" and row.outcome != "unchanged"]
+    for run in ImportRun.objects.order_by("-created_at"):
+        undo(run)
+    assert facts_of(world) == set()
+    assert not GraphNode.objects.believed_now().filter(world=world).exists()
+
+
+def test_a_faction_that_contains_itself_or_its_whole_is_told_of(
+    world: World, tmp_path: Path
+) -> None:
+    notes = {
+        "Factions/Ring.md": "Part of: [[Ring]]\n\nPart of: [[Circle]]",
+        "Factions/Circle.md": "Part of: [[Ring]]",
+        "Places/Quay.md": "Two folders, or they would name no kinds.",
+    }
+    problems = import_notes(world, tmp_path, notes)
+    assert len(facts_of(world)) == 1
+    assert [text for text in problems if "would make a cycle" in text]
+
+
+def test_two_people_of_one_name_get_no_relation_by_it(world: World, tmp_path: Path) -> None:
+    notes = {
+        "People/Old/Mira.md": "The elder.",
+        "People/New/Mira.md": "The younger.",
+        "People/Jory.md": "Friend: [[Mira]]",
+    }
+    import_notes(world, tmp_path, notes)
+    assert facts_of(world) == set()
+
+
+def test_notes_that_contradict_each_other_open_a_contradiction(
+    world: World, tmp_path: Path
+) -> None:
+    notes = {
+        "People/Mira.md": "Allies: [[Jory]]",
+        "People/Jory.md": "Enemies: [[Mira]]",
+        "Places/Quay.md": "Two folders, or they would name no kinds.",
+    }
+    import_notes(world, tmp_path, notes)
+    assert facts_of(world) == {("Jory", "ALLY_WITH", "Mira"), ("Jory", "ENEMY_OF", "Mira")}
+    assert [row.rule_id for row in open_contradictions(world)] == ["friend-or-foe"]
+
+
+def test_a_name_that_is_a_common_word_is_a_target_only_where_it_is_linked(
+    world: World, tmp_path: Path
+) -> None:
+    notes = {
+        "People/Will.md": "He will do as he must.",
+        "Places/Home.md": "Location: at home, as ever.",
+        "People/Jory.md": "Friends: whoever will drink.\n\nHome: [[Home]]",
+    }
+    import_notes(world, tmp_path, notes)
+    assert facts_of(world) == {("Jory", "LOCATED_IN", "Home")}
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("**Allies:** [[A]], [[B]] and [[C]]", [("allies", "A"), ("allies", "B"), ("allies", "C")]),
+        ("Enemy: [[A]], whom [[B]] fears", [("enemy", "A")]),
+        ("Enemy: he fears [[A]]", []),
+        ("Notes: [[A]]", []),
+        ("Sworn to:: [[A]]", [("Sworn to", "A")]),
+        ("Allies: [[A]] (not [[B]])", [("allies", "A")]),
+        ("## Members\n- **[[A]]**, with [[B]]\n- someone like [[C]]", [("members", "A")]),
+        ("## Members\nThey met [[A]].\n## Story\n- [[B]]", []),
+        ("| Ally | Since |\n|---|---|\n| [[A\\|the A]] | [[B]] |", [("ally", "A")]),
+        ("```\nAllies: [[A]]\n```", []),
+        ("Фракция: [[А]]\n- 소속: [[가]]", [("фракция", "А"), ("소속", "가")]),
+        ("> **Leader**: [[A]]", [("leader", "A")]),
+    ],
+)
+def test_forms_that_state_a_relation(body: str, found: list[tuple[str, str]]) -> None:
+    assert [(each.words, each.target) for each in relations_in_text(body)] == found
+
+
+def test_what_is_stated_outside_a_secret_as_well_is_open() -> None:
+    body = "Ally: [[A]]\n\n:::secret\nAlly: [[A]]\n\nEnemy: [[B]]\n:::\n"
+    drafts = {each.target: each.private for each in relations_in_text(body)}
+    assert drafts == {"A": False, "B": True}

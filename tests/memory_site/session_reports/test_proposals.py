@@ -1,0 +1,222 @@
+"""What is proposed from a report by rules: names in three languages, changes of mind, secrets,
+dates, loose ends; and what is never guessed."""
+
+import pytest
+
+from episodes.models import Episode, Session
+from knowledge.entry_store import save_entry
+from knowledge.graph.models import GraphNode
+from knowledge.models import Lore
+from memory_site.session_reports.proposal import Proposal
+from memory_site.session_reports.propose import Report, propose_by_rules
+from memory_site.session_reports.read_with_model import propose
+from memory_site.session_reports.sentences import LONGEST_REPORT
+from npcs.models import NPC, DispositionChange
+from retrieval.errors import Invalid
+from tests.cast import create_npc
+from tests.loopback import Loopback, answer_json, status
+from worlds.models import Reveal, World
+
+pytestmark = pytest.mark.django_db
+
+
+def read(session: Session, text: str) -> Proposal:
+    assert session.party
+    return propose_by_rules(Report(session.party, text))
+
+
+def people(proposal: Proposal) -> dict[str, bool]:
+    """Those who are certain, and whether they were there."""
+    return {
+        line.candidates[0].ref: line.present
+        for line in proposal.people
+        if len(line.candidates) == 1
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mira waited at the Lower Landing. Later we went to the Toll House with Jory Fenn.",
+        "Мира ждала на Нижней пристани. Потом мы пошли с Джори на Мытный двор.",
+        "미라가 아래 나루에서 기다렸다. 나중에 조리와 통행세관으로 갔다.",
+    ],
+)
+def test_people_and_places_are_recognised_in_three_languages(table: Session, text: str) -> None:
+    proposal = read(table, text)
+    assert people(proposal) == {"mira-voss": True, "jory-fenn": True}
+    places = {line.candidates[0].ref for line in proposal.places}
+    assert places == {"lower-landing", "toll-house"}
+    assert proposal.where in places
+
+
+def test_the_part_of_a_title_in_quotation_marks_is_a_name(table: Session, world: World) -> None:
+    title = {"title": "Трактир «Три карася»", "slug": "three-carps"}
+    save_entry(Lore(world=world, kind="place", status="published", visibility="public", **title))
+    places = read(table, "Вечером мы сидели в трактире. Потом «три карася» закрыли.").places
+    assert "three-carps" in {each.candidates[0].ref for each in places}
+
+
+def test_a_name_that_fits_several_is_a_choice(table: Session) -> None:
+    (line,) = read(table, "In the evening Voss came and paid.").people
+    assert {each.ref for each in line.candidates} == {"mira-voss", "ida-voss"}
+
+
+def test_a_name_in_a_script_that_the_world_does_not_write_is_recognised(
+    table: Session, world: World
+) -> None:
+    create_npc(world, slug="wat-orl", name="Borin Dag", visibility="public")
+    assert "wat-orl" in people(read(table, "Потом пришёл Борин и сел с Нури."))
+
+
+def test_who_is_only_spoken_of_was_not_there(table: Session) -> None:
+    proposal = read(table, "We asked Mira about Jory Fenn.")
+    assert people(proposal) == {"mira-voss": True, "jory-fenn": False}
+    assert people(read(table, "미라는 조리에 대해 말했다."))["jory-fenn"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "axis", "sign"),
+    [
+        ("Mira thanked us for the child.", "affection", 1),
+        ("Mira no longer trusts us.", "trust", -1),
+        ("Мира разозлилась на Нури.", "affection", -1),
+        ("Мира больше не доверяет отряду.", "trust", -1),
+        ("미라는 우리에게 화를 냈다.", "affection", -1),
+        ("미라는 우리를 믿기로 했다.", "trust", 1),
+    ],
+)
+def test_a_change_of_mind_has_its_sentence_as_the_reason(
+    table: Session, text: str, axis: str, sign: int
+) -> None:
+    (change,) = read(table, text).changes
+    assert [each.ref for each in change.candidates] == ["mira-voss"]
+    assert (change.axis, change.delta > 0) == (axis, sign > 0)
+    assert change.quote in text
+
+
+def test_the_mind_of_a_name_that_fits_others_is_not_certain(table: Session, world: World) -> None:
+    GraphNode.objects.create(world=world, slug="joss", name="Joss Fenn", kind="Character")
+    (change,) = read(table, "Fenn was furious with Tobin.").changes
+    assert ([each.ref for each in change.candidates], change.certain) == (["jory-fenn"], False)
+
+
+def test_a_negated_deed_is_no_change(table: Session) -> None:
+    assert read(table, "We never betrayed Mira. Мы не спасли Миру.").changes == []
+
+
+def test_what_was_told_offers_the_secrets_that_the_party_does_not_know(table: Session) -> None:
+    text = "Mira admitted that her brother Corin took the ninth boat."
+    (line,) = [each for each in read(table, text).reveals if each.candidates[0].secret]
+    assert (line.candidates[0].ref, line.candidates[0].secret, line.likely) == (
+        "mira-voss",
+        1,
+        True,
+    )
+
+
+def test_who_the_party_does_not_know_yet_is_offered_as_a_reveal(table: Session) -> None:
+    (line,) = read(table, "A woman called Ida Voss sat down.").reveals
+    assert (line.candidates[0].ref, line.candidates[0].secret) == ("ida-voss", None)
+
+
+def test_a_date_is_counted_from_the_dates_that_the_world_knows(table: Session) -> None:
+    (date,) = read(table, "On 15 Rainmonth we left.").dates
+    assert (date.in_world_at, date.in_world_label) == (415, "15 Rainmonth 3")
+
+
+def test_promises_and_questions_are_loose_ends(table: Session) -> None:
+    text = "We promised Mira a lamp. It rained. Nobody knows who rang the bell."
+    loose = [each.text for each in read(table, text).loose_ends]
+    assert loose == ["We promised Mira a lamp.", "Nobody knows who rang the bell."]
+
+
+def test_what_the_players_do_not_know_goes_into_the_notes(table: Session) -> None:
+    proposal = read(table, "Mira paid. The players do not know that Jory stole the oar.")
+    assert proposal.summary == "Mira paid."
+    assert proposal.notes == "The players do not know that Jory stole the oar."
+
+
+def test_unknown_names_are_offered_when_they_are_written_like_names(table: Session) -> None:
+    text = "We met Wenna on the quay. Then Wenna ran. The Rain fell. We saw the rain and Wenna."
+    assert read(table, text).new_names == ["Wenna"]
+
+
+def test_a_misspelt_name_is_a_choice_and_never_certain(table: Session, world: World) -> None:
+    create_npc(world, slug="matvei", name="Kotelnik", visibility="public")
+    (line,) = read(table, "Then Kotelnyk laughed. We paid Kotelnyk, and Kotelnyk left.").people
+    assert [each.ref for each in line.candidates] == ["matvei"]
+    assert not line.present
+
+
+def test_a_long_report_is_cut_and_summed_up(table: Session) -> None:
+    text = " ".join(f"On day {n} Mira crossed the river with {n} eels." for n in range(400))
+    proposal = read(table, text)
+    assert len(proposal.summary) < 1_500
+    assert people(proposal) == {"mira-voss": True}
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "a" * (LONGEST_REPORT + 1)])
+def test_an_empty_or_too_long_report_is_refused(table: Session, text: str) -> None:
+    with pytest.raises(Invalid):
+        read(table, text)
+
+
+def test_a_proposal_writes_nothing(table: Session) -> None:
+    read(table, "Mira thanked us. She admitted that Corin took the ninth boat.")
+    assert not Episode.objects.exists()
+    assert not DispositionChange.objects.exists()
+    assert not Reveal.objects.exists()
+
+
+ANSWER = {
+    "summary": ["Mira thanked the party."],
+    "game_master_only": ["Jory watched"],
+    "people": [{"name": "Jory Fenn", "was_there": False, "quote": "Jory watched from the reeds"}],
+    "changes": [
+        {
+            "name": "Mira Voss",
+            "axis": "affection",
+            "delta": 12,
+            "reason": "They brought the child back.",
+            "quote": "Mira thanked us",
+        },
+        {
+            "name": "Jory Fenn",
+            "axis": "trust",
+            "delta": -9,
+            "reason": "Invented.",
+            "quote": "Jory cursed them all",
+        },
+        {"name": "Nobody", "axis": "fear", "delta": 5, "reason": "?", "quote": "Mira thanked us"},
+    ],
+    "learned": [],
+    "facts": [],
+    "loose_ends": [{"text": "Return the child's shoe.", "quote": "the shoe is still here"}],
+}
+
+
+def test_a_model_reads_and_what_it_quotes_wrongly_is_dropped(
+    table: Session, scripted_llm: Loopback
+) -> None:
+    scripted_llm.chat.then(answer_json(ANSWER))
+    text = "Mira thanked us. Jory watched from the reeds. The shoe is still here."
+    assert table.party
+    proposal = propose(Report(table.party, text))
+    assert proposal.method == "llm"
+    assert proposal.summary == "Mira thanked the party."
+    assert [(each.candidates[0].ref, each.delta) for each in proposal.changes] == [
+        ("mira-voss", 12)
+    ]
+    assert people(proposal) == {"mira-voss": True, "jory-fenn": False}
+    assert [each.text for each in proposal.loose_ends] == ["Return the child's shoe."]
+
+
+def test_without_an_answer_of_the_model_the_rules_propose(
+    table: Session, scripted_llm: Loopback, mira: NPC
+) -> None:
+    assert table.party
+    scripted_llm.chat.always(status(400))
+    proposal = propose(Report(table.party, "Mira thanked us."))
+    assert (proposal.method, proposal.degraded) == ("rules", ["llm"])
+    assert people(proposal) == {mira.slug: True}

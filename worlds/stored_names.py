@@ -1,0 +1,125 @@
+"""Read from the database the few names that a text may hold, among any number of stored ones.
+
+Names that stand in the text whole, in any inflection, are found by keys of the whole name and are
+never cut off. Of names of which it holds a part, or that it may misspell, the likeliest are read.
+"""
+
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Model, QuerySet
+
+from retrieval.search import CompiledRows
+from retrieval.text import (
+    KnownName,
+    NameIndex,
+    jamo,
+    misspelt_keys,
+    name_words,
+    query_keys,
+    text_phrase_keys,
+)
+
+MOST_WITH_PART, MOST_NEAR = 400, 200
+"""Names read of which the text holds a part, and names that it may misspell: those that share most
+of its words before others."""
+MOST_MISSPELT = 8
+SHORTEST_MISSPELT = 3
+"""Letters; a Korean syllable has two or three."""
+MOST_WORDS, MOST_WORDS_OF_A_NAME = 40, 6
+WHOLE = """
+SELECT id, {name}, aliases FROM ({{rows}}) AS row WHERE {keys} && %(whole)s::varchar(16)[]
+"""
+OTHERS = """
+(SELECT id, {name}, aliases FROM ({{rows}}) AS row
+ WHERE {keys} && %(parts)s::varchar(16)[]
+ ORDER BY id LIMIT %(most_with_part)s)
+UNION ALL
+(SELECT id, {name}, aliases FROM ({{rows}}) AS row
+ WHERE {keys} && %(near)s::varchar(16)[]
+ ORDER BY (
+   SELECT count(*) FROM unnest(%(words)s::text[]) AS word
+   WHERE {keys} && string_to_array(word, ' ')::varchar(16)[]
+ ) DESC, length({name}), id LIMIT %(most_near)s)
+"""
+
+
+def index_of_names(
+    rows: "QuerySet[Any, Any] | CompiledRows",
+    text: str,
+    *,
+    name: str = "title",
+    keys: str = "name_keys",
+    common: Collection[str] = (),
+) -> NameIndex:
+    """Return an index of the names of `rows` that may occur in `text`: in the columns `name` and
+    `aliases`, with the keys of both in `keys`. Words in `common` are not taken for misspelt."""
+    rows = rows if isinstance(rows, CompiledRows) else CompiledRows(rows)
+    columns = ("id", name, "aliases", keys)
+    whole = list(text_phrase_keys(text).whole)
+    index = NameIndex(
+        KnownName(*row)
+        for row in rows.fetch(WHOLE.format(name=name, keys=keys), columns, whole=whole)
+    )
+    rest = text_outside_names(text, index)
+    parts = list(text_phrase_keys(rest).parts)
+    if not parts:
+        return index
+    words = likeliest_misspelt(rest, common)
+    statement = OTHERS.format(name=name, keys=keys)
+    values = {"parts": parts, "most_with_part": MOST_WITH_PART, "most_near": MOST_NEAR}
+    all_words = [word.norm for word in name_words(text)[:MOST_WORDS]]
+    others = rows.fetch(statement, columns, **values, **near_keys(words, all_words, misspelt_keys))
+    if not others and not index.entries and len(all_words) <= MOST_WORDS_OF_A_NAME:
+        # Two typos in one word, or the beginning of a name: by the beginnings of the words.
+        others = rows.fetch(statement, columns, **values, **near_keys(words, all_words, query_keys))
+    entries = {entry.key: entry for entry in index.entries}
+    entries |= {row[0]: KnownName(*row) for row in others}
+    return NameIndex(entries.values())
+
+
+def near_keys(
+    words: Sequence[str], all_words: Sequence[str], keys_of: Callable[[str], Iterable[str]]
+) -> dict[str, Any]:
+    """Return the keys of `words` together, and those of each of `all_words` as one text."""
+    near = sorted({key for word in words for key in keys_of(word)})
+    return {"near": near, "words": [" ".join(keys_of(word)) for word in all_words]}
+
+
+def text_outside_names(text: str, index: NameIndex) -> str:
+    """Return `text` without the whole names that stand in it."""
+    text, rest = unicodedata.normalize("NFC", text), []
+    start = 0
+    for mention in index.mentions(text, typos=False):
+        if any(match.how != "part" for match in mention.matches):
+            rest.append(text[start : mention.start])
+            start = mention.end
+    return " ".join([*rest, text[start:]])
+
+
+def likeliest_misspelt(text: str, common: Collection[str]) -> list[str]:
+    """Return the words of `text` that may be of other names: those with a capital first."""
+    words = [
+        word
+        for word in name_words(text)
+        if len(jamo(word.norm)) >= SHORTEST_MISSPELT and word.norm not in common
+    ]
+    words.sort(key=lambda word: (word.capital, len(word.norm)), reverse=True)
+    return [word.norm for word in words[:MOST_MISSPELT]]
+
+
+def replace_name_keys(
+    model: type[Model], keys: Iterable[tuple[UUID, Collection[str]]], *, column: str = "name_keys"
+) -> None:
+    """Store the keys of rows by id, after the rules of making them have changed. Writes the column
+    alone: neither versions nor times of the rows."""
+    quote = connection.ops.quote_name
+    statement = (
+        f"UPDATE {quote(model._meta.db_table)} SET {quote(column)} = %s::varchar(16)[]"
+        f" WHERE id = %s AND {quote(column)} IS DISTINCT FROM %s::varchar(16)[]"
+    )
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, [(sorted(each), pk, sorted(each)) for pk, each in keys])
