@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
-from knowledge.graph import mirror, store_selection
+from knowledge.graph import cypher, mirror, store_selection
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import TooBroad, View
 from retrieval.models import uuid7
@@ -25,8 +25,14 @@ CLIQUE = 180
 FAST = 0.02
 """Seconds: the query below takes ten times as long, a read of one entity a tenth."""
 CANCELLED = 6.0
-"""Seconds for Neo4j, where the query below takes minutes: the server is busy with it when it is
-asked whether it is up."""
+"""Seconds for Neo4j, which runs `HOURS` then: it is busy when it is asked whether it is up."""
+HOURS = """
+UNWIND range(1, 10000000) AS a UNWIND range(1, 10000000) AS b
+WITH sum(a * b % 7) AS n
+MATCH (c:Entity {id: $start}) WHERE n < 0 RETURN properties(c) AS node, 0 AS depth LIMIT $limit
+"""
+"""A neighborhood that no planner makes fast. How long Neo4j takes for the clique depends on the
+statistics that it planned the query with."""
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +46,11 @@ def clique(django_db_setup: None, django_db_blocker: Any) -> SavedRows:
 
 
 @pytest.fixture
-def dense(clique: SavedRows, graph: Graph) -> GraphNode:
-    """One of the people of that world, which `graph` then holds."""
+def dense(clique: SavedRows, graph: Graph, monkeypatch: pytest.MonkeyPatch) -> GraphNode:
+    """One of the people of that world, which `graph` then holds. Its neighbors six steps away take
+    too long."""
+    near = cypher.neighborhood
+    monkeypatch.setattr(cypher, "neighborhood", lambda depth: HOURS if depth == 6 else near(depth))
     clique.write()
     graph.world = World.objects.get()
     if graph.neo:
