@@ -172,6 +172,7 @@ class Application:
             import_module(settings.ROOT_URLCONF)
             # What the start allocated lives as long as the process: exempt it from collection.
             gc.freeze()
+            gc.set_threshold(50_000, 20, 100)
             await send({"type": "lifespan.startup.complete"})
             await receive()
             self.mcp = None

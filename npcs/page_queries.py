@@ -40,10 +40,12 @@ def disposition_table(
         return [(npc, [column[row] for column in columns]) for row, npc in enumerate(npcs)]
     rows = Disposition.objects.filter(npc__in=npcs, party__in=parties)
     today = days_reached(parties)
-    by_pair = {
-        (row.npc_id, row.party_id): present_disposition(row, today=today[row.party_id])
-        for row in with_source(rows)
-    }
+    npc_of, party_of = ({each.pk: each for each in known} for known in (npcs, parties))
+    by_pair = {}
+    for row in rows.select_related("last_change"):
+        row.npc, row.party = npc_of[row.npc_id], party_of[row.party_id]
+        shown = present_disposition(row, today=today[row.party_id])
+        by_pair[row.npc_id, row.party_id] = shown
     return [
         (
             npc,

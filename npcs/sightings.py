@@ -34,14 +34,16 @@ def latest_sightings(
     """
     if not npcs:
         return {}
-    lately = latest_of(episodes, audience, world)
     ids = {npc.pk for npc in npcs}
-    find_among = present_among if audience.is_gm else named_among
+    visible = episodes.in_world(world).visible_to(audience)
     # Most were seen lately, and to look through years of episodes for them takes many times as
     # long.
-    found = latest_by_npc(find_among(lately), lately, ids)
-    find = find_present if audience.is_gm else find_named
-    return found | find(ids - found.keys(), episodes.in_world(world).visible_to(audience))
+    if audience.is_gm:
+        found = find_present(ids, visible.latest_first()[:LATELY])
+        return found | find_present(ids - found.keys(), visible)
+    lately = latest_of(episodes, audience, world)
+    found = latest_by_npc(named_among(lately), lately, ids)
+    return found | find_named(ids - found.keys(), visible)
 
 
 def latest_of(episodes: Any, audience: Audience, world: World) -> dict[UUID, datetime]:
@@ -67,12 +69,6 @@ def latest_by_npc(
     return {npc: Sighting(*moment) for npc, moment in found.items()}
 
 
-def present_among(episodes: Collection[UUID]) -> Iterable[tuple[UUID, UUID]]:
-    """Who was present at these episodes, as pairs of an NPC and an episode."""
-    rows = Appearance.objects.filter(episode__in=episodes)
-    yield from rows.values_list("npc", "episode")
-
-
 def named_among(episodes: Collection[UUID]) -> Iterable[tuple[UUID, UUID]]:
     """Whom the open text of these episodes names."""
     links = Link.objects.filter(source_kind="episode", secret=False, source_id__in=episodes)
@@ -81,8 +77,8 @@ def named_among(episodes: Collection[UUID]) -> Iterable[tuple[UUID, UUID]]:
 
 
 def find_present(npcs: Collection[UUID], episodes: Any) -> dict[UUID, Sighting]:
-    """The latest of `episodes` at which each NPC was present. One statement."""
-    rows = Appearance.objects.filter(npc__in=npcs, episode__in=episodes)
+    """The latest of `episodes` at which each NPC was present. One statement, none without NPCs."""
+    rows = Appearance.objects.filter(npc__in=npcs, episode__in=episodes.values("pk"))
     rows = rows.order_by("npc", "-episode__happened_at", "-episode").distinct("npc")
     latest = rows.values_list("npc", "episode__happened_at", "episode")
     return {npc: Sighting(when, episode) for npc, when, episode in latest}
