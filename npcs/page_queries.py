@@ -40,7 +40,8 @@ def disposition_table(
         return [(npc, [column[row] for column in columns]) for row, npc in enumerate(npcs)]
     rows = Disposition.objects.filter(npc__in=npcs, party__in=parties)
     today = days_reached(parties)
-    npc_of, party_of = ({each.pk: each for each in known} for known in (npcs, parties))
+    npc_of = {npc.pk: npc for npc in npcs}
+    party_of = {party.pk: party for party in parties}
     by_pair = {}
     for row in rows.select_related("last_change"):
         row.npc, row.party = npc_of[row.npc_id], party_of[row.party_id]
@@ -148,22 +149,24 @@ def pictures_of(npc: NPC, audience: Audience) -> Any:
     return npc.art.visible_to(audience).with_source()[:MOST_PICTURES]
 
 
-def opinions_of_party(party: Party, audience: Audience) -> list[tuple[NPC, AnyDisposition]]:
-    """Return who has an opinion of the party, the most devoted first.
+def opinions_of_party(
+    party: Party, audience: Audience, *, most: int = MOST_OPINIONS
+) -> list[tuple[NPC, AnyDisposition]]:
+    """Return who has an opinion of the party, at most `most`, the most devoted first.
 
     Players see the NPCs who showed one in episodes that they know.
     """
     npcs = NPC.objects.filter(world=party.world_id).visible_to(audience)
     if audience.is_gm:
-        return [*strongest_opinions(party, npcs)]
+        return [*strongest_opinions(party, npcs, most=most)]
     episodes = Episode.objects.of_party(party).visible_to(audience)
     changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
     with_opinion = npcs.filter(pk__in=changes.values("npc")).order_by("name")
-    listed = list(with_opinion[:MOST_OPINIONS])
+    listed = list(with_opinion[:most])
     return list(zip(listed, apparent_dispositions(listed, party, audience), strict=True))
 
 
-def strongest_opinions(party: Party, npcs: Any) -> list[tuple[NPC, DispositionOut]]:
+def strongest_opinions(party: Party, npcs: Any, *, most: int) -> list[tuple[NPC, DispositionOut]]:
     """What those of `npcs` who have met the party think of it, the most devoted first. Of very many
     those in the middle are left out, who say least."""
     today = days_reached([party])[party.pk]
@@ -174,8 +177,8 @@ def strongest_opinions(party: Party, npcs: Any) -> list[tuple[NPC, DispositionOu
         (-round(decayed_score(score, at=at, today=today, base=base, half_life=own), 1), name, pk)
         for pk, name, score, at, base, own in rows
     )
-    if len(order) > MOST_OPINIONS:
-        half = MOST_OPINIONS // 2
+    if len(order) > most:
+        half = most // 2
         order = [*order[:half], *order[-half:]]
     listed = with_source(Disposition.objects).in_bulk([pk for _score, _name, pk in order])
     return [

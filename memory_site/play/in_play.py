@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from episodes.models import Episode, Mention, Scene, Step, Thread
@@ -27,7 +28,7 @@ EPISODES = 3
 IN_SCENE, IN_THREAD, NEIGHBOUR = 10.0, 5.0, 1.0
 IN_EPISODE = (8.0, 6.0, 4.0)
 """By how many episodes have come since."""
-MOST_THINGS, MOST_PARTS = 80, 40
+MOST_THINGS, MOST_PARTS = 50, 40
 LONGEST_TEXT = 20_000
 MOST_STEPS = 60
 
@@ -152,9 +153,8 @@ def add_neighbours(things: InPlay, party: Party) -> None:
     """What is one relation away from what is in play."""
     nodes = GraphNode.objects.believed_now().in_world(party.world)
     slugs = NPC.objects.filter(pk__in=things.near).values("slug")
-    people = nodes.filter(kind=NodeKind.CHARACTER, slug__in=slugs)
-    own = set(nodes.filter(lore__in=things.near).values_list("pk", flat=True))
-    own |= set(people.values_list("pk", flat=True))
+    is_person = Q(kind=NodeKind.CHARACTER, slug__in=slugs)
+    own = set(nodes.filter(Q(lore__in=things.near) | is_person).values_list("pk", flat=True))
     neighbours = direct_neighbors(own, View(party.world, GM))[:MOST_THINGS]
     reasons = {each.node.slug: fact_sentence(each.facts[0]) for each in neighbours}
     npcs = NPC.objects.filter(world=party.world_id, slug__in=reasons)

@@ -10,10 +10,9 @@ from django.db.models import Max, Q, QuerySet
 from django.urls import reverse
 
 from episodes.loose_ends import loose_ends_in_force
-from episodes.models import Episode, Session, Thread
+from episodes.models import Episode, Scene, Session, Thread
 from episodes.recaps import get_recap
 from episodes.report_models import LooseEnd
-from episodes.running_scenes import find_open_scene
 from episodes.schemas import RecapOut
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphEdge, SourceKind
@@ -27,10 +26,12 @@ from npcs.schemas import Influence
 from worlds.audiences import GM, audience_of_party
 from worlds.callers import Caller
 from worlds.event_log.read import visible_events
-from worlds.event_model import EDITED_KINDS, Event
+from worlds.event_model import EDITED_KINDS
 from worlds.models import Party, World
 
 MOST_OPINIONS = 10
+MOST_READ = 30
+"""Opinions that are read for those: some have no reason yet."""
 MOST_CHANGES = 12
 MOST_EVENTS = 300
 MOST_THREADS = 30
@@ -81,13 +82,13 @@ class Preparation:
 FIRST_THINGS = 8
 
 
-def prepare(party: Party) -> Preparation:
-    """Read everything, by a fixed number of statements."""
+def prepare(party: Party, scene: Scene | None) -> Preparation:
+    """Read everything, by a fixed number of statements. `scene` is the party's open one."""
     last = last_time(party)
     threads = list(open_threads(party)[:MOST_THREADS])
     ends = list(open_loose_ends(party))
     names = [*map(str, threads), *map(str, ends)]
-    unknown = by_thing(unknown_parts(party, find_open_scene(party), threads, texts=names))
+    unknown = by_thing(unknown_parts(party, scene, threads, texts=names))
     return Preparation(
         last,
         Changes(
@@ -138,7 +139,8 @@ def last_time(party: Party) -> LastTime:
 
 def strongest_opinions(party: Party) -> list[tuple[NPC, AnyDisposition]]:
     """Who cares most about the party, for good or ill."""
-    opinions = [each for each in opinions_of_party(party, GM) if each[1].last_reason]  # type: ignore[union-attr]
+    found = opinions_of_party(party, GM, most=MOST_READ)
+    opinions = [each for each in found if getattr(each[1], "last_reason", "")]
     opinions.sort(key=lambda each: -abs(getattr(each[1], "score", 0.0)))
     return opinions[:MOST_OPINIONS]
 
@@ -178,10 +180,10 @@ def edits_since(party: Party, last: LastTime) -> list[Edit]:
         return []
     caller = Caller(party.world, GM, party.campaign)
     events = visible_events(caller).filter(at__gt=last.recorded_at, kind__in=EDITED_KINDS)
-    latest: dict[str, Event] = {}
+    latest: dict[str, Any] = {}
     # By time, of which there is an index; positions have the order of commits, nearly the same.
-    columns = events.only("row_id", "kind", "action", "at", "position")
-    for event in columns.order_by("-at", "-position")[:MOST_EVENTS]:
+    rows_of_events = events.values_list("row_id", "kind", "action", "at", named=True)
+    for event in rows_of_events.order_by("-at", "-position")[:MOST_EVENTS]:
         latest.setdefault(event.row_id, event)
     rows = edited_rows(party.world, latest.values())
     edits = [

@@ -26,17 +26,18 @@ def prepare_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpRespons
     load_models_soon()
     since = since_for(request, viewer)
     viewer, party = table.at_table_of(viewer, slug)
+    scene = find_open_scene(party)
     return render_page(
         request,
         viewer,
         "gm/prepare.html",
         party=party,
         since=since,
-        prepared=prepare(party),
+        prepared=prepare(party, scene),
         further=bool(request.GET.get("further")),
         waiting=count_waiting(viewer.world),
         notes=read_prep_notes(party),
-        targets=targets_in(viewer, party, find_open_scene(party)),
+        targets=targets_in(viewer, party, scene),
     )
 
 

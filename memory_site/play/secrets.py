@@ -89,8 +89,9 @@ def parts_of(
     ]
     parts += _secrets_of_npcs([each for each in things if isinstance(each, NPC)])
     parts += _secret_blocks([each for each in things if isinstance(each, Lore)])
-    parts += _hidden_facts(party, things)
-    _mark_known(parts, things, party)
+    audience = audience_of_party(party)
+    parts += _hidden_facts(party, things, audience)
+    _mark_known(parts, things, audience)
     _add_log(parts, party)
     by_owner: dict[UUID, list[Part]] = defaultdict(list)
     for part in parts:
@@ -116,25 +117,26 @@ def _secret_blocks(entries: Sequence[Lore]) -> list[Part]:
     return [Part("lorepassage", row, by_id[row.lore_id], row.text) for row in rows]
 
 
-def _hidden_facts(party: Party, things: Sequence[Lore | NPC]) -> list[Part]:
+def _hidden_facts(party: Party, things: Sequence[Lore | NPC], audience: Audience) -> list[Part]:
     found = hidden_facts(party.world, things)
-    unknown = unknown_ends([fact for fact, _owner in found], audience_of_party(party))
+    unknown = unknown_ends([fact for fact, _owner in found], audience)
     return [
         Part("graphedge", fact, owner, fact_sentence(fact), unknown_end=unknown.get(fact.pk, ""))
         for fact, owner in found
     ]
 
 
-def _mark_known(parts: Sequence[Part], things: Sequence[Lore | NPC], party: Party) -> None:
-    audience = audience_of_party(party)
-    known = {
-        kind: _visible_ids(model, [each.pk for each in rows], audience)
+def _mark_known(parts: Sequence[Part], things: Sequence[Lore | NPC], audience: Audience) -> None:
+    visible = [
+        _visible_ids(model, [each.pk for each in rows], audience)
         for kind, model in KINDS.items()
         if (rows := _rows_of_kind(kind, parts, things))
-    }
+    ]
+    # One statement for all kinds: an id is of one row, whatever its kind.
+    known = set(visible[0].union(*visible[1:], all=True)) if visible else set()
     for part in parts:
-        part.is_known = part.row.pk in known[part.kind] and not part.unknown_end
-        part.owner_is_known = part.owner.pk in known[KIND_OF[type(part.owner)]]
+        part.is_known = part.row.pk in known and not part.unknown_end
+        part.owner_is_known = part.owner.pk in known
 
 
 def _rows_of_kind(kind: str, parts: Sequence[Part], things: Sequence[Any]) -> list[Any]:
@@ -142,11 +144,12 @@ def _rows_of_kind(kind: str, parts: Sequence[Part], things: Sequence[Any]) -> li
     return own + [each for each in things if KIND_OF[type(each)] == kind]
 
 
-def _visible_ids(model: type[Any], ids: Collection[UUID], audience: Audience) -> set[UUID]:
+def _visible_ids(model: type[Any], ids: Collection[UUID], audience: Audience) -> Any:
+    """The ids of the rows that `audience` knows, as a queryset."""
     rows = model.objects.filter(pk__in=ids).visible_to(audience)
     if model is Lore:
         rows = rows.only_published()
-    return set(rows.values_list("pk", flat=True))
+    return rows.order_by().values_list("pk", flat=True)
 
 
 def _add_log(parts: Sequence[Part], party: Party) -> None:

@@ -167,7 +167,8 @@ def test_what_is_told_late_is_not_the_last_reason(engine: ApiClient, mira: NPC) 
 def test_every_page_shows_the_disposition_of_the_day_that_the_party_has_reached(
     engine: ApiClient, mira: NPC, admin_client: Client
 ) -> None:
-    NPC.objects.filter(pk=mira.pk).update(half_life=10, base=-10)
+    mira.half_life, mira.base = 10, -10
+    mira.save()
     ingest(engine, 1, 30)
     ingest(engine, 11, 1, "lanternbearers", relations_delta={"jory-fenn": 1})
     profile = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
