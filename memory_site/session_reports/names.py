@@ -4,7 +4,7 @@ of the name, or spelled in another script."""
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
@@ -189,8 +189,13 @@ class ThingIndex:
         begin = window[0].start
         starts = [sentence.start for sentence in window]
         part = text[begin : window[-1].end]
-        read = part if writes_capitals(window) else FIRST_LETTER.sub(_capital, part)
-        for found in self.index.mentions(read, typos=False):
+        has_capitals = writes_capitals(window)
+        read = part if has_capitals else FIRST_LETTER.sub(_capital, part)
+        mentions = self.index.mentions(read, typos=False)
+        begun = {each.start for each in mentions}
+        for found in mentions:
+            if has_capitals and is_part_of_longer(found, part, begun):
+                continue
             start, end = found.start + begin, found.end + begin
             sentence = window[bisect_right(starts, start) - 1]
             yield ReportMention(text[start:end], sentence, start, end, self._things_of(found))
@@ -207,6 +212,15 @@ class ThingIndex:
         found = [match for match in self.index.find(name) if match.how == "fuzzy"]
         things = [self.things[int(str(match.key))] for match in found]
         return [thing for thing in things if thing.sort != "other"]
+
+
+def is_part_of_longer(found: NameMention, text: str, begun: Collection[int]) -> bool:
+    """Whether a part of a name is followed by a capitalized word that begins no other name: "Salt
+    Exchange" is not the Salt Gate, and "Mira Kerr" is not Mira Voss."""
+    if any(match.how != "part" for match in found.matches):
+        return False
+    follows = text[found.end : found.end + 2]
+    return follows[:1] == " " and follows[1:].isupper() and found.end + 1 not in begun
 
 
 def writes_capitals(sentences: Sequence[Sentence]) -> bool:

@@ -50,6 +50,21 @@ def test_people_and_places_are_recognised_in_three_languages(table: Session, tex
     assert proposal.where in places
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("We met Mira Kerr at the gate.", []),
+        ("We met Mira at the gate, and Mira Kerr left.", ["mira-voss"]),
+        ("We met Mira Jory and the guard.", ["mira-voss", "jory-fenn"]),
+        ("Captain Mira thanked us.", ["mira-voss"]),
+    ],
+)
+def test_part_of_a_name_before_another_capitalized_word_is_somebody_else(
+    table: Session, text: str, named: list[str]
+) -> None:
+    assert list(people(read(table, text))) == named
+
+
 def test_the_part_of_a_title_in_quotation_marks_is_a_name(table: Session, world: World) -> None:
     title = {"title": "Трактир «Три карася»", "slug": "three-carps"}
     save_entry(Lore(world=world, kind="place", status="published", visibility="public", **title))
