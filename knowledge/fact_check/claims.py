@@ -11,9 +11,11 @@ from enum import StrEnum
 from django.utils.translation import gettext as _
 
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
-from knowledge.fact_check.name_slots import joined_mentions, with_slots
+from knowledge.fact_check.name_slots import described_mentions, joined_mentions, with_slots
+from knowledge.fact_check.role_parser import Aspect, read_roles
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
+from retrieval.text import NameMention
 
 MAX_NAMES = 10
 SPACES = re.compile(r"\s+")
@@ -81,7 +83,7 @@ def parse_claims(sentence: str, linker: EntityLinker) -> list[Claim] | UnparsedC
         candidates = tuple(match.name for match in unclear.matches[:5])
         reason = _("%(name)s can refer to several entities.") % {"name": f"“{unclear.text}”"}
         return UnparsedClaim(reason, candidates)
-    if not mentions:
+    if not mentions and not any(described_mentions(sentence, [], linker)):
         reason = _("This statement contains no known name.")
         return UnparsedClaim(reason, tuple(linker.index.suggest(sentence)))
     nodes = [linker.node_of(mention) for mention in mentions]
@@ -89,7 +91,23 @@ def parse_claims(sentence: str, linker: EntityLinker) -> list[Claim] | UnparsedC
     if claim := _match_patterns(text, nodes, language):
         return [claim]
     claims = [_match_patterns(part, nodes, language) for part in _split_names(text, language)]
-    return [claim for claim in claims if claim] if claims and all(claims) else not_understood()
+    if claims and all(claims):
+        return [claim for claim in claims if claim]
+    if claim := _match_described(sentence, mentions, linker, language):
+        return [claim]
+    claim = _match_label(text, nodes)
+    return [claim] if claim else not_understood()
+
+
+def _match_described(
+    sentence: str, mentions: list[NameMention], linker: EntityLinker, language: Lexicon
+) -> Claim | None:
+    """Read the sentence with `the queen` for the only queen."""
+    for more in described_mentions(sentence, mentions, linker):
+        nodes = [linker.node_of(mention) for mention in more]
+        if claim := _match_patterns(with_slots(sentence, more, nodes), nodes, language):
+            return claim
+    return None
 
 
 def not_understood() -> UnparsedClaim:
@@ -116,8 +134,23 @@ def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
     elif tense == Tense.PRESENT and language.past.search(text):
         tense = Tense.PAST
     text = without(text, language.ignorable)
-    claim = _match_kinds(text, nodes, language) or _match_label(text, nodes)
+    claim = _match_kinds(text, nodes, language)
+    if claim is None and (reading := read_roles(text, nodes, language.language)):
+        kind = claim_kinds()[reading.claim]
+        claim = Claim(nodes[reading.a], nodes[reading.b], (kind,))
+        tense, date = _time_of(reading.aspect, tense, date)
     return claim and replace(claim, is_negated=is_negated, tense=tense, date=date)
+
+
+def _time_of(
+    aspect: Aspect, tense: Tense, date: ClaimDate | None
+) -> tuple[Tense, ClaimDate | None]:
+    """Return of which time `joined in 205` or `left` speaks."""
+    if date and date.role == "during" and aspect != "states":
+        date = replace(date, role="since" if aspect == "begins" else "until")
+    elif aspect == "ends" and date is None and tense in (Tense.PRESENT, Tense.PAST):
+        tense = Tense.NO_LONGER
+    return tense, date
 
 
 def _match_kinds(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:

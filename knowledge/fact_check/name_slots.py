@@ -1,12 +1,13 @@
 """Replace the names of a sentence by slots that keep the inflection: `M0 is allied with M1_s`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from knowledge.fact_check.lexicon import language_of, vocabulary
 from knowledge.graph.entity_linking import EntityLinker
-from knowledge.graph.models import GraphNode
+from knowledge.graph.models import GraphNode, NodeKind
 from retrieval.text import (
+    NameMatch,
     NameMention,
     Word,
     fold_name,
@@ -34,6 +35,55 @@ def joined_mentions(sentence: str, linker: EntityLinker) -> list[NameMention]:
         mentions.append(mention)
     joined = [_extend(mention, words, linker) for mention in mentions]
     return [replace(m, text=sentence[m.start : m.end]) for m in joined]
+
+
+DESCRIBED = frozenset((NodeKind.CHARACTER, NodeKind.FACTION, NodeKind.LOCATION, NodeKind.ITEM))
+SHORTEST_DESCRIPTION = {"en": 4, "ru": 4, "ko": 2}
+
+
+def described_mentions(
+    sentence: str, mentions: list[NameMention], linker: EntityLinker
+) -> Iterator[list[NameMention]]:
+    """Yield the mentions with a description for a name more: `the queen` is Queen Aldith if no
+    other name has this word. First with all descriptions, then with each alone."""
+    language = language_of(sentence)
+    words = [
+        word
+        for word in name_words(sentence)
+        if not word.capital or language != "en"
+        if not any(m.start <= word.start < m.end for m in mentions)
+        if len(word.norm) >= SHORTEST_DESCRIPTION[language]
+        if language != "en" or sentence[: word.start].lower().endswith("the ")
+    ]
+    found = [
+        NameMention(word.raw, word.start, word.end, (NameMatch(node.pk, node.name, "part", 0.5),))
+        for word in words
+        if (node := _described(word, linker))
+    ]
+    if not found:
+        return
+    named = {match.key for mention in mentions for match in mention.matches}
+    new = [mention for mention in found if mention.matches[0].key not in named]
+    if new:
+        yield sorted([*mentions, *new], key=lambda mention: mention.start)
+    if len(new) > 1:
+        for one in new:
+            yield sorted([*mentions, one], key=lambda mention: mention.start)
+
+
+def _described(word: Word, linker: EntityLinker) -> GraphNode | None:
+    """Return the only entity with this word in its name."""
+    stems = {word_stem(form) for form in text_forms(word.norm)} | {word_stem(word.norm)}
+    fitting: dict[bool, list[GraphNode]] = {True: [], False: []}
+    for node in linker.nodes:
+        if node.kind not in DESCRIBED:
+            continue
+        names = [[each.norm for each in name_words(name)] for name in _names_of(node)]
+        own = [[word_stem(part) for part in name] for name in names]
+        if any(stem in name for name in own for stem in stems):
+            fitting[any(len(name) == 1 and name[0] in stems for name in own)].append(node)
+    best = fitting[True] or fitting[False]
+    return best[0] if len(best) == 1 else None
 
 
 def _is_relation_word(mention: NameMention) -> bool:

@@ -1,0 +1,151 @@
+"""Read a sentence by its words, when no pattern matches it as a whole.
+
+It claims a relation if it has a word of that relation and nothing else but names and words that say
+nothing. Only for relations whose direction the kinds of the two names decide (a person leads a
+guild, never the other way round), and for mutual ones: the order of the words does not matter then.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from knowledge.fact_check.lexicon import any_of, claim_kinds, load_yaml
+from knowledge.graph.models import GraphNode, NodeKind
+
+Aspect = Literal["states", "begins", "ends"]
+PERSON, PLACE = NodeKind.CHARACTER.value, NodeKind.LOCATION.value
+THING, GROUP, EVENT = NodeKind.ITEM.value, NodeKind.FACTION.value, NodeKind.EVENT.value
+PARTIES = (PERSON, GROUP)
+ENDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "leads": ((PERSON,), (GROUP, PLACE)),
+    "member": ((PERSON,), (GROUP,)),
+    "located": ((PERSON, THING, GROUP, EVENT), (PLACE,)),
+    "owns": (PARTIES, (THING, PLACE)),
+    "founded": ((PERSON,), (GROUP, PLACE)),
+    "made": ((PERSON,), (THING,)),
+    "wrote": ((PERSON,), (THING,)),
+    "guards": (PARTIES, (THING, PLACE)),
+    "involves": ((EVENT,), PARTIES),
+    "allied": (PARTIES, PARTIES),
+    "enemy": (PARTIES, PARTIES),
+    "knows": (PARTIES, PARTIES),
+}
+"""The kinds of the two ends of each claim that is read this way."""
+MUTUAL = frozenset(("allied", "enemy", "knows"))
+SLOT = re.compile(r"(?<!\S)M\d\S*")
+
+
+@dataclass(frozen=True)
+class RoleWords:
+    claim: str
+    states: re.Pattern[str]
+    begins: re.Pattern[str] | None
+    ends: re.Pattern[str] | None
+
+
+@dataclass(frozen=True)
+class RoleReading:
+    """The claim is of nodes `a` and `b`; `aspect`: of its beginning or its end."""
+
+    claim: str
+    a: int
+    b: int
+    aspect: Aspect
+
+
+def read_roles(text: str, nodes: Sequence[GraphNode], language: str) -> RoleReading | None:
+    """Read a sentence with slots, without its date and negation; None if more than one relation,
+    or none, explains all of its words."""
+    slots = [int(slot[1]) for slot in SLOT.findall(text)]
+    if len(slots) != 2 or slots[0] == slots[1]:
+        return None
+    words = SLOT.sub(" ", text)
+    if (intending := load_yaml("roles")[language]["intending"]) and re.search(intending, words):
+        return None
+    readings: list[RoleReading] = []
+    for role in _roles(language):
+        for a, b in _directions(role.claim, slots, nodes):
+            if aspect := _aspect(words, role, language):
+                readings.append(RoleReading(role.claim, a, b, aspect))
+    return readings[0] if len(readings) == 1 else _one_of(readings)
+
+
+def _one_of(readings: list[RoleReading]) -> RoleReading | None:
+    """Leading is a membership, too, and writing a book is making it."""
+    for special, general in (("leads", "member"), ("made", "wrote"), ("leads", "located")):
+        if {reading.claim for reading in readings} == {special, general}:
+            return next(reading for reading in readings if reading.claim == special)
+    return None
+
+
+def _directions(claim: str, slots: list[int], nodes: Sequence[GraphNode]) -> list[tuple[int, int]]:
+    sources, targets = ENDS[claim]
+    pairs = [(slots[0], slots[1]), (slots[1], slots[0])]
+    fitting = [
+        (a, b)
+        for a, b in pairs
+        if nodes[a].kind in sources
+        and nodes[b].kind in targets
+        and claim_kinds()[claim].allows(nodes[a].kind, nodes[b].kind)
+    ]
+    return fitting[:1] if claim in MUTUAL or len(fitting) == 1 else []
+
+
+def _aspect(words: str, role: RoleWords, language: str) -> Aspect | None:
+    """Return which part of the relation the words speak of; None if they say something else, too,
+    or do not speak of the relation."""
+    found: dict[Aspect, int] = {}
+    rest = words
+    patterns: dict[Aspect, re.Pattern[str] | None]
+    patterns = {"ends": role.ends, "begins": role.begins, "states": role.states}
+    for aspect, pattern in patterns.items():
+        if pattern:
+            rest, found[aspect] = pattern.subn(" ", rest)
+    begins, ends = bool(found.get("begins")), bool(found.get("ends"))
+    if not any(found.values()) or (begins and ends):
+        return None
+    if begins and not found["states"] and _becoming(language).search(words):
+        return None
+    if _glue(language).sub(" ", rest).strip():
+        return None
+    return "ends" if ends else "begins" if begins else "states"
+
+
+@cache
+def _roles(language: str) -> tuple[RoleWords, ...]:
+    rows = load_yaml("roles")[language]
+    own = load_yaml(language)
+
+    def words_for(claim: str) -> str:
+        groups = ("nouns", "mutual_nouns", "verbs", "dative_verbs", "participles")
+        known = (own.get(group, {}).get(claim) for group in groups)
+        return "|".join([rows["states"][claim], *filter(None, known)])
+
+    return tuple(
+        RoleWords(
+            claim,
+            _words(words_for(claim), language),
+            _words(begins, language) if (begins := rows["begins"].get(claim)) else None,
+            _words(ends, language) if (ends := rows["ends"].get(claim)) else None,
+        )
+        for claim in rows["states"]
+    )
+
+
+def _words(alternatives: str, language: str) -> re.Pattern[str]:
+    # Korean words have endings; the lists have their stems.
+    end = r"\S*" if language == "ko" else r"(?!\S)"
+    return re.compile(rf"(?<!\S)(?:{alternatives}){end}")
+
+
+@cache
+def _glue(language: str) -> re.Pattern[str]:
+    rows = load_yaml("roles")[language]
+    return any_of([*rows["glue"], *rows["place_details"]])
+
+
+@cache
+def _becoming(language: str) -> re.Pattern[str]:
+    return _words(load_yaml("roles")[language]["becoming"], language)
