@@ -49,6 +49,26 @@ def check(world, fact, audience=None, **more):
 @pytest.mark.parametrize(
     ("statement", "result"),
     [
+        ("Of all people it is Emmerich Sool who keeps Brackwen Terrace safe", "unknown"),
+        ("For many years now the home of Isaura Brackwen has been up on Brackwen Terrace", "true"),
+        ("Jory is said to be a friend of the Gilded Oath", "unknown"),
+        ("The Gilded Oath count Jory Fenn among their friends.", "false"),
+        ("The Lanternbearers and Jory have long been on the best of terms", "true"),
+        ("Orrin Tace left the Bridgewrights' League", "false"),
+        ("Хаск Ондрел никогда не был старшиной гильдии.", "false"),
+        ("Джори Фенн в мире и согласии с Золочёной клятвой", "false"),
+        ("매덕 테이스가 지금도 사공 길드를 사들이려고 한다", "unknown"),
+    ],
+)
+def test_a_relation_is_read_by_its_words_where_the_kinds_of_the_names_decide_the_rest(
+    ferrymark, statement, result
+):
+    assert check(ferrymark, statement).result == result
+
+
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
         ("Mira is allied with the Ferrymen's Guild", "true"),
         ("Is Mira Voss allied with the Ferrymens Guild?", "true"),
         ("Mira Vos is an ally of the Ferymen's Guild.", "true"),
