@@ -11,6 +11,7 @@ from simple_history.models import HistoricalRecords
 
 import knowledge.editing_models
 import knowledge.entry_drafts
+import knowledge.fact_proposal_model
 import knowledge.glossary_term
 import knowledge.graph.contradiction_models
 import knowledge.graph.models

@@ -13,6 +13,7 @@ class MemorySiteConfig(AppConfig):
     def ready(self) -> None:
         # The import of celery and checks registers them.
         from memory_site import broker, celery, checks, first_links, telemetry  # noqa: F401
+        from memory_site.fact_proposals import upkeep  # noqa: F401  (connects its signals)
 
         telemetry.configure()
         field_names.translate_plain_names(apps.get_models(include_auto_created=True))

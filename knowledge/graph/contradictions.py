@@ -126,6 +126,12 @@ CLASHES_BY_FORM: dict[str, Callable[[ConflictRule, list[GraphEdge]], Iterator[Cl
 }
 
 
+def clashes_of(facts: list[GraphEdge]) -> Iterator[Clash]:
+    """Yield what these facts, which need not be saved, contradict by the active rules."""
+    for rule in ConflictRule.objects.filter(active=True) if facts else ():
+        yield from CLASHES_BY_FORM[rule.form](rule, facts)
+
+
 def overlap(a: GraphEdge, b: GraphEdge) -> bool:
     """Whether both were valid on some day. A missing beginning or end is unlimited."""
     return first_day(a) < last_day(b) and first_day(b) < last_day(a)

@@ -40,6 +40,7 @@ ARCHIVED: dict[str, str] = {
     "knowledge.GraphEdge_rests_on": "from_graphedge__world",
     "knowledge.Contradiction": "world",
     "knowledge.DecisionEffect": "contradiction__world",
+    "knowledge.FactProposal": "world",
     "episodes.Arc": "campaign__world",
     "episodes.Session": "world",
     "episodes.Scene": "world",

@@ -1,0 +1,220 @@
+"""Read a text by rules: which facts, aliases, deaths, dates and new names its sentences state."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from knowledge.extraction.claim_facts import stated_fact
+from knowledge.extraction.findings import Finding, TextSentence
+from knowledge.extraction.lexicon import TextLexicon, text_lexicon
+from knowledge.extraction.new_names import NewName, new_names
+from knowledge.extraction.slots import SentenceSlotter, SlottedSentence
+from knowledge.fact_check.lexicon import claim_kinds
+from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.models import GraphNode, NodeKind
+from knowledge.graph.relations import Relations
+from retrieval.text import fold_name, guess_language, split_sentences
+
+LONGEST_SENTENCE = 700
+SLOT = re.compile(r"M\d")
+BREAK = re.compile(r" (?:[;:()]|-) | (?:but|while|whereas|но|а|зато|однако) ")
+LANGUAGES = ("en", "ru", "ko")
+ClaimTest = Callable[[str, str, str], bool]
+
+
+@dataclass
+class TextReader:
+    """Reads one text. `nodes` are the entities that it may name; new names join them."""
+
+    nodes: Sequence[GraphNode]
+    relations: Relations
+    about: GraphNode | None = None
+    """Whom `she` means at the beginning: the entity of the entry that is read."""
+    new: list[NewName] = field(default_factory=list)
+
+    def read(self, text: str) -> list[Finding]:
+        sentences = sentences_of(text)
+        language = guess_language(text)
+        language = language if language in LANGUAGES else "en"
+        known = EntityLinker(list(self.nodes), typos=False)
+        self.new = new_names(sentences, known, language)
+        # Rows that are not saved: they name what does not exist yet.
+        made = {each.name: GraphNode(name=each.name, kind=each.kind) for each in self.new}
+        linker = EntityLinker([*self.nodes, *made.values()], typos=False)
+        slotter = SentenceSlotter(linker, language)
+        slotter.salience.nodes = [self.about] if self.about else []
+        found: dict[tuple[object, ...], Finding] = {}
+        for each in self.new:
+            finding = Finding("entity", each.sentence, made[each.name])
+            found[finding.key()] = finding
+        words = text_lexicon(language)
+        for sentence in sentences:
+            if len(sentence.text) <= LONGEST_SENTENCE:
+                for finding in self._read_sentence(slotter.put_slots(sentence), words):
+                    found.setdefault(finding.key(), finding)
+        return list(found.values())
+
+    def _read_sentence(self, row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
+        if row.sentence.text.rstrip(" \"”»'").endswith("?"):
+            return
+        yield from self._facts(row, words)
+        yield from aliases_in(row, words)
+        yield from deaths_in(row, words)
+        yield from dates_in(row, words)
+
+    def _facts(self, row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
+        seen: set[frozenset[str]] = set()
+        for text in variants_of(row.text, words):
+            for match, claim in claims_in(text, words, self._states(row)):
+                pair = frozenset((match["a"], match["b"]))
+                if pair in seen or is_doubtful(text, match, words):
+                    continue
+                first, second = row.node(match["a"]), row.node(match["b"])
+                fact = stated_fact(claim_kinds()[claim], first, second, self.relations)
+                if fact:
+                    seen.add(pair)
+                    yield Finding(
+                        "fact",
+                        row.sentence,
+                        fact.src,
+                        fact.dst,
+                        relation=fact.relation,
+                        label=fact.label,
+                    )
+
+    def _states(self, row: SlottedSentence) -> ClaimTest:
+        """Return a test of whether a claim about two slots can be a fact."""
+
+        def is_possible(claim: str, a: str, b: str) -> bool:
+            kind, first, second = claim_kinds()[claim], row.node(a), row.node(b)
+            return (
+                first.pk != second.pk
+                and kind.allows(first.kind, second.kind)
+                and stated_fact(kind, first, second, self.relations) is not None
+            )
+
+        return is_possible
+
+
+def sentences_of(text: str) -> list[TextSentence]:
+    """Return the sentences of `text`, each with its place; every line ends one."""
+    found, line_start = [], 0
+    for line in text.split("\n"):
+        place = line_start
+        for part in split_sentences(line):
+            start = text.index(part, place)
+            place = start + len(part)
+            if stripped := part.strip(" \t>#*-•"):
+                begin = text.index(stripped, start)
+                found.append(TextSentence(stripped, begin, begin + len(stripped)))
+        line_start += len(line) + 1
+    return found
+
+
+def variants_of(text: str, words: TextLexicon) -> list[str]:
+    """Return the forms of a slotted sentence without its dates."""
+    return forms_of(re.sub(words.data["date_phrase"], " ", text), words)
+
+
+def forms_of(text: str, words: TextLexicon) -> list[str]:
+    """Return the slotted sentence, and forms of it without what stands between: without
+    appositions, and later clauses with the subject of the first."""
+    data = words.data
+    found = [re.sub(r"\s+", " ", text).strip(" ,")]
+    for pattern, by in data["rewrites"]:
+        found += [re.sub(pattern, by, each) for each in list(found) if re.search(pattern, each)]
+    subject = re.search(data["subject"], text)
+    if subject:
+        for each in list(found):
+            for connector in re.finditer(data["clauses"], each):
+                clause, before = each[connector.end() :], each[: connector.start()]
+                is_list = connector.group().strip() == "," and len(set(SLOT.findall(before))) > 1
+                if clause and not is_list and not re.match(data["clause_subject"], clause):
+                    found.append(f"{subject['subject']} {clause}")
+    return list(dict.fromkeys(found))
+
+
+def claims_in(
+    text: str, words: TextLexicon, is_possible: ClaimTest
+) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield the claims of a slotted text that are possible. Of those that can be read in both
+    directions only in the one in which the first name comes first."""
+    found: dict[tuple[str, str, str], re.Match[str]] = {}
+    for claim, pattern in words.patterns_for(text):
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            a, b = groups.get("a"), groups.get("b")
+            if a and b and is_possible(claim, a, b):
+                found.setdefault((claim, groups["a"], groups["b"]), match)
+    mutual = {name for name, kind in claim_kinds().items() if any(r.mutual for r in kind.readings)}
+    symmetric = mutual | {"siblings", "married", "cousin", "loves"}
+    for (claim, a, b), match in sorted(found.items(), key=lambda item: item[1].start()):
+        other = found.get((claim, b, a))
+        if other is None or claim in symmetric or match.start("a") < match.start("b"):
+            yield match, claim
+
+
+def is_doubtful(text: str, match: re.Match[str], words: TextLexicon) -> bool:
+    """Whether the clause supposes, denies, or speaks of earlier times."""
+    start, end = match.span()
+    breaks = [each.end() for each in BREAK.finditer(text[:start])]
+    clause_start = max(breaks, default=0)
+    after = BREAK.search(text, end)
+    clause = text[clause_start : after.start() if after else len(text)]
+    if words.data.get("negation_follows"):
+        near = clause
+    else:
+        near = text[max(clause_start, text.rfind(" , ", clause_start, start) + 1) : end]
+    return bool(
+        words.hedges.search(text[:end] if not words.data.get("negation_follows") else text)
+        or words.negations.search(near)
+        or words.formerly.search(near)
+    )
+
+
+def aliases_in(row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
+    for pattern in words.alias:
+        for match in pattern.finditer(row.text):
+            groups = match.groupdict()
+            name = groups.get("free") or row.others[int(match["x"][1:])]
+            node = row.node(match["a"])
+            names = {fold_name(each) for each in (node.name, *node.aliases)}
+            if fold_name(name) in names or words.negations.search(match.group()):
+                continue
+            yield Finding("alias", row.sentence, node, alias=name.strip(" ,.").removeprefix("the "))
+
+
+def deaths_in(row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
+    texts = dict.fromkeys([*forms_of(row.text, words), *variants_of(row.text, words)])
+    for text, pattern in product(texts, words.death):
+        for match in pattern.finditer(text):
+            node = row.node(match["a"])
+            near = text[max(0, text.rfind(" , ", 0, match.start())) : match.end() + 12]
+            if node.kind != NodeKind.CHARACTER or words.not_death.search(near):
+                continue
+            if words.hedges.search(text[: match.end()]) or words.negations.search(near):
+                continue
+            yield Finding("death", row.sentence, node, value=date_of_death(row, node, words))
+
+
+def date_of_death(row: SlottedSentence, node: GraphNode, words: TextLexicon) -> str:
+    dates = (each for each in dates_in(row, words) if each.what == "died" and each.node is node)
+    return next((each.value for each in dates), "")
+
+
+def dates_in(row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
+    if words.hedges.search(row.text):
+        return
+    for text, (what, pattern) in product(forms_of(row.text, words), words.dates):
+        for match in pattern.finditer(text):
+            node = row.node(match["a"])
+            kinds = words.data["date_kinds"].get(what)
+            if kinds and node.kind not in kinds:
+                continue
+            yield Finding("date", row.sentence, node, what=what, value=match["date"])
+
+
+def entities_of(findings: Iterable[Finding]) -> list[GraphNode]:
+    nodes = [node for each in findings for node in (each.node, each.other) if node]
+    return list({node.pk: node for node in nodes}.values())

@@ -1,0 +1,1 @@
+"""Facts, aliases, dates, deaths and new names that texts state, as proposals for game masters."""

@@ -1,0 +1,106 @@
+"""The texts that proposals are read from: canon entries of lore, episodes, and threads."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from episodes.lookup import find_episode, find_thread
+from episodes.models import Episode, Thread
+from knowledge.fact_proposal_model import FactProposal
+from knowledge.models import Lore
+from knowledge.upsert import find_lore_entry
+from retrieval.errors import Invalid
+from retrieval.text import split_secrets
+from worlds.audiences import Visibility
+from worlds.models import World
+
+Source = FactProposal.Source
+LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
+MARKS = re.compile(r"(?m)^[ \t]*(?:#{1,6}|>|[-*+])[ \t]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|^:::.*$")
+
+
+@dataclass(frozen=True)
+class ReadableText:
+    """A text with what players may read of it. Both have the same length: places in one are places
+    in the other. `quoted` is the text as it is stored."""
+
+    kind: FactProposal.Source
+    id: UUID
+    ref: str
+    version: int
+    quoted: str
+    whole: str
+    open: str
+    visibility: str = Visibility.GM
+    known_to: tuple[str, ...] = ()
+
+
+def text_of_entry(entry: Lore) -> ReadableText | None:
+    """None for an entry of a campaign: the graph is canon."""
+    if entry.campaign_id:
+        return None
+    is_draft = entry.status == Lore.Status.DRAFT
+    return ReadableText(
+        Source.LORE,
+        entry.pk,
+        entry.slug,
+        entry.version,
+        entry.body,
+        _plain(entry.body),
+        _plain("".join(_blank(t) if hidden else t for t, hidden in split_secrets(entry.body))),
+        Visibility.GM if is_draft else entry.visibility,
+        () if is_draft else tuple(entry.known_to),
+    )
+
+
+def text_of_episode(episode: Episode) -> ReadableText:
+    """What is read in an episode stays with game masters until they decide otherwise."""
+    text = episode.what
+    version = getattr(episode, "version", 1) or 1
+    return ReadableText(
+        Source.EPISODE, episode.pk, episode.external_id, version, text, _plain(text), ""
+    )
+
+
+def text_of_thread(thread: Thread) -> ReadableText:
+    text = "\n".join(thread.steps.order_by("number").values_list("text", flat=True))
+    return ReadableText(Source.THREAD, thread.pk, thread.external_id, 1, text, _plain(text), "")
+
+
+def find_source(world: World, kind: str, ref: str) -> ReadableText:
+    """Raises `NotFound`, and `Invalid` for an entry of a campaign."""
+    if kind == Source.EPISODE:
+        return text_of_episode(find_episode(world, ref))
+    if kind == Source.THREAD:
+        return text_of_thread(find_thread(world, ref))
+    source = text_of_entry(find_lore_entry(world, ref))
+    if source is None:
+        raise Invalid("Proposals are for canon: an entry of a campaign is not read.")
+    return source
+
+
+def texts_of_world(world: World) -> Iterator[ReadableText]:
+    """Yield every text of a world; drafts of lore, too, for game masters."""
+    for entry in Lore.objects.in_world(world).filter(campaign=None).order_by("pk").iterator():
+        if source := text_of_entry(entry):
+            yield source
+    for episode in Episode.objects.in_world(world).not_retracted().order_by("pk").iterator():
+        yield text_of_episode(episode)
+    for thread in Thread.objects.filter(world=world, episode=None).order_by("pk").iterator():
+        yield text_of_thread(thread)
+
+
+def _plain(text: str) -> str:
+    """Return the text with blanks for the marks of links and Markdown, so that it keeps its
+    length."""
+
+    def words_of_link(link: re.Match[str]) -> str:
+        start = link.start(1) - link.start()
+        return " " * start + link[1] + " " * (len(link[0]) - start - len(link[1]))
+
+    return MARKS.sub(lambda mark: " " * len(mark[0]), LINK.sub(words_of_link, text))
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)

@@ -1,0 +1,164 @@
+"""Read texts and store what they state as proposals. The same sentence is proposed once, whatever
+was decided about it; what a text says no more is not proposed any longer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+
+from knowledge.extraction.findings import Finding
+from knowledge.extraction.text_reader import TextReader
+from knowledge.fact_proposal_model import FactProposal
+from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.relations import Relations
+from memory_site.fact_proposals.contradictions import contradictions_of_facts, edge_of
+from memory_site.fact_proposals.sources import ReadableText, texts_of_world
+from memory_site.fact_proposals.statement import key_of, statement_of
+from worlds.audiences import Visibility
+from worlds.models import World
+
+BATCH = 500
+State = FactProposal.State
+
+
+@dataclass(frozen=True)
+class ReadingResult:
+    """How many proposals a reading has made, and how many open ones were withdrawn because their
+    sentence is gone or the graph says so by now."""
+
+    new: int = 0
+    withdrawn: int = 0
+
+    def __add__(self, other: "ReadingResult") -> "ReadingResult":
+        return ReadingResult(self.new + other.new, self.withdrawn + other.withdrawn)
+
+
+def read_source(world: World, source: ReadableText) -> ReadingResult:
+    """Read one text by rules and store its proposals."""
+    relations = Relations.load()
+    nodes = list(EntityLinker.for_texts(world, [source.whole]).nodes)
+    about = GraphNode.objects.believed_now().in_world(world).filter(lore=source.id).first()
+    nodes += [about] if about and about not in nodes else []
+    openly = TextReader(nodes, relations, about).read(source.open) if source.open.strip() else []
+    every = openly
+    if source.open != source.whole:
+        # What only the whole text says is for game masters: a name of a secret, too.
+        said = {_what(each) for each in openly}
+        whole = TextReader(nodes, relations, about).read(source.whole)
+        every = [*openly, *(each for each in whole if _what(each) not in said)]
+    public = {id(each) for each in openly}
+    known = {node.pk for node in nodes}
+    news = unknown_findings(world, every, known=known, relations=relations)
+    rows = proposal_rows(world, source, news, known=known, public=public, relations=relations)
+    return save_proposals(world, source, rows)
+
+
+def read_world(world: World) -> ReadingResult:
+    """Read every text of a world, one after the other."""
+    result = ReadingResult()
+    for source in texts_of_world(world):
+        result += read_source(world, source)
+    return result
+
+
+def _what(finding: Finding) -> tuple[object, ...]:
+    """The statement by names: two readings make rows of their own for a new name."""
+    other = finding.other.name if finding.other else ""
+    sentence = (finding.sentence.start, finding.kind, finding.node.name, other)
+    return (*sentence, finding.relation, finding.alias, finding.what, finding.value)
+
+
+def unknown_findings(
+    world: World, findings: Sequence[Finding], *, known: set[UUID], relations: Relations
+) -> list[Finding]:
+    """Return the findings without what the graph says already."""
+    facts = [each for each in findings if each.kind == "fact" and _ends_in(each, known)]
+    ends = {node.pk for each in facts for node in (each.node, each.other) if node}
+    believed = set(
+        GraphEdge.objects.believed_now()
+        .in_world(world)
+        .filter(src__in=ends, dst__in=ends)
+        .values_list("src", "relation", "dst")
+    )
+
+    def is_known(each: Finding) -> bool:
+        if each.kind == "fact" and _ends_in(each, known):
+            edge = edge_of(world, each, relations)
+            return (edge.src_id, edge.relation_id, edge.dst_id) in believed
+        if each.kind == "death":
+            return each.node.until is not None
+        if each.kind == "date":
+            is_end = each.what in ("died", "destroyed")
+            return (each.node.until if is_end else each.node.since) is not None
+        return False
+
+    return [each for each in findings if not is_known(each)]
+
+
+def _ends_in(finding: Finding, known: set[UUID]) -> bool:
+    return finding.node.pk in known and finding.other is not None and finding.other.pk in known
+
+
+def proposal_rows(
+    world: World,
+    source: ReadableText,
+    findings: Sequence[Finding],
+    *,
+    known: set[UUID],
+    public: set[int],
+    relations: Relations,
+) -> list[FactProposal]:
+    """Return one unsaved row for each finding whose sentence is in the text."""
+    facts = [each for each in findings if each.kind == "fact" and _ends_in(each, known)]
+    against = contradictions_of_facts(world, facts, relations)
+    rows: dict[str, FactProposal] = {}
+    for each in findings:
+        start, end = each.sentence.start, each.sentence.end
+        if source.whole[start:end] != each.sentence.text:
+            continue
+        quote, statement = source.quoted[start:end], statement_of(each, known)
+        key = key_of(each.kind, source.id, quote, statement)
+        is_open = id(each) in public
+        rows.setdefault(
+            key,
+            FactProposal(
+                world=world,
+                kind=each.kind,
+                source_kind=source.kind,
+                source_id=source.id,
+                source_ref=source.ref,
+                source_version=source.version,
+                quote=quote,
+                start=start,
+                fields=statement.model_dump(mode="json", exclude_defaults=True),
+                visibility=source.visibility if is_open else Visibility.GM,
+                known_to=list(source.known_to) if is_open else [],
+                contradicts=against.get(id(each), []),
+                key=key,
+            ),
+        )
+    return list(rows.values())
+
+
+@transaction.atomic
+def save_proposals(
+    world: World, source: ReadableText, rows: Iterable[FactProposal]
+) -> ReadingResult:
+    """Store the rows of a source that are new, and withdraw its open ones that are not among
+    them."""
+    by_key = {row.key: row for row in rows}
+    stored = FactProposal.objects.filter(world=world, source_id=source.id)
+    keys = set(stored.values_list("key", flat=True))
+    gone = stored.filter(state=State.OPEN, method=FactProposal.Method.RULES)
+    withdrawn, _by_model = gone.exclude(key__in=by_key).delete()
+    new = [row for key, row in by_key.items() if key not in keys]
+    # Two readings at once: the second finds the rows of the first.
+    FactProposal.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)
+    return ReadingResult(len(new), withdrawn)
+
+
+def forget_source(source_id: UUID) -> None:
+    """Delete what was proposed from a row that is deleted for good: it quotes its text."""
+    FactProposal.objects.filter(source_id=source_id).delete()

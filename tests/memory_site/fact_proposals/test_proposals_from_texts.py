@@ -1,0 +1,266 @@
+"""Proposals from texts: read, never believed before they are accepted, decided and undone."""
+
+from typing import Any
+
+import pytest
+
+from knowledge.entry_store import save_entry
+from knowledge.fact_proposal_model import FactProposal
+from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.models import Lore
+from knowledge.trash import trash_lore
+from memory_site.fact_proposals.decide import accept, decide_many, drop, reopen
+from memory_site.fact_proposals.lists import proposals_of
+from memory_site.fact_proposals.sources import find_source
+from memory_site.fact_proposals.statement import ProposedStatement
+from memory_site.fact_proposals.store import ReadingResult, read_source, read_world
+from retrieval.errors import Conflict, Invalid
+from worlds.models import World
+
+pytestmark = pytest.mark.django_db
+
+TEXT = """Marta Quill leads the Saltmen. Her brother is the ferryman Joss Arden, also known as Reed.
+
+:::secret
+Marta Quill hates Ivo Brandt.
+:::
+"""
+
+
+@pytest.fixture
+def saltmen(world: World) -> Lore:
+    make_entity(world, "Marta Quill", "Character")
+    make_entity(world, "Ivo Brandt", "Character")
+    entry = Lore(
+        world=world,
+        slug="saltmen",
+        title="The Saltmen",
+        kind="faction",
+        status="published",
+        visibility="public",
+        body=TEXT,
+    )
+    save_entry(entry)
+    make_entity(world, "The Saltmen", "Faction")
+    return entry
+
+
+def make_entity(world: World, name: str, kind: str) -> GraphNode:
+    node, _new = GraphNode.objects.get_or_create(
+        world=world, name=name, defaults={"kind": kind, "slug": name.lower().replace(" ", "-")}
+    )
+    return node
+
+
+def read(world: World, ref: str = "saltmen") -> ReadingResult:
+    return read_source(world, find_source(world, "lore", ref))
+
+
+def one(world: World, kind: str, **fields: str) -> FactProposal:
+    wanted = {f"fields__{name}": value for name, value in fields.items()}
+    return FactProposal.objects.get(world=world, kind=kind, **wanted)
+
+
+def leads(world: World) -> FactProposal:
+    return one(world, "fact", label="leads")
+
+
+def test_nothing_is_believed_before_it_is_accepted(world: World, saltmen: Lore) -> None:
+    read(world)
+    assert not GraphEdge.objects.filter(world=world).exists()
+    assert not GraphNode.objects.filter(name="Joss Arden").exists()
+    proposal = accept(leads(world), by="Anna")
+    edge = GraphEdge.objects.get(world=world)
+    assert (edge.src.name, edge.label, edge.dst.name) == ("Marta Quill", "leads", "The Saltmen")
+    assert edge.source_note == "Marta Quill leads the Saltmen."
+    assert edge.source_ref == "lore:saltmen"
+    assert (proposal.state, proposal.decided_by) == ("accepted", "Anna")
+
+
+def test_the_quoted_sentence_stands_at_its_place_in_the_text(world: World, saltmen: Lore) -> None:
+    read(world)
+    for row in FactProposal.objects.filter(world=world):
+        assert TEXT[row.start : row.start + len(row.quote)] == row.quote
+
+
+def test_what_a_secret_says_is_for_game_masters(world: World, saltmen: Lore) -> None:
+    read(world)
+    assert leads(world).visibility == "public"
+    hates = one(world, "fact", relation="ENEMY_OF")
+    assert hates.visibility == "gm"
+    accept(hates, by="Anna")
+    assert GraphEdge.objects.get(relation="ENEMY_OF").visibility == "gm"
+
+
+def test_reading_again_brings_nothing_new_nor_what_was_dropped(world: World, saltmen: Lore) -> None:
+    assert read(world).new > 3
+    assert read(world) == ReadingResult()
+    drop(leads(world), by="Anna")
+    saltmen.body = f"A word before.\n\n{TEXT}"
+    save_entry(saltmen)
+    assert read(world) == ReadingResult()
+    assert leads(world).state == "dropped"
+
+
+def test_a_sentence_that_is_gone_is_not_proposed_any_longer(world: World, saltmen: Lore) -> None:
+    read(world)
+    saltmen.body = "Salt."
+    save_entry(saltmen)
+    assert read(world).withdrawn > 3
+    assert not FactProposal.objects.filter(world=world, state="open").exists()
+
+
+def test_what_the_graph_says_already_is_not_proposed(world: World, saltmen: Lore) -> None:
+    read(world)
+    accept(leads(world), by="Anna")
+    FactProposal.objects.all().delete()
+    read(world)
+    assert not FactProposal.objects.filter(fields__label="leads").exists()
+
+
+def test_a_fact_about_a_new_name_waits_for_the_name(world: World, saltmen: Lore) -> None:
+    read(world)
+    brother = one(world, "fact", label="brother of")
+    with pytest.raises(Conflict, match="Joss Arden"):
+        accept(brother, by="Anna")
+    accept(one(world, "entity"), by="Anna")
+    accept(brother, by="Anna")
+    assert GraphEdge.objects.get().src.name == "Joss Arden"
+
+
+def test_many_are_accepted_at_once_new_names_first(world: World, saltmen: Lore) -> None:
+    read(world)
+    rows = FactProposal.objects.filter(world=world, state="open")
+    result = decide_many(rows, "accept", by="Anna")
+    assert result.decided == 5
+    assert result.refused == {}
+    assert GraphNode.objects.get(name="Joss Arden").aliases == ["Reed"]
+    assert GraphEdge.objects.count() == 3
+
+
+def test_a_decision_is_undone_with_what_it_wrote(world: World, saltmen: Lore) -> None:
+    read(world)
+    rows = FactProposal.objects.filter(world=world)
+    decide_many(rows, "accept", by="Anna")
+    for kind in ("fact", "alias"):
+        assert not decide_many(rows.filter(kind=kind), "reopen", by="Anna").refused
+    assert not GraphEdge.objects.believed_now().exists()
+    assert GraphNode.objects.get(name="Joss Arden").aliases == []
+    # A name that facts were about stays: its history is not cut.
+    refused = decide_many(rows.filter(kind="entity"), "reopen", by="Anna").refused
+    assert len(refused) == 1
+
+
+def test_a_name_without_facts_is_taken_back(world: World, saltmen: Lore) -> None:
+    read(world)
+    name = accept(one(world, "entity"), by="Anna")
+    assert reopen(name, by="Anna").state == "open"
+    assert not GraphNode.objects.filter(name="Joss Arden").exists()
+
+
+def test_a_changed_fact_is_not_taken_back_over_the_change(world: World, saltmen: Lore) -> None:
+    read(world)
+    proposal = accept(leads(world), by="Anna")
+    GraphEdge.objects.update(believed_until="2030-01-01T00:00:00Z")
+    with pytest.raises(Conflict):
+        reopen(proposal, by="Anna")
+
+
+def test_a_proposal_is_changed_before_it_is_accepted(world: World, saltmen: Lore) -> None:
+    read(world)
+    proposal = leads(world)
+    changed = ProposedStatement.model_validate({**proposal.fields, "label": "founder of"})
+    assert accept(proposal, by="Anna", changed=changed).state == "changed"
+    assert GraphEdge.objects.get().label == "founder of"
+
+
+def test_two_game_masters_decide_once(world: World, saltmen: Lore) -> None:
+    read(world)
+    proposal = leads(world)
+    drop(proposal, by="Anna")
+    with pytest.raises(Conflict):
+        accept(proposal, by="Boris")
+
+
+def test_a_contradiction_with_the_canon_is_shown_at_the_proposal(
+    world: World, saltmen: Lore
+) -> None:
+    make_edge(world, "Ivo Brandt", "RELATES_TO", "The Saltmen", label="leads")
+    make_edge(world, "Marta Quill", "ALLY_WITH", "Ivo Brandt")
+    read(world)
+    assert leads(world).contradicts == ["Ivo Brandt leads The Saltmen"]
+    hates = one(world, "fact", relation="ENEMY_OF")
+    assert len(hates.contradicts) == 1
+
+
+def make_edge(world: World, src: str, relation: str, dst: str, *, label: str = "") -> None:
+    from knowledge.graph.schemas import EdgeFact, GraphFact
+    from knowledge.graph.upsert import upsert_facts
+
+    upsert_facts(
+        world, [GraphFact(edge=EdgeFact(src=src, relation=relation, dst=dst, label=label))]
+    )
+
+
+def test_a_death_needs_a_day(world: World, saltmen: Lore) -> None:
+    saltmen.body = "Marta Quill died last winter."
+    save_entry(saltmen)
+    read(world)
+    death = one(world, "death")
+    with pytest.raises(Invalid, match="day"):
+        accept(death, by="Anna")
+    changed = ProposedStatement.model_validate({**death.fields, "day": 120})
+    accept(death, by="Anna", changed=changed)
+    node = GraphNode.objects.get(name="Marta Quill")
+    assert node.until == 120
+    reopen(death, by="Anna")
+    node.refresh_from_db()
+    assert node.until is None
+
+
+def test_an_alias_of_an_entry_is_written_to_the_entry(world: World, saltmen: Lore) -> None:
+    GraphNode.objects.filter(name="The Saltmen").update(lore=saltmen)
+    saltmen.body = "The Saltmen, also known as the Grey Hands, trade."
+    save_entry(saltmen)
+    read(world)
+    alias = accept(one(world, "alias"), by="Anna")
+    saltmen.refresh_from_db()
+    assert saltmen.aliases == ["Grey Hands"]
+    reopen(alias, by="Anna")
+    saltmen.refresh_from_db()
+    assert saltmen.aliases == []
+
+
+def test_proposals_go_with_their_text(world: World, saltmen: Lore) -> None:
+    read(world)
+    trash_lore([saltmen], by="Anna")
+    assert not proposals_of(world).exists()
+    assert FactProposal.objects.exists()
+    Lore._base_manager.get(pk=saltmen.pk).delete_for_good()
+    assert not FactProposal.objects.exists()
+
+
+def test_ten_thousand_proposals_are_dropped_in_one_statement(
+    world: World, saltmen: Lore, django_assert_max_num_queries: Any
+) -> None:
+    rows = [
+        FactProposal(
+            world=world,
+            kind="entity",
+            source_kind="lore",
+            source_id=saltmen.pk,
+            source_ref="saltmen",
+            quote="X",
+            fields={"entity": f"Name {number}", "entity_kind": "Character"},
+            key=str(number),
+        )
+        for number in range(10_000)
+    ]
+    FactProposal.objects.bulk_create(rows, batch_size=1000)
+    with django_assert_max_num_queries(2):
+        assert decide_many(proposals_of(world), "drop", by="Anna").decided == 10_000
+
+
+def test_the_texts_of_a_whole_world_are_read(world: World, saltmen: Lore) -> None:
+    assert read_world(world).new == 5
+    assert read_world(world) == ReadingResult()
