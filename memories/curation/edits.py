@@ -1,5 +1,6 @@
 """Edit, merge and split memories. The old ones are kept, linked and restorable."""
 
+from collections import ChainMap
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -78,13 +79,15 @@ def replace_memories(
     reason: str,
 ) -> list[MemoryItem]:
     """Let memories with `texts` take the place of the old ones. They keep the particulars of the
-    first of these."""
+    first of these, and the metadata of all; where keys are equal, that of the first."""
     texts = [_require_memory_text(text) for text in texts]
     with namespace_transaction(namespace) as namespace:
         old = [find_memory(namespace, memory_id) for memory_id in old_ids]
         if unusable := [memory for memory in old if memory.state not in REPLACEABLE]:
             raise Conflict(f"{unusable[0].pk} is {unusable[0].state} already: restore it first.")
-        about = Particulars(**{name: getattr(old[0], name) for name in INHERITED_FIELDS})
+        metadata = dict(ChainMap(*(memory.metadata for memory in old)))
+        inherited = {name: getattr(old[0], name) for name in INHERITED_FIELDS}
+        about = Particulars(**inherited, metadata=metadata)
         memories = [
             NewMemory(text, Maker.PERSON, about, language=old[0].language) for text in texts
         ]
