@@ -13,6 +13,7 @@ from memories.erasure import deletion
 from memories.ingest import add
 from memories.ledger.plan import Particulars
 from memories.models import CoreProposal, CoreVersion, ErasureReceipt, MemoryItem, Namespace
+from memories.models.namespaces import Review
 from memories.namespaces import require_own_namespace
 from memories.presenters import present_search
 from memories.schemas import (
@@ -55,6 +56,13 @@ Limit = Annotated[int, Query(ge=1, le=100)]
 
 def own_namespace(request: HttpRequest) -> Namespace:
     return require_own_namespace(caller_of(request))
+
+
+def require_reviewer(request: HttpRequest, namespace: Namespace, *reviews: Review) -> None:
+    """Raise `WrongScope` unless the caller may approve, if the namespace has one of these
+    `reviews`: otherwise an agent's own key could bring into use what waits for a person."""
+    if namespace.review in reviews:
+        caller_of(request).require(Scope.AGENT_REVIEW)
 
 
 def key_id(request: HttpRequest) -> str:
@@ -161,7 +169,8 @@ def get_pending(request: HttpRequest, response: HttpResponse, memory_id: UUID) -
 )
 def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.DecisionResult:
     """Each decision is independent: `failed` names the memories that could not be decided and
-    why."""
+    why. Needs the scope agent:review."""
+    caller_of(request).require(Scope.AGENT_REVIEW)
     is_approval, by = entry.decision == "approve", key_id(request)
     return inbox.decide_all(own_namespace(request), entry.ids, is_approval=is_approval, by=by)
 
@@ -175,7 +184,8 @@ def decide(request: HttpRequest, entry: Body[ReviewDecisionIn]) -> inbox.Decisio
 def approve_edited(
     request: HttpRequest, response: HttpResponse, memory_id: UUID, entry: Body[EditIn]
 ) -> MemoryOut:
-    """The original wording is kept as history."""
+    """The original wording is kept as history. Needs the scope agent:review."""
+    caller_of(request).require(Scope.AGENT_REVIEW)
     namespace = own_namespace(request)
     pending = lifecycle.find_memory(namespace, memory_id)
     with require_unchanged(request, pending, present_memory, locks=False):
@@ -191,7 +201,8 @@ def approve_edited(
     response=list[MemoryOut],
 )
 def approve_split(request: HttpRequest, memory_id: UUID, entry: Body[SplitIn]) -> list[MemoryItem]:
-    """Create one memory for each text."""
+    """Create one memory for each text. Needs the scope agent:review."""
+    caller_of(request).require(Scope.AGENT_REVIEW)
     namespace = own_namespace(request)
     pending = lifecycle.find_memory(namespace, memory_id)
     with require_unchanged(request, pending, present_memory, locks=False):
@@ -203,8 +214,10 @@ def approve_split(request: HttpRequest, memory_id: UUID, entry: Body[SplitIn]) -
 @router.post("/merge", operation_id="memory_merge", summary="Merge", response=MemoryOut)
 def merge(request: HttpRequest, entry: Body[MergeIn]) -> MemoryItem:
     """Replace several memories by one. Pending ones are approved first; undo restores all of
-    them."""
-    memory = inbox.merge(own_namespace(request), entry.ids, entry.text, by=key_id(request))
+    them. Needs the scope agent:review if the agent's memories are reviewed."""
+    namespace = own_namespace(request)
+    require_reviewer(request, namespace, Review.ALL)
+    memory = inbox.merge(namespace, entry.ids, entry.text, by=key_id(request))
     embed_soon("memory")
     return memory
 
@@ -223,8 +236,10 @@ def get_core(request: HttpRequest, response: HttpResponse) -> CoreOut:
 @router.put("/core", operation_id="core_put", summary="Replace the core memory", response=CoreOut)
 def put_core(request: HttpRequest, response: HttpResponse, entry: Body[CoreWriteIn]) -> CoreOut:
     """All four sections are required. Send `If-Match` with the last ETag to detect other
-    writers."""
+    writers. Needs the scope agent:review if the agent's core memory is reviewed: without it, use
+    the tools, whose changes wait for approval."""
     namespace, author = own_namespace(request), key_id(request)
+    require_reviewer(request, namespace, Review.CORE, Review.ALL)
     # Version 0 is the empty template, so the first writer can send a tag too.
     with expecting(request, core.current(namespace).number) as number:
         version = core.write_by_hand(
@@ -265,8 +280,10 @@ def core_diff(request: HttpRequest, number: int, against: int | None = None) -> 
 def core_restore(
     request: HttpRequest, response: HttpResponse, number: int, entry: Body[ReasonIn]
 ) -> CoreOut:
-    """Store the text of the old version as a new version."""
+    """Store the text of the old version as a new version. Needs the scope agent:review if the
+    agent's core memory is reviewed."""
     namespace, author = own_namespace(request), key_id(request)
+    require_reviewer(request, namespace, Review.CORE, Review.ALL)
     with expecting(request, core.current(namespace).number):
         version = core.restore(namespace, number, reason=entry.reason, author=author)
     tag(response, version.number)
@@ -294,7 +311,8 @@ def core_proposals(request: HttpRequest) -> "QuerySet[CoreProposal]":
 def core_decide(
     request: HttpRequest, proposal_id: UUID, decision: Literal["approve", "reject"]
 ) -> CoreOut:
-    """Return the core memory after the decision."""
+    """Return the core memory after the decision. Needs the scope agent:review."""
+    caller_of(request).require(Scope.AGENT_REVIEW)
     namespace, author = own_namespace(request), key_id(request)
     if decision == "approve":
         core.approve(proposal_id, namespace, author=author)

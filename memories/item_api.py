@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Status
 from pydantic import Field
 
-from memories.api import key_id, own_namespace, present_memory, router
+from memories.api import key_id, own_namespace, present_memory, require_reviewer, router
 from memories.curation import edits, lifecycle
 from memories.models import MemoryItem, Namespace
+from memories.models.namespaces import Review
 from memories.presenters import present_history
 from memories.schemas import (
     AgentChange,
@@ -100,7 +101,8 @@ def get_memory(request: HttpRequest, response: HttpResponse, memory_id: UUID) ->
 def patch_memory(
     request: HttpRequest, response: HttpResponse, memory_id: UUID, entry: Body[EditIn]
 ) -> MemoryOut:
-    """The answer is a new memory with a new id; the old wording is superseded and kept."""
+    """The answer is a new memory with a new id; the old wording is superseded and kept. Needs the
+    scope agent:review if the agent's memories are reviewed."""
     return reword(request, response, memory_id, entry)
 
 
@@ -118,6 +120,7 @@ def reword(
     request: HttpRequest, response: HttpResponse, memory_id: UUID, entry: EditIn
 ) -> MemoryOut:
     namespace, by = own_namespace(request), key_id(request)
+    require_reviewer(request, namespace, Review.ALL)
     memory = lifecycle.find_memory(namespace, memory_id)
     with require_unchanged(request, memory, present_memory, locks=False):
         new = edits.edit(namespace, memory_id, entry.text, by=by, reason=entry.reason)
@@ -162,7 +165,9 @@ def archive_memory(
 def restore_memory(
     request: HttpRequest, response: HttpResponse, memory_id: UUID, entry: Body[ReasonIn]
 ) -> MemoryOut:
-    """Make a superseded, archived, expired or rejected memory active again."""
+    """Make a superseded, archived, expired or rejected memory active again. Needs the scope
+    agent:review if the agent's memories are reviewed."""
+    require_reviewer(request, own_namespace(request), Review.ALL)
     memory = change_state(request, memory_id, lifecycle.restore, reason=entry.reason)
     return with_tag(response, present_memory(memory))
 
@@ -182,8 +187,10 @@ def change_state(request: HttpRequest, memory_id: UUID, change: Any, *, reason: 
     response=list[MemoryOut],
 )
 def undo(request: HttpRequest, memory_id: UUID) -> list[MemoryItem]:
-    """Restore the memories that this one replaced, and supersede this one."""
+    """Restore the memories that this one replaced, and supersede this one. Needs the scope
+    agent:review if the agent's memories are reviewed."""
     namespace, by = own_namespace(request), key_id(request)
+    require_reviewer(request, namespace, Review.ALL)
     memory = lifecycle.find_memory(namespace, memory_id)
     with require_unchanged(request, memory, present_memory, locks=False):
         return edits.undo(namespace, memory_id, by=by)

@@ -21,6 +21,7 @@ SCOPES_IN_WORDS = {
     Scope.TOOLS_READ: _("Read: look up rules, lore, NPCs, sessions and art"),
     Scope.WORLD_WRITE: _("Write to the world: lore, NPCs, sessions, episodes"),
     Scope.AGENT_WRITE: _("Write the memory of an agent"),
+    Scope.AGENT_REVIEW: _("Decide what an agent under review may remember"),
     Scope.ADMIN: _("Administer: delete, reveal, erase"),
 }
 

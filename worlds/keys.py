@@ -25,6 +25,7 @@ class Scope(StrEnum):
     TOOLS_READ = "tools:read"
     WORLD_WRITE = "world:write"
     AGENT_WRITE = "agent:write"
+    AGENT_REVIEW = "agent:review"
     ADMIN = "admin"
 
 

@@ -277,7 +277,7 @@ class InvitationList(ResponseModel):
     invitations: list[InvitationOut]
 
 
-ScopeName = Literal["tools:read", "world:write", "agent:write", "admin"]
+ScopeName = Literal["tools:read", "world:write", "agent:write", "agent:review", "admin"]
 Origin = Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+$", max_length=200)]
 
 

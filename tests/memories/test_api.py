@@ -57,6 +57,11 @@ def tobin(world: World) -> Agent:
     return Agent(world, "tobin")
 
 
+@pytest.fixture
+def reviewer(world: World) -> Agent:
+    return Agent(world, "mira-voss", scopes=("agent:write", "agent:review"))
+
+
 def test_an_agent_remembers_and_recalls(mira: Agent) -> None:
     added = mira(
         "POST",
@@ -91,15 +96,15 @@ def test_the_tools_work_on_the_keys_own_namespace(mira: Agent, tobin: Agent) -> 
     assert "long" not in tobin("GET", "/memory/core")["markdown"]
 
 
-def test_a_passing_matter_does_not_enter_the_core(mira: Agent) -> None:
+def test_a_passing_matter_does_not_enter_the_core(mira: Agent, reviewer: Agent) -> None:
     content = "The user is in a hurry right now."
     answer = mira("POST", "/tools/core_memory_append", {"section": "USER", "content": content})
     assert not answer["changed"]
     assert answer["problems"] == [f"Transient, not lasting: {content}"]
     (proposal,) = mira("GET", "/memory/core/proposals")
-    mira("POST", f"/memory/core/proposals/{proposal['id']}/approve")
+    reviewer("POST", f"/memory/core/proposals/{proposal['id']}/approve")
     assert content in mira("GET", "/memory/core")["markdown"]
-    mira("POST", f"/memory/core/proposals/{proposal['id']}/approve", status=409)
+    reviewer("POST", f"/memory/core/proposals/{proposal['id']}/approve", status=409)
 
 
 def test_the_conversation_is_searched_by_words_and_date(mira: Agent) -> None:
@@ -123,7 +128,7 @@ def test_the_conversation_is_searched_by_words_and_date(mira: Agent) -> None:
     assert latest["hits"][0]["text"] == "The bell is cracked."
 
 
-def test_the_inbox_is_decided_over_rest(mira: Agent) -> None:
+def test_the_inbox_is_decided_over_rest(mira: Agent, reviewer: Agent) -> None:
     mira("GET", "/memory/core")
     Namespace.objects.update(review=Review.ALL)
     ids = mira(
@@ -132,9 +137,9 @@ def test_the_inbox_is_decided_over_rest(mira: Agent) -> None:
     assert mira("POST", "/memory/search", {"query": "tide"})["hits"] == []
     assert [row["id"] for row in mira("GET", "/memory/inbox")["memories"]] == ids
     assert mira("GET", f"/memory/inbox/{ids[0]}")["observations"][0]["text"] == "Oda rows."
-    decided = mira("POST", "/memory/inbox/decide", {"ids": ids, "decision": "approve"})
+    decided = reviewer("POST", "/memory/inbox/decide", {"ids": ids, "decision": "approve"})
     assert decided == {"done": ids, "failed": {}}
-    again = mira("POST", "/memory/inbox/decide", {"ids": ids[:1], "decision": "approve"})
+    again = reviewer("POST", "/memory/inbox/decide", {"ids": ids[:1], "decision": "approve"})
     assert list(again["failed"]) == ids[:1]
 
 
@@ -168,7 +173,6 @@ def test_erasing_gives_a_receipt(mira: Agent) -> None:
         ("GET", f"/memory/item/{NOBODYS}", None, 404),
         ("POST", "/memory/erase", {"scope": "memory", "target": "no-id"}, 404),
         ("POST", "/memory/merge", {"ids": [NOBODYS], "text": "x"}, 422),
-        ("POST", "/memory/inbox/decide", {"ids": [], "decision": "approve"}, 422),
     ],
 )
 def test_bad_input_is_a_clear_problem(

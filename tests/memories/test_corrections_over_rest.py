@@ -1,12 +1,13 @@
 """Corrections over REST answer with what they stored."""
 
+import json
 from typing import Any
 
 import pytest
 
 from memories.models import MemoryItem
 from memories.models.namespaces import Namespace, Review
-from tests.memories.test_api import Agent
+from tests.memories.test_api import CORE, Agent
 from worlds.models import World
 
 pytestmark = pytest.mark.django_db
@@ -16,6 +17,11 @@ ROPE, KEY = "Jory cut the rope at the ferry.", "The key lies under the third sta
 @pytest.fixture
 def mira(world: World) -> Agent:
     return Agent(world, "mira-voss")
+
+
+@pytest.fixture
+def reviewer(world: World) -> Agent:
+    return Agent(world, "mira-voss", scopes=("agent:write", "agent:review"))
 
 
 def add(agent: Agent, text: str, **more: Any) -> str:
@@ -50,13 +56,56 @@ def reviewed(mira: Agent) -> Agent:
     return mira
 
 
-def test_a_pending_memory_is_edited(reviewed: Agent) -> None:
+def test_a_pending_memory_is_edited(reviewed: Agent, reviewer: Agent) -> None:
     pk = add(reviewed, ROPE)
-    edited = reviewed("POST", f"/memory/inbox/{pk}/edit", {"text": "Jory cut the rope."})
+    edited = reviewer("POST", f"/memory/inbox/{pk}/edit", {"text": "Jory cut the rope."})
     assert (edited["text"], edited["state"]) == ("Jory cut the rope.", "active")
 
 
-def test_a_pending_memory_is_split(reviewed: Agent) -> None:
+def test_a_pending_memory_is_split(reviewed: Agent, reviewer: Agent) -> None:
     pk = add(reviewed, f"{ROPE} {KEY}")
-    parts = reviewed("POST", f"/memory/inbox/{pk}/split", {"texts": [ROPE, KEY]})
+    parts = reviewer("POST", f"/memory/inbox/{pk}/split", {"texts": [ROPE, KEY]})
     assert [part["text"] for part in parts] == [ROPE, KEY]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/memory/inbox/decide", {"ids": ["{pending}"], "decision": "approve"}),
+        ("POST", "/memory/inbox/{pending}/edit", {"text": KEY}),
+        ("POST", "/memory/inbox/{pending}/split", {"texts": [ROPE, KEY]}),
+        ("POST", "/memory/merge", {"ids": ["{pending}", "{active}"], "text": KEY}),
+        ("POST", "/memory/item/{active}/edit", {"text": KEY}),
+        ("PATCH", "/memory/item/{active}", {"text": KEY}),
+        ("POST", "/memory/item/{active}/restore", {}),
+        ("POST", "/memory/item/{active}/undo", None),
+        ("PUT", "/memory/core", {"markdown": CORE}),
+        ("POST", "/memory/core/versions/0/restore", {}),
+    ],
+)
+def test_an_agent_does_not_review_itself(
+    reviewed: Agent, method: str, path: str, body: Any
+) -> None:
+    ids = {
+        "{active}": str(MemoryItem.objects.get(state="active").pk),
+        "{pending}": add(reviewed, ROPE),
+    }
+    text = json.dumps([path, body])
+    for name, pk in ids.items():
+        text = text.replace(name, pk)
+    path, body = json.loads(text)
+    problem = reviewed(method, path, body, status=403)
+    assert problem["code"] == "wrong_scope"
+    assert "agent:review" in problem["detail"]
+    assert MemoryItem.objects.get(pk=ids["{pending}"]).state == "pending"
+    assert MemoryItem.objects.filter(state="active").count() == 1
+    assert reviewed("GET", "/memory/core")["version"] == 0
+
+
+def test_a_proposal_for_the_core_is_decided_by_a_reviewer(reviewed: Agent, reviewer: Agent) -> None:
+    call = {"section": "USER", "content": "Mira prefers short answers."}
+    reviewed("POST", "/tools/core_memory_append", call)
+    [proposal] = reviewed("GET", "/memory/core/proposals")
+    address = f"/memory/core/proposals/{proposal['id']}/approve"
+    reviewed("POST", address, status=403)
+    assert reviewer("POST", address)["version"] == 1

@@ -36,7 +36,7 @@ OPERATIONS = [
 
 @pytest.fixture
 def clients(world: World) -> dict[str, Client]:
-    scopes = ("tools:read", "world:write", "agent:write", "admin")
+    scopes = ("tools:read", "world:write", "agent:write", "agent:review", "admin")
     own = keys.create_key(world, name="own", audience="gm", scopes=scopes, namespace="n")[1]
     every = keys.create_key(None, name="all", audience="gm", scopes=scopes)[1]
     return {

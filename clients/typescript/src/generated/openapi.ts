@@ -3629,7 +3629,7 @@ export interface paths {
         /**
          * Approve or reject many
          * @description Each decision is independent: `failed` names the memories that could not be decided and
-         *     why.
+         *     why. Needs the scope agent:review.
          */
         post: operations["memory_decide"];
         delete?: never;
@@ -3649,7 +3649,7 @@ export interface paths {
         put?: never;
         /**
          * Approve with edits
-         * @description The original wording is kept as history.
+         * @description The original wording is kept as history. Needs the scope agent:review.
          */
         post: operations["memory_approve_edited"];
         delete?: never;
@@ -3669,7 +3669,7 @@ export interface paths {
         put?: never;
         /**
          * Approve as several
-         * @description Create one memory for each text.
+         * @description Create one memory for each text. Needs the scope agent:review.
          */
         post: operations["memory_approve_split"];
         delete?: never;
@@ -3690,7 +3690,7 @@ export interface paths {
         /**
          * Merge
          * @description Replace several memories by one. Pending ones are approved first; undo restores all of
-         *     them.
+         *     them. Needs the scope agent:review if the agent's memories are reviewed.
          */
         post: operations["memory_merge"];
         delete?: never;
@@ -3714,7 +3714,8 @@ export interface paths {
         /**
          * Replace the core memory
          * @description All four sections are required. Send `If-Match` with the last ETag to detect other
-         *     writers.
+         *     writers. Needs the scope agent:review if the agent's core memory is reviewed: without it, use
+         *     the tools, whose changes wait for approval.
          */
         put: operations["core_put"];
         post?: never;
@@ -3775,7 +3776,8 @@ export interface paths {
         put?: never;
         /**
          * Restore a core version
-         * @description Store the text of the old version as a new version.
+         * @description Store the text of the old version as a new version. Needs the scope agent:review if the
+         *     agent's core memory is reviewed.
          */
         post: operations["core_restore"];
         delete?: never;
@@ -3815,7 +3817,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or reject a core proposal
-         * @description Return the core memory after the decision.
+         * @description Return the core memory after the decision. Needs the scope agent:review.
          */
         post: operations["core_decide"];
         delete?: never;
@@ -3892,7 +3894,8 @@ export interface paths {
         head?: never;
         /**
          * Reword a memory
-         * @description The answer is a new memory with a new id; the old wording is superseded and kept.
+         * @description The answer is a new memory with a new id; the old wording is superseded and kept. Needs the
+         *     scope agent:review if the agent's memories are reviewed.
          */
         patch: operations["memory_change"];
         trace?: never;
@@ -3951,7 +3954,8 @@ export interface paths {
         put?: never;
         /**
          * Restore a memory
-         * @description Make a superseded, archived, expired or rejected memory active again.
+         * @description Make a superseded, archived, expired or rejected memory active again. Needs the scope
+         *     agent:review if the agent's memories are reviewed.
          */
         post: operations["memory_restore"];
         delete?: never;
@@ -3971,7 +3975,8 @@ export interface paths {
         put?: never;
         /**
          * Undo an edit, merge or split
-         * @description Restore the memories that this one replaced, and supersede this one.
+         * @description Restore the memories that this one replaced, and supersede this one. Needs the scope
+         *     agent:review if the agent's memories are reviewed.
          */
         post: operations["memory_undo"];
         delete?: never;
@@ -4371,7 +4376,7 @@ export interface components {
             name: string;
             /** @description Beginning of the key, after `m37_`. */
             prefix: string;
-            /** @description What the key may do: tools:read, world:write, agent:write, admin. */
+            /** @description What the key may do: tools:read, world:write, agent:write, agent:review, admin. */
             scopes: string[];
             /** @description Whom it is for: `gm`, `public`, `party:<slug>`, `character:<slug>` or `npc:<slug>`. */
             audience: string;
@@ -4407,8 +4412,8 @@ export interface components {
              * @example combat engine
              */
             name: string;
-            /** @description What the key may do: tools:read, world:write, agent:write, admin. */
-            scopes?: ("tools:read" | "world:write" | "agent:write" | "admin")[];
+            /** @description What the key may do: tools:read, world:write, agent:write, agent:review, admin. */
+            scopes?: ("tools:read" | "world:write" | "agent:write" | "agent:review" | "admin")[];
             /**
              * @description Whom it may ask for at most: gm, party:<slug>, character:<slug>, npc:<slug> or public. Default: `public`.
              * @example party:lanternbearers
