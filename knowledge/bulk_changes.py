@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from knowledge.editing_models import BulkChange
-from knowledge.entry_entities import follow_entries
 from knowledge.entry_store import save_all
+from knowledge.graph.upsert import lock_graph
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
 from knowledge.trash import restore_lore, trash_lore
@@ -81,6 +81,7 @@ def apply_change(
         raise Invalid(f"Choose at most {MOST_ENTRIES} entries for one change.")
     if change.visibility == Visibility.REVEALED and not change.audiences:
         raise Invalid("Choose at least one party or NPC to reveal the entries to.")
+    lock_graph(world)
     entries = list(Lore.objects.select_for_update().filter(world=world, pk__in=ids))
     for entry in entries:
         entry.world = world  # else each entry would read it
@@ -114,8 +115,6 @@ def _change_fields(
     changed = [
         entry for entry, outcome in zip(entries, outcomes, strict=True) if outcome == "changed"
     ]
-    if changed:  # the world is that of all of them
-        follow_entries(changed[0].world, changed)
     rows = [
         {"id": str(entry.pk), "version": entry.version, "before": before[entry.pk]}
         for entry in changed
@@ -162,6 +161,7 @@ def undo_change(change: BulkChange, *, by: str) -> Undone:
     """Give the entries back what they had before. Those that somebody changed since stay as they
     are. Raises `Conflict` when it was undone before."""
     now = timezone.now()
+    lock_graph(change.world)
     rows = BulkChange.objects.filter(pk=change.pk, undone_at=None)
     if not rows.update(undone_at=now):
         raise Conflict("This change was undone before.")
@@ -194,7 +194,6 @@ def _restore_fields(change: BulkChange, *, by: str) -> Undone:
             entry.known_to = known_to_in_force(entry, own=entry.known_to)
             entry.visibility = visibility_in_force(entry, own=entry.visibility)
     save_all(restored, reason=f"bulk change undone by {by}")
-    follow_entries(change.world, restored)
     return Undone(len(restored), sorted(skipped))
 
 

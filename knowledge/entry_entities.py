@@ -1,17 +1,18 @@
 """Entities of lore entries: which kinds of entry are one in the relation graph, and how the entity
 follows the page of its thing."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from knowledge.graph.fact_store import keep_revelations
-from knowledge.graph.models import GraphNode, NodeKind, SourceKind
+from knowledge.graph.models import GraphEdge, GraphNode, NodeKind, SourceKind
+from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import free_slug, insert_nodes, lock_graph
 from knowledge.models import Lore
 from retrieval.errors import Conflict
@@ -31,6 +32,8 @@ NODE_KINDS: dict[str, NodeKind] = {
 """The kind of entity of each kind of entry; entries of other kinds take no part in relations."""
 
 AUDIENCE = ("visibility", "known_to")
+ENTITY_FIELDS = {"slug", "kind", "title", "aliases", "status", "campaign", *AUDIENCE}
+"""Fields of an entry on which its entity depends."""
 
 Outcome = Literal["created", "changed", "unchanged"]
 
@@ -148,13 +151,24 @@ def write_entity(
     changed = set_values(node, page.values())
     if not changed:
         return node, "unchanged"
-    try:
-        with transaction.atomic():
-            node.save(update_fields=[*changed, "keys"])
-    except IntegrityError as problem:
-        text = _("It has relations that do not fit the new kind: end or retract them first.")
-        raise Conflict(text) from problem
+    if "kind" in changed:
+        _require_fitting(node)
+    node.save(update_fields=[*changed, "keys"])
     return node, "changed"
+
+
+def _require_fitting(node: GraphNode) -> None:
+    """Raise `Conflict` when a fact about the entity, be it of the past, does not fit its new kind.
+    The database would say so at the end of the transaction only."""
+    relations = Relations.load()
+    facts = GraphEdge.objects.filter(Q(src=node) | Q(dst=node))
+    for code, src, src_kind, dst_kind in facts.values_list(
+        "relation_id", "src_id", "src_kind", "dst_kind"
+    ):
+        kinds = (node.kind, dst_kind) if src == node.pk else (src_kind, node.kind)
+        if kinds not in relations.require(code).joins:
+            text = _("It has relations that do not fit the new kind: end or retract them first.")
+            raise Conflict(text)
 
 
 def make_entities(
@@ -185,24 +199,100 @@ def set_values(node: GraphNode, values: dict[str, Any]) -> set[str]:
     return changed
 
 
-def follow_entries(world: World, entries: Sequence[Lore]) -> None:
-    """Bring the entities that exist in step with entries that were changed; those of NPCs follow
-    their NPC. Raises `Conflict`, naming the entry. Call within a transaction."""
-    if not entries:
-        return
-    lock_graph(world)
-    pages = [page for entry in entries if (page := page_of_entry(entry))]
-    finder = EntityFinder.for_pages(world, pages)
-    same_kind = []
-    for page in pages:
-        node = finder.find(page)
-        if node is None or is_of_npc(node):
+@dataclass(frozen=True)
+class SavedEntry:
+    """An entry that was written: the names of the fields that differ from before, of a new one
+    all, and the names that it had."""
+
+    entry: Lore
+    fields: Collection[str]
+    old_names: Collection[str] = ()
+
+    def page(self, node: GraphNode | None) -> EntityPage | None:
+        """What the entity is to be like. The names that it had besides those of the entry stay."""
+        page = page_of_entry(self.entry)
+        if page is None or node is None:
+            return page
+        names = {*self.old_names, *page.names}
+        return replace(page, names=(*page.names, *(n for n in node.aliases if n not in names)))
+
+
+def keep_entities(world: World, saved: Sequence[SavedEntry]) -> None:
+    """Make the entities of entries of one world that have none, and bring the others in step with
+    the fields that were changed; those of NPCs follow their NPC. Raises `Conflict`, naming the
+    entry. Call within a transaction that holds the lock of the graph."""
+    saved = [each for each in saved if ENTITY_FIELDS & set(each.fields)]
+    pages = {each.entry.pk: page for each in saved if (page := page_of_entry(each.entry))}
+    finder = EntityFinder.for_pages(world, pages.values()) if pages else EntityFinder()
+    missing: list[EntityPage] = []
+    hidden: list[GraphNode] = []
+    for each in saved:
+        page = pages.get(each.entry.pk)
+        node = finder.find(page) if page else None
+        if page is None:
             continue
-        if node.kind != page.kind or node.lore_id != page.lore_id:
-            try:
-                write_entity(page, node)
-            except Conflict as problem:
-                raise Conflict(f"{page.names[0]}: {problem.detail}") from problem
-        elif set_values(node, page.values()) & set(AUDIENCE):
-            same_kind.append(node)
-    GraphNode.objects.bulk_update(same_kind, AUDIENCE)
+        if node is None:
+            missing += [page] if page.kind else []
+        elif not is_of_npc(node):
+            hidden += _bring_in_step(each, node)
+    GraphNode.objects.bulk_update(hidden, AUDIENCE)
+    make_entities(world, missing)
+    _hide_moved(world, [each.entry for each in saved if each.entry.campaign_id])
+
+
+def _bring_in_step(saved: SavedEntry, node: GraphNode) -> list[GraphNode]:
+    """Save the entity, unless only its audience has changed: then return it, to be saved with
+    others."""
+    page = saved.page(node)
+    assert page
+    changed = set_values(copy(node), page.values())
+    if changed <= set(AUDIENCE):
+        set_values(node, page.values())
+        return [node] if changed else []
+    try:
+        write_entity(page, node)
+    except Conflict as problem:
+        raise Conflict(f"{page.names[0]}: {problem.detail}") from problem
+    return []
+
+
+def _hide_moved(world: World, entries: Sequence[Lore]) -> None:
+    """Hide the entities of entries that were moved from canon to a campaign: the entry may be
+    hidden from the other campaigns, and the graph is canon."""
+    nodes = GraphNode.objects.filter(world=world, lore__in=entries) if entries else []
+    for node in nodes:
+        if not is_of_npc(node):
+            node.visibility, node.known_to = Visibility.GM, []
+            node.save(update_fields=AUDIENCE)
+
+
+def make_way(world: World, slugs: Mapping[str, UUID | None]) -> None:
+    """Free the slugs of NPCs, whose entities go by them, from the entities of entries: that of the
+    NPC's biography (the values) becomes the NPC's, that of a place gets another slug."""
+    rows = GraphNode.objects.filter(Q(slug__in=slugs) | Q(lore__in=filter(None, slugs.values())))
+    nodes = [n for n in rows.filter(world=world, believed_until=None) if not is_of_npc(n)]
+    by_slug = {node.slug: node for node in nodes}
+    people = {n.lore_id: n for n in nodes if n.kind == NodeKind.CHARACTER and n.lore_id}
+    for slug, biography in slugs.items():
+        taken, own = by_slug.get(slug), people.get(biography) if biography else None
+        if taken and taken.kind != NodeKind.CHARACTER:
+            _give_slug(taken, free_slug(world, slug))
+            taken = None
+        if own and taken is None and not rows.filter(world=world, slug=slug).exists():
+            _give_slug(own, slug)
+
+
+def step_aside(world: World, slugs: Collection[str]) -> None:
+    """Free the slugs of NPCs that come back from the trash: what an entry got meanwhile goes, or
+    gets another slug when facts are about it."""
+    nodes = GraphNode.objects.filter(world=world, slug__in=slugs, believed_until=None)
+    for node in nodes:
+        if node.facts_from.exists() or node.facts_to.exists():
+            _give_slug(node, free_slug(world, node.slug))
+        else:
+            node.delete()
+
+
+def _give_slug(node: GraphNode, slug: str) -> None:
+    node.slug = slug
+    node.save(update_fields=["slug"])

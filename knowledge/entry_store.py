@@ -3,7 +3,8 @@
 The caller enqueues the embedding after commit (`embed_soon`); a periodic sweep embeds the rest."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from django.core.exceptions import ValidationError
@@ -11,6 +12,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
+from knowledge.entry_entities import SavedEntry, keep_entities
+from knowledge.graph.upsert import lock_graph
 from knowledge.markup_check import check_structure, require_sound_structure
 from knowledge.mentions.store import resolve_again, save_links_of
 from knowledge.models import Lore, Rule
@@ -79,12 +82,14 @@ def save_all(
     reason: str = "",
     chunks: Mapping[Any, Sequence[Chunk]] | None = None,
     expected_versions: Mapping[Any, int | None] | None = None,
+    with_entities: bool = True,
 ) -> list[Outcome]:
     """Save many entries of one kind, all or none, and return the outcome of each.
 
     `version` grows when the content changed; an unchanged entry writes nothing. `chunks` by primary
     key are the passages of entries that were cut before; the others are cut here.
-    `expected_versions` by primary key are those that the writer has read. Raises `Invalid` for a
+    `expected_versions` by primary key are those that the writer has read. Lore takes its entities
+    along, unless the caller writes them itself (not `with_entities`). Raises `Invalid` for a
     field or a broken fence and `Conflict` for a constraint of the database."""
     if not entries:
         return []
@@ -93,18 +98,40 @@ def save_all(
     _check_structure(model, entries)
     try:
         with transaction.atomic():
-            outcomes, changed = _compare_with_rows(model, entries, expected_versions or {})
-            pairs = list(zip(entries, outcomes, strict=True))
-            new: list[Any] = [entry for entry, outcome in pairs if outcome == "created"]
-            updates: list[Any] = [entry for entry, outcome in pairs if outcome == "changed"]
+            if model is Lore:
+                lock_graphs_of(entries)
+            compared = _compare_with_rows(model, entries, expected_versions or {})
+            new: list[Any] = [each.entry for each in compared if each.outcome == "created"]
+            updates: list[Any] = [each.entry for each in compared if each.outcome == "changed"]
+            changed = set[str]().union(*(each.fields for each in compared if each.old))
             _write_rows(model, new, updates, changed, reason=reason)
             write_passages: Any = write_lore_passages if model is Lore else write_rule_passages
             write_passages([*new, *updates], chunks)
             write_links_of_entries([*new, *updates], renamed=bool(new or changed & NAMES))
+            if model is Lore and with_entities:
+                _take_entities_along(compared)
     except IntegrityError as problem:
         matches = (text for name, text in CONSTRAINTS.items() if name in str(problem))
         raise Conflict(next(matches, "It conflicts with a stored row.")) from problem
-    return outcomes
+    return [each.outcome for each in compared]
+
+
+def lock_graphs_of(entries: Sequence[Any]) -> None:
+    """Lock the graphs of the worlds of canon entries. Before the rows, as every writer of both
+    does: two that wait for each other would fail."""
+    worlds = {entry.world_id: entry for entry in entries if entry.campaign_id is None}
+    for _pk, entry in sorted(worlds.items()):
+        lock_graph(entry.world)
+
+
+def _take_entities_along(compared: "Sequence[Compared]") -> None:
+    by_world: dict[Any, list[SavedEntry]] = defaultdict(list)
+    for each in compared:
+        if each.fields:
+            names = _names_of(each.old) if each.old else ()
+            by_world[each.entry.world_id].append(SavedEntry(each.entry, each.fields, names))
+    for own in by_world.values():
+        keep_entities(own[0].entry.world, own)
 
 
 def restore_entry(entry: AnyEntry, record: AnyEntry, *, reason: str) -> Outcome:
@@ -125,25 +152,34 @@ def restore_entry(entry: AnyEntry, record: AnyEntry, *, reason: str) -> Outcome:
     return save_entry(entry, reason=reason)
 
 
+@dataclass(frozen=True)
+class Compared:
+    """An entry beside its stored row, if it has one; `fields` are the names of those that
+    differ."""
+
+    entry: Any
+    outcome: Outcome
+    fields: Collection[str]
+    old: Any
+
+
 def _compare_with_rows(
     model: type[AnyEntry],
     entries: Sequence[AnyEntry],
     expected_versions: Mapping[Any, int | None],
-) -> tuple[list[Outcome], set[str]]:
-    """Lock the stored rows, and set version and creation time of the entries from them. Returns
-    the outcome of each entry, and the fields that differ in any."""
+) -> list[Compared]:
+    """Lock the stored rows, and set version and creation time of the entries from them."""
     rows = model.objects.select_for_update().filter(pk__in=[entry.pk for entry in entries])
     rows_by_id = {row.pk: row for row in rows}
     meta: Any = model._meta
     # Ids, not related rows: comparing the rows themselves would load each of them.
     columns = {name: meta.get_field(name).attname for name in CONTENT_FIELDS[model]}
-    outcomes: list[Outcome] = []
-    changed: set[str] = set()
+    compared: list[Compared] = []
     for entry in entries:
         row = rows_by_id.get(entry.pk)
         require_version(row, expected_versions.get(entry.pk))
         if row is None:
-            outcomes.append("created")
+            compared.append(Compared(entry, "created", columns.keys(), None))
             continue
         differing = {
             name
@@ -152,9 +188,9 @@ def _compare_with_rows(
         }
         entry.version = row.version + 1 if differing else row.version
         entry.created_at = row.created_at
-        outcomes.append("changed" if differing else "unchanged")
-        changed |= differing
-    return outcomes, changed
+        outcome: Outcome = "changed" if differing else "unchanged"
+        compared.append(Compared(entry, outcome, differing, row))
+    return compared
 
 
 def _write_rows(

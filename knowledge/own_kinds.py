@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from knowledge.entry_store import save_all
+from knowledge.graph.upsert import lock_graph
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
 from retrieval.errors import Conflict
@@ -45,6 +46,7 @@ def delete_kind(kind: LoreKind, *, to_kind: str, to_own: LoreKind | None, by: st
     kind = LoreKind.objects.select_for_update().get(pk=kind.pk)
     if to_own == kind:
         raise Conflict(_("Choose another kind for its entries."))
+    lock_graph(kind.world)
     entries = list(Lore.objects.select_for_update().filter(custom_kind=kind))
     for entry in entries:
         entry.kind, entry.custom_kind = to_kind, to_own

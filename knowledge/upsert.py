@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from knowledge.entry_store import Outcome, save_all, save_entry
+from knowledge.graph.upsert import lock_graph
 from knowledge.house_rules import find_rule_to_override, move_campaign_overrides, require_acyclic
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Document, Lore, Rule
@@ -40,6 +41,7 @@ def upsert_lore(
     another version than the expected one is stored."""
     campaign = find_campaign(world, entry.campaign) if entry.campaign else None
     slug = slug_of(entry)
+    lock_graph(world)
     lore = Lore.objects.select_for_update().filter(world=world, campaign=campaign)
     old = lore.filter(slug=slug).first()
     require_version(old, expected_version)
@@ -55,9 +57,16 @@ def slug_of(entry: LoreIn) -> str:
 
 @transaction.atomic
 def upsert_lore_batch(
-    world: World, entries: Sequence[LoreIn], *, author: str = "", reason: str = ""
+    world: World,
+    entries: Sequence[LoreIn],
+    *,
+    author: str = "",
+    reason: str = "",
+    with_entities: bool = True,
 ) -> list[tuple[Lore, Outcome]]:
-    """Do the same for many entries, all or none, with few queries. Each has a slug of its own."""
+    """Do the same for many entries, all or none, with few queries. Each has a slug of its own.
+    Without `with_entities` the caller writes their entities."""
+    lock_graph(world)
     slugs = {entry.campaign for entry in entries if entry.campaign}
     campaigns = {slug: find_campaign(world, slug) for slug in slugs}
     stored = Lore.objects.select_for_update(of=("self",)).select_related("custom_kind")
@@ -71,7 +80,8 @@ def upsert_lore_batch(
         row.world = world  # the object at hand: a stored row would load its own
         _copy_fields(row, entry, old)
         rows.append(row)
-    return list(zip(rows, save_all(rows, reason=reason), strict=True))
+    outcomes = save_all(rows, reason=reason, with_entities=with_entities)
+    return list(zip(rows, outcomes, strict=True))
 
 
 def _copy_fields(row: Lore, entry: LoreIn, old: Lore | None) -> None:

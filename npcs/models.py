@@ -12,7 +12,8 @@ from simple_history.models import HistoricalRecords
 from episodes.base_models import InWorldTime, TimestampedModel
 from episodes.models import Episode
 from knowledge.graph.entity_audiences import hide_entities_of, open_entities_of
-from knowledge.graph.models import GraphNode, NameKeysField
+from knowledge.graph.fact_store import follow_audience
+from knowledge.graph.models import GraphEdge, GraphNode, NameKeysField, SourceKind
 from knowledge.graph.trash import TrashedWithEntities
 from knowledge.models import Lore
 from npcs.querysets import LedgerQuerySet
@@ -22,6 +23,13 @@ from worlds.models import Party
 from worlds.trash import LIVE, TRASH_FIELDS, LiveManager
 
 LOWEST, HIGHEST = -100, 100
+FACT_SOURCE = SourceKind.EDITOR
+"""The source of the facts that the fields of NPCs state, with `fact_source_ref`."""
+HOME_LABEL = "lives in"
+
+
+def fact_source_ref(npc: "NPC") -> str:
+    return f"npc:{npc.slug}"
 
 
 class NPC(TimestampedModel, Guarded, TrashedWithEntities):
@@ -141,6 +149,19 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
         entities = entities.select_for_update()
         hide_entities_of(self, entities)
         open_entities_of(self, entities)
+        facts = GraphEdge.objects.believed_now().filter(
+            world=self.world_id, source_kind=FACT_SOURCE, source_ref=fact_source_ref(self)
+        )
+        for fact in facts.filter(edited_by=""):
+            follow_audience(fact, *self.audience_of_fact(fact))
+
+    def audience_of_fact(self, fact: GraphEdge) -> tuple[str, list[str]]:
+        """Who may know a fact that a field states: whoever knows the NPC, but for a faction that
+        is kept secret."""
+        is_home = fact.label == HOME_LABEL
+        if is_home or self.faction_visibility == Visibility.PUBLIC:
+            return self.visibility, self.known_to
+        return Visibility.GM, []
 
 
 class SecretManager(LiveManager.from_queryset(GuardedQuerySet)):  # type: ignore[misc]

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from simple_history.utils import bulk_update_with_history
 
+from knowledge.entry_entities import step_aside
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.trash import hide_node, show_node
 from knowledge.graph.upsert import lock_graph
@@ -61,6 +62,7 @@ def restore_npcs(npcs: Sequence[NPC], *, by: str) -> int:
             raise Conflict(f"Another NPC has the id {taken} now: change or delete that one first.")
         if len(set(slugs)) < len(slugs):
             raise Conflict("Two of these NPCs have the same id: restore one of them.")
+        step_aside(world, slugs)
         for npc in trashed:
             for record in npc.trash_data.get("nodes", []):
                 show_node(record)

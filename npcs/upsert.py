@@ -12,12 +12,14 @@ from rapidfuzz.fuzz import ratio
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
 from episodes.lookup import lore_by_name
+from knowledge.entry_entities import make_way
 from knowledge.graph.models import NodeKind, SourceKind
 from knowledge.graph.schemas import GraphFact, NodeFact
 from knowledge.graph.upsert import lock_graph, upsert_facts
 from knowledge.markup_check import check_markers
 from knowledge.models import Lore
 from npcs.dispositions import recompute_all_parties
+from npcs.field_facts import all_fields, write_field_facts
 from npcs.links import follow_npcs, follow_secrets
 from npcs.models import NPC, Secret
 from npcs.schemas import NPCIn
@@ -135,7 +137,7 @@ def store_npcs(
     rows = NPC.objects.select_for_update().filter(pk__in=[npc.pk for npc in npcs])
     stored_by_id = {row.pk: row for row in rows}
     outcomes: list[Outcome] = []
-    changed: set[str] = set()
+    changed: dict[NPC, set[str]] = {}
     for npc in npcs:
         npc.name_keys = name_keys(npc.name, *npc.aliases)  # bulk_update calls no pre_save
         stored = stored_by_id.get(npc.pk)
@@ -149,7 +151,7 @@ def store_npcs(
             outcomes.append("changed")
             require_merged(npc, stored)
             npc.version, npc.updated_at = stored.version + 1, timezone.now()
-            changed |= differing_fields(stored, npc)
+            changed[npc] = differing_fields(stored, npc)
     pairs = list(zip(npcs, outcomes, strict=True))
     new = [npc for npc, outcome in pairs if outcome == "created"]
     updates = [npc for npc, outcome in pairs if outcome == "changed"]
@@ -158,18 +160,26 @@ def store_npcs(
 
 
 def write_rows(
-    new: Sequence[NPC], updates: Sequence[NPC], changed: Collection[str], *, reason: str
+    new: Sequence[NPC],
+    updates: Sequence[NPC],
+    changed: Mapping[NPC, Collection[str]],
+    *,
+    reason: str,
 ) -> None:
-    """Write the rows, of `updates` the columns `changed`, their history, links and entities."""
+    """Write the rows, of `updates` the columns `changed`, their history, links and entities, and
+    the facts that their fields state."""
     history: Any = {"batch_size": BATCH, "default_change_reason": reason[:100] or None}
     # An insert: a row that another writer made meanwhile is an error, not overwritten.
     bulk_create_with_history(new, NPC, **history)
-    bulk_update_with_history(updates, NPC, sorted(changed), **history)
+    columns = sorted(set[str]().union(*changed.values()))
+    bulk_update_with_history(updates, NPC, columns, **history)
     written = [*new, *updates]
     follow_npcs(written)
     if written:
+        make_way(written[0].world, {npc.slug: npc.biography_id for npc in written})
         facts = [GraphFact(node=graph_node_of(npc)) for npc in written]
         upsert_facts(written[0].world, facts)
+        write_field_facts(written[0].world, {**all_fields(new), **changed})
 
 
 def differing_fields(stored: NPC, npc: NPC) -> set[str]:

@@ -48,6 +48,19 @@ def keep_revelations(current: Guarded, new: Guarded) -> None:
         new.visibility = Visibility.REVEALED
 
 
+def follow_audience(fact: GraphEdge, visibility: str, known_to: Sequence[str]) -> None:
+    """Make a fact known to those who may know its source. What the reveal log has opened stays
+    open."""
+    guard = GraphEdge(visibility=visibility, known_to=list(known_to))
+    if visibility == Visibility.GM:
+        guard.known_to = []
+    keep_revelations(fact, guard)
+    if (fact.visibility, sorted(fact.known_to)) != (guard.visibility, sorted(guard.known_to)):
+        fact.visibility, fact.known_to = guard.visibility, guard.known_to
+        fact.save(update_fields=["visibility", "known_to"])
+        fact.visibility_changed()
+
+
 def replace_fact(old: GraphEdge, new: GraphEdge) -> None:
     """Stop believing `old` and insert `new`, believed from the same moment on."""
     now = timezone.now()

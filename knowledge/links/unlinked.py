@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from knowledge.entry_store import save_entry
+from knowledge.graph.upsert import lock_graph
 from knowledge.links.queries import leading_row
 from knowledge.mentions.names import NameTable, read_names
 from knowledge.models import Lore
@@ -52,6 +53,7 @@ def unlinked_mentions(world: World, entries: Sequence[Lore]) -> dict[UUID, list[
 def link_mentions(entry: Lore, things: Collection[UUID] | None = None) -> int:
     """Turn the unlinked mentions of `things`, or all, into links; return how many. The entry is
     saved with a version of its own."""
+    lock_graph(entry.world)
     row = Lore.objects.select_for_update().get(pk=entry.pk)
     mentions = unlinked_mentions(row.world, [row])[row.pk]
     wanted = [each for each in mentions if things is None or each.thing in things]

@@ -60,7 +60,10 @@ class EntryWriter:
 
     def _write(self, drafts: Sequence[LoreDraft], before: dict[Key, Values]) -> None:
         entries = [draft.entry for draft in drafts]
-        results = upsert_lore_batch(self.world, entries, author=self.author, reason=REASON)
+        # The entities are written after the people, and listed in the report.
+        results = upsert_lore_batch(
+            self.world, entries, author=self.author, reason=REASON, with_entities=False
+        )
         for draft, (row, outcome) in zip(drafts, results, strict=True):
             self.rows[draft.where] = row
             self.report.add(

@@ -8,17 +8,19 @@ from django.db import transaction
 from django.db.models import prefetch_related_objects
 from pydantic import ValidationError
 
+from knowledge.graph.models import GraphEdge
 from knowledge.importers.drafts import ImportProblem, LoreDraft, PersonDraft
 from knowledge.models import Lore
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import values_of
+from npcs.field_facts import facts_of_fields
 from npcs.models import NPC
 from npcs.schemas import NPCIn
 from npcs.upsert import upsert_npcs
 from retrieval.errors import Problem
 from worlds.audiences import Visibility
 from worlds.bulk import to_invalid
-from worlds.models import World
+from worlds.models import ImportedRow, World
 
 LINES = ("role", "summary", "faction", "home", "voice")
 LISTS = ("goals", "play_now")
@@ -88,6 +90,10 @@ class PeopleWriter:
                     self._report_fault(each.draft, problem)
 
     def _write(self, batch: Sequence[ImportedPerson]) -> None:
+        old = [each.old for each in batch if each.old]
+        before_facts = {
+            fact.pk for own in facts_of_fields(self.world, old).values() for fact in own
+        }
         results = upsert_npcs(self.world, [each.fields for each in batch])
         prefetch_related_objects([npc for npc, _outcome in results], "secrets")
         for each, (npc, outcome) in zip(batch, results, strict=True):
@@ -102,6 +108,22 @@ class PeopleWriter:
                 before=before,
                 after=values_of("npc", npc) if outcome != "unchanged" else None,
             )
+        stated = facts_of_fields(self.world, [npc for npc, _outcome in results])
+        for each, (npc, _outcome) in zip(batch, results, strict=True):
+            for fact in stated[npc.pk]:
+                if fact.pk not in before_facts:
+                    self._report_fact(each, fact)
+
+    def _report_fact(self, person: ImportedPerson, fact: GraphEdge) -> None:
+        """List a fact that a field of the NPC states: it is undone with the import."""
+        self.report.add(
+            "relation",
+            fact,
+            ImportedRow.Outcome.CREATED,
+            name=fact.source_note,
+            source=person.draft.where,
+            after=values_of("relation", fact),
+        )
 
     def _report_fault(self, draft: LoreDraft, fault: Problem) -> None:
         problem = ImportProblem(draft.file, fault.detail, draft.body_line)

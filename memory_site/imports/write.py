@@ -68,6 +68,11 @@ def _write(
         entries.write([pictures.adopt(draft) for draft in batch])
         pictures.place(batch, entries.rows)
         progress(SHARE_OF_ENTRIES * (at + BATCH) / max(len(ordered), BATCH))
+    entities = EntityWriter(world, report)
+    # Factions and homes before the people who name them.
+    entities.write(
+        (where, row) for where, row in entries.rows.items() if row.kind != Lore.Kind.BIOGRAPHY
+    )
     people = PeopleWriter(world, report)
     if options.people:
         characters = [
@@ -80,7 +85,6 @@ def _write(
         ]
         people.write(characters)
     progress(0.9)
-    entities = EntityWriter(world, report)
     entities.write(entries.rows.items())
     RelationWriter(world, report, entries.rows, people.written, entities).write(ordered)
 

@@ -172,6 +172,7 @@ def test_people_become_npcs_and_what_is_private_stays_so(world: World, tmp_path:
         ("Harbour Guild", "PART_OF", "public"),
         ("The Cult", "PART_OF", "gm"),
         ("The Quay", "LOCATED_IN", "public"),
+        ("The Quay", "RELATES_TO", "public"),
     }
     assert Lore.objects.get(title="The Cult").visibility == "gm"
     seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
