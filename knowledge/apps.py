@@ -8,6 +8,7 @@ class KnowledgeConfig(AppConfig):
     verbose_name = _("Knowledge")
 
     def ready(self) -> None:
+        import knowledge.entry_facts
         import knowledge.graph.admin
         import knowledge.mentions.upkeep  # noqa: F401  (connects the signals of deleted rows)
         from knowledge.graph.relations import seed_relations

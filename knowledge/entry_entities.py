@@ -158,17 +158,23 @@ def write_entity(
 
 
 def _require_fitting(node: GraphNode) -> None:
-    """Raise `Conflict` when a fact about the entity, be it of the past, does not fit its new kind.
-    The database would say so at the end of the transaction only."""
+    """Raise `Conflict` when a fact about the entity does not fit its new kind. The database would
+    say so at the end of the transaction only. Facts that texts state or stated, and retracted ones,
+    go: what a text states is read again."""
     relations = Relations.load()
     facts = GraphEdge.objects.filter(Q(src=node) | Q(dst=node))
-    for code, src, src_kind, dst_kind in facts.values_list(
-        "relation_id", "src_id", "src_kind", "dst_kind"
-    ):
-        kinds = (node.kind, dst_kind) if src == node.pk else (src_kind, node.kind)
-        if kinds not in relations.require(code).joins:
+    gone = []
+    for fact in facts:
+        src_kind = node.kind if fact.src_id == node.pk else fact.src_kind
+        dst_kind = node.kind if fact.dst_id == node.pk else fact.dst_kind
+        if (src_kind, dst_kind) in relations.require(fact.relation_id).joins:
+            continue
+        is_read = fact.source_note and fact.source_ref.startswith("lore:") and not fact.edited_by
+        if fact.believed_until is None and not is_read:
             text = _("It has relations that do not fit the new kind: end or retract them first.")
             raise Conflict(text)
+        gone.append(fact.pk)
+    GraphEdge.objects.filter(pk__in=gone).delete()
 
 
 def make_entities(
@@ -201,19 +207,20 @@ def set_values(node: GraphNode, values: dict[str, Any]) -> set[str]:
 
 @dataclass(frozen=True)
 class SavedEntry:
-    """An entry that was written: the names of the fields that differ from before, of a new one
-    all, and the names that it had."""
+    """An entry that was written, the names of the fields that differ from before, of a new one
+    all, and its row of before, if it had one."""
 
     entry: Lore
     fields: Collection[str]
-    old_names: Collection[str] = ()
+    old: Lore | None = None
 
     def page(self, node: GraphNode | None) -> EntityPage | None:
         """What the entity is to be like. The names that it had besides those of the entry stay."""
         page = page_of_entry(self.entry)
         if page is None or node is None:
             return page
-        names = {*self.old_names, *page.names}
+        old_names = (self.old.title, self.old.slug, *self.old.aliases) if self.old else ()
+        names = {*old_names, *page.names}
         return replace(page, names=(*page.names, *(n for n in node.aliases if n not in names)))
 
 

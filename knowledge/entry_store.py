@@ -13,9 +13,10 @@ from django.utils import timezone
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
 from knowledge.entry_entities import SavedEntry, keep_entities
+from knowledge.entry_facts import follow_texts
 from knowledge.graph.upsert import lock_graph
 from knowledge.markup_check import check_structure, require_sound_structure
-from knowledge.mentions.store import resolve_again, save_links_of
+from knowledge.mentions.store import are_links_postponed, resolve_again, save_links_of
 from knowledge.models import Lore, Rule
 from knowledge.name_matching import clear_shared_names
 from knowledge.passages import write_lore_passages, write_rule_passages
@@ -82,15 +83,16 @@ def save_all(
     reason: str = "",
     chunks: Mapping[Any, Sequence[Chunk]] | None = None,
     expected_versions: Mapping[Any, int | None] | None = None,
-    with_entities: bool = True,
+    with_graph: bool = True,
 ) -> list[Outcome]:
     """Save many entries of one kind, all or none, and return the outcome of each.
 
     `version` grows when the content changed; an unchanged entry writes nothing. `chunks` by primary
     key are the passages of entries that were cut before; the others are cut here.
     `expected_versions` by primary key are those that the writer has read. Lore takes its entities
-    along, unless the caller writes them itself (not `with_entities`). Raises `Invalid` for a
-    field or a broken fence and `Conflict` for a constraint of the database."""
+    and the facts of its text along, unless the caller writes them itself (not `with_graph`).
+    Raises `Invalid` for a field or a broken fence and `Conflict` for a constraint of the
+    database."""
     if not entries:
         return []
     _check_fields(entries)
@@ -108,8 +110,8 @@ def save_all(
             write_passages: Any = write_lore_passages if model is Lore else write_rule_passages
             write_passages([*new, *updates], chunks)
             write_links_of_entries([*new, *updates], renamed=bool(new or changed & NAMES))
-            if model is Lore and with_entities:
-                _take_entities_along(compared)
+            if model is Lore and with_graph:
+                _take_graph_along(compared)
     except IntegrityError as problem:
         matches = (text for name, text in CONSTRAINTS.items() if name in str(problem))
         raise Conflict(next(matches, "It conflicts with a stored row.")) from problem
@@ -124,14 +126,18 @@ def lock_graphs_of(entries: Sequence[Any]) -> None:
         lock_graph(entry.world)
 
 
-def _take_entities_along(compared: "Sequence[Compared]") -> None:
+def _take_graph_along(compared: "Sequence[Compared]") -> None:
+    """Write the entities of the saved entries, and the facts that their texts state."""
     by_world: dict[Any, list[SavedEntry]] = defaultdict(list)
     for each in compared:
         if each.fields:
-            names = _names_of(each.old) if each.old else ()
-            by_world[each.entry.world_id].append(SavedEntry(each.entry, each.fields, names))
+            saved = SavedEntry(each.entry, each.fields, each.old)
+            by_world[each.entry.world_id].append(saved)
     for own in by_world.values():
-        keep_entities(own[0].entry.world, own)
+        world = own[0].entry.world
+        keep_entities(world, own)
+        if not are_links_postponed():
+            follow_texts(world, own)
 
 
 def restore_entry(entry: AnyEntry, record: AnyEntry, *, reason: str) -> Outcome:

@@ -6,6 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
+from django.dispatch import Signal
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 
@@ -31,6 +32,8 @@ from worlds.trash import LIVE, TRASH_FIELDS, LiveManager
 
 __all__ = ["Document", "Lore", "LoreKind", "LorePassage", "Rule", "RulePassage"]
 
+audience_changed = Signal()
+"""Sent with the `entry` that was revealed to somebody, or hidden again."""
 FOLDER = _("Path in the tree of the world's lore, such as North/Carrow.")
 IN_CAMPAIGN = _(
     "If empty, the entry is canon of the world; otherwise it is known only in this campaign."
@@ -173,6 +176,7 @@ class Lore(Versioned, Guarded, TrashedWithEntities):
         if self.status == self.Status.PUBLISHED:
             # The entity of an NPC has its names, more than the entry tells: it follows the NPC.
             open_entities_of(self, entities.exclude(source_ref__startswith="npc:"))
+        audience_changed.send(Lore, entry=self)
 
 
 class LorePassage(Passage, Guarded):

@@ -7,7 +7,8 @@ from django.db import transaction
 from django.utils import timezone
 from simple_history.utils import bulk_update_with_history
 
-from knowledge.entry_entities import ENTITY_FIELDS, SavedEntry, keep_entities
+from knowledge.entry_entities import AUDIENCE, ENTITY_FIELDS, SavedEntry, keep_entities
+from knowledge.entry_facts import follow_texts
 from knowledge.entry_store import write_links_of_entries
 from knowledge.graph.models import GraphNode
 from knowledge.graph.trash import hide_node, show_node
@@ -102,6 +103,7 @@ def restore_lore(entries: Sequence[Lore], *, by: str) -> int:
     write_lore_passages(trashed)
     write_links_of_entries(trashed)
     keep_entities(world, [SavedEntry(row, ENTITY_FIELDS) for row in trashed])
+    follow_texts(world, [SavedEntry(row, AUDIENCE, row) for row in trashed])
     _restore_reveals(trashed)
     return len(trashed)
 

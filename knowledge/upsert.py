@@ -62,10 +62,10 @@ def upsert_lore_batch(
     *,
     author: str = "",
     reason: str = "",
-    with_entities: bool = True,
+    with_graph: bool = True,
 ) -> list[tuple[Lore, Outcome]]:
     """Do the same for many entries, all or none, with few queries. Each has a slug of its own.
-    Without `with_entities` the caller writes their entities."""
+    Without `with_graph` the caller writes their entities and facts."""
     lock_graph(world)
     slugs = {entry.campaign for entry in entries if entry.campaign}
     campaigns = {slug: find_campaign(world, slug) for slug in slugs}
@@ -80,7 +80,7 @@ def upsert_lore_batch(
         row.world = world  # the object at hand: a stored row would load its own
         _copy_fields(row, entry, old)
         rows.append(row)
-    outcomes = save_all(rows, reason=reason, with_entities=with_entities)
+    outcomes = save_all(rows, reason=reason, with_graph=with_graph)
     return list(zip(rows, outcomes, strict=True))
 
 

@@ -16,8 +16,8 @@ from knowledge.importers.entry_fields import (
     json_value,
 )
 from knowledge.importers.markup import outside_code
-from knowledge.importers.text_relations import relations_in_text
 from knowledge.schemas import LoreIn
+from knowledge.text_relations import relations_in_text
 from retrieval.text import find_links, string_list
 
 CALLOUT = re.compile(
@@ -165,7 +165,10 @@ class ImportMapping:
             values["in_world_label"] = use.date[:120]
         if extra := {**entry.extra, **json_value(use.extra)}:
             values["extra"] = extra
-        in_text = relations_in_text(str(values["body"]))
+        in_text = [
+            RelationDraft(each.target, each.words, private=each.private, quote=each.quote)
+            for each in relations_in_text(str(values["body"]))
+        ]
         changed = {**entry.model_dump(exclude_unset=True), **values}
         return replace(
             draft,

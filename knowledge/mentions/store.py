@@ -57,6 +57,11 @@ def links_at_once(world: World) -> Iterator[None]:
     resolve_again(world, postponed.ids, postponed.names)
 
 
+def are_links_postponed() -> bool:
+    """Whether links are written later than the rows: until then they are those of before."""
+    return _postponed.get() is not None
+
+
 def write_links(
     world: World, kind: str, texts: Iterable[SourceText], *, ids: Collection[UUID]
 ) -> None:

@@ -21,7 +21,8 @@ def in_words(edge: Any) -> FactInWords:
 @register.simple_tag(takes_context=True)
 def source_link(context: template.Context, edge: Any) -> str:
     """Return the address of the page on which the source of a `GraphEdge` is read, or ""."""
-    kind, _colon, slug = edge.source_ref.rpartition(":")
+    # After "#" stands a place in the source.
+    kind, _colon, slug = edge.source_ref.partition("#")[0].rpartition(":")
     pages = {"lore": "lore-entry", "npc": "npc"}
     if edge.source_kind == SourceKind.EPISODE:
         page, slug = "episode", edge.source_ref

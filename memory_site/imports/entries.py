@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
@@ -33,6 +34,8 @@ class EntryWriter:
     report: WriteReport
     author: str = ""
     rows: dict[str, Lore] = field(default_factory=dict)
+    old_bodies: dict[UUID, str] = field(default_factory=dict)
+    """The texts, before the import, of the entries that it has changed."""
     stored: set[Key] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -62,10 +65,12 @@ class EntryWriter:
         entries = [draft.entry for draft in drafts]
         # The entities are written after the people, and listed in the report.
         results = upsert_lore_batch(
-            self.world, entries, author=self.author, reason=REASON, with_entities=False
+            self.world, entries, author=self.author, reason=REASON, with_graph=False
         )
         for draft, (row, outcome) in zip(drafts, results, strict=True):
             self.rows[draft.where] = row
+            if outcome == "changed":
+                self.old_bodies[row.pk] = before[key_of(draft)]["body"]
             self.report.add(
                 "lore",
                 row,

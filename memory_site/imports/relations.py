@@ -3,21 +3,25 @@ relations of the graph, and an attitude toward a party becomes a disposition."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from knowledge.entry_entities import has_entity
+from knowledge.entry_facts import BECAUSE, FIELDS, SOURCES, audience_of, claim_of, source_ref
+from knowledge.graph.fact_store import retract_facts
+from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphEdge, NodeKind, SourceKind
 from knowledge.graph.relations import Relations
 from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import MAX_BATCH, upsert_facts
 from knowledge.importers.drafts import LoreDraft, RelationDraft
 from knowledge.models import Lore
+from knowledge.relation_words import ReadRelation, read_field, relation_for
+from knowledge.text_relations import quotes_in
 from memory_site.imports.entities import EntityWriter
-from memory_site.imports.relation_words import ReadRelation, read_field, relation_for
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import values_of
 from npcs.dispositions import correct
@@ -29,6 +33,8 @@ from worlds.models import ImportedRow, Party, World
 
 LONGEST_LABEL = 80
 MADE_BY = "import"
+RETRACTED = {"retracted": True}
+"""What is kept of a fact that an import retracted."""
 
 
 class EntryNames:
@@ -72,9 +78,17 @@ class RelationWriter:
     rows: Mapping[str, Lore]
     npcs: Mapping[UUID, NPC]
     entities: EntityWriter
+    old_bodies: Mapping[UUID, str] = field(default_factory=dict)
+    """The texts, before the import, of the entries that it has changed."""
+    written: set[UUID] = field(default_factory=set)
 
     def write(self, drafts: Sequence[LoreDraft]) -> None:
-        drafts = [draft for draft in drafts if draft.relations and draft.where in self.rows]
+        """Write what the drafts state, and retract what only earlier versions of them stated."""
+        stored = [draft for draft in drafts if draft.where in self.rows]
+        self._write([draft for draft in stored if draft.relations])
+        self._retract_dropped({self.rows[draft.where]: draft for draft in stored})
+
+    def _write(self, drafts: Sequence[LoreDraft]) -> None:
         if not drafts:
             return
         columns = ("slug", "title", "aliases", "kind", "status", "campaign_id")
@@ -129,6 +143,7 @@ class RelationWriter:
         rows = GraphEdge.objects.in_bulk([outcome.id for outcome in outcomes])
         for (edge, _fact), outcome in zip(batch, outcomes, strict=True):
             name = f"{edge.src.title} – {edge.relation.words} – {edge.dst.title}"
+            self.written.add(outcome.id)
             self._report(rows[outcome.id], outcome.outcome, name=name, draft=edge.draft)
 
     def _edge_fact(self, edge: PlannedEdge, relations: Relations) -> EdgeFact:
@@ -142,18 +157,60 @@ class RelationWriter:
         if read.inverse:
             src, dst = dst, src
         attitude = edge.relation.attitude
-        is_open = not edge.relation.private and not edge.draft.private
-        open_ends = all(end.visibility == Visibility.PUBLIC for end in (edge.src, edge.dst))
+        is_private = edge.relation.private or edge.draft.private
+        visibility, known_to = (Visibility.GM, []) if is_private else audience_of(edge.src)
+        is_field = not edge.relation.quote and not is_private
         return EdgeFact(
             src=src.pk,
             dst=dst.pk,
             relation=read.code,
             label=read.label,
-            visibility=Visibility.PUBLIC if is_open and open_ends else Visibility.GM,
+            visibility=Visibility(visibility),
+            known_to=list(known_to) if visibility == Visibility.REVEALED else [],
             source_kind=SourceKind.IMPORT,
-            source_ref=f"lore:{edge.src.slug}"[:200],
+            # By this, a fact of an open field follows the audience of its entry.
+            source_ref=source_ref(self.rows[edge.draft.where]) + (FIELDS if is_field else ""),
             source_note=edge.relation.quote if attitude is None else attitude_note(attitude),
         )
+
+    def _retract_dropped(self, drafts: Mapping[Lore, LoreDraft]) -> None:
+        """Retract what the import has written before and a new version of its source does not
+        state, and what a text of before stated. What a person has changed stays."""
+        by_ref = {source_ref(row): row for row in drafts}
+        refs = [*by_ref, *(ref + FIELDS for ref in by_ref)]
+        facts = GraphEdge.objects.believed_now().filter(
+            world=self.world, source_kind__in=SOURCES, source_ref__in=refs, edited_by=""
+        )
+        stored = list(facts.exclude(pk__in=self.written)) if refs else []
+        written = GraphEdge.objects.filter(pk__in=self.written)
+        claims = {(fact.source_ref, claim_of(fact)) for fact in written} if stored else set()
+        dropped = []
+        for fact in stored:
+            row = by_ref[fact.source_ref.removesuffix(FIELDS)]
+            if fact.source_kind == SourceKind.IMPORT or (
+                fact.source_note in quotes_in(self.old_bodies.get(row.pk, ""))
+                and (
+                    (fact.source_ref, claim_of(fact)) in claims
+                    or fact.source_note not in quotes_in(row.body)
+                )
+            ):
+                dropped.append(fact)
+        if not dropped:
+            return
+        retract_facts(dropped, because=BECAUSE)
+        rows = GraphEdge.objects.select_related("src", "dst").in_bulk([f.pk for f in dropped])
+        for fact in rows.values():
+            draft = drafts[by_ref[fact.source_ref.removesuffix(FIELDS)]]
+            changed = ImportedRow.Outcome.CHANGED
+            self.report.add(
+                "relation",
+                fact,
+                changed,
+                name=fact_sentence(fact),
+                source=draft.where,
+                before=dict(RETRACTED),
+                after=values_of("relation", fact),
+            )
 
     def _write_attitudes(self, drafts: Sequence[LoreDraft]) -> None:
         """What an NPC thinks of a party is a disposition. Written once for each relation."""

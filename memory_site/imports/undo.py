@@ -15,10 +15,16 @@ from django.utils.translation import gettext as _
 from art.models import Picture
 from art.pictures import delete_for_good, shown_nowhere
 from knowledge.entry_store import save_all
-from knowledge.graph.fact_store import STATEMENT_FIELDS, replace_fact, retract_facts
+from knowledge.graph.fact_store import (
+    STATEMENT_FIELDS,
+    believe_again,
+    replace_fact,
+    retract_facts,
+)
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.mentions.store import links_at_once
 from knowledge.models import Lore
+from memory_site.imports.relations import RETRACTED
 from memory_site.imports.report import MOST_LISTED
 from memory_site.imports.rules import rules_in_use, undo_rules
 from memory_site.imports.runs import carry_out, finish_step
@@ -194,6 +200,9 @@ def _undo_dispositions(rows: Sequence[ImportedRow], run: ImportRun) -> None:
 
 
 def _undo_relations(rows: Sequence[ImportedRow], _run: ImportRun) -> None:
+    retracted = [row.row_id for row in rows if row.row_id and row.before == RETRACTED]
+    for edge in GraphEdge.objects.filter(pk__in=retracted).exclude(believed_until=None):
+        believe_again(edge)
     edges = GraphEdge.objects.believed_now().in_bulk([row.row_id for row in rows])
     changed = {row.row_id for row in rows if row.outcome == Outcome.CHANGED}
     for edge in edges.values():

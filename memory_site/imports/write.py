@@ -86,7 +86,10 @@ def _write(
         people.write(characters)
     progress(0.9)
     entities.write(entries.rows.items())
-    RelationWriter(world, report, entries.rows, people.written, entities).write(ordered)
+    relations = RelationWriter(
+        world, report, entries.rows, people.written, entities, entries.old_bodies
+    )
+    relations.write(ordered)
 
 
 def _prepare(world: World, reading: ImportReading, options: ImportOptions) -> Sequence[LoreDraft]:

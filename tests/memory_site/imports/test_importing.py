@@ -15,7 +15,7 @@ import pytest
 
 from art.models import Picture
 from knowledge.export import export_json, export_markdown
-from knowledge.graph.models import GraphEdge
+from knowledge.graph.protocol import View
 from knowledge.importers.formats import FORMATS
 from knowledge.importers.html import html_to_markdown
 from knowledge.link_models import Link
@@ -347,10 +347,10 @@ def test_kanka_memberships_and_old_exports_keep_private_things_private(
     with zipfile.ZipFile(archive, "w") as file:
         for name, entity in files.items():
             file.writestr(f"{name}.json", json.dumps(entity))
-    import_lore(world, archive, "kanka", visibility=Visibility.PUBLIC)
+    import_lore(world, archive, "kanka", publish=True, visibility=Visibility.PUBLIC)
     npc = NPC.objects.get(name="Mira")
     assert (npc.faction, npc.home) == ("Guild", "")
-    edges = GraphEdge.objects.filter(src__name="Mira", visibility="public")
+    edges = View(world, PUBLIC).facts().filter(src__name="Mira", source_kind="import")
     assert list(edges.values_list("dst__name", flat=True)) == ["Guild"]
     seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
     assert "Owes" not in seen

@@ -5,14 +5,18 @@ from pathlib import Path
 import pytest
 
 from bench.vault_relations import DATA, in_one_form, read_labels
+from knowledge.entry_store import save_entry
 from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import View
-from knowledge.importers.text_relations import relations_in_text
+from knowledge.models import Lore
+from knowledge.text_relations import relations_in_text
 from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.undo import undo
-from worlds.audiences import PUBLIC
+from npcs.models import NPC
+from worlds.audiences import GM, PUBLIC, Audience
 from worlds.models import ImportRun, World
 
 pytestmark = pytest.mark.django_db
@@ -145,3 +149,81 @@ def test_what_is_stated_outside_a_secret_as_well_is_open() -> None:
     body = "Ally: [[A]]\n\n:::secret\nAlly: [[A]]\n\nEnemy: [[B]]\n:::\n"
     drafts = {each.target: each.private for each in relations_in_text(body)}
     assert drafts == {"A": False, "B": True}
+
+
+# --- imports that are edited, published and imported again
+
+QUAY = {"Places/Quay.md": "Wet."}
+MIRA = "---\nhome: '[[Quay]]'\n---\n**Allies:** [[Jory]]\n\n%%Enemies: [[Vess]]%%"
+PEOPLE = {"People/Mira.md": MIRA, "People/Jory.md": "A clerk.", "People/Vess.md": "A smuggler."}
+
+
+def known_to(world: World, audience: Audience) -> set[str]:
+    return set(View(world, audience).facts().values_list("relation", flat=True))
+
+
+def test_published_entries_publish_what_they_state_but_for_their_secrets(
+    world: World, tmp_path: Path
+) -> None:
+    import_notes(world, tmp_path, {**QUAY, **PEOPLE})
+    assert known_to(world, PUBLIC) == set()
+    for entry in Lore.objects.filter(world=world):
+        entry.status, entry.visibility = "published", "public"
+        save_entry(entry)
+    NPC.objects.filter(world=world).update(visibility="public")
+    GraphNode.objects.filter(world=world).update(visibility="public")
+    assert known_to(world, PUBLIC) == {"ALLY_WITH", "LOCATED_IN"}
+    assert known_to(world, GM) == {"ALLY_WITH", "LOCATED_IN", "ENEMY_OF"}
+    mira = Lore.objects.get(title="Mira")
+    mira.visibility = "gm"
+    save_entry(mira)
+    assert known_to(world, PUBLIC) == set()
+
+
+def test_an_edited_note_drops_what_it_stated_and_keeps_its_fields(
+    world: World, tmp_path: Path
+) -> None:
+    import_notes(world, tmp_path, {**QUAY, **PEOPLE})
+    mira = Lore.objects.get(title="Mira")
+    mira.body = "Friends: [[Vess]]"
+    save_entry(mira)
+    assert facts_of(world) == {("Mira", "LOCATED_IN", "Quay"), ("Mira", "ALLY_WITH", "Vess")}
+
+
+def test_importing_a_note_without_a_line_retracts_its_fact_and_undoing_brings_it_back(
+    world: World, tmp_path: Path
+) -> None:
+    import_notes(world, tmp_path, {**QUAY, **PEOPLE})
+    before = facts_of(world)
+    import_notes(world, tmp_path, {"People/Mira.md": "Nothing more."})
+    assert facts_of(world) == set()
+    undo(ImportRun.objects.order_by("-created_at")[0])
+    assert facts_of(world) == before
+    assert Lore.objects.get(title="Mira").body.startswith("**Allies:**")
+
+
+def test_importing_an_edited_note_again_states_everything_once(
+    world: World, tmp_path: Path
+) -> None:
+    import_notes(world, tmp_path, {**QUAY, **PEOPLE})
+    mira = Lore.objects.get(title="Mira")
+    mira.body += "\n\nMentor: [[Vess]]"
+    save_entry(mira)
+    assert len(facts_of(world)) == 4
+    import_notes(world, tmp_path, {"People/Mira.md": MIRA + "\n\nFriend: [[Vess]]"})
+    rows = GraphEdge.objects.believed_now().values_list("relation", "source_kind")
+    assert sorted(rows) == [
+        ("ALLY_WITH", "import"),
+        ("ALLY_WITH", "import"),
+        ("ENEMY_OF", "import"),
+        ("LOCATED_IN", "import"),
+    ]
+
+
+def test_a_fact_that_a_person_corrected_outlives_the_line(world: World, tmp_path: Path) -> None:
+    import_notes(world, tmp_path, {**QUAY, **PEOPLE})
+    fact = GraphEdge.objects.get(relation="ALLY_WITH")
+    fact.label = "sworn to"
+    save_manual_fact(fact, by="anna")
+    import_notes(world, tmp_path, {"People/Mira.md": "Nothing more."})
+    assert facts_of(world) == {("Jory", "ALLY_WITH", "Mira")}

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from knowledge.importers.drafts import RelationDraft
 from retrieval.text import find_links, fold_name, without_secrets
 
 LABELLED = re.compile(
@@ -45,6 +44,22 @@ LABELS = frozenset(fold_name(label) for label in LABEL_WORDS.split(","))
 
 
 @dataclass(frozen=True)
+class TextRelation:
+    """What a text states about a link in it. `words` say what the entry is to the target, `quote`
+    is the line; `private` is what nothing outside of secrets states."""
+
+    target: str
+    words: str
+    quote: str
+    private: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, bool]:
+        """The same in another version of the text, whose line may have changed."""
+        return fold_name(self.target), self.words, self.private
+
+
+@dataclass(frozen=True)
 class TextLine:
     """A line of a text: the heading above it, if that is a label, and its number."""
 
@@ -53,7 +68,7 @@ class TextLine:
     number: int
 
 
-def relations_in_text(body: str) -> list[RelationDraft]:
+def relations_in_text(body: str) -> list[TextRelation]:
     """Return the relations that the lines of `body` state, each once. Those that nothing outside
     its secrets states are private."""
     stated_openly = set(_relations_of(without_secrets(body)))
@@ -63,7 +78,12 @@ def relations_in_text(body: str) -> list[RelationDraft]:
     ]
 
 
-def _relations_of(body: str) -> Iterator[RelationDraft]:
+def quotes_in(body: str) -> set[str]:
+    """Return the lines of `body` that state relations."""
+    return {relation.quote for relation in _relations_of(body)}
+
+
+def _relations_of(body: str) -> Iterator[TextRelation]:
     lines = list(_lines(body))
     yield from _of_tables(lines)
     for line in lines:
@@ -83,7 +103,7 @@ def _lines(body: str) -> Iterator[TextLine]:
             yield TextLine(text, heading, number)
 
 
-def _of_line(line: TextLine) -> Iterator[RelationDraft]:
+def _of_line(line: TextLine) -> Iterator[TextRelation]:
     if line.text.lstrip().startswith("|"):
         return
     if match := LABELLED.match(line.text):
@@ -98,7 +118,7 @@ def _of_line(line: TextLine) -> Iterator[RelationDraft]:
         yield from _drafts(line.heading, targets_in(item_of(line.text))[:1], line)
 
 
-def _of_tables(lines: Sequence[TextLine]) -> Iterator[RelationDraft]:
+def _of_tables(lines: Sequence[TextLine]) -> Iterator[TextRelation]:
     """Yield the links in columns that are headed by a label, else, under a heading that is one,
     those in the first column."""
     columns: dict[int, str] = {}
@@ -116,11 +136,11 @@ def _of_tables(lines: Sequence[TextLine]) -> Iterator[RelationDraft]:
                 yield from _drafts(label, names, line)
 
 
-def _drafts(label: str, names: Sequence[str], line: TextLine) -> Iterator[RelationDraft]:
+def _drafts(label: str, names: Sequence[str], line: TextLine) -> Iterator[TextRelation]:
     words = label.replace("_", " ").replace("-", " ")
     quoted = line.text.strip()[:400]
     for name in names:
-        yield RelationDraft(name, words, quote=quoted)
+        yield TextRelation(name, words, quoted)
 
 
 def cells_of(line: str) -> list[str]:
