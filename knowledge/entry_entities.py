@@ -205,6 +205,17 @@ def set_values(node: GraphNode, values: dict[str, Any]) -> set[str]:
     return changed
 
 
+def make_missing_entities(world: World) -> int:
+    """Make the entities of the canon entries that have none; return how many. Call within a
+    transaction that holds the lock of the graph."""
+    entries = list(Lore.objects.filter(world=world, campaign=None, kind__in=NODE_KINDS))
+    for entry in entries:
+        entry.world = world  # else each would read it
+    pages = [page for entry in entries if (page := page_of_entry(entry))]
+    finder = EntityFinder.for_pages(world, pages)
+    return len(make_entities(world, [page for page in pages if finder.find(page) is None]))
+
+
 @dataclass(frozen=True)
 class SavedEntry:
     """An entry that was written, the names of the fields that differ from before, of a new one
