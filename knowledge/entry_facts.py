@@ -85,7 +85,7 @@ def follow_texts(world: World, saved: Sequence[SavedEntry]) -> None:
     resolved = EntryRelations.load(world, [text for text in texts if text.has_changed])
     for text in texts:
         stored = facts[source_ref(text.entry)]
-        stated = resolved.stated(text.entry, text.now) if text.has_changed else []
+        stated = resolved.find_facts(text.entry, text.now) if text.has_changed else []
         quotes = {each.claim: each.relation.quote for each in stated}
         dropped = [
             fact
@@ -189,7 +189,9 @@ def complete_texts(world: World, entries: Sequence[Lore]) -> int:
         known[fact.source_ref].add(claim_of(fact))
     resolved = EntryRelations.load(world, texts)
     return sum(
-        resolved.write(resolved.stated(text.entry, text.now), besides=known[source_ref(text.entry)])
+        resolved.write(
+            resolved.find_facts(text.entry, text.now), besides=known[source_ref(text.entry)]
+        )
         for text in texts
     )
 
@@ -233,7 +235,7 @@ class EntryRelations:
                     resolved.targets[key] = resolved.by_lore[target]
         return resolved
 
-    def stated(self, entry: Lore, relations: Iterable[TextRelation]) -> list[StatedFact]:
+    def find_facts(self, entry: Lore, relations: Iterable[TextRelation]) -> list[StatedFact]:
         """Return the relations whose ends are entities; of two that say the same, the last is the
         one that anyone may read who may read the entry."""
         own = self.by_lore.get(entry.pk)
@@ -241,10 +243,10 @@ class EntryRelations:
         for each in relations:
             target = self.targets.get((entry.pk, fold_name(each.target)))
             if own and target and own.pk != target.pk and not entry.campaign_id:
-                found.append(self._stated(entry, each, own, target))
+                found.append(self._make_fact(entry, each, own, target))
         return sorted(found, key=lambda each: not each.relation.private)
 
-    def _stated(
+    def _make_fact(
         self, entry: Lore, relation: TextRelation, own: GraphNode, target: GraphNode
     ) -> StatedFact:
         words = " ".join(relation.words.split())[:LONGEST_LABEL]
