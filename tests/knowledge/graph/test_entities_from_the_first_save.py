@@ -180,7 +180,7 @@ def test_an_npc_comes_back_from_the_trash_under_its_own_slug(world: World) -> No
 
 
 def test_the_migration_makes_the_entities_that_are_missing(world: World) -> None:
-    migration = importlib.import_module("knowledge.migrations.0026_entities_of_entries")
+    migration = importlib.import_module("knowledge.migrations.0027_entities_of_entries")
     save(world, "Vess Marlow", "biography", slug="vess-page")
     save(world, "The Tower", aliases=["Old Spire"])
     save(world, "Low Water", "event", status="draft")

@@ -60,6 +60,6 @@ def missing_entities(model: Any, entries: Iterable[Any], stored: list[Any]) -> I
 
 
 class Migration(migrations.Migration):
-    dependencies = [("knowledge", "0025_keys_of_quoted_names")]
+    dependencies = [("knowledge", "0026_proposals_from_texts")]
 
     operations = [migrations.RunPython(make_entities, migrations.RunPython.noop, elidable=True)]
