@@ -197,7 +197,7 @@ def complete_texts(world: World, entries: Sequence[Lore]) -> int:
 
 
 @dataclass(frozen=True)
-class StatedFact:
+class RelationFact:
     """A relation of a text between two entities: in the form in which it is stored, and as it is
     written."""
 
@@ -235,7 +235,7 @@ class EntryRelations:
                     resolved.targets[key] = resolved.by_lore[target]
         return resolved
 
-    def find_facts(self, entry: Lore, relations: Iterable[TextRelation]) -> list[StatedFact]:
+    def find_facts(self, entry: Lore, relations: Iterable[TextRelation]) -> list[RelationFact]:
         """Return the relations whose ends are entities; of two that say the same, the last is the
         one that anyone may read who may read the entry."""
         own = self.by_lore.get(entry.pk)
@@ -248,7 +248,7 @@ class EntryRelations:
 
     def _make_fact(
         self, entry: Lore, relation: TextRelation, own: GraphNode, target: GraphNode
-    ) -> StatedFact:
+    ) -> RelationFact:
         words = " ".join(relation.words.split())[:LONGEST_LABEL]
         read = read_field(self.relations, words, NodeKind(own.kind), NodeKind(target.kind))
         src, dst = (target, own) if read.inverse else (own, target)
@@ -265,9 +265,9 @@ class EntryRelations:
             source_note=relation.quote,
         )
         stored, src, dst = stored_form(self.relations, read.code, src, dst)
-        return StatedFact(relation, (src.pk, stored.code, dst.pk, read.label), fact)
+        return RelationFact(relation, (src.pk, stored.code, dst.pk, read.label), fact)
 
-    def write(self, stated: Iterable[StatedFact], *, besides: Collection[Claim]) -> int:
+    def write(self, stated: Iterable[RelationFact], *, besides: Collection[Claim]) -> int:
         """Write what is not among the claims `besides`; return how much. What the graph refuses,
         such as a cycle of parts, is left out: a text is saved all the same."""
         new = {each.claim: each.fact for each in stated if each.claim not in besides}
