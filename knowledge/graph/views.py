@@ -31,7 +31,7 @@ from knowledge.graph.graph_page import (
 from knowledge.graph.labels import RELATION_LABELS, relation_label
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from knowledge.graph.protocol import TooBroad, View
-from knowledge.graph.schemas import EdgeOut, NodeOut
+from knowledge.graph.schemas import EdgeOut, EdgeSource, NodeOut
 from retrieval.errors import Problem
 from worlds.audience_names import audience_models
 from worlds.day_field import read_day
@@ -57,7 +57,7 @@ class OpinionReader(Protocol):
 @dataclass(frozen=True)
 class FactRow:
     """A fact, or an opinion, in words, for the list beside the drawing. A page is empty when there
-    is none that the viewer may read."""
+    is none that the viewer may read; game masters get the source of a fact."""
 
     source: str
     words: str
@@ -67,6 +67,7 @@ class FactRow:
     source_page: str
     target_page: str
     label: str = ""
+    origin: EdgeSource | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def show_graph(request: HttpRequest, viewer: Viewer, read_opinions: OpinionReade
         typed_at=request.GET.get("at", "") if at is None else viewer.typed_day(at),
         span=day_range(view),
         drawing=_drawing_data(drawn),
-        sentences=_fact_rows(drawn),
+        sentences=_fact_rows(drawn, is_gm=viewer.is_gm),
         filter=chosen,
         kinds=NodeKind.choices,
         relations=relation_choices(),
@@ -258,7 +259,7 @@ def _drawing_data(drawn: Drawn) -> dict[str, Any]:
     return {"nodes": nodes, "edges": edges}
 
 
-def _fact_rows(drawn: Drawn) -> list[FactRow]:
+def _fact_rows(drawn: Drawn, *, is_gm: bool) -> list[FactRow]:
     nodes = {node.id: node for node in drawn.nodes}
     pages = {node.id: drawn.pages.get(node.id) or f"?around={node.slug}" for node in drawn.nodes}
     rows = []
@@ -266,7 +267,9 @@ def _fact_rows(drawn: Drawn) -> list[FactRow]:
         src, words, dst = drawn.ends_of(edge)
         if src in nodes and dst in nodes:
             names = nodes[src].name, words, nodes[dst].name
-            rows.append(FactRow(*names, edge.since, edge.until, pages[src], pages[dst]))
+            ends = pages[src], pages[dst]
+            origin = edge.source if is_gm else None
+            rows.append(FactRow(*names, edge.since, edge.until, *ends, origin=origin))
     rows += [
         FactRow(
             each.name,

@@ -18,16 +18,28 @@ def in_words(edge: Any) -> FactInWords:
     return labels.in_words(edge)
 
 
+@register.filter
+def source_kind(kind: str) -> str:
+    """Return the name of a kind of sources."""
+    return str(SourceKind(kind).label)
+
+
 @register.simple_tag(takes_context=True)
 def source_link(context: template.Context, edge: Any) -> str:
     """Return the address of the page on which the source of a `GraphEdge` is read, or ""."""
+    return source_page(context, edge.source_kind, edge.source_ref)
+
+
+@register.simple_tag(takes_context=True)
+def source_page(context: template.Context, source: str, ref: str) -> str:
+    """Return the address of the page on which a source is read, by its kind and id, or ""."""
     # After "#" stands a place in the source.
-    kind, _colon, slug = edge.source_ref.partition("#")[0].rpartition(":")
+    kind, _colon, slug = ref.partition("#")[0].rpartition(":")
     pages = {"lore": "lore-entry", "npc": "npc"}
-    if edge.source_kind == SourceKind.EPISODE:
-        page, slug = "episode", edge.source_ref
+    if source == SourceKind.EPISODE:
+        page, slug = "episode", ref
     else:
-        page = pages.get(kind or edge.source_kind, "")
+        page = pages.get(kind or source, "")
     try:
         return reverse(page, args=[context["world"].slug, slug]) if page and slug else ""
     except NoReverseMatch:  # words of somebody's own, no slug

@@ -12,6 +12,8 @@ from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphEdge, GraphNode, GraphRelation
 from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
+from knowledge.schemas import LoreIn
+from knowledge.upsert import upsert_lore
 from npcs.dispositions import correct
 from npcs.models import NPC
 from tests.knowledge.graph.conftest import edge, node
@@ -83,8 +85,9 @@ def test_a_name_that_nothing_has_says_so(gm: Client) -> None:
 
 
 def relations_of(client: Client, query: str = "") -> list[str]:
-    """The rows of the list as plain words."""
-    rows = re.findall(r"<tr>(.*?)</tr>", listed(client, query), re.S)
+    """The rows of the list as plain words, without their sources."""
+    page = re.sub(r"<details.*?</details>", "", listed(client, query), flags=re.S)
+    rows = re.findall(r"<tr>(.*?)</tr>", page, re.S)
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in rows]
 
 
@@ -217,3 +220,27 @@ def test_filters_are_folded_until_one_is_set(gm: Client) -> None:
     ):
         page = gm.get(f"/w/ferrymark/graph/?{query}").content.decode()
         assert f'<details id="filters"{state}>' in page, query
+
+
+def test_a_fact_shows_its_source_and_the_line_that_states_it_to_game_masters(
+    gm: Client, world: World
+) -> None:
+    values = {"status": "published", "visibility": "public", "kind": "biography"}
+    for title, body in (("Vess", ""), ("Quill", "Allies: [[Vess]]")):
+        entry = LoreIn.model_validate({"title": title, "body": body, **values})
+        upsert_lore(world, entry)
+    rows = listed(gm, "around=quill")
+    assert '<a href="/w/ferrymark/lore/quill/">Lore lore:quill</a>: Allies: [[Vess]]' in rows
+    player = signed_in("pia", world, Role.PLAYER)
+    rows = listed(player, "around=quill")
+    assert "Vess" in rows
+    assert "Allies: [[Vess]]" not in rows
+    assert "lore:quill" not in rows
+
+
+def test_a_fact_from_a_field_of_an_import_leads_to_its_entry(gm: Client, world: World) -> None:
+    fact = GraphEdge.objects.get(relation="LOCATED_IN")
+    GraphEdge.objects.filter(pk=fact.pk).update(
+        source_kind="import", source_ref="lore:toll-house#fields"
+    )
+    assert '<a href="/w/ferrymark/lore/toll-house/">Import lore:toll-house#fields' in listed(gm)
