@@ -32,6 +32,8 @@ from memory_site.archive_api import restorations as restorations_router
 from memory_site.archive_api import router as archives_router
 from memory_site.bulk_api import router as bulk_router
 from memory_site.errors import Unreadable, add_problem_handlers
+from memory_site.fact_proposal_api import router as fact_proposals_router
+from memory_site.fact_proposal_api import threads as thread_proposals_router
 from memory_site.import_api import router as imports_router
 from memory_site.lists.draft_api import router as drafts_router
 from memory_site.lists.recent_api import router as recent_router
@@ -195,6 +197,8 @@ api.add_router("/world", audit_router)
 api.add_router("", restorations_router)
 # Before the episodes: its address would be taken for the id of one.
 api.add_router("/world", session_reports_router)
+api.add_router("/world", fact_proposals_router)
+api.add_router("/world", thread_proposals_router)
 api.add_router("/world", episodes_router)
 api.add_router("/world", sessions_router)
 api.add_router("/world", notes_router)

@@ -7,9 +7,13 @@ from celery import shared_task
 
 from episodes.report_models import SessionReport
 from memory_site.archive import runs as archive_runs
+from memory_site.fact_proposals.decide import decide_many
+from memory_site.fact_proposals.lists import proposals_of
+from memory_site.fact_proposals.store import read_world
 from memory_site.imports import runs, undo, uploads
 from memory_site.session_reports.store import read_report
 from worlds.archive_run import ArchiveRun
+from worlds.models import World
 
 
 @shared_task
@@ -65,3 +69,19 @@ def read_session_report(report: str) -> None:
     row = SessionReport.objects.select_related("party__world", "party__campaign").filter(pk=report)
     if (found := row.first()) and found.state == SessionReport.State.READING:
         read_report(found)
+
+
+@shared_task
+def read_texts_of_world(world: str) -> int:
+    """Read every text of a world for facts. Return the number of new proposals."""
+    row = World.objects.filter(pk=world).first()
+    return read_world(row).new if row else 0
+
+
+@shared_task
+def decide_proposals(world: str, filters: dict[str, str], decision: str, by: str) -> int:
+    """Decide all proposals of a world that fit `filters`. Return their number."""
+    row = World.objects.filter(pk=world).first()
+    if row is None:
+        return 0
+    return decide_many(proposals_of(row).filter(**filters), decision, by=by).decided

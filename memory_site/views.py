@@ -11,6 +11,7 @@ from knowledge.graph.contradictions import flagged_facts, open_contradictions, w
 from knowledge.graph.decision_options import case_of
 from knowledge.models import Lore
 from memory_site.decided import decided_lately
+from memory_site.fact_proposals.lists import proposals_of
 from memory_site.inbox_counts import count_waiting
 from memory_site.missing_entry import explain_missing_entry
 from memory_site.players.views import show_news
@@ -69,6 +70,7 @@ def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         proposals=LoreProposal.objects.filter(world=viewer.world, state="open"),
         contradictions=[case_of(row, dates) for row in clashes],
         flagged=facts,
+        from_texts=proposals_of(viewer.world).filter(state="open").count(),
         decided=decided_lately(viewer.world),
         dates=dates,
     )

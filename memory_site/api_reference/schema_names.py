@@ -13,6 +13,9 @@ PREFIX = "#/components/schemas/"
 NAMES = {
     # the site
     "RestorationIn": "RestorationCreate",
+    "ThreadProposalIn": "ThreadProposalRequest",
+    "TextReadingOut": "TextReading",
+    "FactProposalOut": "FactProposal",
     "DraftIn": "DraftCreate",
     "LoreFilterIn": "LoreFilter",
     "SavedFilterIn": "SavedFilterCreate",

@@ -22,18 +22,18 @@ class ProposedStatement(StrictModel):
     that the world has. A date is of the event `what`, as the text has it (`value`), or as a world
     day (`day`)."""
 
-    entity: Name = Field(min_length=1)
-    entity_id: UUID | None = None
-    entity_kind: NodeKind | None = None
-    other: Name = ""
-    other_id: UUID | None = None
-    other_kind: NodeKind | None = None
+    entity: Name = Field(min_length=1, description="The name that the statement is about.")
+    entity_id: UUID | None = Field(default=None, description="Its id, if the world has it.")
+    entity_kind: NodeKind | None = Field(default=None, description="What it is.")
+    other: Name = Field(default="", description="The other end of a fact.")
+    other_id: UUID | None = Field(default=None, description="The id of the other end.")
+    other_kind: NodeKind | None = Field(default=None, description="What the other end is.")
     relation: Annotated[str, Field(max_length=40)] = ""
     label: Annotated[str, Field(max_length=80)] = ""
-    alias: Name = ""
+    alias: Name = Field(default="", description="Another name of the entity.")
     what: Literal["", "born", "founded", "built", "happened", "died", "destroyed"] = ""
     value: Annotated[str, Field(max_length=60)] = ""
-    day: FiniteFloat | None = None
+    day: FiniteFloat | None = Field(default=None, description="World day; it wins over `value`.")
 
 
 def statement_of(finding: Finding, known: set[UUID]) -> ProposedStatement:

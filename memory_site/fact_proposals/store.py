@@ -7,20 +7,26 @@ from uuid import UUID
 
 from django.db import transaction
 
+from knowledge.entry_entities import NODE_KINDS
 from knowledge.extraction.findings import Finding
 from knowledge.extraction.text_reader import TextReader
 from knowledge.fact_proposal_model import FactProposal
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.relations import Relations
+from knowledge.mentions.names import read_names
+from knowledge.models import Lore
 from memory_site.fact_proposals.contradictions import contradictions_of_facts, edge_of
+from memory_site.fact_proposals.read_with_model import read_with_model, without_those_of_rules
 from memory_site.fact_proposals.sources import ReadableText, texts_of_world
 from memory_site.fact_proposals.statement import key_of, statement_of
+from retrieval.llm import Purpose, get_llm
+from retrieval.text import fold_name
 from worlds.audiences import Visibility
 from worlds.models import World
 
 BATCH = 500
-State = FactProposal.State
+State, LLM = FactProposal.State, FactProposal.Method.LLM
 
 
 @dataclass(frozen=True)
@@ -36,11 +42,16 @@ class ReadingResult:
 
 
 def read_source(world: World, source: ReadableText) -> ReadingResult:
-    """Read one text by rules and store its proposals."""
+    """Read one text by rules, and by the language model if there is one, and store its proposals.
+    With a language model this must not run inside a transaction."""
     relations = Relations.load()
+    model = get_llm(Purpose.READING, str(world.pk))
     nodes = list(EntityLinker.for_texts(world, [source.whole]).nodes)
     about = GraphNode.objects.believed_now().in_world(world).filter(lore=source.id).first()
     nodes += [about] if about and about not in nodes else []
+    known = {node.pk for node in nodes}
+    nodes += entries_without_entity(world, source.whole, nodes)
+    about = about or next((node for node in nodes if node.lore_id == source.id), None)
     openly = TextReader(nodes, relations, about).read(source.open) if source.open.strip() else []
     every = openly
     if source.open != source.whole:
@@ -48,11 +59,35 @@ def read_source(world: World, source: ReadableText) -> ReadingResult:
         said = {_what(each) for each in openly}
         whole = TextReader(nodes, relations, about).read(source.whole)
         every = [*openly, *(each for each in whole if _what(each) not in said)]
+    by_model: list[Finding] = []
+    if model and source.whole.strip():
+        linker = EntityLinker(nodes, typos=False)
+        found = read_with_model(world, source.whole, linker, relations, model)
+        by_model = without_those_of_rules(found, every)
+        every = [*every, *by_model]
+    # What the model reads comes from the whole text: it stays with game masters.
     public = {id(each) for each in openly}
-    known = {node.pk for node in nodes}
     news = unknown_findings(world, every, known=known, relations=relations)
     rows = proposal_rows(world, source, news, known=known, public=public, relations=relations)
-    return save_proposals(world, source, rows)
+    told = {id(each) for each in by_model}
+    for row, finding in rows:
+        row.method = LLM if id(finding) in told else FactProposal.Method.RULES
+    return save_proposals(world, source, [row for row, _finding in rows])
+
+
+def entries_without_entity(world: World, text: str, nodes: Sequence[GraphNode]) -> list[GraphNode]:
+    """Return unsaved entities for the canon entries that `text` may name and that have none yet:
+    accepting a fact about one makes its entity."""
+    ids = [row.id for row in read_names(world, [], text=text).things if row.kind == "lore"]
+    names = {fold_name(node.name) for node in nodes}
+    entries = Lore.objects.in_world(world).filter(
+        pk__in=ids, campaign=None, nodes=None, npcs=None, kind__in=NODE_KINDS
+    )
+    return [
+        GraphNode(name=entry.title, aliases=entry.aliases, kind=NODE_KINDS[entry.kind], lore=entry)
+        for entry in entries
+        if fold_name(entry.title) not in names
+    ]
 
 
 def read_world(world: World) -> ReadingResult:
@@ -109,11 +144,11 @@ def proposal_rows(
     known: set[UUID],
     public: set[int],
     relations: Relations,
-) -> list[FactProposal]:
+) -> list[tuple[FactProposal, Finding]]:
     """Return one unsaved row for each finding whose sentence is in the text."""
     facts = [each for each in findings if each.kind == "fact" and _ends_in(each, known)]
     against = contradictions_of_facts(world, facts, relations)
-    rows: dict[str, FactProposal] = {}
+    rows: dict[str, tuple[FactProposal, Finding]] = {}
     for each in findings:
         start, end = each.sentence.start, each.sentence.end
         if source.whole[start:end] != each.sentence.text:
@@ -121,24 +156,22 @@ def proposal_rows(
         quote, statement = source.quoted[start:end], statement_of(each, known)
         key = key_of(each.kind, source.id, quote, statement)
         is_open = id(each) in public
-        rows.setdefault(
-            key,
-            FactProposal(
-                world=world,
-                kind=each.kind,
-                source_kind=source.kind,
-                source_id=source.id,
-                source_ref=source.ref,
-                source_version=source.version,
-                quote=quote,
-                start=start,
-                fields=statement.model_dump(mode="json", exclude_defaults=True),
-                visibility=source.visibility if is_open else Visibility.GM,
-                known_to=list(source.known_to) if is_open else [],
-                contradicts=against.get(id(each), []),
-                key=key,
-            ),
+        row = FactProposal(
+            world=world,
+            kind=each.kind,
+            source_kind=source.kind,
+            source_id=source.id,
+            source_ref=source.ref,
+            source_version=source.version,
+            quote=quote,
+            start=start,
+            fields=statement.model_dump(mode="json", exclude_defaults=True),
+            visibility=source.visibility if is_open else Visibility.GM,
+            known_to=list(source.known_to) if is_open else [],
+            contradicts=against.get(id(each), []),
+            key=key,
         )
+        rows.setdefault(key, (row, each))
     return list(rows.values())
 
 
@@ -151,8 +184,10 @@ def save_proposals(
     by_key = {row.key: row for row in rows}
     stored = FactProposal.objects.filter(world=world, source_id=source.id)
     keys = set(stored.values_list("key", flat=True))
-    gone = stored.filter(state=State.OPEN, method=FactProposal.Method.RULES)
-    withdrawn, _by_model = gone.exclude(key__in=by_key).delete()
+    gone = stored.filter(state=State.OPEN).exclude(key__in=by_key)
+    # A model may leave out the next time what it has read once: its quote has to be there.
+    still = [row.pk for row in gone.filter(method=LLM) if row.quote in source.quoted]
+    withdrawn, _by_type = gone.exclude(pk__in=still).delete()
     new = [row for key, row in by_key.items() if key not in keys]
     # Two readings at once: the second finds the rows of the first.
     FactProposal.objects.bulk_create(new, batch_size=BATCH, ignore_conflicts=True)

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from knowledge.entry_entities import ensure_entity
 from knowledge.entry_store import save_entry
 from knowledge.fact_check.claim_dates import date_span
 from knowledge.fact_check.claims import ClaimDate
@@ -16,6 +17,7 @@ from knowledge.graph.fact_store import retract_facts
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind, SourceKind
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.upsert import upsert_facts
+from knowledge.models import Lore
 from memory_site.fact_proposals.statement import ProposedStatement
 from npcs.models import NPC
 from npcs.upsert import store_npc
@@ -29,7 +31,8 @@ Written = dict[str, Any]
 
 
 def find_entity(row: FactProposal, name: str, entity_id: UUID | None) -> GraphNode:
-    """Return the entity with the id, else with exactly this name. Raises `Conflict` for a name that
+    """Return the entity with the id, else with exactly this name, else that of the entry with this
+    title, which is made if it has none. Raises `Conflict` for a name that
     the world does not have, `Ambiguous` for one of several."""
     nodes = GraphNode.objects.believed_now().in_world(row.world)
     node: GraphNode | None = nodes.filter(pk=entity_id).first() if entity_id else None
@@ -38,6 +41,9 @@ def find_entity(row: FactProposal, name: str, entity_id: UUID | None) -> GraphNo
     try:
         return EntityLinker.for_texts(row.world, [name]).resolve(name, resembling=False)
     except NotFound as problem:
+        entries = Lore.objects.in_world(row.world).filter(campaign=None, title=name)[:2]
+        if len(entries) == 1 and (made := ensure_entity(entries[0])):
+            return made
         text = _("“%(name)s” is a new name: accept it first.") % {"name": name}
         raise Conflict(text) from problem
 

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from memory_site.fact_proposals import pages as fact_proposals
 from memory_site.lists import (
     bulk_pages,
     lore_list,
@@ -19,6 +20,14 @@ urlpatterns = [
     path("proposals/<uuid:proposal>/", proposal_pages.proposal_page, name="proposal"),
     path(
         "proposals/<uuid:proposal>/decide/", proposal_pages.decide_proposal, name="proposal-decide"
+    ),
+    path("from-texts/", fact_proposals.fact_proposals, name="fact-proposals"),
+    path("from-texts/read/", fact_proposals.read_for_facts, name="fact-proposals-read"),
+    path("from-texts/decide/", fact_proposals.decide_fact_proposals, name="fact-proposals-decide"),
+    path(
+        "from-texts/<uuid:proposal>/change/",
+        fact_proposals.change_fact_proposal,
+        name="fact-proposal-change",
     ),
     path("lore/<str:slug>/trash/", trash_pages.trash_entry, name="lore-trash"),
     path("npcs/<str:slug>/trash/", trash_pages.trash_npc, name="npc-trash"),

@@ -155,6 +155,7 @@ READS = {
     "art_list": "world/art",
     "graph_facts": "world/graph/facts",
     "proposal_list": "world/proposals",
+    "fact_proposal_list": "world/fact-proposals",
     "member_list": "world/members",
     "invitation_list": "world/invitations",
     "key_list": "world/keys",

@@ -15,41 +15,10 @@ from memory_site.fact_proposals.sources import find_source
 from memory_site.fact_proposals.statement import ProposedStatement
 from memory_site.fact_proposals.store import ReadingResult, read_source, read_world
 from retrieval.errors import Conflict, Invalid
+from tests.memory_site.fact_proposals.conftest import TEXT
 from worlds.models import World
 
 pytestmark = pytest.mark.django_db
-
-TEXT = """Marta Quill leads the Saltmen. Her brother is the ferryman Joss Arden, also known as Reed.
-
-:::secret
-Marta Quill hates Ivo Brandt.
-:::
-"""
-
-
-@pytest.fixture
-def saltmen(world: World) -> Lore:
-    make_entity(world, "Marta Quill", "Character")
-    make_entity(world, "Ivo Brandt", "Character")
-    entry = Lore(
-        world=world,
-        slug="saltmen",
-        title="The Saltmen",
-        kind="faction",
-        status="published",
-        visibility="public",
-        body=TEXT,
-    )
-    save_entry(entry)
-    make_entity(world, "The Saltmen", "Faction")
-    return entry
-
-
-def make_entity(world: World, name: str, kind: str) -> GraphNode:
-    node, _new = GraphNode.objects.get_or_create(
-        world=world, name=name, defaults={"kind": kind, "slug": name.lower().replace(" ", "-")}
-    )
-    return node
 
 
 def read(world: World, ref: str = "saltmen") -> ReadingResult:
@@ -264,3 +233,12 @@ def test_ten_thousand_proposals_are_dropped_in_one_statement(
 def test_the_texts_of_a_whole_world_are_read(world: World, saltmen: Lore) -> None:
     assert read_world(world).new == 5
     assert read_world(world) == ReadingResult()
+
+
+def test_entries_without_an_entity_get_one_with_their_first_fact(
+    world: World, saltmen: Lore
+) -> None:
+    GraphNode.objects.filter(name="The Saltmen").delete()
+    read(world)
+    accept(leads(world), by="Anna")
+    assert GraphEdge.objects.get().dst.lore == saltmen

@@ -2486,6 +2486,112 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/world/fact-proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what texts propose
+         * @description Facts, aliases, dates, deaths and new names that were read in texts. Nothing of it is
+         *     believed before it is accepted.
+         */
+        get: operations["fact_proposal_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/fact-proposals/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a text for facts
+         * @description Read an entry, an episode or a thread by rules, and by the language model when one is
+         *     configured. Reading again brings only what is new: what was dropped does not come back.
+         */
+        post: operations["fact_proposal_read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/fact-proposals/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide what texts propose
+         * @description Accept, drop or reopen many. Each is decided on its own; new names come before the facts
+         *     about them.
+         */
+        post: operations["fact_proposal_decide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/fact-proposals/{proposal_id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept or correct what a text proposes
+         * @description Writes the statement as it was proposed, or `statement`. 409 when it was decided already, or
+         *     is about a new name that is not accepted yet; 400 for a death without a day.
+         */
+        post: operations["fact_proposal_accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/threads/{thread_id}/propose": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose an episode from a thread
+         * @description Read the steps as a report is read: who was there, where, changes of mind with their
+         *     sentences, what the party learned, facts, loose ends. Nothing is written: send what is right
+         *     when the thread is consolidated.
+         */
+        post: operations["thread_propose"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/world/episodes": {
         parameters: {
             query?: never;
@@ -6520,6 +6626,101 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * FactProposal
+         * @description What a sentence of a text states, waiting for a decision or decided.
+         */
+        FactProposal: {
+            /**
+             * Format: uuid
+             * @description Id of the row.
+             */
+            id: string;
+            /**
+             * @description Kind of the row.
+             * @enum {string}
+             */
+            kind: "entity" | "alias" | "date" | "death" | "fact";
+            /**
+             * @description Where it is in its life.
+             * @enum {string}
+             */
+            state: "open" | "accepted" | "changed" | "dropped";
+            /** @description The statement in words. */
+            says: string;
+            /** @description The fact in words. */
+            statement: components["schemas"]["ProposedStatement"];
+            /** @description The sentence, word for word. */
+            quote: string;
+            /**
+             * @description What kind of source says so.
+             * @enum {string}
+             */
+            source_kind: "lore" | "episode" | "thread";
+            /** @description Slug or id of the text. */
+            source_ref: string;
+            /** @description The version of the text that was read. */
+            source_version: number;
+            /**
+             * @description How the text was made: by a language model, or from sentences of episodes.
+             * @enum {string}
+             */
+            method: "rules" | "llm";
+            /** @description Who knows the fact once it is accepted. */
+            visibility: string;
+            /** @description Facts of the canon against it, in words. */
+            contradicts: string[];
+            /** @description Who or what decided. */
+            decided_by: string;
+            /** @description When it was decided; null: it waits. */
+            decided_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created (UTC, RFC 3339).
+             */
+            created_at: string;
+        };
+        /**
+         * FactProposalAcceptance
+         * @description `statement`: what to write instead of what was proposed.
+         */
+        FactProposalAcceptance: {
+            /** @description The fact in words. */
+            statement?: components["schemas"]["ProposedStatement"] | null;
+        };
+        /**
+         * FactProposalDecision
+         * @description One decision about many proposals. `reopen` takes a decision back with what it wrote.
+         */
+        FactProposalDecision: {
+            /**
+             * @description How it was decided, or is to be.
+             * @enum {string}
+             */
+            decision: "accept" | "drop" | "reopen";
+            /** @description Ids of the rows, in their order. */
+            ids: string[];
+        };
+        /**
+         * FactProposalPage
+         * @description A page of what texts propose.
+         */
+        FactProposalPage: {
+            /** @description The proposals of this page. */
+            fact_proposals: components["schemas"]["FactProposal"][];
+            /** @description Send it as `cursor` for the next page; null: the last page. */
+            next_cursor: string | null;
+        };
+        /**
+         * FactProposalReceipt
+         * @description What became of a decision about many proposals.
+         */
+        FactProposalReceipt: {
+            /** @description How many were decided. */
+            decided: number;
+            /** @description Those that stay as they are, and why. */
+            refused: components["schemas"]["RefusedProposal"][];
+        };
+        /**
          * FactReport
          * @description One outcome per node and per edge given, in their order, and the open contradictions of
          *     these facts.
@@ -9222,6 +9423,41 @@ export interface components {
             quote: string;
         };
         /**
+         * ProposedStatement
+         * @description The statement of a proposal. A fact joins `entity` to `other`; the ids are those of entities
+         *     that the world has. A date is of the event `what`, as the text has it (`value`), or as a world
+         *     day (`day`).
+         */
+        ProposedStatement: {
+            /** @description The name that the statement is about. */
+            entity: string;
+            /** @description Its id, if the world has it. */
+            entity_id?: string | null;
+            /** @description What it is. */
+            entity_kind?: components["schemas"]["EntityKind"] | null;
+            /** @description The other end of a fact. */
+            other?: string;
+            /** @description The id of the other end. */
+            other_id?: string | null;
+            /** @description What the other end is. */
+            other_kind?: components["schemas"]["EntityKind"] | null;
+            /** @description Code of the relation, such as MEMBER_OF. */
+            relation?: string;
+            /** @description In words, as people read it. */
+            label?: string;
+            /** @description Another name of the entity. */
+            alias?: string;
+            /**
+             * @description What happened, in words.
+             * @enum {string}
+             */
+            what?: "" | "born" | "founded" | "built" | "happened" | "died" | "destroyed";
+            /** @description Any JSON value. */
+            value?: string;
+            /** @description World day; it wins over `value`. */
+            day?: number | null;
+        };
+        /**
          * Reason
          * @description Why it is done.
          */
@@ -9323,6 +9559,19 @@ export interface components {
             created_at: string;
             /** @description When it ended; null: it runs still. */
             done_at: string | null;
+        };
+        /**
+         * RefusedProposal
+         * @description A proposal that could not be decided.
+         */
+        RefusedProposal: {
+            /**
+             * Format: uuid
+             * @description Id of the row.
+             */
+            id: string;
+            /** @description Why; it is stored with the change. */
+            reason: string;
         };
         /**
          * RelatedEntity
@@ -10740,6 +10989,31 @@ export interface components {
             symbols?: string[];
         };
         /**
+         * TextReading
+         * @description What reading a text has brought.
+         */
+        TextReading: {
+            /** @description Proposals that were made. */
+            new: number;
+            /** @description Open ones that the text or the graph has made needless. */
+            withdrawn: number;
+            /** @description True: the texts are read in the background. */
+            queued: boolean;
+        };
+        /**
+         * TextToRead
+         * @description A text to read for facts; without one, every text of the world is read in the background.
+         */
+        TextToRead: {
+            /**
+             * @description What kind of source says so. Default: `lore`.
+             * @enum {string}
+             */
+            source_kind?: "lore" | "episode" | "thread";
+            /** @description Your reference to the source. */
+            source_ref?: string | null;
+        };
+        /**
          * Thread
          * @description A thread of short-term memory: the steps of a scene or a conversation, until it expires.
          */
@@ -10830,6 +11104,14 @@ export interface components {
         ThreadList: {
             /** @description The open threads, the one changed last first. */
             threads: components["schemas"]["Thread"][];
+        };
+        /**
+         * ThreadProposalRequest
+         * @description `party_id`: whose episode it is, if the thread has no party.
+         */
+        ThreadProposalRequest: {
+            /** @description Slug of the party. */
+            party_id?: string | null;
         };
         /**
          * ThreadStep
@@ -12208,8 +12490,8 @@ export interface operations {
                      *           "secret": false,
                      *           "status": null,
                      *           "campaign": null,
-                     *           "row": "01a20000-0000-7000-8000-000000000014",
-                     *           "passage": "01a20000-0000-7000-8000-000000000015"
+                     *           "row": "01a20000-0000-7000-8000-000000000016",
+                     *           "passage": "01a20000-0000-7000-8000-000000000017"
                      *         }
                      *       ],
                      *       "truncated": false,
@@ -12312,7 +12594,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (34a5e2d12ed2)",
+                     *             "author": "engine (5810667cf4a7)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -12323,7 +12605,7 @@ export interface operations {
                      *           "status": "published",
                      *           "campaign": null,
                      *           "row": "01a20000-0000-7000-8000-000000000005",
-                     *           "passage": "01a20000-0000-7000-8000-000000000017"
+                     *           "passage": "01a20000-0000-7000-8000-000000000019"
                      *         }
                      *       ],
                      *       "truncated": false,
@@ -12402,7 +12684,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "episodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000032",
+                     *           "id": "01a20000-0000-7000-8000-000000000034",
                      *           "kind": "episode",
                      *           "title": "ep-market",
                      *           "text": "The Gulls argued at the Eel Market.",
@@ -12442,7 +12724,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000033",
+                     *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
                      *           "title": "The pier at dusk",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
@@ -12559,7 +12841,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000027",
+                     *       "id": "01a20000-0000-7000-8000-000000000029",
                      *       "kind": "npc",
                      *       "npc_id": "ada-crane",
                      *       "title": "Ada Crane",
@@ -12682,7 +12964,7 @@ export interface operations {
                      *       "understood": true,
                      *       "sources": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
                      *           "statement": "Bo Reed – is in – The Pier",
                      *           "since": 410,
                      *           "until": null,
@@ -12696,7 +12978,7 @@ export interface operations {
                      *       ],
                      *       "opposing": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "id": "01a20000-0000-7000-8000-000000000042",
                      *           "statement": "Bo Reed – is in – The Mill",
                      *           "since": 411,
                      *           "until": null,
@@ -12782,13 +13064,13 @@ export interface operations {
                      *       "basis": "scene",
                      *       "cards": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000034",
+                     *           "id": "01a20000-0000-7000-8000-000000000036",
                      *           "kind": "art",
                      *           "title": "ink",
                      *           "image_id": "pier-1",
                      *           "scene_id": "pier-at-dusk",
                      *           "cdn_url": "",
-                     *           "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *           "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *           "style": "ink",
                      *           "visual_tags": [
                      *             "dusk"
@@ -13026,7 +13308,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000063"
+                     *         "01a20000-0000-7000-8000-000000000065"
                      *       ],
                      *       "confirmed": [],
                      *       "replaced": [],
@@ -13102,14 +13384,14 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000063",
+                     *           "id": "01a20000-0000-7000-8000-000000000065",
                      *           "text": "Cy joined late.",
                      *           "bucket": "fact",
                      *           "score": 0.708,
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795476392241,
+                     *           "recorded_ms": 1795490069015,
                      *           "event_at": null,
                      *           "formerly": false,
                      *           "now": null,
@@ -13118,14 +13400,14 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000056",
+                     *           "id": "01a20000-0000-7000-8000-000000000058",
                      *           "text": "The tide turns at noon.",
                      *           "bucket": "fact",
                      *           "score": 0,
                      *           "relevance": 0,
                      *           "match": "vector",
                      *           "context": "",
-                     *           "recorded_ms": 1795476391896,
+                     *           "recorded_ms": 1795490068256,
                      *           "event_at": null,
                      *           "formerly": false,
                      *           "now": null,
@@ -13205,7 +13487,7 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000055",
+                     *           "id": "01a20000-0000-7000-8000-000000000057",
                      *           "text": "Where is the pilot?",
                      *           "role": "user",
                      *           "speaker": "Ana",
@@ -13288,7 +13570,7 @@ export interface operations {
                      *       "result": "stored",
                      *       "reason": null,
                      *       "because": "",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000064",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000066",
                      *       "bucket": "preference",
                      *       "importance": 0.6
                      *     }
@@ -13361,13 +13643,13 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000054",
+                     *           "id": "01a20000-0000-7000-8000-000000000056",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
                      *           "score": 0.48
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000064",
+                     *           "id": "01a20000-0000-7000-8000-000000000066",
                      *           "text": "Cy prefers riddles to fights.",
                      *           "bucket": "preference",
                      *           "score": 0.459
@@ -13600,7 +13882,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "episode_id": "01a20000-0000-7000-8000-000000000069",
+                     *       "episode_id": "01a20000-0000-7000-8000-000000000071",
                      *       "summary": "Draw the tide table\nedit  (1 changes)\nIt is drawn.",
                      *       "pivots": [],
                      *       "learned_errors": [],
@@ -13685,7 +13967,7 @@ export interface operations {
                      *       ],
                      *       "earlier": [
                      *         {
-                     *           "episode_id": "01a20000-0000-7000-8000-000000000066",
+                     *           "episode_id": "01a20000-0000-7000-8000-000000000068",
                      *           "task": "Mend the tide table",
                      *           "success": true,
                      *           "solution": "row.get('tide')",
@@ -14127,7 +14409,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "34a5e2d12ed2",
+                     *         "prefix": "5810667cf4a7",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -16486,7 +16768,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (34a5e2d12ed2)",
+                     *           "made_by": "engine (5810667cf4a7)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -16732,14 +17014,14 @@ export interface operations {
                      * @example {
                      *       "members": [
                      *         {
-                     *           "id": 34,
+                     *           "id": 208,
                      *           "user": "anna",
                      *           "role": "gm",
                      *           "party_id": null,
                      *           "character_id": null
                      *         },
                      *         {
-                     *           "id": 35,
+                     *           "id": 209,
                      *           "user": "ben",
                      *           "role": "player",
                      *           "party_id": null,
@@ -16820,7 +17102,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 35,
+                     *       "id": 209,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": null,
@@ -16966,7 +17248,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 35,
+                     *       "id": 209,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": "gulls",
@@ -17340,7 +17622,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "7ec933ed411c",
+                     *           "prefix": "8b72d1af829a",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -17439,7 +17721,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "7ec933ed411c",
+                     *       "prefix": "8b72d1af829a",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -17521,7 +17803,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "7ec933ed411c",
+                     *       "prefix": "8b72d1af829a",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -17667,7 +17949,7 @@ export interface operations {
                      * @example {
                      *       "webhooks": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000046",
                      *           "name": "engine",
                      *           "url": "https://engine.invalid/hooks",
                      *           "audience": "gm",
@@ -17762,7 +18044,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000044",
+                     *       "id": "01a20000-0000-7000-8000-000000000046",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -17777,7 +18059,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_QgBcAZXKMB68ZXucDgXWh7a+0/SGMIWM0rMeVo2L9Tw="
+                     *       "secret": "whsec_WdcAtJQj10j+C2dKtUyqQFZRKdRabzMI/ugK3iMxFhU="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -17843,7 +18125,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000044",
+                     *       "id": "01a20000-0000-7000-8000-000000000046",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18002,7 +18284,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000044",
+                     *       "id": "01a20000-0000-7000-8000-000000000046",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18093,7 +18375,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000044",
+                     *       "id": "01a20000-0000-7000-8000-000000000046",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18111,7 +18393,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_dNPL0x9+lsJh8T9Ll8NPf6kXo5gyLoIjIP6KsVWYTe0="
+                     *       "secret": "whsec_G5/oLuDzy+ijr+e2N8QqLNFrZOtrvtE2+R6WhkC7YxI="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -18170,8 +18452,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000045",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000046",
+                     *       "id": "01a20000-0000-7000-8000-000000000047",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000048",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 1,
@@ -18263,8 +18545,8 @@ export interface operations {
                      * @example {
                      *       "deliveries": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000045",
-                     *           "message_id": "test_01a20000-0000-7000-8000-000000000046",
+                     *           "id": "01a20000-0000-7000-8000-000000000047",
+                     *           "message_id": "test_01a20000-0000-7000-8000-000000000048",
                      *           "type": "webhook.test",
                      *           "state": "dead",
                      *           "attempt_count": 1,
@@ -18352,8 +18634,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000045",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000046",
+                     *       "id": "01a20000-0000-7000-8000-000000000047",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000048",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 2,
@@ -18445,7 +18727,7 @@ export interface operations {
                      * @example {
                      *       "reveals": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000029",
+                     *           "id": "01a20000-0000-7000-8000-000000000031",
                      *           "subject_kind": "lore",
                      *           "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *           "audience": "npc:bo-reed",
@@ -18454,7 +18736,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (34a5e2d12ed2)",
+                     *           "by": "engine (5810667cf4a7)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -18538,7 +18820,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000029",
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -18547,7 +18829,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (34a5e2d12ed2)",
+                     *       "by": "engine (5810667cf4a7)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -18614,7 +18896,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000029",
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -18623,7 +18905,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (34a5e2d12ed2)",
+                     *       "by": "engine (5810667cf4a7)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -18699,7 +18981,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000029",
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -18708,7 +18990,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (34a5e2d12ed2)",
+                     *       "by": "engine (5810667cf4a7)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -18822,7 +19104,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (34a5e2d12ed2)",
+                     *           "author": "engine (5810667cf4a7)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -18852,7 +19134,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (34a5e2d12ed2)",
+                     *           "author": "engine (5810667cf4a7)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -19215,7 +19497,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -19795,7 +20077,7 @@ export interface operations {
                      *       "books": [
                      *         {
                      *           "book_id": "house",
-                     *           "id": "01a20000-0000-7000-8000-000000000016",
+                     *           "id": "01a20000-0000-7000-8000-000000000018",
                      *           "title": "Salt Coast: house",
                      *           "system_id": null,
                      *           "shared": false,
@@ -19885,7 +20167,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "book_id": "house",
-                     *       "id": "01a20000-0000-7000-8000-000000000016",
+                     *       "id": "01a20000-0000-7000-8000-000000000018",
                      *       "title": "Salt Coast: house",
                      *       "system_id": null,
                      *       "shared": false,
@@ -20042,7 +20324,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "book_id": "house",
-                     *       "id": "01a20000-0000-7000-8000-000000000016",
+                     *       "id": "01a20000-0000-7000-8000-000000000018",
                      *       "title": "Rules of the Salt Coast",
                      *       "system_id": null,
                      *       "shared": false,
@@ -20367,7 +20649,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -20452,7 +20734,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (34a5e2d12ed2)",
+                     *           "proposed_by": "engine (5810667cf4a7)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -20466,7 +20748,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (34a5e2d12ed2)",
+                     *           "proposed_by": "engine (5810667cf4a7)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -20557,7 +20839,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (34a5e2d12ed2)",
+                     *       "proposed_by": "engine (5810667cf4a7)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -20667,7 +20949,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -20750,12 +21032,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (34a5e2d12ed2)",
+                     *       "proposed_by": "engine (5810667cf4a7)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (34a5e2d12ed2)",
+                     *       "decided_by": "engine (5810667cf4a7)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -20825,7 +21107,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (34a5e2d12ed2)",
+                     *       "proposed_by": "engine (5810667cf4a7)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -20900,14 +21182,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 1431,
+                     *           "version_id": 2024,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 1426,
+                     *           "version_id": 2019,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -21012,7 +21294,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -21085,7 +21367,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (34a5e2d12ed2)",
+                     *           "author": "engine (5810667cf4a7)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -21171,7 +21453,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -21243,7 +21525,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -21334,11 +21616,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (34a5e2d12ed2)"
+                     *       "resolved_by": "engine (5810667cf4a7)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -22587,7 +22869,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (34a5e2d12ed2)"
+                     *           "reason": "bulk change undone by engine (5810667cf4a7)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -22603,7 +22885,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjNUMjM6MjY6MjYuMTk0ODE0KzAwOjAwIg:1xVdQY:7l6kYy77ZZUbH1DHumP63O4JKTivZL-OOPiSrmSoOQw"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMDM6MTQ6MTUuNjA4NzMwKzAwOjAwIg:1xVgz1:7DVIl_aTlCBSVNuwdLf89UUc1w-u-zoS9l9tMLJ4QKA"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -22696,10 +22978,10 @@ export interface operations {
                      * @example {
                      *       "facts": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
-                     *           "src": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000042",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000035",
+                     *           "dst": "01a20000-0000-7000-8000-000000000037",
                      *           "label": "",
                      *           "since": 411,
                      *           "until": null,
@@ -22718,10 +23000,10 @@ export interface operations {
                      *           "flag": ""
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
-                     *           "src": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000036",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -22831,16 +23113,6 @@ export interface operations {
                      * @example {
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000035",
-                     *           "outcome": "created"
-                     *         },
-                     *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000036",
-                     *           "outcome": "created"
-                     *         }
-                     *       ],
-                     *       "edges": [
-                     *         {
                      *           "id": "01a20000-0000-7000-8000-000000000037",
                      *           "outcome": "created"
                      *         },
@@ -22849,19 +23121,29 @@ export interface operations {
                      *           "outcome": "created"
                      *         }
                      *       ],
-                     *       "conflicts": [
+                     *       "edges": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "outcome": "created"
+                     *         },
+                     *         {
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "outcome": "created"
+                     *         }
+                     *       ],
+                     *       "conflicts": [
+                     *         {
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
                      *           "rule": "one-place",
                      *           "says": "Nobody and nothing is in two places at one time.",
-                     *           "first": "01a20000-0000-7000-8000-000000000038",
-                     *           "second": "01a20000-0000-7000-8000-000000000040",
+                     *           "first": "01a20000-0000-7000-8000-000000000040",
+                     *           "second": "01a20000-0000-7000-8000-000000000042",
                      *           "ended": null,
                      *           "first_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000038",
-                     *             "src": "01a20000-0000-7000-8000-000000000041",
+                     *             "id": "01a20000-0000-7000-8000-000000000040",
+                     *             "src": "01a20000-0000-7000-8000-000000000043",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000036",
+                     *             "dst": "01a20000-0000-7000-8000-000000000038",
                      *             "label": "",
                      *             "since": 410,
                      *             "until": null,
@@ -22880,10 +23162,10 @@ export interface operations {
                      *             "flag": ""
                      *           },
                      *           "second_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000040",
-                     *             "src": "01a20000-0000-7000-8000-000000000041",
+                     *             "id": "01a20000-0000-7000-8000-000000000042",
+                     *             "src": "01a20000-0000-7000-8000-000000000043",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000035",
+                     *             "dst": "01a20000-0000-7000-8000-000000000037",
                      *             "label": "",
                      *             "since": 411,
                      *             "until": null,
@@ -22974,10 +23256,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000037",
-                     *       "src": "01a20000-0000-7000-8000-000000000041",
+                     *       "id": "01a20000-0000-7000-8000-000000000039",
+                     *       "src": "01a20000-0000-7000-8000-000000000043",
                      *       "relation": "KNOWS",
-                     *       "dst": "01a20000-0000-7000-8000-000000000042",
+                     *       "dst": "01a20000-0000-7000-8000-000000000044",
                      *       "label": "",
                      *       "since": null,
                      *       "until": null,
@@ -23067,10 +23349,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000037",
-                     *       "src": "01a20000-0000-7000-8000-000000000041",
+                     *       "id": "01a20000-0000-7000-8000-000000000039",
+                     *       "src": "01a20000-0000-7000-8000-000000000043",
                      *       "relation": "KNOWS",
-                     *       "dst": "01a20000-0000-7000-8000-000000000042",
+                     *       "dst": "01a20000-0000-7000-8000-000000000044",
                      *       "label": "",
                      *       "since": null,
                      *       "until": null,
@@ -23229,11 +23511,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "center": "01a20000-0000-7000-8000-000000000041",
+                     *       "center": "01a20000-0000-7000-8000-000000000043",
                      *       "depth": 1,
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000043",
                      *           "kind": "Character",
                      *           "slug": "bo-reed",
                      *           "name": "Bo Reed",
@@ -23242,7 +23524,7 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000042",
+                     *           "id": "01a20000-0000-7000-8000-000000000044",
                      *           "kind": "Character",
                      *           "slug": "ada-crane",
                      *           "name": "Ada Crane",
@@ -23253,10 +23535,10 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000037",
-                     *           "src": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "KNOWS",
-                     *           "dst": "01a20000-0000-7000-8000-000000000042",
+                     *           "dst": "01a20000-0000-7000-8000-000000000044",
                      *           "label": "",
                      *           "since": null,
                      *           "until": null,
@@ -23270,10 +23552,10 @@ export interface operations {
                      *           "believed_until": null
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
-                     *           "src": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000036",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -23372,7 +23654,7 @@ export interface operations {
                      * @example {
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000042",
+                     *           "id": "01a20000-0000-7000-8000-000000000044",
                      *           "kind": "Character",
                      *           "slug": "ada-crane",
                      *           "name": "Ada Crane",
@@ -23381,7 +23663,7 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000043",
                      *           "kind": "Character",
                      *           "slug": "bo-reed",
                      *           "name": "Bo Reed",
@@ -23392,10 +23674,10 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000037",
-                     *           "src": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "KNOWS",
-                     *           "dst": "01a20000-0000-7000-8000-000000000042",
+                     *           "dst": "01a20000-0000-7000-8000-000000000044",
                      *           "label": "",
                      *           "since": null,
                      *           "until": null,
@@ -23409,10 +23691,10 @@ export interface operations {
                      *           "believed_until": null
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
-                     *           "src": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000036",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -23511,17 +23793,17 @@ export interface operations {
                      * @example {
                      *       "contradictions": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
                      *           "rule": "one-place",
                      *           "says": "Nobody and nothing is in two places at one time.",
-                     *           "first": "01a20000-0000-7000-8000-000000000038",
-                     *           "second": "01a20000-0000-7000-8000-000000000040",
+                     *           "first": "01a20000-0000-7000-8000-000000000040",
+                     *           "second": "01a20000-0000-7000-8000-000000000042",
                      *           "ended": null,
                      *           "first_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000038",
-                     *             "src": "01a20000-0000-7000-8000-000000000041",
+                     *             "id": "01a20000-0000-7000-8000-000000000040",
+                     *             "src": "01a20000-0000-7000-8000-000000000043",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000036",
+                     *             "dst": "01a20000-0000-7000-8000-000000000038",
                      *             "label": "",
                      *             "since": 410,
                      *             "until": null,
@@ -23540,10 +23822,10 @@ export interface operations {
                      *             "flag": ""
                      *           },
                      *           "second_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000040",
-                     *             "src": "01a20000-0000-7000-8000-000000000041",
+                     *             "id": "01a20000-0000-7000-8000-000000000042",
+                     *             "src": "01a20000-0000-7000-8000-000000000043",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000035",
+                     *             "dst": "01a20000-0000-7000-8000-000000000037",
                      *             "label": "",
                      *             "since": 411,
                      *             "until": null,
@@ -23645,17 +23927,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000039",
+                     *       "id": "01a20000-0000-7000-8000-000000000041",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000038",
-                     *       "second": "01a20000-0000-7000-8000-000000000040",
+                     *       "first": "01a20000-0000-7000-8000-000000000040",
+                     *       "second": "01a20000-0000-7000-8000-000000000042",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000038",
-                     *         "src": "01a20000-0000-7000-8000-000000000041",
+                     *         "id": "01a20000-0000-7000-8000-000000000040",
+                     *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000036",
+                     *         "dst": "01a20000-0000-7000-8000-000000000038",
                      *         "label": "",
                      *         "since": 410,
                      *         "until": null,
@@ -23674,10 +23956,10 @@ export interface operations {
                      *         "flag": ""
                      *       },
                      *       "second_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000040",
-                     *         "src": "01a20000-0000-7000-8000-000000000041",
+                     *         "id": "01a20000-0000-7000-8000-000000000042",
+                     *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000035",
+                     *         "dst": "01a20000-0000-7000-8000-000000000037",
                      *         "label": "",
                      *         "since": 411,
                      *         "until": null,
@@ -23850,17 +24132,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000039",
+                     *       "id": "01a20000-0000-7000-8000-000000000041",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000043",
-                     *       "second": "01a20000-0000-7000-8000-000000000040",
+                     *       "first": "01a20000-0000-7000-8000-000000000045",
+                     *       "second": "01a20000-0000-7000-8000-000000000042",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000043",
-                     *         "src": "01a20000-0000-7000-8000-000000000041",
+                     *         "id": "01a20000-0000-7000-8000-000000000045",
+                     *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000036",
+                     *         "dst": "01a20000-0000-7000-8000-000000000038",
                      *         "label": "",
                      *         "since": 410,
                      *         "until": null,
@@ -23879,10 +24161,10 @@ export interface operations {
                      *         "flag": ""
                      *       },
                      *       "second_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000040",
-                     *         "src": "01a20000-0000-7000-8000-000000000041",
+                     *         "id": "01a20000-0000-7000-8000-000000000042",
+                     *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000035",
+                     *         "dst": "01a20000-0000-7000-8000-000000000037",
                      *         "label": "",
                      *         "since": 411,
                      *         "until": null,
@@ -24141,7 +24423,7 @@ export interface operations {
                      * @example {
                      *       "imports": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000018",
+                     *           "id": "01a20000-0000-7000-8000-000000000020",
                      *           "file_name": "Drowned Bell.md",
                      *           "state": "undone",
                      *           "progress": 100,
@@ -24302,7 +24584,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000018",
+                     *       "id": "01a20000-0000-7000-8000-000000000020",
                      *       "file_name": "Drowned Bell.md",
                      *       "state": "reading",
                      *       "progress": 0,
@@ -24393,7 +24675,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000018",
+                     *       "id": "01a20000-0000-7000-8000-000000000020",
                      *       "file_name": "Drowned Bell.md",
                      *       "state": "checked",
                      *       "progress": 100,
@@ -24608,9 +24890,9 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000019",
+                     *           "id": "01a20000-0000-7000-8000-000000000021",
                      *           "kind": "lore",
-                     *           "row": "01a20000-0000-7000-8000-000000000020",
+                     *           "row": "01a20000-0000-7000-8000-000000000022",
                      *           "name": "Drowned Bell",
                      *           "slug": "drowned-bell",
                      *           "source": "Drowned Bell.md",
@@ -24704,7 +24986,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000018",
+                     *       "id": "01a20000-0000-7000-8000-000000000020",
                      *       "file_name": "Drowned Bell.md",
                      *       "state": "checking",
                      *       "progress": 0,
@@ -24820,7 +25102,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000018",
+                     *       "id": "01a20000-0000-7000-8000-000000000020",
                      *       "file_name": "Drowned Bell.md",
                      *       "state": "importing",
                      *       "progress": 0,
@@ -24967,7 +25249,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000018",
+                     *       "id": "01a20000-0000-7000-8000-000000000020",
                      *       "file_name": "Drowned Bell.md",
                      *       "state": "undoing",
                      *       "progress": 0,
@@ -25115,12 +25397,12 @@ export interface operations {
                      * @example {
                      *       "archives": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000023",
-                     *           "file_name": "salt-coast-2026-11-23.zip",
+                     *           "id": "01a20000-0000-7000-8000-000000000025",
+                     *           "file_name": "salt-coast-2026-11-24.zip",
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 24625,
+                     *           "size": 27313,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -25191,8 +25473,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000023",
-                     *       "file_name": "salt-coast-2026-11-23.zip",
+                     *       "id": "01a20000-0000-7000-8000-000000000025",
+                     *       "file_name": "salt-coast-2026-11-24.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
                      *       "failure": "",
@@ -25218,8 +25500,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000023",
-                     *       "file_name": "salt-coast-2026-11-23.zip",
+                     *       "id": "01a20000-0000-7000-8000-000000000025",
+                     *       "file_name": "salt-coast-2026-11-24.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
                      *       "failure": "",
@@ -25290,12 +25572,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000023",
-                     *       "file_name": "salt-coast-2026-11-23.zip",
+                     *       "id": "01a20000-0000-7000-8000-000000000025",
+                     *       "file_name": "salt-coast-2026-11-24.zip",
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 24625,
+                     *       "size": 27313,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -25578,20 +25860,20 @@ export interface operations {
                      * @example {
                      *       "calls": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000025",
+                     *           "id": "01a20000-0000-7000-8000-000000000027",
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "operation": "archive_create",
                      *           "interface": "rest",
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20abb77867b04b89514fd940fb4fc",
+                     *           "request_id": "01a20b8c13cc7dd69418cbd5f36042e3",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 15.705
+                     *           "milliseconds": 42.177
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -25669,20 +25951,20 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000025",
+                     *       "id": "01a20000-0000-7000-8000-000000000027",
                      *       "at": "2026-11-22T19:40:00Z",
                      *       "operation": "archive_create",
                      *       "interface": "rest",
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20abb77867b04b89514fd940fb4fc",
+                     *       "request_id": "01a20b8c13cc7dd69418cbd5f36042e3",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 15.705
+                     *       "milliseconds": 42.177
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -25760,7 +26042,7 @@ export interface operations {
                      * @example {
                      *       "restorations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000024",
+                     *           "id": "01a20000-0000-7000-8000-000000000026",
                      *           "file_name": "salt-coast.zip",
                      *           "state": "done",
                      *           "progress": 100,
@@ -25853,7 +26135,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000024",
+                     *       "id": "01a20000-0000-7000-8000-000000000026",
                      *       "file_name": "salt-coast.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
@@ -25921,7 +26203,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000024",
+                     *       "id": "01a20000-0000-7000-8000-000000000026",
                      *       "file_name": "salt-coast.zip",
                      *       "state": "done",
                      *       "progress": 100,
@@ -26061,7 +26343,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000024",
+                     *       "id": "01a20000-0000-7000-8000-000000000026",
                      *       "file_name": "salt-coast.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
@@ -26245,6 +26527,455 @@ export interface operations {
             503: components["responses"]["ServiceUnavailableInstallation"];
         };
     };
+    fact_proposal_list: {
+        parameters: {
+            query?: {
+                /** @description Rows in a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; empty: from the top. */
+                cursor?: string | null;
+                /** @description `-` sorts downwards: the newest first. */
+                sort?: "created" | "-created";
+                /** @description By default those that wait. */
+                state?: "open" | "accepted" | "changed" | "dropped";
+                /** @description Of this kind alone. */
+                kind?: ("entity" | "alias" | "date" | "death" | "fact") | null;
+                /** @description Of the text with this slug or id alone. */
+                source_ref?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "fact_proposals": [
+                     *         {
+                     *           "id": "01a20000-0000-7000-8000-000000000014",
+                     *           "kind": "entity",
+                     *           "state": "open",
+                     *           "says": "Odo Marr",
+                     *           "statement": {
+                     *             "entity": "Odo Marr",
+                     *             "entity_id": null,
+                     *             "entity_kind": "Character",
+                     *             "other": "",
+                     *             "other_id": null,
+                     *             "other_kind": null,
+                     *             "relation": "",
+                     *             "label": "",
+                     *             "alias": "",
+                     *             "what": "",
+                     *             "value": "",
+                     *             "day": null
+                     *           },
+                     *           "quote": "The clerk Odo Marr owns the Tally House.",
+                     *           "source_kind": "lore",
+                     *           "source_ref": "tally-house",
+                     *           "source_version": 1,
+                     *           "method": "rules",
+                     *           "visibility": "gm",
+                     *           "contradicts": [],
+                     *           "decided_by": "",
+                     *           "decided_at": null,
+                     *           "created_at": "2026-11-22T19:40:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FactProposalPage"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenWorld"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityKnowledge"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    fact_proposal_read: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source_ref": "tally-house"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TextToRead"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "new": 3,
+                     *       "withdrawn": 0,
+                     *       "queued": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TextReading"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenWorld"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictInstallation"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityKnowledge"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    fact_proposal_decide: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "accept",
+                 *       "ids": [
+                 *         "01a20000-0000-7000-8000-000000000015"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["FactProposalDecision"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "decided": 1,
+                     *       "refused": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FactProposalReceipt"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenWorld"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictInstallation"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityKnowledge"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    fact_proposal_accept: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the proposal. */
+                proposal_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["FactProposalAcceptance"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000014",
+                     *       "kind": "entity",
+                     *       "state": "accepted",
+                     *       "says": "Odo Marr",
+                     *       "statement": {
+                     *         "entity": "Odo Marr",
+                     *         "entity_id": null,
+                     *         "entity_kind": "Character",
+                     *         "other": "",
+                     *         "other_id": null,
+                     *         "other_kind": null,
+                     *         "relation": "",
+                     *         "label": "",
+                     *         "alias": "",
+                     *         "what": "",
+                     *         "value": "",
+                     *         "day": null
+                     *       },
+                     *       "quote": "The clerk Odo Marr owns the Tally House.",
+                     *       "source_kind": "lore",
+                     *       "source_ref": "tally-house",
+                     *       "source_version": 1,
+                     *       "method": "rules",
+                     *       "visibility": "gm",
+                     *       "contradicts": [],
+                     *       "decided_by": "engine (5810667cf4a7)",
+                     *       "decided_at": "2026-11-22T19:40:00Z",
+                     *       "created_at": "2026-11-22T19:40:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FactProposal"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenWorld"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictInstallation"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityKnowledge"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    thread_propose: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Your id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["ThreadProposalRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "language": "en",
+                     *       "summary": "Ana: I throw her the rope.\n\nAda Crane: Hold on to me.",
+                     *       "notes": "",
+                     *       "players": [
+                     *         "Ana"
+                     *       ],
+                     *       "people": [
+                     *         {
+                     *           "text": "Ada Crane",
+                     *           "candidates": [
+                     *             {
+                     *               "kind": "npc",
+                     *               "ref": "ada-crane",
+                     *               "name": "Ada Crane"
+                     *             }
+                     *           ],
+                     *           "times": 1,
+                     *           "present": true,
+                     *           "quote": "Ada Crane: Hold on to me."
+                     *         }
+                     *       ],
+                     *       "places": [],
+                     *       "where": "",
+                     *       "dates": [],
+                     *       "changes": [],
+                     *       "reveals": [],
+                     *       "facts": [],
+                     *       "loose_ends": [],
+                     *       "new_names": [],
+                     *       "method": "rules",
+                     *       "degraded": [],
+                     *       "recorded_as": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EpisodeProposal"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
     episode_list: {
         parameters: {
             query?: {
@@ -26298,7 +27029,7 @@ export interface operations {
                      * @example {
                      *       "episodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000032",
+                     *           "id": "01a20000-0000-7000-8000-000000000034",
                      *           "kind": "episode",
                      *           "title": "ep-market",
                      *           "text": "The Gulls argued at the Eel Market.",
@@ -26338,7 +27069,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000033",
+                     *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
                      *           "title": "The pier at dusk",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
@@ -26658,7 +27389,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000033",
+                     *       "id": "01a20000-0000-7000-8000-000000000035",
                      *       "kind": "episode",
                      *       "title": "The pier at dusk",
                      *       "text": "The Gulls pulled Ada Crane out of the water.",
@@ -28432,9 +29163,9 @@ export interface operations {
                      * @example {
                      *       "notes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000030",
+                     *           "id": "01a20000-0000-7000-8000-000000000032",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (34a5e2d12ed2)",
+                     *           "author": "engine (5810667cf4a7)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -28518,9 +29249,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000030",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -28589,9 +29320,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000030",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (34a5e2d12ed2)",
+                     *       "author": "engine (5810667cf4a7)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -28739,7 +29470,7 @@ export interface operations {
                      * @example {
                      *       "loose_ends": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000031",
+                     *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Who cut the mooring rope?",
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
@@ -28822,12 +29553,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Who cut the mooring rope?",
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (34a5e2d12ed2)",
+                     *       "closed_by": "engine (5810667cf4a7)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -28892,7 +29623,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Who cut the mooring rope?",
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
@@ -29194,7 +29925,7 @@ export interface operations {
                      * @example {
                      *       "npcs": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000027",
+                     *           "id": "01a20000-0000-7000-8000-000000000029",
                      *           "npc_id": "ada-crane",
                      *           "name": "Ada Crane",
                      *           "aliases": [],
@@ -29293,7 +30024,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000026",
+                     *       "id": "01a20000-0000-7000-8000-000000000028",
                      *       "npc_id": "bo-reed",
                      *       "outcome": "created",
                      *       "version": 1,
@@ -29444,7 +30175,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000027",
+                     *       "id": "01a20000-0000-7000-8000-000000000029",
                      *       "kind": "npc",
                      *       "npc_id": "ada-crane",
                      *       "title": "Ada Crane",
@@ -29606,7 +30337,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000028",
+                     *       "id": "01a20000-0000-7000-8000-000000000030",
                      *       "npc_id": "old-tam",
                      *       "name": "Old Tam",
                      *       "aliases": [],
@@ -29687,14 +30418,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 110,
+                     *           "version_id": 346,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 108,
+                     *           "version_id": 344,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -29776,7 +30507,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000027",
+                     *       "id": "01a20000-0000-7000-8000-000000000029",
                      *       "npc_id": "ada-crane",
                      *       "name": "Ada Crane",
                      *       "aliases": [],
@@ -29857,7 +30588,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 78,
+                     *           "change": 743,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
                      *           "delta": 12,
@@ -29951,14 +30682,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 81,
+                     *       "change": 746,
                      *       "party_id": "gulls",
                      *       "summary_id": null,
                      *       "delta": 3,
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (34a5e2d12ed2)",
+                     *       "made_by": "engine (5810667cf4a7)",
                      *       "in_world_at": 412,
                      *       "in_world_label": "12 Rainmonth",
                      *       "in_world_date": "23 Thaw 2",
@@ -30026,7 +30757,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 79,
+                     *           "change": 744,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-market",
                      *           "delta": -60,
@@ -30118,7 +30849,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 79,
+                     *       "change": 744,
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-market",
                      *       "delta": -60,
@@ -30206,13 +30937,13 @@ export interface operations {
                      * @example {
                      *       "cards": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000034",
+                     *           "id": "01a20000-0000-7000-8000-000000000036",
                      *           "kind": "art",
                      *           "title": "ink",
                      *           "image_id": "pier-1",
                      *           "scene_id": "pier-at-dusk",
                      *           "cdn_url": "",
-                     *           "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *           "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *           "style": "ink",
                      *           "visual_tags": [
                      *             "dusk"
@@ -30295,7 +31026,7 @@ export interface operations {
                  * @example {
                  *       "image_id": "pier-1",
                  *       "scene_id": "pier-at-dusk",
-                 *       "picture_id": "01a20000-0000-7000-8000-000000000021",
+                 *       "picture_id": "01a20000-0000-7000-8000-000000000023",
                  *       "prompt_text": "A pier at dusk, one lamp.",
                  *       "entities": [
                  *         "Ada Crane",
@@ -30327,7 +31058,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000034",
+                     *       "id": "01a20000-0000-7000-8000-000000000036",
                      *       "image_id": "pier-1",
                      *       "outcome": "created",
                      *       "version": 1,
@@ -30480,13 +31211,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000034",
+                     *       "id": "01a20000-0000-7000-8000-000000000036",
                      *       "kind": "art",
                      *       "title": "ink",
                      *       "image_id": "pier-1",
                      *       "scene_id": "pier-at-dusk",
                      *       "cdn_url": "",
-                     *       "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *       "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *       "style": "ink",
                      *       "visual_tags": [
                      *         "dusk"
@@ -30645,13 +31376,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000034",
+                     *       "id": "01a20000-0000-7000-8000-000000000036",
                      *       "kind": "art",
                      *       "title": "ink",
                      *       "image_id": "pier-1",
                      *       "scene_id": "pier-at-dusk",
                      *       "cdn_url": "",
-                     *       "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *       "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *       "style": "ink",
                      *       "visual_tags": [
                      *         "dusk"
@@ -30741,7 +31472,7 @@ export interface operations {
                      * @example {
                      *       "pictures": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000021",
+                     *           "id": "01a20000-0000-7000-8000-000000000023",
                      *           "name": "pier.png",
                      *           "content_type": "image/png",
                      *           "width": 64,
@@ -30749,7 +31480,7 @@ export interface operations {
                      *           "size": 137,
                      *           "alt": "The pier at dusk",
                      *           "caption": "",
-                     *           "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000021)",
+                     *           "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000023)",
                      *           "updated_at": "2026-11-22T19:40:00Z",
                      *           "visibility": "public"
                      *         }
@@ -30867,7 +31598,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000021",
+                     *       "id": "01a20000-0000-7000-8000-000000000023",
                      *       "name": "pier.png",
                      *       "content_type": "image/png",
                      *       "width": 64,
@@ -30875,7 +31606,7 @@ export interface operations {
                      *       "size": 137,
                      *       "alt": "The pier at dusk",
                      *       "caption": "",
-                     *       "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000021)",
+                     *       "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000023)",
                      *       "updated_at": "2026-11-22T19:40:00Z",
                      *       "visibility": "public"
                      *     }
@@ -30942,7 +31673,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000021",
+                     *       "id": "01a20000-0000-7000-8000-000000000023",
                      *       "name": "pier.png",
                      *       "content_type": "image/png",
                      *       "width": 64,
@@ -30950,7 +31681,7 @@ export interface operations {
                      *       "size": 137,
                      *       "alt": "The pier at dusk",
                      *       "caption": "",
-                     *       "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000021)",
+                     *       "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000023)",
                      *       "updated_at": "2026-11-22T19:40:00Z",
                      *       "visibility": "public"
                      *     }
@@ -31093,7 +31824,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000021",
+                     *       "id": "01a20000-0000-7000-8000-000000000023",
                      *       "name": "pier.png",
                      *       "content_type": "image/png",
                      *       "width": 64,
@@ -31101,7 +31832,7 @@ export interface operations {
                      *       "size": 137,
                      *       "alt": "The pier at dusk",
                      *       "caption": "By Ana.",
-                     *       "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000021)",
+                     *       "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000023)",
                      *       "updated_at": "2026-11-22T19:40:00Z",
                      *       "visibility": "public"
                      *     }
@@ -31229,7 +31960,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000021",
+                     *       "id": "01a20000-0000-7000-8000-000000000023",
                      *       "name": "pier.png",
                      *       "content_type": "image/png",
                      *       "width": 64,
@@ -31237,7 +31968,7 @@ export interface operations {
                      *       "size": 137,
                      *       "alt": "The pier at dusk",
                      *       "caption": "By Ana.",
-                     *       "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000021)",
+                     *       "markdown": "![The pier at dusk](picture:01a20000-0000-7000-8000-000000000023)",
                      *       "updated_at": "2026-11-22T19:40:00Z",
                      *       "visibility": "public"
                      *     }
@@ -31306,9 +32037,9 @@ export interface operations {
                      * @example {
                      *       "uses": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000022",
+                     *           "id": "01a20000-0000-7000-8000-000000000024",
                      *           "place": "lore:01a20000-0000-7000-8000-000000000005",
-                     *           "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *           "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *           "portrait": true,
                      *           "hidden": false
                      *         }
@@ -31391,9 +32122,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000022",
+                     *       "id": "01a20000-0000-7000-8000-000000000024",
                      *       "place": "lore:01a20000-0000-7000-8000-000000000005",
-                     *       "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *       "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *       "portrait": true,
                      *       "hidden": false
                      *     }
@@ -31462,9 +32193,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000022",
+                     *       "id": "01a20000-0000-7000-8000-000000000024",
                      *       "place": "lore:01a20000-0000-7000-8000-000000000005",
-                     *       "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *       "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *       "portrait": true,
                      *       "hidden": false
                      *     }
@@ -31611,9 +32342,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000022",
+                     *       "id": "01a20000-0000-7000-8000-000000000024",
                      *       "place": "lore:01a20000-0000-7000-8000-000000000005",
-                     *       "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *       "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *       "portrait": true,
                      *       "hidden": false
                      *     }
@@ -31682,9 +32413,9 @@ export interface operations {
                      * @example {
                      *       "uses": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000022",
+                     *           "id": "01a20000-0000-7000-8000-000000000024",
                      *           "place": "lore:01a20000-0000-7000-8000-000000000005",
-                     *           "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *           "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *           "portrait": true,
                      *           "hidden": false
                      *         }
@@ -31752,7 +32483,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "uses": [
-                 *         "01a20000-0000-7000-8000-000000000022"
+                 *         "01a20000-0000-7000-8000-000000000024"
                  *       ]
                  *     }
                  */
@@ -31777,9 +32508,9 @@ export interface operations {
                      * @example {
                      *       "uses": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000022",
+                     *           "id": "01a20000-0000-7000-8000-000000000024",
                      *           "place": "lore:01a20000-0000-7000-8000-000000000005",
-                     *           "picture_id": "01a20000-0000-7000-8000-000000000021",
+                     *           "picture_id": "01a20000-0000-7000-8000-000000000023",
                      *           "portrait": true,
                      *           "hidden": false
                      *         }
@@ -31871,7 +32602,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000048",
+                     *           "id": "01a20000-0000-7000-8000-000000000050",
                      *           "text": "Bo owns a cutter.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -31883,11 +32614,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795476390815,
+                     *           "timestamp_ms": 1795490065104,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000047",
+                     *           "id": "01a20000-0000-7000-8000-000000000049",
                      *           "text": "Ana is afraid of eels.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -31899,7 +32630,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795476390814,
+                     *           "timestamp_ms": 1795490065103,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -31990,15 +32721,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000047",
-                     *         "01a20000-0000-7000-8000-000000000048"
+                     *         "01a20000-0000-7000-8000-000000000049",
+                     *         "01a20000-0000-7000-8000-000000000050"
                      *       ],
                      *       "superseded": [],
                      *       "confirmed": [],
                      *       "formerly": [],
                      *       "observations": [
-                     *         "01a20000-0000-7000-8000-000000000049",
-                     *         "01a20000-0000-7000-8000-000000000050"
+                     *         "01a20000-0000-7000-8000-000000000051",
+                     *         "01a20000-0000-7000-8000-000000000052"
                      *       ],
                      *       "state": "active",
                      *       "core_version": null,
@@ -32075,14 +32806,14 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000047",
+                     *           "id": "01a20000-0000-7000-8000-000000000049",
                      *           "text": "Ana is afraid of eels.",
                      *           "bucket": "fact",
                      *           "score": 0.527,
                      *           "relevance": 0.77,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795476390814,
+                     *           "recorded_ms": 1795490065103,
                      *           "event_at": null,
                      *           "formerly": false,
                      *           "now": null,
@@ -32091,14 +32822,14 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000048",
+                     *           "id": "01a20000-0000-7000-8000-000000000050",
                      *           "text": "Bo owns a cutter.",
                      *           "bucket": "fact",
                      *           "score": 0,
                      *           "relevance": 0,
                      *           "match": "vector",
                      *           "context": "",
-                     *           "recorded_ms": 1795476390815,
+                     *           "recorded_ms": 1795490065104,
                      *           "event_at": null,
                      *           "formerly": false,
                      *           "now": null,
@@ -32179,7 +32910,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000065",
+                     *       "id": "01a20000-0000-7000-8000-000000000067",
                      *       "scope": "subject",
                      *       "counts": {
                      *         "cached vectors": 2,
@@ -32337,7 +33068,7 @@ export interface operations {
                      *       },
                      *       "trend": [
                      *         {
-                     *           "day": "2026-11-23",
+                     *           "day": "2026-11-24",
                      *           "counts": {
                      *             "stale": 0,
                      *             "in_use": 1,
@@ -32434,7 +33165,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000056",
+                     *           "id": "01a20000-0000-7000-8000-000000000058",
                      *           "text": "The tide turns at noon.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -32446,11 +33177,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795476391896,
+                     *           "timestamp_ms": 1795490068256,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000057",
+                     *           "id": "01a20000-0000-7000-8000-000000000059",
                      *           "text": "The lamp is oil.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -32462,7 +33193,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795476391897,
+                     *           "timestamp_ms": 1795490068257,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -32547,7 +33278,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000056",
+                     *         "id": "01a20000-0000-7000-8000-000000000058",
                      *         "text": "The tide turns at noon.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -32559,12 +33290,12 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795476391896,
+                     *         "timestamp_ms": 1795490068256,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000058",
+                     *           "id": "01a20000-0000-7000-8000-000000000060",
                      *           "text": "The tide turns at noon.",
                      *           "source": "",
                      *           "speaker": "",
@@ -32633,7 +33364,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000056"
+                 *         "01a20000-0000-7000-8000-000000000058"
                  *       ],
                  *       "decision": "approve"
                  *     }
@@ -32656,7 +33387,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "done": [
-                     *         "01a20000-0000-7000-8000-000000000056"
+                     *         "01a20000-0000-7000-8000-000000000058"
                      *       ],
                      *       "failed": {}
                      *     }
@@ -32736,7 +33467,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000059",
+                     *       "id": "01a20000-0000-7000-8000-000000000061",
                      *       "text": "The lamp burns fish oil.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -32748,7 +33479,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795476392007,
+                     *       "timestamp_ms": 1795490068486,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -32831,7 +33562,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000060",
+                     *         "id": "01a20000-0000-7000-8000-000000000062",
                      *         "text": "Tam sleeps badly.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -32843,11 +33574,11 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795476392059,
+                     *         "timestamp_ms": 1795490068605,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000061",
+                     *         "id": "01a20000-0000-7000-8000-000000000063",
                      *         "text": "Tam snores.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -32859,7 +33590,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795476392060,
+                     *         "timestamp_ms": 1795490068606,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -32912,8 +33643,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000047",
-                 *         "01a20000-0000-7000-8000-000000000052"
+                 *         "01a20000-0000-7000-8000-000000000049",
+                 *         "01a20000-0000-7000-8000-000000000054"
                  *       ],
                  *       "text": "Ana is afraid of eels; Bo owns the cutter Tern."
                  *     }
@@ -32935,7 +33666,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000053",
+                     *       "id": "01a20000-0000-7000-8000-000000000055",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -32947,7 +33678,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795476391054,
+                     *       "timestamp_ms": 1795490066373,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -33185,7 +33916,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (34a5e2d12ed2)",
+                     *         "author": "engine (5810667cf4a7)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -33429,7 +34160,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000062",
+                     *         "id": "01a20000-0000-7000-8000-000000000064",
                      *         "base_number": 1,
                      *         "markdown": "# SOUL\n- I narrate the Salt Coast.\n\n# TOOLS\n\n# RULE\n\n# USER\n- Ana likes short scenes.\n- Bo keeps the accounts.\n",
                      *         "reason": "Appended to USER",
@@ -33585,7 +34316,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000055"
+                     *       "id": "01a20000-0000-7000-8000-000000000057"
                      *     }
                      */
                     "application/json": components["schemas"]["MessageReceipt"];
@@ -33813,7 +34544,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000047",
+                     *         "id": "01a20000-0000-7000-8000-000000000049",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -33825,7 +34556,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795476390814,
+                     *         "timestamp_ms": 1795490065103,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -33839,7 +34570,7 @@ export interface operations {
                      *       "links": [],
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000049",
+                     *           "id": "01a20000-0000-7000-8000-000000000051",
                      *           "text": "Ana is afraid of eels.",
                      *           "source": "session-1",
                      *           "speaker": "",
@@ -33997,7 +34728,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000051",
+                     *       "id": "01a20000-0000-7000-8000-000000000053",
                      *       "text": "Ana is afraid of deep water.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34009,7 +34740,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795476390924,
+                     *       "timestamp_ms": 1795490066124,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34090,7 +34821,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000052",
+                     *       "id": "01a20000-0000-7000-8000-000000000054",
                      *       "text": "Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34102,7 +34833,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795476391000,
+                     *       "timestamp_ms": 1795490066282,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34181,7 +34912,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000053",
+                     *       "id": "01a20000-0000-7000-8000-000000000055",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34193,7 +34924,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795476391054,
+                     *       "timestamp_ms": 1795490066373,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34272,7 +35003,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000053",
+                     *       "id": "01a20000-0000-7000-8000-000000000055",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34284,7 +35015,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795476391054,
+                     *       "timestamp_ms": 1795490066373,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34355,7 +35086,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000047",
+                     *         "id": "01a20000-0000-7000-8000-000000000049",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -34367,7 +35098,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795476390814,
+                     *         "timestamp_ms": 1795490065103,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -34448,7 +35179,7 @@ export interface operations {
                      *         "result": "stored",
                      *         "reason": null,
                      *         "because": "",
-                     *         "memory_id": "01a20000-0000-7000-8000-000000000054",
+                     *         "memory_id": "01a20000-0000-7000-8000-000000000056",
                      *         "bucket": "preference",
                      *         "importance": 0.9
                      *       }
@@ -34529,7 +35260,7 @@ export interface operations {
                      *       ],
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000054",
+                     *           "id": "01a20000-0000-7000-8000-000000000056",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
                      *           "score": 0.575,
@@ -34691,7 +35422,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000066",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000068",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -34787,7 +35518,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000066",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000068",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -35106,7 +35837,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000066",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000068",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -35219,8 +35950,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000066",
-                     *       "task_id": "01a20000-0000-7000-8000-000000000066",
+                     *       "id": "01a20000-0000-7000-8000-000000000068",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000068",
                      *       "project_id": "engine",
                      *       "task": "Mend the tide table",
                      *       "plan_summary": "Find the error",
@@ -35343,8 +36074,8 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000066",
-                     *         "task_id": "01a20000-0000-7000-8000-000000000066",
+                     *         "id": "01a20000-0000-7000-8000-000000000068",
+                     *         "task_id": "01a20000-0000-7000-8000-000000000068",
                      *         "project_id": "engine",
                      *         "task": "Mend the tide table",
                      *         "plan_summary": "Find the error",
@@ -35479,8 +36210,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "episode": {
-                     *           "id": "01a20000-0000-7000-8000-000000000066",
-                     *           "task_id": "01a20000-0000-7000-8000-000000000066",
+                     *           "id": "01a20000-0000-7000-8000-000000000068",
+                     *           "task_id": "01a20000-0000-7000-8000-000000000068",
                      *           "project_id": "engine",
                      *           "task": "Mend the tide table",
                      *           "plan_summary": "Find the error",
@@ -35617,9 +36348,9 @@ export interface operations {
                      *         "solution": "row.get('tide')",
                      *         "occurrences": 1,
                      *         "score": 1,
-                     *         "id": "01a20000-0000-7000-8000-000000000067",
+                     *         "id": "01a20000-0000-7000-8000-000000000069",
                      *         "episodes": [
-                     *           "01a20000-0000-7000-8000-000000000066"
+                     *           "01a20000-0000-7000-8000-000000000068"
                      *         ]
                      *       }
                      *     ]
@@ -35700,9 +36431,9 @@ export interface operations {
                      *           "solution": "row.get('tide')",
                      *           "occurrences": 1,
                      *           "score": 0.314,
-                     *           "id": "01a20000-0000-7000-8000-000000000067",
+                     *           "id": "01a20000-0000-7000-8000-000000000069",
                      *           "episodes": [
-                     *             "01a20000-0000-7000-8000-000000000066"
+                     *             "01a20000-0000-7000-8000-000000000068"
                      *           ]
                      *         }
                      *       ],
@@ -35787,7 +36518,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000068",
+                     *         "id": "01a20000-0000-7000-8000-000000000070",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -35887,7 +36618,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000068",
+                     *         "id": "01a20000-0000-7000-8000-000000000070",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -35977,7 +36708,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000068",
+                     *       "id": "01a20000-0000-7000-8000-000000000070",
                      *       "name": "safe lookup",
                      *       "category": "null_safety",
                      *       "description": "Asks a mapping with a default.",

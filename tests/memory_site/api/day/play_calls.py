@@ -97,6 +97,7 @@ SCENES: list[Step] = [
     call("note_delete", note_id="$note.id"),
     call("thread_list", query={"party_id": "gulls"}),
     call("thread_get", thread_id="pier-talk", query={"last": "10"}),
+    call("thread_propose", {}, thread_id="pier-talk"),
     call(
         "thread_consolidate",
         {

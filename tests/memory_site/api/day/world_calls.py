@@ -202,6 +202,24 @@ LORE: list[Step] = [
     call("proposal_accept", {"note": "Good."}, proposal_id="$proposal.id"),
     call("proposal_reject", {"note": "There is one moon."}, proposal_id="$second.id"),
     call("proposal_reopen", proposal_id="$second.id"),
+    call(
+        "lore_upsert",
+        {
+            "slug": "tally-house",
+            "title": "The Tally House",
+            "kind": "place",
+            "body": "The clerk Odo Marr owns the Tally House. It was built in 88.",
+            "status": "published",
+        },
+    ),
+    call("fact_proposal_read", {"source_ref": "tally-house"}),
+    call("fact_proposal_list", query={"kind": "entity"}, save="names"),
+    call("fact_proposal_accept", {}, proposal_id="$names.fact_proposals.0.id"),
+    call("fact_proposal_list", query={"kind": "fact"}, save="facts"),
+    call(
+        "fact_proposal_decide",
+        {"decision": "accept", "ids": ["$facts.fact_proposals.0.id"]},
+    ),
 ]
 
 RULES: list[Step] = [
