@@ -1,5 +1,6 @@
 """The page of what texts propose: filter, accept, change, drop, one or many, and undo."""
 
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -33,6 +34,23 @@ FILTERS = ("state", "kind", "source_ref")
 SOURCE_PAGES = {"lore": "lore-entry", "episode": "episode"}
 
 
+@dataclass(frozen=True)
+class ProposalLine:
+    """A proposal as the page shows it; `url` is the page of its text, if it has one."""
+
+    proposal: FactProposal
+    statement: ProposedStatement
+    says: str
+    url: str
+
+
+def line_of(viewer: Viewer, row: FactProposal) -> ProposalLine:
+    statement = ProposedStatement.model_validate(row.fields)
+    page = SOURCE_PAGES.get(row.source_kind)
+    url = reverse(page, args=[viewer.world.slug, row.source_ref]) if page else ""
+    return ProposalLine(row, statement, sentence_of(row.kind, statement), url)
+
+
 def filters_of(data: Any) -> dict[str, str]:
     """Return the filter of a page or a form; without a state what waits."""
     filters = {name: data.get(name, "").replace("\x00", "")[:200] for name in FILTERS}
@@ -47,16 +65,12 @@ def fact_proposals(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     # New names first, then in the order of the texts.
     rows = rows.order_by("source_kind", "source_ref", "start", "id")
     page_obj = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    for row in page_obj:
-        row.statement = ProposedStatement.model_validate(row.fields)
-        row.says = sentence_of(row.kind, row.statement)
-        page = SOURCE_PAGES.get(row.source_kind)
-        row.url = reverse(page, args=[viewer.world.slug, row.source_ref]) if page else ""
     return render_page(
         request,
         viewer,
         "lists/fact_proposals.html",
         page_obj=page_obj,
+        lines=[line_of(viewer, row) for row in page_obj],
         filters=filters,
         states=FactProposal.State.choices,
         kinds=FactProposal.Kind.choices,
