@@ -143,7 +143,10 @@ def _kind_by_context(
         return name, own
     last = re.search(data["before"], before)
     word = role or (last["role"] if last else "")
-    if word and (told := _role_of(word, lexicon)):
+    told = _role_of(word, lexicon) if word else None
+    if last and not role and told and not _introduces(last[0], told[0]):
+        told = None
+    if told:
         return nominative(name, word, told) if language == "ru" else name, told[0]
     if re.search(data["person_before"], before):
         return nominative(name, "", ("Character", "")) if language == "ru" else name, "Character"
@@ -155,14 +158,29 @@ def _kind_by_context(
     return None
 
 
+def _introduces(words: str, kind: str) -> bool:
+    """Whether these words before a name say what it is: `the village of`, `the miller`, but not
+    `a page of the` nor `the market,`."""
+    if kind == "Character":
+        return not re.search(r" (?:of|the) ?[\"“]?$", words)
+    return "," not in words
+
+
 def _kind_of_head(name: str, lexicon: NameWords, language: str) -> str:
     """Return the kind that a word of the name tells: `Fort Amber`, `the Order of Embers`."""
     words = name.split(" ")
     if len(words) < 2:
         return ""
+    data: Any = load(language)
     candidates = (words[0], words[-1]) if language == "en" else (words[0],)
-    for word in candidates:
+    for place, word in enumerate(candidates):
         told = _role_of(word, lexicon)
+        if language == "en" and place == 0:
+            # `Keep Captain Corrow's lamp`: a verb, unless `of` follows.
+            if word.lower() in data["verbs_too"] and words[1] != "of":
+                continue
+        elif language == "en" and word == "House":
+            return "Location"
         if told and told[0] != "Character":
             return told[0]
     return ""

@@ -79,7 +79,11 @@ def nominative(name: str, role: str, told: tuple[str, str]) -> str:
         and base not in MEN_IN_A
         and not base.endswith(("ель", "арь", "зь", "ядь"))
     )
-    return " ".join(_base_form(word, case, is_woman=is_woman) for word in name.split(" "))
+    words = name.split(" ")
+    if case == "genitive" and not is_woman and any(word.endswith(("у", "ю")) for word in words):
+        # The genitive of the role is its accusative, too: `писаря Ерёму`.
+        case = "accusative"
+    return " ".join(_base_form(word, case, is_woman=is_woman) for word in words)
 
 
 def _case_of(form: str, base: str) -> str:

@@ -60,8 +60,10 @@ class TextReader:
             return
         yield from self._facts(row, words)
         yield from aliases_in(row, words)
-        yield from deaths_in(row, words)
-        yield from dates_in(row, words)
+        dead = {each.node.pk: each for each in deaths_in(row, words)}
+        yield from dead.values()
+        # The date of a death is a part of it.
+        yield from (d for d in dates_in(row, words) if d.what != "died" or d.node.pk not in dead)
 
     def _facts(self, row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
         seen: set[frozenset[str]] = set()
