@@ -34,6 +34,8 @@ THRESHOLDS_FILE = Path(__file__).parent / "thresholds.yaml"
 COVERAGE_WEIGHT = 0.3
 # About the rarity of one word that no candidate holds, among hundreds: scales `Signs.missing`.
 VERY_RARE = 6.0
+# Without a bound, the words of a long question would add up to more than all other signs.
+MOST_MISSING = 2.0
 
 WordVectors = Callable[[list[str]], Vectors]
 
@@ -49,7 +51,7 @@ class Candidate:
 @dataclass(frozen=True)
 class Signs:
     """`cosine`: of the best memory. `fit`: of the question's words to it. `strangers`: fit of the
-    words that it lacks (1 if none). `missing`: their rarity. `lacking`: 1 if it has nothing of the
+    words that it lacks (1 if none). `missing`: their rarity, at most `MOST_MISSING`. `lacking`: 1 if it has nothing of the
     kind asked for."""
 
     cosine: float = 0.0
@@ -133,7 +135,7 @@ def signs(
             [fits.get(word.text, 1.0) for word in words], [word.rarity for word in words]
         ),
         strangers=sum(fits.values()) / len(fits) if fits else 1.0,
-        missing=sum(word.rarity for word in absent) / VERY_RARE,
+        missing=min(sum(word.rarity for word in absent) / VERY_RARE, MOST_MISSING),
         lacking=float(
             any(not has_kind(best.text, kind, to=question) for kind in asked_kinds(question))
         ),

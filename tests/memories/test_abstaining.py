@@ -121,3 +121,18 @@ def test_words_are_forgotten() -> None:
     stem("ferrymen")
     clear_text_caches()
     assert stem.cache_info().currsize == 0
+
+
+@pytest.mark.parametrize("name", sorted(thresholds()))
+def test_a_long_question_is_not_answered_by_a_text_about_something_else(name: str) -> None:
+    """The words that it lacks used to add up: .29 for ten words, .98 for thirty."""
+    words = (
+        "apprentice bellows copper drawbridge engraving falcon granary harbour inkwell jester "
+        "kestrel lantern marigold needle orchard parchment quarry rosemary saffron tannery "
+        "umbrella velvet walnut yeoman almanac barley cobbler dagger ember furnace"
+    ).split()
+    text = Candidate("Oda rows to the mill at noon.", 0.05)
+    threshold = thresholds()[name]
+    for count in (10, 20, 30):
+        found = signs(f"Which {' '.join(words[:count])}?", [text])
+        assert threshold.support(found) < threshold.least, (count, found)
