@@ -51,8 +51,8 @@ class Candidate:
 @dataclass(frozen=True)
 class Signs:
     """`cosine`: of the best memory. `fit`: of the question's words to it. `strangers`: fit of the
-    words that it lacks (1 if none). `missing`: their rarity, at most `MOST_MISSING`. `lacking`: 1 if it has nothing of the
-    kind asked for."""
+    words that it lacks (1 if none). `missing`: their rarity, at most `MOST_MISSING`. `lacking`: 1
+    if it has nothing of the kind asked for."""
 
     cosine: float = 0.0
     fit: float = 0.0

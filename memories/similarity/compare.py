@@ -36,6 +36,12 @@ for _one, _other in (pair.split("/") for pair in _LEXICON["opposites"].split()):
     OPPOSITE_OF.setdefault(_one, set()).add(_other)
     OPPOSITE_OF.setdefault(_other, set()).add(_one)
 
+PLACE_OF = {word: min(group.split()) for group in _LEXICON["places"] for word in group.split()}
+"""The first of the words for the same place relation, such as *in* and *inside*."""
+PARTICLES = {each: role for role, group in _LEXICON["particles"].items() for each in group.split()}
+KOREAN_NOUN = re.compile(
+    rf"^([가-힣]{{2,}}?)({'|'.join(sorted(PARTICLES, key=len, reverse=True))})$"
+)
 CLEFT = re.compile(r"\b(?:is|are|was) the ones? (?:who|that|which)\b", re.IGNORECASE)
 USED_TO = re.compile(r"\bused to\b", re.IGNORECASE)
 KOREAN_NEGATION = re.compile(r"^못|않|없|아니")
@@ -74,6 +80,10 @@ class ComparableText:
     words: frozenset[str]
     raw: frozenset[str]
     stems: frozenset[str]
+    sequence: tuple[tuple[str, str], ...]
+    """Each word in order: its stem, and as it is written."""
+    roles: frozenset[tuple[str, str]]
+    """Korean nouns with what their particle makes of them: subject, object, recipient."""
     is_passive: bool
 
 
@@ -157,6 +167,10 @@ def parse_text(text: str) -> ComparableText:
         words=frozenset(stem(SYNONYM_KEY.get(word, word)) for word in content),
         raw=frozenset(lower),
         stems=frozenset(stem(word.removesuffix("'s")) for word in lower),
+        sequence=tuple((stem(word.removesuffix("'s")), word) for word in lower),
+        roles=frozenset(
+            (noun[1], PARTICLES[noun[2]]) for word in lower if (noun := KOREAN_NOUN.match(word))
+        ),
         is_passive=bool(PASSIVE & set(lower)),
     )
 
@@ -213,10 +227,29 @@ def _has_opposites(mine: ComparableText, yours: ComparableText) -> bool:
 
 
 def _has_swapped_names(mine: ComparableText, yours: ComparableText) -> bool:
-    """The same names in another order: who did it to whom. A passive swaps them without changing
-    the meaning."""
-    same_set = len(mine.names) >= 2 and Counter(mine.names) == Counter(yours.names)
-    return same_set and mine.names != yours.names and mine.is_passive == yours.is_passive
+    """The same names in other roles: who did it to whom. English tells the roles by the order,
+    which a passive swaps without changing the meaning, Russian by the cases."""
+    # What begins a sentence is a name if the other text has it as one.
+    names = {*mine.names, *yours.names}
+    own, other = ([each for each in text.sequence if each[0] in names] for text in (mine, yours))
+    if len(names) < 2 or Counter(name for name, _ in own) != Counter(name for name, _ in other):
+        return False
+    if not all(name.isascii() for name in names):
+        return sorted(own) != sorted(other)
+    has_another_order = [name for name, _ in own] != [name for name, _ in other]
+    return has_another_order and mine.is_passive == yours.is_passive
+
+
+def _has_swapped_roles(mine: ComparableText, yours: ComparableText) -> bool:
+    """Two Korean nouns, each with another particle: who did it to whom."""
+    own, other = dict(mine.roles), dict(yours.roles)
+    return sum(own[noun] != other[noun] for noun in own.keys() & other.keys()) > 1
+
+
+def _has_another_place(mine: ComparableText, yours: ComparableText) -> bool:
+    """Each has a word for a place relation that the other lacks: near the mill, in the mill."""
+    own, other = ({PLACE_OF[word] for word in text.raw & PLACE_OF.keys()} for text in (mine, yours))
+    return bool(own - other) and bool(other - own)
 
 
 def _differs_in_one_word(mine: ComparableText, yours: ComparableText) -> bool:
@@ -233,6 +266,8 @@ DIFFERENCES: dict[str, Callable[[ComparableText, ComparableText], bool]] = {
     "name": lambda mine, yours: not _have_same_names(mine, yours),
     "opposite": _has_opposites,
     "order": _has_swapped_names,
+    "role": _has_swapped_roles,
+    "place": _has_another_place,
     "word": _differs_in_one_word,
 }
 """What changes the meaning, by name, the cheapest test first."""

@@ -126,11 +126,10 @@ def test_words_are_forgotten() -> None:
 @pytest.mark.parametrize("name", sorted(thresholds()))
 def test_a_long_question_is_not_answered_by_a_text_about_something_else(name: str) -> None:
     """The words that it lacks used to add up: .29 for ten words, .98 for thirty."""
-    words = (
-        "apprentice bellows copper drawbridge engraving falcon granary harbour inkwell jester "
-        "kestrel lantern marigold needle orchard parchment quarry rosemary saffron tannery "
-        "umbrella velvet walnut yeoman almanac barley cobbler dagger ember furnace"
-    ).split()
+    first = "apprentice bellows copper drawbridge engraving falcon granary harbour inkwell jester"
+    second = "kestrel lantern marigold needle orchard parchment quarry rosemary saffron tannery"
+    third = "umbrella velvet walnut yeoman almanac barley cobbler dagger ember furnace"
+    words = f"{first} {second} {third}".split()
     text = Candidate("Oda rows to the mill at noon.", 0.05)
     threshold = thresholds()[name]
     for count in (10, 20, 30):

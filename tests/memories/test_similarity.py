@@ -3,7 +3,7 @@
 import pytest
 
 from bench.labelled_sets import DATA, load_rows
-from memories.similarity.compare import similarity_of, upper_bound
+from memories.similarity.compare import Verdict, compare_texts, similarity_of, upper_bound
 
 
 @pytest.mark.parametrize("similarity", [0.65, 0.8, 1.0])
@@ -18,3 +18,33 @@ def test_no_pair_is_more_similar_than_the_upper_bound(similarity: float) -> None
         assert similarity_of(one, other, similarity=similarity) <= most
         excluded_count += most < 0.72
     assert excluded_count or similarity > 0.65
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Anna paid Tobin nine silver.", "Tobin paid Anna nine silver."),
+        ("Анна заплатила Тобину девять монет.", "Тобин заплатил Анне девять монет."),
+        ("안나가 토빈에게 은화를 주었다.", "토빈이 안나에게 은화를 주었다."),
+        ("Corin lives near Carrow.", "Corin lives in Carrow."),
+        ("Корин живёт возле Карроу.", "Корин живёт в Карроу."),
+        ("코린은 방앗간 근처에 산다.", "코린은 방앗간 안에 산다."),
+        ("Jory is alive and hides in Carrow.", "Jory died in Carrow."),
+        ("Жорин жив и прячется в Карроу.", "Жорин погиб в Карроу."),
+    ],
+)
+def test_who_did_it_to_whom_and_where_is_never_taken_for_the_same(one: str, other: str) -> None:
+    for a, b in ((one, other), (other, one)):
+        assert compare_texts(a, b, similarity=0.97) in (Verdict.CONTRADICTS, Verdict.DIFFERENT)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Mira lives in the mill.", "Mira lives at the mill."),
+        ("Анна заплатила Тобину.", "Тобину заплатила Анна."),
+        ("Mira found Tobin at the mill.", "Tobin was found by Mira at the mill."),
+    ],
+)
+def test_another_order_or_preposition_may_say_the_same(one: str, other: str) -> None:
+    assert compare_texts(one, other, similarity=0.97) is Verdict.NEAR
