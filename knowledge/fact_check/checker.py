@@ -64,7 +64,7 @@ class FactChecker:
             return Judgement(UNKNOWN, _("The date is not one of this world's calendar."))
         if claim.kinds and claim.kinds[0].is_dated:
             return self._judge_event(claim.a, span)
-        if claim.date.role == "during" or claim.b is None:
+        if claim.b is None:
             return self._judge_during(claim, span)
         ever = [
             chain[0]
@@ -72,6 +72,11 @@ class FactChecker:
             for chain in self._evidence_for(reading, a, b, claim).ever
             if len(chain) == 1
         ]
+        if claim.date.role == "during":
+            verdict = self._judge_during(claim, span)
+            if verdict.result == UNKNOWN and not verdict.is_contested:
+                return _judge_outside(ever, span)
+            return verdict
         ends = [(f, f.since if claim.date.role == "since" else f.until) for f in ever]
         if matching := tuple(f for f, day in ends if day is not None and _is_in(day, span)):
             return Judgement(TRUE, _("A known fact confirms it."), matching)
@@ -269,6 +274,19 @@ class FactChecker:
     @cached_property
     def present_facts(self) -> FactQuerySet:
         return self.facts.valid_on(self.view.at)
+
+
+def _judge_outside(ever: list[GraphEdge], span: DateSpan) -> Judgement:
+    """Judge it false if every fact that says it began after the days of `span` or ended before."""
+    outside = [
+        fact
+        for fact in ever
+        if (fact.since is not None and fact.since > span.last)
+        or (fact.until is not None and fact.until <= span.first)
+    ]
+    if ever and len(outside) == len(ever):
+        return Judgement(FALSE, _("The facts record another date."), opposing=tuple(ever))
+    return no_evidence()
 
 
 def _is_in(day: float, span: DateSpan) -> bool:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
 from knowledge.fact_check.name_slots import described_mentions, joined_mentions, with_slots
-from knowledge.fact_check.role_parser import Aspect, read_roles
+from knowledge.fact_check.role_parser import Aspect, aspect_of, read_roles
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
 from retrieval.text import NameMention
@@ -135,6 +135,8 @@ def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
         tense = Tense.PAST
     text = without(text, language.ignorable)
     claim = _match_kinds(text, nodes, language)
+    if claim and date and date.role == "during":
+        tense, date = _time_of(aspect_of(text, claim.kinds[0].name, language.language), tense, date)
     if claim is None and (reading := read_roles(text, nodes, language.language)):
         kind = claim_kinds()[reading.claim]
         claim = Claim(nodes[reading.a], nodes[reading.b], (kind,))

@@ -3,15 +3,19 @@ negations. A clause is what stands between two commas."""
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 from uuid import UUID
 
+from knowledge.fact_check.concepts import concepts_of, exclusive_groups
 from knowledge.fact_check.lexicon import load_yaml
 from knowledge.questions.numbers import MULTIPLES, value_of
 from retrieval.text import NameMention, fold_name, has_hangul, text_forms, word_stem
 
+JOINING = frozenset(["and", "but", "и", "а", "но"])
+KOREAN_JOINING = ("고", "며", "지만")
 TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:()—–]")
 YEAR = "#year"
 KOREAN_NUMBERS = {
@@ -46,31 +50,42 @@ KOREAN_COUNTERS = (
     "명 마리 단 개 년 살 달 척 권 잔 곡 시간 가지 사람 번 채 층 그루 닢 걸음 집 배 세 일 월 칸 방"
 )
 COUNTERS = frozenset(KOREAN_COUNTERS.split())
+COUNTERS_BY_LENGTH = sorted(COUNTERS, key=len, reverse=True)
+VAGUE_COUNTERS = frozenset(["개", "명", "마리", "가지"])
+COUNTER_ENDINGS = frozenset(
+    ["", *"의이가은는을를과와도씩다", "이다", "이며", "이고", "으로", "이었다", "입니다", "뿐이다"]
+)
 
 
 @dataclass(frozen=True)
 class Number:
     value: int
-    unit: str
-    """The stem of what is counted; `YEAR` for a year."""
+    units: frozenset[str]
+    """The stems of what is counted, with a word before it (`wooden steps`); `YEAR` for a year."""
+
+    def counts_same(self, other: "Number") -> bool:
+        return any(has_concept(unit, other.units) for unit in self.units)
 
 
 @dataclass(frozen=True)
 class Clause:
     words: frozenset[str]
     is_negative: bool
-    is_limited: bool
+    limits: frozenset[str]
 
 
 @dataclass(frozen=True)
 class SentenceWords:
-    """`names` in the order of the sentence."""
+    """`names` in the order of the sentence; `parts`: the words of each clause and of what `and`
+    joins in it."""
 
     clauses: tuple[Clause, ...]
     numbers: tuple[Number, ...]
     names: tuple[UUID, ...]
+    parts: tuple[frozenset[str], ...]
     is_supposing: bool
     begins_with_person: bool
+    denies_having: bool
 
     @property
     def words(self) -> frozenset[str]:
@@ -84,6 +99,7 @@ class WordLists:
     supposing: tuple[str, ...]
     limiting: tuple[str, ...]
     persons: frozenset[str]
+    absence: tuple[str, ...]
     years: frozenset[str]
 
 
@@ -96,6 +112,7 @@ def word_lists(language: str) -> WordLists:
         supposing=tuple(rows["supposing"]),
         limiting=tuple(rows["limiting"]),
         persons=frozenset(rows["persons"]),
+        absence=tuple(rows["absence"]),
         years=frozenset(rows["years"]),
     )
 
@@ -112,8 +129,10 @@ def words_of(
         clauses=tuple(_clauses(rest, lists, is_korean=language == "ko")),
         numbers=tuple(numbers),
         names=tuple(dict.fromkeys(ids)),
+        parts=tuple(_parts(rest, lists, language)),
         is_supposing=any(_is_one_of(word, lists.supposing, language) for word in rest),
         begins_with_person=bool(rest) and rest[0] in lists.persons,
+        denies_having=any(_is_one_of(word, lists.absence, language) for word in rest),
     )
 
 
@@ -135,19 +154,34 @@ def _take_numbers(words: list[str], lists: WordLists) -> tuple[list[Number], lis
             at += 1
             continue
         before = words[at - 1] if at else ""
+        noun = next((w for w in reversed(words[:at]) if w not in lists.light), "")
         at += length
-        after = next(
-            (w for w in words[at : at + 2] if w not in lists.light or w in lists.years), ""
-        )
-        numbers.append(Number(value, _unit(before, after, lists)))
+        numbers.append(Number(value, _units(before, noun, words[at : at + 4], lists)))
+        if at < len(words) and counter_of(words[at]):
+            at += 1
     return numbers, rest
 
 
-def _unit(before: str, after: str, lists: WordLists) -> str:
-    is_year = before in lists.years or after in lists.years or after.startswith("년")
+def _units(before: str, noun: str, following: list[str], lists: WordLists) -> frozenset[str]:
+    clause = list(takewhile(lambda word: word[0].isalnum(), following))
+    after = [w for w in clause if w not in lists.light or w in lists.years]
+    first = after[0] if after else ""
+    is_year = before in lists.years or first in lists.years or first.startswith("년")
     if is_year or (before in ("in", "since", "by") and not after):
-        return YEAR
-    return stem_of(after) if after and after[0].isalnum() else ""
+        return frozenset([YEAR])
+    if counter := counter_of(first):
+        # What is counted stands before the number and its counter, or after them: `이백 개의 계단`.
+        named = after[1:2] if first == f"{counter}의" else [noun] if has_hangul(noun) else []
+        is_said = not named or counter not in VAGUE_COUNTERS
+        return frozenset([*map(stem_of, named), *([counter] if is_said else [])])
+    return frozenset(map(stem_of, after[:2]))
+
+
+def counter_of(word: str) -> str:
+    """Return the Korean counter that a word is, with a particle or copula; "" if it is none."""
+    fitting = (each for each in COUNTERS_BY_LENGTH if word.startswith(each))
+    counter = next(fitting, "")
+    return counter if counter and word[len(counter) :] in COUNTER_ENDINGS else ""
 
 
 def _number_at(words: list[str], at: int) -> tuple[int | None, int]:
@@ -188,6 +222,25 @@ def _korean_number(word: str, after: str) -> tuple[int | None, int]:
     return total + part, 1
 
 
+def _parts(words: list[str], lists: WordLists, language: str) -> Iterator[frozenset[str]]:
+    part: list[str] = []
+    for word in (*words, ","):
+        if word[0].isalnum() and word not in JOINING:
+            part.append(word)
+        if not word[0].isalnum() or word in JOINING or word.endswith(KOREAN_JOINING):
+            if content := _content(part, lists, language):
+                yield frozenset(content)
+            part = []
+
+
+def _content(words: Iterable[str], lists: WordLists, language: str) -> list[str]:
+    return [
+        stem_of(word)
+        for word in words
+        if word not in lists.light and not _is_one_of(word, lists.negations, language)
+    ]
+
+
 def _clauses(words: list[str], lists: WordLists, *, is_korean: bool) -> Iterator[Clause]:
     language = "ko" if is_korean else "other"
     clause: list[str] = []
@@ -196,13 +249,9 @@ def _clauses(words: list[str], lists: WordLists, *, is_korean: bool) -> Iterator
             clause.append(word)
         elif clause:
             negative = sum(_is_one_of(each, lists.negations, language) for each in clause) % 2 == 1
-            content = (
-                each
-                for each in clause
-                if each not in lists.light and not _is_one_of(each, lists.negations, language)
-            )
-            limited = any(_is_one_of(each, lists.limiting, language) for each in clause)
-            yield Clause(frozenset(map(stem_of, content)), negative, limited)
+            content = _content(clause, lists, language)
+            limits = (each for each in clause if _is_one_of(each, lists.limiting, language))
+            yield Clause(frozenset(content), negative, frozenset(limits))
             clause = []
 
 
@@ -217,6 +266,23 @@ def stem_of(word: str) -> str:
     if has_hangul(word):
         return min(text_forms(word), key=len)
     return word_stem(word)
+
+
+def has_concept(stem: str, words: Iterable[str]) -> bool:
+    """Whether one of `words` is the word `stem` or says the same."""
+    words = frozenset(words)
+    if has_word(stem, words):
+        return True
+    concepts = concepts_of(stem)
+    return bool(concepts) and any(not concepts.isdisjoint(concepts_of(word)) for word in words)
+
+
+def excludes(stem: str, words: Iterable[str]) -> bool:
+    """Whether `words` have another word of an exclusive group of `stem`, and one only."""
+    groups = exclusive_groups(stem)
+    rivals = [word for word in words if not groups.isdisjoint(exclusive_groups(word))]
+    shared = frozenset.intersection(*map(concepts_of, rivals)) if rivals else frozenset()
+    return bool(shared) and concepts_of(stem).isdisjoint(shared)
 
 
 def has_word(stem: str, words: frozenset[str]) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, cast
 
 from knowledge.fact_check.lexicon import any_of, claim_kinds, load_yaml
 from knowledge.graph.models import GraphNode, NodeKind
@@ -70,6 +70,15 @@ def read_roles(text: str, nodes: Sequence[GraphNode], language: str) -> RoleRead
             if aspect := _aspect(words, role, language):
                 readings.append(RoleReading(role.claim, a, b, aspect))
     return readings[0] if len(readings) == 1 else _one_of(readings)
+
+
+def aspect_of(text: str, claim: str, language: str) -> Aspect:
+    """Return of which part of the relation of a claim a sentence speaks."""
+    role = next((each for each in _roles(language) if each.claim == claim), None)
+    for aspect, pattern in (("ends", role.ends), ("begins", role.begins)) if role else ():
+        if pattern and pattern.search(text):
+            return cast(Aspect, aspect)
+    return "states"
 
 
 def _one_of(readings: list[RoleReading]) -> RoleReading | None:
