@@ -35,6 +35,7 @@ from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.graph.querysets import FactQuerySet
 from knowledge.graph.relations import Relations
+from retrieval.text import fold_name
 from worlds.calendars.date_parser import DateSpan
 from worlds.callers import Caller
 
@@ -54,8 +55,46 @@ class FactChecker:
     """Who may read the lore that dates an event; without one only facts do."""
 
     def judge(self, claim: Claim) -> Judgement:
+        if claim.b is None and claim.kinds and claim.kinds[0].readings:
+            led = self._led_by(claim)
+            if led is None:
+                return no_evidence()
+            claim = replace(claim, b=led)
         verdict = self._judge_dated(claim) if claim.date else self._judge_affirmative(claim)
         return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
+
+    def _judge_succession(self, a: GraphNode, b: GraphNode) -> Judgement:
+        """Judge which of the two led first what both have led, by the beginnings."""
+        edges = self.facts.filter(src__in=[a, b], relation=RELATES_TO, since__isnull=False)
+        facts = [fact.edge for fact in labelled_facts(edges) if fact.bond == "leads"]
+        pairs = [
+            (one, other)
+            for one in facts
+            for other in facts
+            if (one.src_id, other.src_id) == (a.pk, b.pk) and one.dst_id == other.dst_id
+        ]
+        orders = {one.since < other.since for one, other in pairs if one.since and other.since}
+        if len(orders) != 1:
+            return no_evidence()
+        deciding = tuple(fact for pair in pairs for fact in pair)
+        if orders == {True}:
+            return Judgement(TRUE, _("A known fact confirms it."), deciding)
+        return Judgement(FALSE, _("The facts record another date."), opposing=deciding)
+
+    def _led_by(self, claim: Claim) -> GraphNode | None:
+        """Return the only one that `claim.a` leads or led whose name has the word of the claim."""
+        facts = labelled_facts(self.facts.filter(src=claim.a, relation=RELATES_TO))
+        led = {
+            fact.edge.dst.pk: fact.edge.dst
+            for fact in facts
+            if fact.bond == "leads" and fact.first == claim.a.pk
+        }
+        named = [
+            node
+            for node in led.values()
+            if claim.led in " ".join(map(fold_name, (node.name, *node.aliases)))
+        ]
+        return named[0] if len(named) == 1 else None
 
     def _judge_dated(self, claim: Claim) -> Judgement:
         assert claim.date
@@ -118,6 +157,8 @@ class FactChecker:
             return self._judge_end(claim.a, claim.kinds[0])
         if claim.a == claim.b:
             return Judgement(UNKNOWN, _("Both names refer to the same entity."))
+        if claim.kinds and claim.kinds[0].name == "preceded":
+            return self._judge_succession(claim.a, claim.b)
         if claim.label:
             return self._judge_label(claim.a, claim.b, claim)
         verdicts = []

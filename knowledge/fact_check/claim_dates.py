@@ -1,9 +1,12 @@
 """Which days the date of a claim means in the calendar of the world."""
 
 import re
+from dataclasses import replace
 
 from knowledge.fact_check.claims import ClaimDate
 from retrieval.errors import Problem
+from retrieval.text import WORD, fold_name, is_cyrillic, word_stem
+from worlds.calendars.arithmetic import Calendar
 from worlds.calendars.date_parser import DateSpan, parse_date
 from worlds.models import World
 from worlds.world_calendar import calendar_of
@@ -15,9 +18,18 @@ def date_span(world: World, date: ClaimDate) -> DateSpan | None:
     """Return the days; None if the world has no calendar or the calendar no such date."""
     if (calendar := calendar_of(world)) is None:
         return None
+    date = replace(date, text=_with_plain_months(date.text, calendar))
     year = YEAR_ALONE.fullmatch(date.text)
     text, language = (f"year {year[1]}", "en") if year else (date.text, date.language)
     try:
         return parse_date(calendar, text, language)
     except Problem:
         return None
+
+
+def _with_plain_months(text: str, calendar: Calendar) -> str:
+    """Return the text with Russian months as the calendar names them: `4 Оттепели` is one day."""
+    months = calendar.definition.months
+    names = [name for month in months for name in (month.name, *month.other_names)]
+    by_stem = {word_stem(fold_name(name)): name for name in names if is_cyrillic(name.lower())}
+    return WORD.sub(lambda match: by_stem.get(word_stem(match.group()), match.group()), text)

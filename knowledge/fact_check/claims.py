@@ -10,12 +10,20 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
+from knowledge.fact_check.event_claims import named_event
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
 from knowledge.fact_check.name_slots import described_mentions, joined_mentions, with_slots
-from knowledge.fact_check.role_parser import Aspect, aspect_of, read_roles
+from knowledge.fact_check.role_parser import (
+    Aspect,
+    aspect_of,
+    is_headship,
+    read_headship,
+    read_roles,
+    read_succession,
+)
 from knowledge.graph.entity_linking import EntityLinker
-from knowledge.graph.models import GraphNode
-from retrieval.text import NameMention
+from knowledge.graph.models import GraphNode, NodeKind
+from retrieval.text import NameMention, fold_name, name_words
 
 MAX_NAMES = 10
 SPACES = re.compile(r"\s+")
@@ -53,6 +61,8 @@ class Claim:
     is_negated: bool = False
     tense: Tense = Tense.PRESENT
     date: ClaimDate | None = None
+    led: str = ""
+    """Which word the name has that `a` leads, if `b` is not said."""
 
     @property
     def is_past(self) -> bool:
@@ -79,15 +89,20 @@ def parse_claim(sentence: str, linker: EntityLinker) -> Claim | UnparsedClaim:
 def parse_claims(sentence: str, linker: EntityLinker) -> list[Claim] | UnparsedClaim:
     """Return the claims of a sentence: one, or one for each name of `the son of Ada and Ben`."""
     mentions = joined_mentions(sentence, linker)[:MAX_NAMES]
+    language = lexicon(language_of(sentence))
     if unclear := next((mention for mention in mentions if mention.ambiguous), None):
+        if claim := _match_event(sentence, linker, language):
+            return [claim]
         candidates = tuple(match.name for match in unclear.matches[:5])
         reason = _("%(name)s can refer to several entities.") % {"name": f"“{unclear.text}”"}
         return UnparsedClaim(reason, candidates)
     if not mentions and not any(described_mentions(sentence, [], linker)):
+        if claim := _match_event(sentence, linker, language):
+            return [claim]
         reason = _("This statement contains no known name.")
         return UnparsedClaim(reason, tuple(linker.index.suggest(sentence)))
     nodes = [linker.node_of(mention) for mention in mentions]
-    text, language = with_slots(sentence, mentions, nodes), lexicon(language_of(sentence))
+    text = with_slots(sentence, mentions, nodes)
     if claim := _match_patterns(text, nodes, language):
         return [claim]
     claims = [_match_patterns(part, nodes, language) for part in _split_names(text, language)]
@@ -95,8 +110,53 @@ def parse_claims(sentence: str, linker: EntityLinker) -> list[Claim] | UnparsedC
         return [claim for claim in claims if claim]
     if claim := _match_described(sentence, mentions, linker, language):
         return [claim]
-    claim = _match_label(text, nodes)
+    claim = (
+        _match_event(sentence, linker, language)
+        or _match_succession(text, nodes, language)
+        or _match_headship(sentence, mentions, linker, language)
+        or _match_label(text, nodes)
+    )
     return [claim] if claim else not_understood()
+
+
+def _match_event(sentence: str, linker: EntityLinker, language: Lexicon) -> Claim | None:
+    """Read `the pit collapsed in 533` as of the event with this name."""
+    text = " ".join(word.norm for word in name_words(sentence))
+    rest, date = _strip_date(text, language)
+    event = named_event(rest, linker) if date else None
+    if event is None or date is None:
+        return None
+    return Claim(event, None, (claim_kinds()["happened"],), date=replace(date, role="during"))
+
+
+def _match_succession(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
+    """Read `M0 was guildmaster before M1`."""
+    pair = read_succession(text, language.language)
+    if pair is None or any(nodes[n].kind != NodeKind.CHARACTER for n in pair):
+        return None
+    return Claim(nodes[pair[0]], nodes[pair[1]], (claim_kinds()["preceded"],))
+
+
+def _match_headship(
+    sentence: str, mentions: list[NameMention], linker: EntityLinker, language: Lexicon
+) -> Claim | None:
+    """Read `M0 is guildmaster`, without what is led."""
+    mentions = [m for m in mentions if not is_headship(fold_name(m.text), language.language)]
+    nodes = [linker.node_of(mention) for mention in mentions]
+    text = with_slots(sentence, mentions, nodes)
+    text, tense = _strip_tense(text, language)
+    text, date = _strip_date(text, language)
+    text, is_negated = _strip_negation(text, language)
+    found = read_headship(text, language.language) if len(nodes) == 1 else None
+    if found is None or nodes[0].kind != NodeKind.CHARACTER:
+        return None
+    aspect, of = found
+    if tense == Tense.PRESENT and aspect == "states" and language.past.search(text):
+        tense = Tense.PAST
+    is_negated = is_negated and tense not in (Tense.NEVER, Tense.NO_LONGER)
+    tense, date = _time_of(aspect, tense, date)
+    kinds = (claim_kinds()["leads"],)
+    return Claim(nodes[0], None, kinds, is_negated=is_negated, tense=tense, date=date, led=of)
 
 
 def _match_described(

@@ -30,7 +30,10 @@ def _concepts() -> Concepts:
             if word.endswith("~"):
                 verbs.append((word[:-1], concept))
             else:
-                by_stem[word if has_hangul(word) else word_stem(fold_name(word))].add(concept)
+                # The shortest form is what a Korean word is compared by.
+                forms = text_forms(word) if has_hangul(word) else [word_stem(fold_name(word))]
+                for form in (word, min(forms, key=len)) if has_hangul(word) else forms:
+                    by_stem[form].add(concept)
     groups: dict[str, set[int]] = defaultdict(set)
     for number, group in enumerate(data["exclusive"]):
         for concept in group:
@@ -51,6 +54,15 @@ def concepts_of(stem: str) -> frozenset[str]:
     found = {name for form in text_forms(stem) for name in known.by_stem.get(form, ())}
     verbs = (concept for start, concept in known.verbs if stem.startswith(start))
     return frozenset(found or verbs)
+
+
+@cache
+def opposites_of(stem: str) -> frozenset[str]:
+    """Return the concepts that say the opposite: to hate is not to love."""
+    groups = load_yaml("concepts")["exclusive"]
+    pairs = (group for group in groups if len(group) == 2)
+    own = concepts_of(stem)
+    return frozenset(name for pair in pairs if own & set(pair) for name in pair if name not in own)
 
 
 @cache

@@ -55,13 +55,7 @@ def described_mentions(
         if len(word.norm) >= SHORTEST_DESCRIPTION[language]
         if language != "en" or sentence[: word.start].lower().endswith("the ")
     ]
-    found = [
-        NameMention(word.raw, word.start, word.end, (NameMatch(node.pk, node.name, "part", 0.5),))
-        for word in words
-        if (node := _described(word, linker))
-    ]
-    if not found:
-        return
+    found = [_mention(sentence, word, node) for word in words if (node := _described(word, linker))]
     named = {match.key for mention in mentions for match in mention.matches}
     new = [mention for mention in found if mention.matches[0].key not in named]
     if new:
@@ -69,6 +63,16 @@ def described_mentions(
     if len(new) > 1:
         for one in new:
             yield sorted([*mentions, one], key=lambda mention: mention.start)
+
+
+def _mention(sentence: str, word: Word, node: GraphNode) -> NameMention:
+    """Return the mention that `word` is the end of: `Трёх воронах` begins with the numeral."""
+    before = [each for each in name_words(sentence) if each.end <= word.start][-1:]
+    starts = {each.norm[:2] for name in _names_of(node) for each in name_words(name)[:-1]}
+    begins = before and before[0].capital and before[0].norm[:2] in starts
+    start = before[0].start if begins else word.start
+    match = NameMatch(node.pk, node.name, "part", 0.5)
+    return NameMention(sentence[start : word.end], start, word.end, (match,))
 
 
 def _described(word: Word, linker: EntityLinker) -> GraphNode | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
+from knowledge.fact_check.concepts import concepts_of, opposites_of
 from knowledge.fact_check.lexicon import language_of
 from knowledge.fact_check.name_slots import described_mentions, joined_mentions
 from knowledge.fact_check.prose_words import (
@@ -35,6 +36,8 @@ from worlds.callers import Caller
 
 MOST_PASSAGES, MOST_HITS, MOST_SENTENCES = 24, 6, 12
 LONGEST_SENTENCE = 400
+PARTS = frozenset(["단", "칸", "채", "권", "층", "그루"])
+"""Korean counters of what a thing consists of: `백 단이다` says no more than the number."""
 MARKUP = re.compile(
     r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|^\s*(?:#+|[-*]|\d+\.)\s+|[*_`>]+", re.MULTILINE
 )
@@ -157,8 +160,14 @@ def compare(statement: SentenceWords, told: SentenceWords, subject: GraphNode | 
     negative = sum(clause.is_negative for clause in clauses) % 2 == 1
     asserted = sum(clause.is_negative for clause in statement.clauses) % 2 == 1
     if missing:
-        is_same = numbers and negative == asserted
-        return FALSE if is_same and _is_excluded(missing, statement, clauses) else ""
+        if not numbers:
+            return ""
+        if negative != asserted:
+            return TRUE if _is_opposite(missing, statement, told) else ""
+        return FALSE if _is_excluded(missing, statement, clauses) else ""
+    if statement.denies_having and not negative:
+        (noun,) = statement.words if len(statement.words) == 1 else ("",)
+        return FALSE if has_concept(noun, [told.first]) else ""
     if not numbers and negative != asserted:
         return ""
     return TRUE if numbers and negative == asserted else FALSE
@@ -170,6 +179,12 @@ def _is_excluded(missing: list[str], statement: SentenceWords, clauses: list[Cla
     if len(missing) > 1 or len(statement.words) < 2 or len(clauses) != 1:
         return False
     return excludes(missing[0], clauses[0].words)
+
+
+def _is_opposite(missing: list[str], statement: SentenceWords, told: SentenceWords) -> bool:
+    """Whether `does not like sweets` is said as `dislikes sweets`."""
+    opposites = opposites_of(missing[0]) if len(missing) == 1 and len(statement.words) > 1 else ()
+    return any(not concepts_of(word).isdisjoint(opposites) for word in told.words)
 
 
 def _limits(clauses: Iterable[Clause]) -> frozenset[str]:
@@ -184,9 +199,11 @@ def _is_enough(statement: SentenceWords, told: SentenceWords) -> bool:
         return said >= 3
     if said == 1 and statement.words:
         (word,) = statement.words
-        if statement.denies_having and any(clause.is_negative for clause in told.clauses):
+        if statement.denies_having:
             return True
         return any(len(part) == 1 and has_concept(word, part) for part in told.parts)
+    if said == 1 and not statement.numbers[0].units.isdisjoint(PARTS):
+        return len(told.numbers) == 1
     return said >= 2 or (said == 1 and len(told.words) + len(told.numbers) == 1)
 
 
@@ -205,7 +222,7 @@ def _names_agree(statement: SentenceWords, told: SentenceWords, subject: GraphNo
 
 def _compare_numbers(statement: SentenceWords, told: SentenceWords) -> bool | None:
     """Return whether the numbers are the same; None if they count different things."""
-    if not statement.numbers:
+    if not statement.numbers or statement.denies_having:
         return True
     same = True
     for number in statement.numbers:

@@ -77,12 +77,13 @@ class Clause:
 @dataclass(frozen=True)
 class SentenceWords:
     """`names` in the order of the sentence; `parts`: the words of each clause and of what `and`
-    joins in it."""
+    joins in it; `first`: the first word that says something."""
 
     clauses: tuple[Clause, ...]
     numbers: tuple[Number, ...]
     names: tuple[UUID, ...]
     parts: tuple[frozenset[str], ...]
+    first: str
     is_supposing: bool
     begins_with_person: bool
     denies_having: bool
@@ -130,6 +131,7 @@ def words_of(
         numbers=tuple(numbers),
         names=tuple(dict.fromkeys(ids)),
         parts=tuple(_parts(rest, lists, language)),
+        first=next(iter(_content(filter(str.isalnum, rest), lists, language)), ""),
         is_supposing=any(_is_one_of(word, lists.supposing, language) for word in rest),
         begins_with_person=bool(rest) and rest[0] in lists.persons,
         denies_having=any(_is_one_of(word, lists.absence, language) for word in rest),

@@ -81,6 +81,60 @@ def aspect_of(text: str, claim: str, language: str) -> Aspect:
     return "states"
 
 
+def is_headship(text: str, language: str) -> bool:
+    rows = load_yaml("roles")[language]["headships"]
+    return any(_words(words, language).fullmatch(text) for words in rows.values())
+
+
+def read_succession(text: str, language: str) -> tuple[int, int] | None:
+    """Return who led something first and who led it then."""
+    slots = list(SLOT.finditer(text))
+    if len(slots) not in (2, 3):
+        return None
+    rows = load_yaml("roles")[language]["succession"]
+    rest = SLOT.sub(" ", text)
+    before, after = (_words(rows[name], language) for name in ("before", "after"))
+    is_before, is_after = bool(before.search(rest)), bool(after.search(rest))
+    if is_before == is_after or any(slot.group().endswith("_s") for slot in slots[:1]):
+        return None
+    rest = (before if is_before else after).sub(" ", rest)
+    role = next(each for each in _roles(language) if each.claim == "leads")
+    for pattern in (role.states, role.begins, _glue(language)):
+        rest = pattern.sub(" ", rest) if pattern else rest
+    pair = _pair_of_succession(text, [slot.group() for slot in slots], rows)
+    if rest.strip() or pair is None:
+        return None
+    return pair if is_before else (pair[1], pair[0])
+
+
+def _pair_of_succession(
+    text: str, slots: list[str], rows: dict[str, str]
+) -> tuple[int, int] | None:
+    """Return the one of whom it is said, and the one that follows the word `before` or has an
+    ending."""
+    other = re.search(rows["other"], text)
+    if other is None:
+        return None
+    subject = next((slot for slot in slots if int(slot[1]) != int(other[1])), None)
+    return (int(subject[1]), int(other[1])) if subject else None
+
+
+def read_headship(text: str, language: str) -> tuple[Aspect, str] | None:
+    """Return of which part it speaks, and what the name of the group begins with, if a sentence
+    says of one name only that it is a guildmaster, a captain or the like."""
+    rest = SLOT.sub(" ", text)
+    role = next(each for each in _roles(language) if each.claim == "leads")
+    for of, words in load_yaml("roles")[language]["headships"].items():
+        left, count = _words(words, language).subn(" ", rest)
+        if not count:
+            continue
+        begins = bool(role.begins and role.begins.search(left))
+        left = role.begins.sub(" ", left) if role.begins else left
+        if not _glue(language).sub(" ", left).strip():
+            return ("begins" if begins else "states"), of
+    return None
+
+
 def _one_of(readings: list[RoleReading]) -> RoleReading | None:
     """Leading is a membership, too, and writing a book is making it."""
     for special, general in (("leads", "member"), ("made", "wrote"), ("leads", "located")):
