@@ -3,9 +3,9 @@
     python -m bench.fact_check [--half tuning|reporting|development|held_out|third_author]
 
 `tuning` and `reporting` speak of the demo world, the others of it and of a second world; those of
-`third_author` are by somebody who has seen neither the patterns nor the other statements. Loads the
-worlds in a transaction that is rolled back. Do not fit on `reporting`, `held_out` and
-`third_author`: `--misses` prints nothing for them.
+`third_author` are by somebody who had seen neither the patterns nor the other statements; they have
+been worked on since. Loads the worlds in a transaction that is rolled back. Do not fit on
+`reporting` and `held_out`: `--misses` prints nothing for them.
 """
 
 import argparse
@@ -22,7 +22,7 @@ STATEMENTS = DATA / "statements.jsonl"
 TWO_WORLDS = DATA / "statements_two_worlds.jsonl"
 THIRD_AUTHOR = DATA / "statements_third_author.jsonl"
 HALVES = ("tuning", "reporting", "development", "held_out", "third_author")
-SEEN = ("tuning", "development")
+SEEN = ("tuning", "development", "third_author")
 LABELS = ("true", "false", "unknown")
 
 Verdicts = list[tuple[dict[str, str], str, str, float]]

@@ -61,6 +61,8 @@ class FactChecker:
                 return no_evidence()
             claim = replace(claim, b=led)
         verdict = self._judge_dated(claim) if claim.date else self._judge_affirmative(claim)
+        if claim.says_more and (claim.is_negated or verdict.result == TRUE):
+            return no_evidence()
         return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
 
     def _judge_succession(self, a: GraphNode, b: GraphNode) -> Judgement:

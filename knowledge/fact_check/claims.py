@@ -63,6 +63,8 @@ class Claim:
     date: ClaimDate | None = None
     led: str = ""
     """Which word the name has that `a` leads, if `b` is not said."""
+    says_more: bool = False
+    """Where in a place, too: if the claim is true, the statement may not be."""
 
     @property
     def is_past(self) -> bool:
@@ -199,7 +201,8 @@ def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
         tense, date = _time_of(aspect_of(text, claim.kinds[0].name, language.language), tense, date)
     if claim is None and (reading := read_roles(text, nodes, language.language)):
         kind = claim_kinds()[reading.claim]
-        claim = Claim(nodes[reading.a], nodes[reading.b], (kind,))
+        a, b = nodes[reading.a], nodes[reading.b]
+        claim = Claim(a, b, (kind,), says_more=reading.says_more)
         tense, date = _time_of(reading.aspect, tense, date)
     return claim and replace(claim, is_negated=is_negated, tense=tense, date=date)
 

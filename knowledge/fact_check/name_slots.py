@@ -77,7 +77,9 @@ def _mention(sentence: str, word: Word, node: GraphNode) -> NameMention:
 
 def _described(word: Word, linker: EntityLinker) -> GraphNode | None:
     """Return the only entity with this word in its name."""
-    stems = {word_stem(form) for form in text_forms(word.norm)} | {word_stem(word.norm)}
+    is_possessive = word.raw.endswith(("'s", "’s"))
+    norm = fold_name(word.raw[:-2]) if is_possessive else word.norm
+    stems = {word_stem(form) for form in text_forms(norm)} | {word_stem(norm)}
     fitting: dict[bool, list[GraphNode]] = {True: [], False: []}
     for node in linker.nodes:
         if node.kind not in DESCRIBED:

@@ -7,7 +7,7 @@ guild, never the other way round), and for mutual ones: the order of the words d
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, cast
 
@@ -53,6 +53,7 @@ class RoleReading:
     a: int
     b: int
     aspect: Aspect
+    says_more: bool = False
 
 
 def read_roles(text: str, nodes: Sequence[GraphNode], language: str) -> RoleReading | None:
@@ -69,7 +70,18 @@ def read_roles(text: str, nodes: Sequence[GraphNode], language: str) -> RoleRead
         for a, b in _directions(role.claim, slots, nodes):
             if aspect := _aspect(words, role, language):
                 readings.append(RoleReading(role.claim, a, b, aspect))
-    return readings[0] if len(readings) == 1 else _one_of(readings)
+    if readings:
+        return readings[0] if len(readings) == 1 else _one_of(readings)
+    return _without_details(text, nodes, language)
+
+
+def _without_details(text: str, nodes: Sequence[GraphNode], language: str) -> RoleReading | None:
+    """Read `lives in a hut in the middle of M1` as `lives in M1`."""
+    details = load_yaml("roles")[language].get("details")
+    shorter, count = re.subn(details, "", text) if details else (text, 0)
+    reading = read_roles(shorter, nodes, language) if count else None
+    is_place = reading is not None and reading.claim == "located"
+    return replace(reading, says_more=True) if reading and is_place else None
 
 
 def aspect_of(text: str, claim: str, language: str) -> Aspect:

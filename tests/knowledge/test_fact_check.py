@@ -17,7 +17,7 @@ from knowledge.graph.schemas import GraphFact
 from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore, LorePassage
 from knowledge.upsert import upsert_lore
-from memory_site.demo.load import load_graph
+from memory_site.demo.load import load_graph, load_lore
 from memory_site.demo.world_files import read_world
 from tests.cast import create_campaign
 from tests.loopback.answers import answer_json, hang, status
@@ -49,6 +49,24 @@ def check(world, fact, audience=None, **more):
 @pytest.mark.parametrize(
     ("statement", "result"),
     [
+        ("The Lantern Stair has 309 steps.", "true"),  # the lore is Korean
+        ("The Lantern Stair has 200 steps.", "false"),
+        ("The Tin Heron has six rooms.", "true"),  # the lore is Russian
+        ("В «Жестяной цапле» десять комнат.", "false"),
+        ("The Tin Heron has six cellars.", "unknown"),
+        ("Isaura Brackwen took over the house in the year 187.", "unknown"),
+    ],
+)
+def test_prose_is_compared_by_what_its_words_say_in_any_language(world, statement, result):
+    demo = read_world()
+    load_lore(demo, world)
+    load_graph(demo, world)
+    assert check(world, statement).result == result
+
+
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
         ("Of all people it is Emmerich Sool who keeps Brackwen Terrace safe", "unknown"),
         ("For many years now the home of Isaura Brackwen has been up on Brackwen Terrace", "true"),
         ("Jory is said to be a friend of the Gilded Oath", "unknown"),
@@ -57,6 +75,16 @@ def check(world, fact, audience=None, **more):
         ("Orrin Tace left the Bridgewrights' League", "false"),
         ("Хаск Ондрел никогда не был старшиной гильдии.", "false"),
         ("Джори Фенн в мире и согласии с Золочёной клятвой", "false"),
+        ("Edda Crane led the Ferrymen's Guild before Hask Ondrel.", "true"),
+        ("Hask Ondrel succeeded Mira Voss.", "false"),
+        ("Мира Восс сменила Хаска Ондрела.", "true"),
+        ("Hask Ondrel is still guildmaster.", "false"),
+        ("Jory Fenn wants to succeed Mira Voss.", "unknown"),
+        (
+            "Brother Aumery makes his home among the rafts and stilt houses of the Reedmaze.",
+            "false",
+        ),
+        ("Yeva Rill makes her home among the palaces of the Reedmaze.", "unknown"),
         ("매덕 테이스가 지금도 사공 길드를 사들이려고 한다", "unknown"),
     ],
 )
