@@ -1,11 +1,12 @@
 """Precision and recall of `lore_assert` on statements about two worlds.
 
-    python -m bench.fact_check [--half tuning|reporting|development|held_out|third_author]
+    python -m bench.fact_check [--half tuning|…|third_author|fourth_author]
 
 `tuning` and `reporting` speak of the demo world, the others of it and of a second world; those of
-`third_author` are by somebody who had seen neither the patterns nor the other statements; they have
-been worked on since. Loads the worlds in a transaction that is rolled back. Do not fit on
-`reporting` and `held_out`: `--misses` prints nothing for them.
+`third_author` and `fourth_author` are by people who had seen neither the patterns nor the other
+statements; those of the third have been worked on since. Loads the worlds in a transaction that is
+rolled back. Do not fit on `reporting`, `held_out` and `fourth_author`: `--misses` prints nothing
+for them.
 """
 
 import argparse
@@ -21,7 +22,8 @@ DATA = Path(__file__).parent / "data"
 STATEMENTS = DATA / "statements.jsonl"
 TWO_WORLDS = DATA / "statements_two_worlds.jsonl"
 THIRD_AUTHOR = DATA / "statements_third_author.jsonl"
-HALVES = ("tuning", "reporting", "development", "held_out", "third_author")
+FOURTH_AUTHOR = DATA / "statements_fourth_author.jsonl"
+HALVES = ("tuning", "reporting", "development", "held_out", "third_author", "fourth_author")
 SEEN = ("tuning", "development", "third_author")
 LABELS = ("true", "false", "unknown")
 
@@ -44,7 +46,7 @@ def main() -> None:
 def read_statements(half: str) -> list[dict[str, str]]:
     lines = [
         line
-        for path in (STATEMENTS, TWO_WORLDS, THIRD_AUTHOR)
+        for path in (STATEMENTS, TWO_WORLDS, THIRD_AUTHOR, FOURTH_AUTHOR)
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
     return [row for row in map(json.loads, lines) if row["half"] == half]
