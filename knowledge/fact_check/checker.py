@@ -210,7 +210,8 @@ class FactChecker:
         bond = bonds()[reading.bond]
         around = BondFacts(self.facts, a, b, reading)
         ever = around.confirming()
-        excluding = [f for f in around.excluding() if bond.permanent or self.is_valid(f)]
+        others = () if reading.implies else around.excluding()
+        excluding = [f for f in others if bond.permanent or self.is_valid(f)]
         against = list({fact.pk: fact for fact in (*excluding, *refuting)}.values())
         rivals = self._rivals_of(ever, against)
         return FactEvidence(ever, against, rivals, is_permanent=bond.permanent)

@@ -36,6 +36,7 @@ class Reading:
     inverse: bool = False
     mutual: bool = False
     sex: str = ""
+    implies: bool = False
 
 
 @dataclass(frozen=True)

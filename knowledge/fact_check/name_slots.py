@@ -55,7 +55,9 @@ def described_mentions(
         if len(word.norm) >= SHORTEST_DESCRIPTION[language]
         if language != "en" or sentence[: word.start].lower().endswith("the ")
     ]
-    found = [_mention(sentence, word, node) for word in words if (node := _described(word, linker))]
+    found = [
+        _mention(sentence, word, node) for word in words if (node := _find_described(word, linker))
+    ]
     named = {match.key for mention in mentions for match in mention.matches}
     new = [mention for mention in found if mention.matches[0].key not in named]
     if new:
@@ -75,7 +77,7 @@ def _mention(sentence: str, word: Word, node: GraphNode) -> NameMention:
     return NameMention(sentence[start : word.end], start, word.end, (match,))
 
 
-def _described(word: Word, linker: EntityLinker) -> GraphNode | None:
+def _find_described(word: Word, linker: EntityLinker) -> GraphNode | None:
     """Return the only entity with this word in its name."""
     is_possessive = word.raw.endswith(("'s", "’s"))
     norm = fold_name(word.raw[:-2]) if is_possessive else word.norm

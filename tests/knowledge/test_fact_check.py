@@ -77,6 +77,11 @@ def test_prose_is_compared_by_what_its_words_say_in_any_language(world, statemen
         ("Джори Фенн в мире и согласии с Золочёной клятвой", "false"),
         ("Edda Crane led the Ferrymen's Guild before Hask Ondrel.", "true"),
         ("Hask Ondrel succeeded Mira Voss.", "false"),
+        # That somebody else leads it excludes no member.
+        ("Han Solbi joined the Lamp Office.", "unknown"),
+        # Where somebody lives does not tell where they lived.
+        ("Yeva Rill lived in Haewol.", "unknown"),
+        ("Ева Рилл жила в Хэволе.", "unknown"),
         ("Мира Восс сменила Хаска Ондрела.", "true"),
         ("Hask Ondrel is still guildmaster.", "false"),
         ("Jory Fenn wants to succeed Mira Voss.", "unknown"),
