@@ -7,6 +7,7 @@ import time
 
 import pytest
 from django.core.cache import cache
+from django.db import transaction
 
 from bench.fact_check import TWO_WORLDS, answer_statements, read_statements
 from knowledge.fact_check.schemas import Assertion
@@ -19,10 +20,12 @@ from knowledge.models import Lore, LorePassage
 from knowledge.upsert import upsert_lore
 from memory_site.demo.load import load_graph, load_lore
 from memory_site.demo.world_files import read_world
-from tests.cast import create_campaign
+from tests.cast import create_campaign, create_world
 from tests.loopback.answers import answer_json, hang, status
+from tests.saved_rows import SavedRows
 from worlds.audiences import PUBLIC, Audience
 from worlds.callers import Caller
+from worlds.models import World
 from worlds.world_calendar import save_calendar
 
 pytestmark = pytest.mark.django_db
@@ -35,10 +38,20 @@ def _empty_cache():
     cache.clear()
 
 
+@pytest.fixture(scope="module")
+def ferrymark_rows(django_db_setup, django_db_blocker):
+    """The relations of the demo world, which take a second to load."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        load_graph(read_world(), create_world())
+        rows = SavedRows.read()
+        transaction.set_rollback(True)
+    return rows
+
+
 @pytest.fixture
-def ferrymark(world):
-    load_graph(read_world(), world)
-    return world
+def ferrymark(ferrymark_rows, db):
+    ferrymark_rows.write()
+    return World.objects.get()
 
 
 def check(world, fact, audience=None, **more):
