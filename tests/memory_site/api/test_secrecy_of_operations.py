@@ -156,4 +156,5 @@ def test_no_operation_tells_a_player_what_there_is(audience: str) -> None:
     day = Attack(dict(api.get_openapi_schema()), audience)
     day.carry_out([*MORNING, *EVENING, *NIGHT])
     assert not day.differences, "\n".join(map(str, day.differences[:200]))
-    assert day.answered <= OPEN_TO_PLAYERS
+    # Ada Crane and the pier are public, and so is that she lives there.
+    assert day.answered <= OPEN_TO_PLAYERS | {"graph_path"}
