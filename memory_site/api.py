@@ -45,6 +45,7 @@ from memory_site.toolbox import Profile, Tool, ToolResult
 from memory_site.version import VERSION
 from npcs.api import router as npcs_router
 from npcs.cast_api import router as casts_router
+from npcs.opinion_api import router as opinions_router
 from worlds import rest
 from worlds.api import router as reveals_router
 from worlds.audit_api import router as audit_router
@@ -204,6 +205,7 @@ api.add_router("/world", sessions_router)
 api.add_router("/world", notes_router)
 api.add_router("/world", casts_router)
 api.add_router("/world", npcs_router)
+api.add_router("/world", opinions_router)
 api.add_router("/world", art_router)
 api.add_router("/world", pictures_router)
 api.add_router("/memory", memories_router)

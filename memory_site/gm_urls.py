@@ -14,6 +14,7 @@ from memory_site.editor import link_pages
 from memory_site.play.live import live
 from memory_site.players import views as players
 from memory_site.timeline import pages as timeline
+from npcs import opinion_views
 from npcs import views as npcs
 from worlds import calendar_views as calendar
 from worlds import key_views as keys
@@ -51,6 +52,9 @@ urlpatterns = [
     path("npcs/", npcs.npc_list, name="npcs"),
     path("npcs/changes/<int:change>/", npcs.rule, name="rule-on-change"),
     path("npcs/<str:slug>/correct/", npcs.correct, name="npc-correct"),
+    path("disposition-rules/", opinion_views.rules_page, name="disposition-rules"),
+    path("opinions/", opinion_views.add, name="opinion-add"),
+    path("opinions/<int:change>/", opinion_views.rule, name="rule-on-opinion"),
     path("parties/<str:slug>/", npcs.party_page, name="party"),
     path("parties/<str:slug>/", include("memory_site.play.urls")),
     path("live/", live, name="live"),

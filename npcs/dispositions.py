@@ -20,8 +20,9 @@ from django.utils import timezone
 
 from episodes.ingest import lock_party
 from episodes.models import Episode
+from npcs.consequences import write_consequences
 from npcs.large_changes import hold_large_changes, is_large
-from npcs.models import NPC, Axis, Disposition, DispositionChange
+from npcs.models import NPC, Axis, Disposition, DispositionChange, DispositionRules
 from npcs.score import HIGHEST, LOWEST, FoldedScore, ScoreChange, decay, fold
 from retrieval.errors import Conflict, Invalid
 from worlds.models import Party
@@ -49,7 +50,9 @@ def shift(
     entry = build_change(npc, because, by=by, axis=axis, reason=reason)
     hold_large_changes(because, [entry])
     entry.save(force_insert=True)
-    recompute_dispositions(because.party, [npc.pk])
+    if not entry.held:
+        write_consequences([entry])
+    recompute_dispositions(because.party, [npc.pk, *npcs_reached([entry.pk])])
     return entry
 
 
@@ -221,8 +224,25 @@ def write_ruling(
         made_by=made_by,
         **latest_in_world_time(party),
     )
-    recompute_dispositions(party, [entry.npc_id])
+    if is_first_to_count(current, ruling):
+        write_consequences([entry])
+    recompute_dispositions(party, [entry.npc_id, *npcs_reached([entry.pk])])
     return ruling
+
+
+def is_first_to_count(entry: DispositionChange, ruling: DispositionChange) -> bool:
+    """Whether `entry` waited and counts by `ruling` for the first time: what it causes is written
+    then, and once."""
+    allows = (Kind.APPROVAL, Kind.RESTORATION)
+    if ruling.kind not in allows or not entry.held or entry.kind != Kind.EPISODE:
+        return False
+    return not entry.rulings.filter(kind__in=allows).exclude(pk=ruling.pk).exists()
+
+
+def npcs_reached(causes: Iterable[int]) -> set[UUID]:
+    """The NPCs whom the changes with these ids had consequences for."""
+    rows = DispositionChange.objects.filter(cause__in=causes)
+    return set(rows.values_list("npc_id", flat=True))
 
 
 def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
@@ -233,12 +253,12 @@ def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Dispositi
     ledger = DispositionChange.objects.filter(npc__in=npc_ids, party=party).changes()
     for entry in ledger.with_ruling().in_order():
         entries[entry.npc_id].append(entry)
-    rows = []
+    rows, soft_ends = [], has_soft_ends(party.world_id)
     # NPCs in the trash as well: they come back with dispositions that are up to date.
     for npc in NPC.with_trash.filter(pk__in=npc_ids).order_by("pk"):
         by_state = [(state_of(entry), entry) for entry in entries[npc.pk]]
         effective = [entry for state, entry in by_state if state == "counts"]
-        total = fold_ledger(npc, effective)
+        total = fold_ledger(npc, effective, soft_ends=soft_ends)
         rows.append(
             Disposition(
                 npc=npc,
@@ -268,10 +288,18 @@ def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Dispositi
     )
 
 
-def fold_ledger(npc: NPC, entries: Sequence[Any]) -> FoldedScore:
-    """Fold the entries that count, in their order."""
-    changes = [ScoreChange(each.delta, each.axis, each.in_world_at, each.pk) for each in entries]
-    return fold(changes, base=npc.base, half_life=half_life_of(npc))
+def fold_ledger(npc: NPC, entries: Sequence[Any], *, soft_ends: bool) -> FoldedScore:
+    """Fold the entries that count, in their order. A correction counts in full, also near the ends
+    of the scale: a game master's number is what it says."""
+    changes = [
+        ScoreChange(each.delta, each.axis, each.in_world_at, each.pk, each.kind == Kind.CORRECTION)
+        for each in entries
+    ]
+    return fold(changes, base=npc.base, half_life=half_life_of(npc), soft_ends=soft_ends)
+
+
+def has_soft_ends(world: UUID) -> bool:
+    return DispositionRules.objects.filter(world=world, soft_ends=True).exists()
 
 
 def latest_in_world(entries: Sequence[Any]) -> Any:

@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.db.models import Q
+
 from episodes.lore_effects import PlannedReveal, parse_audiences, write_reveals
 from episodes.models import Episode
 from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport, RelationDelta
+from npcs.consequences import write_consequences
 from npcs.dispositions import build_change, days_reached, recompute_dispositions
 from npcs.large_changes import hold_large_changes
 from npcs.lookup import UnknownNPC, find_npcs
@@ -65,6 +68,7 @@ class DispositionChanges:
             ]
             hold_large_changes(episode, changes)
             DispositionChange.objects.bulk_create(changes)
+            write_consequences([change for change in changes if not change.held])
         today = days_reached([episode.party])[episode.party_id]
         rows = [row for row in self.recompute(episode) if row.npc.deleted_at is None]
         report.dispositions = [
@@ -77,15 +81,18 @@ class DispositionChanges:
             for row in rows
             for standing in [present_disposition(row, today=today)]
         ]
-        report.pending = DispositionChange.objects.pending().filter(episode=episode).count()
+        waiting = DispositionChange.objects.pending()
+        report.pending = waiting.filter(Q(episode=episode) | Q(cause__episode=episode)).count()
 
     def withdraw(self, episode: Episode) -> None:
         self.recompute(episode)
 
     def recompute(self, episode: Episode) -> list[Disposition]:
-        """Recompute the dispositions that any version of `episode` changed."""
-        npcs = DispositionChange.objects.filter(episode=episode).values_list("npc_id", flat=True)
-        ids: set[UUID] = set(npcs)
+        """Recompute the dispositions that any version of `episode` changed, or its changes did."""
+        told = Q(episode=episode) | Q(cause__episode=episode)
+        ids: set[UUID] = set(
+            DispositionChange.objects.filter(told).values_list("npc_id", flat=True)
+        )
         return recompute_dispositions(episode.party, ids)
 
 

@@ -53,8 +53,9 @@ def points_of_session(episode: Episode, npcs: set[UUID]) -> dict[Direction, int]
     session = episode.scene.session_id if episode.scene else None
     if session is None or not settings.DISPOSITION_HOLD_AT_SESSION or not npcs:
         return {}
+    of_session = Q(episode__scene__session=session) | Q(cause__episode__scene__session=session)
     others = DispositionChange.objects.in_force().filter(
-        npc__in=npcs, party=episode.party_id, episode__scene__session=session
+        of_session, npc__in=npcs, party=episode.party_id
     )
     rows = (
         others.exclude(episode=episode)

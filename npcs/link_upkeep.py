@@ -1,15 +1,19 @@
-"""Links follow NPCs and their secrets, whoever saves or deletes them one by one: the admin, pages,
-cascades (docs/decisions/0040). `npcs.upsert` writes many at once and calls the same functions."""
+"""Links and consequences follow NPCs and their secrets, whoever saves or deletes them one by one:
+the admin, pages, cascades (docs/decisions/0040). `npcs.upsert` writes many at once and calls the
+same functions."""
 
 from typing import Any
 
-from django.db.models.signals import post_delete, post_save
+from django.db.models.signals import post_delete, post_save, pre_delete
 from django.dispatch import receiver
 
+from episodes.ingest import lock_party
 from knowledge.mentions.store import forget_sources, resolve_again
 from knowledge.mentions.upkeep import is_world_deleted
+from npcs.dispositions import recompute_dispositions
 from npcs.links import NPCLinks, follow_npcs, follow_secrets
-from npcs.models import NPC, Secret
+from npcs.models import NPC, DispositionChange, Secret
+from worlds.models import Party
 
 
 @receiver(post_save, sender=NPC)
@@ -29,3 +33,19 @@ def forget_npc(instance: NPC, origin: Any = None, **_signal: Any) -> None:
     if not is_world_deleted(origin):
         forget_sources(NPCLinks.kind, [instance.pk])
         resolve_again(instance.world, [instance.pk])
+
+
+@receiver(pre_delete, sender=NPC)
+def note_consequences(instance: NPC, origin: Any = None, **_signal: Any) -> None:
+    """Note whom changes of the NPC had consequences for: those go with the NPC."""
+    instance.reached = []  # type: ignore[attr-defined]
+    if not is_world_deleted(origin):
+        rows = DispositionChange.objects.filter(cause__npc=instance).exclude(npc=instance)
+        pairs = rows.order_by("party").values_list("party", "npc").distinct()
+        instance.reached = list(pairs)  # type: ignore[attr-defined]
+
+
+@receiver(post_delete, sender=NPC)
+def take_consequences(instance: NPC, **_signal: Any) -> None:
+    for party, npc in getattr(instance, "reached", ()):
+        recompute_dispositions(lock_party(Party.objects.get(pk=party)), [npc])

@@ -16,6 +16,7 @@ from knowledge.graph.fact_store import follow_audience
 from knowledge.graph.models import GraphEdge, GraphNode, NameKeysField, SourceKind
 from knowledge.graph.trash import TrashedWithEntities
 from knowledge.models import Lore
+from npcs.opinion_models import DispositionRules, OpinionChange
 from npcs.querysets import LedgerQuerySet
 from retrieval.models import uuid7
 from worlds.audiences import Guarded, GuardedQuerySet, Visibility
@@ -30,6 +31,19 @@ HOME_LABEL = "lives in"
 
 def fact_source_ref(npc: "NPC") -> str:
     return f"npc:{npc.slug}"
+
+
+__all__ = [
+    "LARGE_CHANGE",
+    "NPC",
+    "Appearance",
+    "Axis",
+    "Disposition",
+    "DispositionChange",
+    "DispositionRules",
+    "OpinionChange",
+    "Secret",
+]
 
 
 class NPC(TimestampedModel, Guarded, TrashedWithEntities):
@@ -220,13 +234,15 @@ class DispositionChange(InWorldTime):
     it.
 
     A change counts while the version of the episode it came from stands, unless it is held for the
-    game master or the last ruling about it is against it. Entries of one party are written one
-    after the other, so ids are their order.
+    game master or the last ruling about it is against it. A consequence counts only while its
+    cause does; it names no episode, so what players judge by episodes never includes it. Entries
+    of one party are written one after the other, so ids are their order.
     """
 
     class Kind(models.TextChoices):
         EPISODE = "episode", _("Episode")
         CORRECTION = "correction", _("Correction")
+        CONSEQUENCE = "consequence", _("Consequence")
         REVERSAL = "reversal", _("Reversal")
         RESTORATION = "restoration", _("Restoration")
         APPROVAL = "approval", _("Approval")
@@ -259,6 +275,17 @@ class DispositionChange(InWorldTime):
         related_name="rulings",
         verbose_name=_("affected change"),
     )
+    cause = models.ForeignKey(
+        "self",
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="consequences",
+        verbose_name=_("cause"),
+    )
+    rule = models.CharField(
+        _("rule"), max_length=8, choices=DispositionRules.Rule, blank=True, default=""
+    )
     made_by = models.CharField(_("created by"), max_length=150, blank=True, default="")
     happened_at = models.DateTimeField(_("happened at"), default=timezone.now)
     created_at = models.DateTimeField(_("recorded at"), auto_now_add=True)
@@ -274,7 +301,7 @@ class DispositionChange(InWorldTime):
                 condition=models.Q(delta__range=(2 * LOWEST, 2 * HIGHEST)), name="change_in_range"
             ),
             models.CheckConstraint(
-                condition=models.Q(kind__in=["episode", "correction"], about=None)
+                condition=models.Q(kind__in=["episode", "correction", "consequence"], about=None)
                 & ~models.Q(delta=0)
                 | models.Q(
                     kind__in=["reversal", "restoration", "approval", "rejection"],
@@ -291,6 +318,12 @@ class DispositionChange(InWorldTime):
                 name="episode_change_has_episode",
             ),
             models.CheckConstraint(condition=~models.Q(reason=""), name="change_has_reason"),
+            models.CheckConstraint(
+                condition=models.Q(kind="consequence", cause__isnull=False, episode=None)
+                & ~models.Q(rule="")
+                | ~models.Q(kind="consequence") & models.Q(cause=None, rule=""),
+                name="consequence_has_cause",
+            ),
         ]
         indexes = [
             models.Index(fields=["npc", "party", "happened_at", "id"], name="change_of_pair"),

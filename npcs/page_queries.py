@@ -6,7 +6,7 @@ from typing import Any
 
 from episodes.models import Episode, Thread
 from npcs.chart import Curve, curve
-from npcs.dispositions import days_reached, decayed_score, fold_ledger
+from npcs.dispositions import days_reached, decayed_score, fold_ledger, has_soft_ends
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.profiles import (
     apparent_dispositions,
@@ -111,7 +111,8 @@ def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
     effective = [
         entry for entry, change in zip(entries, changes, strict=True) if change.state == "counts"
     ]
-    score_after = {point.entry: point.score for point in fold_ledger(npc, effective).points}
+    total = fold_ledger(npc, effective, soft_ends=has_soft_ends(npc.world_id))
+    score_after = {point.entry: point.score for point in total.points}
     scores, score = [], float(npc.base)
     for change in changes:
         score = score_after.get(change.change, score)  # a change that does not count moves nothing

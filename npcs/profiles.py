@@ -190,6 +190,8 @@ def present_influence(entry: Any) -> Influence:
         reason=entry.reason,
         state=state_of(entry),
         made_by=entry.made_by,
+        caused_by=entry.cause_id,
+        caused_as=entry.rule,
         in_world_at=entry.in_world_at,
         in_world_label=entry.in_world_label,
         happened_at=entry.happened_at,

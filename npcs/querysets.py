@@ -3,12 +3,23 @@
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Coalesce
 
 from worlds.models import Party, World
 
 ALLOWED = Q(held=False, ruling=None) | Q(ruling__in=["approval", "restoration"])
 """A change counts unless it is held or the last ruling is against it."""
+
+IS_OF_CURRENT_VERSION = Q(episode=None) | Q(
+    episode__retracted_at=None, episode__version=F("episode_version")
+)
+
+
+def last_ruling(ledger: Any) -> models.Subquery:
+    """The kind of the last ruling about a row of the model `ledger`, as an expression."""
+    rulings = ledger.objects.filter(about=OuterRef("pk")).order_by("-id")
+    return models.Subquery(rulings.values("kind")[:1])
 
 
 class LedgerQuerySet(models.QuerySet[Any]):
@@ -25,20 +36,23 @@ class LedgerQuerySet(models.QuerySet[Any]):
     def with_ruling(self) -> Self:
         """Annotate `ruling` (kind of the last ruling about the change, or null) and `is_current`.
 
-        A change is current while its episode is not retracted and still has the entry's version.
+        A change is current while its episode is not retracted and still has the entry's version; a
+        consequence while its cause counts.
         """
-        rulings = self.model.objects.filter(about=OuterRef("pk")).order_by("-id")
-        return self.annotate(
-            ruling=models.Subquery(rulings.values("kind")[:1]),
-            is_current=models.Case(
-                models.When(Q(episode=None), then=True),
-                models.When(
-                    Q(episode__retracted_at=None, episode__version=F("episode_version")), then=True
-                ),
-                default=False,
-                output_field=models.BooleanField(),
-            ),
+        causes = self.model.objects.filter(pk=OuterRef("cause"))
+        is_current = models.Case(
+            models.When(Q(cause=None) & IS_OF_CURRENT_VERSION, then=True),
+            # In a case, so that the cause of rows without one is not looked for.
+            models.When(Q(cause__isnull=False) & Exists(causes.direct_in_force()), then=True),
+            default=False,
+            output_field=models.BooleanField(),
         )
+        return self.annotate(ruling=last_ruling(self.model), is_current=is_current)
+
+    def direct_in_force(self) -> Self:
+        """Changes that count, of those without a cause."""
+        rows = self.annotate(ruling=last_ruling(self.model))
+        return rows.filter(ALLOWED, IS_OF_CURRENT_VERSION, cause=None, about=None)
 
     def annotate_ruling_reason(self) -> Self:
         """Annotate `ruling_reason` and `ruling_by`: why the last ruling was made, and by whom."""
@@ -49,8 +63,11 @@ class LedgerQuerySet(models.QuerySet[Any]):
         )
 
     def annotate_episode(self) -> Self:
-        """Annotate `summary_id`, the engine's id of the episode that caused the change."""
-        return self.annotate(summary_id=F("episode__external_id"))
+        """Annotate `summary_id`, the engine's id of the episode that caused the change or, of a
+        consequence, its cause."""
+        return self.annotate(
+            summary_id=Coalesce(F("episode__external_id"), F("cause__episode__external_id"))
+        )
 
     def in_force(self) -> Self:
         """Changes that count."""
@@ -62,6 +79,31 @@ class LedgerQuerySet(models.QuerySet[Any]):
 
     def of(self, npc: Any, party: Party) -> Self:
         return self.filter(npc=npc, party=party)
+
+    def in_order(self) -> Self:
+        return self.order_by("happened_at", "id")
+
+
+class OpinionQuerySet(models.QuerySet[Any]):
+    """The ledger of standings and of opinions between NPCs, by the same rules."""
+
+    def changes(self) -> Self:
+        return self.filter(about=None)
+
+    def with_ruling(self) -> Self:
+        """Annotate `ruling` and `is_current`, as `LedgerQuerySet` does."""
+        ledger: Any = self.model._meta.get_field("cause").related_model
+        causes = ledger.objects.filter(pk=OuterRef("cause")).direct_in_force()
+        is_current = models.Case(
+            models.When(cause=None, then=True),
+            models.When(Exists(causes), then=True),
+            default=False,
+            output_field=models.BooleanField(),
+        )
+        return self.annotate(ruling=last_ruling(self.model), is_current=is_current)
+
+    def annotate_episode(self) -> Self:
+        return self.annotate(summary_id=F("cause__episode__external_id"))
 
     def in_order(self) -> Self:
         return self.order_by("happened_at", "id")

@@ -32,6 +32,9 @@ Feelings = Annotated[
 ]
 
 
+Percent = Annotated[int, Field(ge=0, le=100)]
+
+
 class SecretIn(EngineInput):
     text: Prose
     known_to: AudienceNames = Field(default=[], max_length=100)
@@ -109,6 +112,53 @@ class RulingIn(EngineInput):
     reason: Reason = ""
 
 
+class DispositionRulesIn(EngineInput):
+    """The rules by which a change is felt by others. Those that are not sent stay as they are."""
+
+    kin: Percent = Field(default=0, description="Kin feel the same, by so many percent.")
+    ally: Percent = Field(default=0, description="Allies feel the same.")
+    enemy: Percent = Field(default=0, description="Enemies feel the opposite.")
+    member: Percent = Field(
+        default=0, description="So much of it goes to the standing with the NPC's factions."
+    )
+    soft_ends: bool = Field(
+        default=False,
+        description="Whether steps outward count less and less beyond 50 points either way.",
+    )
+
+
+class DispositionRulesOut(BaseModel):
+    """The rules of the world by which a change is felt by others, in percent; 0 is off."""
+
+    kin: int
+    ally: int
+    enemy: int
+    member: int
+    soft_ends: bool
+
+
+class StandingIn(EngineInput):
+    """A game master's own change of a party's standing with a faction."""
+
+    faction: Ref = Field(description="Id or name of the faction in the relation graph.")
+    party_id: Ref
+    delta: int = Field(ge=-200, le=200)
+    reason: Annotated[str, Field(min_length=1, max_length=2000), Storable]
+
+
+class OpinionIn(EngineInput):
+    """A game master's own change of what one NPC thinks of another."""
+
+    other: Ref = Field(description="Id or whole name of the other NPC.")
+    delta: int = Field(ge=-200, le=200)
+    reason: Annotated[str, Field(min_length=1, max_length=2000), Storable]
+
+
+class OpinionRulingIn(EngineInput):
+    verdict: Literal["reverse", "restore"]
+    reason: Annotated[str, Field(min_length=1, max_length=2000), Storable]
+
+
 class NPCStatic(BaseModel):
     """Who the NPC is, as far as the audience may know."""
 
@@ -134,7 +184,8 @@ class NPCPrivate(BaseModel):
 
 
 class Influence(BaseModel):
-    """One change of a disposition. `summary_id` is null for a game master's correction."""
+    """One change of a disposition. `summary_id` is null for a game master's correction; of a
+    consequence it is that of its cause."""
 
     change: int
     party_id: str
@@ -144,6 +195,12 @@ class Influence(BaseModel):
     reason: str
     state: Literal["counts", "pending", "reversal", "rejection", "replaced"]
     made_by: str = ""
+    caused_by: int | None = Field(
+        default=None, description="The change of another NPC that this one follows from."
+    )
+    caused_as: Literal["kin", "ally", "enemy", "member", ""] = Field(
+        default="", description="The rule by which it follows from the other change."
+    )
     in_world_at: float | None = None
     in_world_label: str = ""
     in_world_date: str = ""
@@ -176,6 +233,53 @@ class DispositionOut(BaseModel):
     changes: int
     pending: int
     last_reason: str = ""
+
+
+class OpinionEntry(BaseModel):
+    """One change of a standing or of an opinion between NPCs. `summary_id` is null for a game
+    master's correction."""
+
+    change: int
+    delta: int
+    reason: str
+    state: Literal["counts", "reversal"]
+    summary_id: str | None
+    caused_by: int | None
+    caused_as: str
+    made_by: str
+    in_world_at: float | None
+    in_world_label: str
+    happened_at: datetime
+
+
+class StandingOut(BaseModel):
+    """A party's standing with a faction now, from -100 to 100, with its latest changes."""
+
+    faction: str = Field(description="Id of the faction in the relation graph.")
+    faction_name: str
+    party_id: str
+    score: float
+    label: str
+    changes: list[OpinionEntry]
+
+
+class StandingList(BaseModel):
+    standings: list[StandingOut]
+
+
+class OpinionOut(BaseModel):
+    """What an NPC thinks of another now, from -100 to 100, with the latest changes."""
+
+    npc_id: str
+    other: str = Field(description="Id of the other NPC.")
+    other_name: str
+    score: float
+    label: str
+    changes: list[OpinionEntry]
+
+
+class OpinionList(BaseModel):
+    opinions: list[OpinionOut]
 
 
 class Apparent(BaseModel):

@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
+from math import exp
 
 LOWEST, HIGHEST = -100.0, 100.0
 WEIGHTS = {"affection": 1.0, "trust": 1.0, "respect": 1.0, "fear": 0.0}
 """What a point on each axis adds to the score. Fear adds nothing: one may love or hate whom one
 fears."""
 TREND_CHANGES = 3
+SOFT_FROM = 50.0
+"""Where the ends of the scale are soft, steps outward count less from here."""
 
 
 class Label(StrEnum):
@@ -47,12 +50,14 @@ the label that is nearer to zero."""
 
 @dataclass(frozen=True, slots=True)
 class ScoreChange:
-    """A change that counts. `entry` is the id of its ledger entry."""
+    """A change that counts. `entry` is the id of its ledger entry. `in_full`: also where the ends
+    of the scale are soft."""
 
     delta: float
     axis: str = "affection"
     in_world_at: float | None = None
     entry: int = 0
+    in_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +117,28 @@ def decay_axes(
     }
 
 
+def step(score: float, by: float, *, soft_ends: bool) -> float:
+    """Return the score after a change by so many points.
+
+    With soft ends the part of a step that leads outward beyond ±`SOFT_FROM` counts less: with
+    `r` points left to the end, `x` points bring it to `r · 2.718^(−x / (100 − SOFT_FROM))` from
+    the end. Two steps of 10 are one of 20, and the end is never reached.
+    """
+    if not soft_ends or by * (score + by) <= 0 or abs(score + by) <= SOFT_FROM:
+        return clamp(score + by)
+    side = 1.0 if by > 0 else -1.0
+    begin = max(SOFT_FROM, side * score)
+    beyond = side * (score + by) - begin
+    left = (HIGHEST - begin) * exp(-beyond / (HIGHEST - SOFT_FROM))
+    return clamp(side * (HIGHEST - left))
+
+
 def fold(
-    changes: Sequence[ScoreChange], *, base: float = 0.0, half_life: float | None = None
+    changes: Sequence[ScoreChange],
+    *,
+    base: float = 0.0,
+    half_life: float | None = None,
+    soft_ends: bool = False,
 ) -> FoldedScore:
     """Add up `changes` in their order, from `base`, with decay towards `base` between them.
 
@@ -128,7 +153,8 @@ def fold(
             days = 0.0 if day is None else max(0.0, change.in_world_at - day)
             day = change.in_world_at if day is None else max(day, change.in_world_at)
         score = decay(score, base=base, days=days, half_life=half_life)
-        score = clamp(score + change.delta * WEIGHTS[change.axis])
+        points_of_change = change.delta * WEIGHTS[change.axis]
+        score = step(score, points_of_change, soft_ends=soft_ends and not change.in_full)
         axes = decay_axes(axes, days=days, half_life=half_life)
         axes[change.axis] = clamp(axes[change.axis] + change.delta)
         points.append(Point(change.entry, round(score, 4)))

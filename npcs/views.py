@@ -15,6 +15,7 @@ from episodes.loose_ends import loose_ends_in_force
 from npcs import dispositions, page_queries
 from npcs.models import NPC, Axis, DispositionChange
 from npcs.npc_list import LABELS, SEEN, SORTS, NPCFilter, NPCList
+from npcs.opinions import standings_of
 from retrieval.errors import Problem
 from worlds.models import Party
 from worlds.pages import Viewer, gm_page, page, render_page
@@ -129,6 +130,7 @@ def party_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
         "gm/party.html",
         party=party,
         friends=page_queries.opinions_of_party(party, viewer.audience),
+        standings=standings_of(viewer.world, party=party) if viewer.is_gm else [],
         knows=page_queries.reveals_to_party(party, viewer.audience),
         loose_ends=loose_ends_in_force(viewer.world, party=party).filter(closed_at=None)[:MOST_OPEN]
         if viewer.is_gm

@@ -69,10 +69,10 @@ SENDS = "It sends a message, and changes nothing that could have been read."
 DECIDES = "What is decided already is refused with 409, whatever was read."
 NO_IF_MATCH = {
     **dict.fromkeys(("comment_create", "picture_place", "disposition_correct"), ADDS),
-    **dict.fromkeys(("thread_append", "code_rules_outcome"), ADDS),
+    **dict.fromkeys(("thread_append", "code_rules_outcome", "opinion_correct"), ADDS),
     **dict.fromkeys(("lore_restore", "npc_restore", "picture_restore"), RESTORES),
     **dict.fromkeys(("webhook_test", "webhook_redeliver"), SENDS),
-    **dict.fromkeys(("core_decide", "disposition_rule"), DECIDES),
+    **dict.fromkeys(("core_decide", "disposition_rule", "opinion_rule"), DECIDES),
     "thread_consolidate": "Doing it again changes nothing.",
 }
 """Writes at the address of a row that no `If-Match` guards, and why."""

@@ -13,6 +13,7 @@ from knowledge.models import Lore
 from knowledge.srd.load import game_system
 from knowledge.upsert import upsert_lore
 from memory_site.demo.world_files import DemoScene, DemoWorld, read_world
+from npcs.disposition_rules import set_rules
 from npcs.dispositions import approve
 from npcs.models import DispositionChange
 from npcs.upsert import upsert_npc
@@ -54,6 +55,7 @@ def load_setting(demo: DemoWorld) -> World:
         set_members(row, members)
     if calendar_version(world) is None:
         save_calendar(world, setting.calendar.definition(setting.language), by="demo")
+        set_rules(world, **setting.disposition_rules)
     return world
 
 

@@ -70,6 +70,7 @@ class DemoSetting(DemoModel):
     calendar: DemoCalendar
     campaign: dict[str, str]
     parties: list[DemoParty]
+    disposition_rules: dict[str, int] = {}
 
 
 class DemoScene(DemoModel):

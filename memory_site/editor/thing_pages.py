@@ -19,6 +19,7 @@ from memory_site.editor.things import Thing, find_entry, thing_of_entry, thing_o
 from npcs import page_queries
 from npcs.gm_profile import read_gm_profile
 from npcs.models import NPC, Axis
+from npcs.opinions import opinions_of, standings_of
 from npcs.profiles import profile_for_players
 from worlds.audiences import Visibility
 from worlds.callers import Caller
@@ -39,6 +40,9 @@ def entry_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     if thing.npc:
         return HttpResponseRedirect(thing.address())
     context = context_of(request, viewer, thing)
+    if viewer.is_gm and thing.node and thing.node.kind == NodeKind.FACTION:
+        standings = standings_of(viewer.world, faction=thing.node)
+        context |= {"faction": thing.node, "standings": standings}
     return render_page(request, viewer, "editor/thing.html", **context)
 
 
@@ -128,6 +132,7 @@ def context_for_play(viewer: Viewer, npc: NPC, party: Party | None) -> dict[str,
         "secrets": page_queries.secrets_of(npc, party),
         "pictures": page_queries.pictures_of(npc, viewer.audience),
         "axes": Axis.choices,
+        "opinions": opinions_of(npc),
     }
 
 

@@ -27,7 +27,7 @@ SELECT
     SELECT coalesce(json_agg(row_to_json(told)), '[]')
     FROM (
       SELECT c.id AS change, p.slug AS party_id, e.external_id AS summary_id, c.delta, c.axis, c.reason, c.made_by,
-        c.in_world_at, c.in_world_label, c.happened_at,
+        c.cause_id AS caused_by, c.rule AS caused_as, c.in_world_at, c.in_world_label, c.happened_at,
         CASE
           WHEN ruling.kind IN ('reversal', 'rejection') THEN ruling.kind
           WHEN c.held AND ruling.kind IS NULL THEN 'pending'
@@ -35,12 +35,20 @@ SELECT
         END AS state
       FROM npcs_dispositionchange c
       JOIN worlds_party p ON p.id = c.party_id
-      LEFT JOIN episodes_episode e ON e.id = c.episode_id
+      LEFT JOIN npcs_dispositionchange cause ON cause.id = c.cause_id
+      LEFT JOIN episodes_episode e ON e.id = coalesce(c.episode_id, cause.episode_id)
       LEFT JOIN LATERAL (
         SELECT r.kind FROM npcs_dispositionchange r WHERE r.about_id = c.id ORDER BY r.id DESC LIMIT 1
       ) AS ruling ON true
       WHERE c.npc_id = n.id AND c.about_id IS NULL AND (%(party)s::text IS NULL OR c.party_id = about.id)
-        AND (c.episode_id IS NULL OR (e.retracted_at IS NULL AND e.version = c.episode_version))
+        AND (e.id IS NULL OR (e.retracted_at IS NULL AND e.version = coalesce(c.episode_version, cause.episode_version)))
+        -- A consequence counts while its cause does.
+        AND (c.cause_id IS NULL OR coalesce(
+          (
+            SELECT r.kind IN ('approval', 'restoration') FROM npcs_dispositionchange r
+            WHERE r.about_id = c.cause_id ORDER BY r.id DESC LIMIT 1
+          ), NOT cause.held
+        ))
       ORDER BY c.happened_at DESC, c.id DESC
       LIMIT %(most_influences)s
     ) AS told

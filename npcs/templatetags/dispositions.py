@@ -6,7 +6,7 @@ from django import template
 from django.utils.translation import gettext_lazy as _
 
 from npcs.chart import bar
-from npcs.models import Axis
+from npcs.models import Axis, DispositionRules
 
 register = template.Library()
 
@@ -45,6 +45,17 @@ def word_of_standing(standing: Any) -> Any:
 @register.filter
 def axis_name(axis: str) -> Any:
     return dict(Axis.choices).get(axis, axis)
+
+
+@register.filter
+def rule_name(rule: str) -> Any:
+    return dict(DispositionRules.Rule.choices).get(rule, rule)
+
+
+@register.inclusion_tag("gm/parts/opinion.html")
+def opinion(each: Any) -> dict[str, Any]:
+    """Show an `npcs.opinions.Opinion`: word and number."""
+    return {"label": each.label, "word": word(each.label), "score": each.score}
 
 
 @register.inclusion_tag("gm/parts/regard.html")

@@ -56,6 +56,7 @@ BY_TYPE: list[tuple[type[Any], Callable[[Any], Any]]] = [
 ]
 UNIQUE_TEXTS = ("slug", "external_id", "key", "sha256", "name", "step_id", "path")
 UNIQUE_NUMBERS = ("number", "position")
+ONE_OF_A_WORLD = {"npcs.DispositionRules"}
 
 
 def json_like(field: Any) -> Any:
@@ -84,7 +85,8 @@ class GeneratedWorld:
         for label, path in ARCHIVED.items():
             if label != "worlds.World":
                 model = Table(label, path).model
-                rows = [self.make(label, model, place) for place in range(rows_each)]
+                number = 1 if label in ONE_OF_A_WORLD else rows_each
+                rows = [self.make(label, model, place) for place in range(number)]
                 self.rows[label] = model._base_manager.bulk_create(rows)
 
     def make(self, label: str, model: type[models.Model], place: int) -> Row:
@@ -187,7 +189,21 @@ def contradiction(generated: GeneratedWorld, place: int) -> dict[str, Any]:
 def ruling(_generated: GeneratedWorld, place: int) -> dict[str, Any]:
     """Changes of episodes and by hand; a ruling needs a change that is stored."""
     kind = ("episode", "correction")[place % 2]
-    return {"kind": kind, "delta": place + 1, "about": None, "episode_version": 1}
+    values = {"kind": kind, "delta": place + 1, "about": None, "episode_version": 1}
+    return {**values, "cause": None, "rule": ""}
+
+
+def disposition_rules(_generated: GeneratedWorld, _place: int) -> dict[str, Any]:
+    return {"kin": 50, "ally": 25, "enemy": 0, "member": 100}
+
+
+def opinion(generated: GeneratedWorld, place: int) -> dict[str, Any]:
+    """A consequence for a standing, and a correction of what one NPC thinks of another."""
+    if place % 2:
+        other = generated.pick("npcs.NPC", place + 1)
+        values: dict[str, Any] = {"kind": "correction", "cause": None, "rule": ""}
+        return {**values, "faction": None, "party": None, "other": other, "delta": 7}
+    return {"kind": "consequence", "rule": "member", "npc": None, "other": None, "delta": -7}
 
 
 def picture(generated: GeneratedWorld, _place: int) -> dict[str, Any]:
@@ -241,6 +257,8 @@ CHOICES: dict[str, Callable[[GeneratedWorld, int], dict[str, Any]]] = {
     "knowledge.Contradiction": contradiction,
     "knowledge.DecisionEffect": decision_effect,
     "npcs.DispositionChange": ruling,
+    "npcs.DispositionRules": disposition_rules,
+    "npcs.OpinionChange": opinion,
     "npcs.NPC": lambda _generated, _place: {"half_life": None},
     "art.Picture": picture,
     "art.PictureUse": picture_use,

@@ -36,6 +36,20 @@ NPCS: list[Step] = [
         {"kind": "lore", "id": "$pier.id", "audience": "npc:bo-reed", "note": "He works there."},
         save="reveal",
     ),
+    call("disposition_rules_get"),
+    call("disposition_rules_put", {"kin": 50, "ally": 25, "enemy": 25, "member": 50}),
+    call(
+        "opinion_correct",
+        {"other": "bo-reed", "delta": 15, "reason": "He taught her the currents."},
+        ref="ada-crane",
+        save="opinion",
+    ),
+    call("opinion_list", ref="ada-crane"),
+    call(
+        "opinion_rule",
+        {"verdict": "reverse", "reason": "That was somebody else."},
+        entry_id="$opinion.changes.0.change",
+    ),
     call("reveal_list", query={"audience": "npc:bo-reed"}),
     call("reveal_get", entry_id="$reveal.id"),
     call("reveal_undo", entry_id="$reveal.id"),
@@ -197,6 +211,7 @@ GRAPH: list[Step] = [
                 {"node": {"kind": "Location", "name": "The Pier", "lore_id": "$pier.id"}},
                 {"node": {"kind": "Character", "name": "Ada Crane"}},
                 {"node": {"kind": "Character", "name": "Bo Reed"}},
+                {"node": {"kind": "Faction", "name": "Pilots' Guild"}},
                 {"edge": {"src": "Ada Crane", "relation": "KNOWS", "dst": "Bo Reed"}},
                 {
                     "edge": {
@@ -234,6 +249,16 @@ GRAPH: list[Step] = [
     call("graph_reopen", contradiction_id="$clashes.contradictions.0.id"),
     call("graph_fact_checked", fact_id="$written.edges.0.id"),
     call("graph_retract", {"reason": "A rumour."}, fact_id="$written.edges.0.id"),
+    call(
+        "standing_correct",
+        {
+            "faction": "$written.nodes.4.id",
+            "party_id": "gulls",
+            "delta": 10,
+            "reason": "They paid the guild's dues.",
+        },
+    ),
+    call("standing_list", query={"party_id": "gulls"}),
 ]
 
 # Nobody answers at this address: what is sent is tried once, and can be sent again.

@@ -190,7 +190,8 @@ class Disposition(OpenModel):
 
 class DispositionChange(OpenModel):
     """
-    One change of a disposition. `summary_id` is null for a game master's correction.
+    One change of a disposition. `summary_id` is null for a game master's correction; of a
+    consequence it is that of its cause.
     """
 
     change: int
@@ -224,6 +225,14 @@ class DispositionChange(OpenModel):
     made_by: str = ''
     """
     Who or what made it: a person, a model, or a rule.
+    """
+    caused_by: int | None = None
+    """
+    The change of another NPC that this one follows from.
+    """
+    caused_as: str = ''
+    """
+    The rule by which it follows from the other change.
     """
     in_world_at: float | None = None
     """

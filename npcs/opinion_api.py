@@ -1,0 +1,203 @@
+"""REST endpoints for standings with factions, opinions between NPCs, and the rules of
+consequences."""
+
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Body, Path, Query, Router
+
+from episodes.api import name_of
+from npcs import opinions
+from npcs.disposition_rules import rules_of, set_rules
+from npcs.dispositions import state_of
+from npcs.lookup import find_npc
+from npcs.models import DispositionRules, OpinionChange
+from npcs.opinions import Opinion, ShownEntry, find_faction, opinions_of, standings_of
+from npcs.schemas import (
+    DispositionRulesIn,
+    DispositionRulesOut,
+    OpinionEntry,
+    OpinionIn,
+    OpinionList,
+    OpinionOut,
+    OpinionRulingIn,
+    StandingIn,
+    StandingList,
+    StandingOut,
+)
+from worlds.callers import Caller
+from worlds.keys import Scope
+from worlds.lookup import find_by_id, find_party
+from worlds.rest import NeedsKey, check_match, require_gm, tag
+from worlds.world_resource import refuse_campaign_keys
+
+router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
+Reference = Annotated[str, Path(max_length=200)]
+Wanted = Annotated[str | None, Query(max_length=200)]
+MOST_ENTRIES = 20
+
+
+@router.get(
+    "/disposition-rules",
+    operation_id="disposition_rules_get",
+    summary="Get the rules of consequences",
+    response=DispositionRulesOut,
+)
+def get_rules(request: HttpRequest, response: HttpResponse) -> DispositionRulesOut:
+    """By which a change of what one NPC thinks is felt by kin, allies, enemies and factions. A new
+    world has none of them switched on."""
+    rules = rules_of(require_gm(request).world)
+    tag(response, digest_of(rules))
+    return present_rules(rules)
+
+
+@router.put(
+    "/disposition-rules",
+    operation_id="disposition_rules_put",
+    summary="Set the rules of consequences",
+    response=DispositionRulesOut,
+)
+def put_rules(
+    request: HttpRequest, response: HttpResponse, rules: Body[DispositionRulesIn]
+) -> DispositionRulesOut:
+    """They hold for changes from now on; entries of before stay, and can be reversed one by one.
+    `soft_ends` recomputes the dispositions of the world."""
+    caller = require_gm(request)
+    refuse_campaign_keys(caller)
+    check_match(request, digest_of(rules_of(caller.world)))
+    stored = set_rules(caller.world, **rules.model_dump(exclude_unset=True))
+    tag(response, digest_of(stored))
+    return present_rules(stored)
+
+
+@router.get(
+    "/standings",
+    operation_id="standing_list",
+    summary="List standings with factions",
+    response=StandingList,
+)
+def list_standings(
+    request: HttpRequest, party_id: Wanted = None, faction: Wanted = None
+) -> dict[str, Any]:
+    """What factions think of parties, the best first, each with its latest changes."""
+    caller = require_gm(request)
+    party = find_party(caller.world, party_id, caller.campaign) if party_id else None
+    node = find_faction(caller.world, faction) if faction else None
+    found = standings_of(caller.world, party=party, faction=node)
+    own = [each for each in found if is_of_campaign(caller, each)]
+    return {"standings": [present_standing(each) for each in own]}
+
+
+@router.post(
+    "/standings",
+    operation_id="standing_correct",
+    summary="Correct a standing",
+    response=StandingOut,
+)
+def correct_standing(request: HttpRequest, entry: Body[StandingIn]) -> StandingOut:
+    """A game master's change, with a reason. It counts at once."""
+    caller = require_gm(request)
+    party = find_party(caller.world, entry.party_id, caller.campaign)
+    node = find_faction(caller.world, entry.faction)
+    by = name_of(caller)
+    opinions.correct_standing(node, party, by=entry.delta, reason=entry.reason, made_by=by)
+    (standing,) = standings_of(caller.world, party=party, faction=node)
+    return present_standing(standing)
+
+
+@router.get(
+    "/npcs/{ref}/opinions",
+    operation_id="opinion_list",
+    summary="List what an NPC thinks of other NPCs",
+    response=OpinionList,
+)
+def list_opinions(request: HttpRequest, ref: Reference) -> dict[str, Any]:
+    """The best first, each with its latest changes."""
+    npc = find_npc(require_gm(request).world, ref, resembling=True)
+    return {"opinions": [present_opinion(each) for each in opinions_of(npc)]}
+
+
+@router.post(
+    "/npcs/{ref}/opinions",
+    operation_id="opinion_correct",
+    summary="Correct what an NPC thinks of another",
+    response=OpinionOut,
+)
+def correct_opinion(request: HttpRequest, ref: Reference, entry: Body[OpinionIn]) -> OpinionOut:
+    """A game master's change, with a reason. It counts at once."""
+    caller = require_gm(request)
+    npc, other = find_npc(caller.world, ref), find_npc(caller.world, entry.other)
+    by = name_of(caller)
+    opinions.correct_opinion(npc, other, by=entry.delta, reason=entry.reason, made_by=by)
+    return next(present_opinion(each) for each in opinions_of(npc) if each.toward == other)
+
+
+@router.post(
+    "/opinions/{int:entry_id}/rulings",
+    operation_id="opinion_rule",
+    summary="Reverse or restore a change of a standing or opinion",
+    response=OpinionEntry,
+)
+def rule(request: HttpRequest, entry_id: int, ruling: Body[OpinionRulingIn]) -> OpinionEntry:
+    """The ruling is an entry of the ledger too."""
+    caller = require_gm(request)
+    rows = OpinionChange.objects.filter(world=caller.world)
+    if caller.campaign:
+        rows = rows.filter(party__campaign=caller.campaign)
+    entry = find_by_id(rows, entry_id, what="change")
+    by = name_of(caller)
+    opinions.rule_on_opinion(entry, ruling.verdict, reason=ruling.reason, made_by=by)
+    current = OpinionChange.objects.with_ruling().annotate_episode().get(pk=entry.pk)
+    return present_entry(ShownEntry(current, state_of(current)))
+
+
+def is_of_campaign(caller: Caller, standing: Opinion) -> bool:
+    return caller.campaign is None or standing.toward.campaign_id == caller.campaign.pk  # type: ignore[union-attr]
+
+
+def digest_of(rules: DispositionRules) -> str:
+    return "-".join(str(int(value)) for value in present_rules(rules).model_dump().values())
+
+
+def present_rules(rules: DispositionRules) -> DispositionRulesOut:
+    names = DispositionRulesOut.model_fields
+    return DispositionRulesOut(**{name: getattr(rules, name) for name in names})
+
+
+def present_standing(standing: Opinion) -> StandingOut:
+    return StandingOut(
+        faction=standing.holder.slug,
+        faction_name=standing.holder.name,
+        party_id=standing.toward.slug,
+        score=round(standing.score, 1),
+        label=standing.label,
+        changes=[present_entry(shown) for shown in standing.entries[:MOST_ENTRIES]],
+    )
+
+
+def present_opinion(opinion: Opinion) -> OpinionOut:
+    return OpinionOut(
+        npc_id=opinion.holder.slug,
+        other=opinion.toward.slug,
+        other_name=opinion.toward.name,
+        score=round(opinion.score, 1),
+        label=opinion.label,
+        changes=[present_entry(shown) for shown in opinion.entries[:MOST_ENTRIES]],
+    )
+
+
+def present_entry(shown: ShownEntry) -> OpinionEntry:
+    entry = shown.entry
+    return OpinionEntry(
+        change=entry.pk,
+        delta=entry.delta,
+        reason=entry.reason,
+        state=shown.state,
+        summary_id=entry.summary_id,
+        caused_by=entry.cause_id,
+        caused_as=entry.rule,
+        made_by=entry.made_by,
+        in_world_at=entry.in_world_at,
+        in_world_label=entry.in_world_label,
+        happened_at=entry.happened_at,
+    )

@@ -1,0 +1,173 @@
+"""A party's standing with factions, and what NPCs think of each other: both folded from one ledger
+when they are read (docs/dispositions.md). For game masters."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from knowledge.graph.models import GraphNode, NodeKind
+from npcs.dispositions import (
+    NotInForce,
+    check_delta,
+    has_soft_ends,
+    latest_in_world_time,
+    require_reason,
+    state_of,
+)
+from npcs.models import NPC, OpinionChange
+from npcs.score import ScoreChange, fold, label_of
+from retrieval.errors import Invalid, NotFound
+from retrieval.text import fold_name
+from worlds.lookup import as_uuid
+from worlds.models import Party, World
+
+Kind = OpinionChange.Kind
+LARGEST = 200
+RULED_STATES = {"reverse": ("counts", Kind.REVERSAL), "restore": ("reversal", Kind.RESTORATION)}
+"""By the word of the API and the pages: the state that a ruling needs, and the entry it writes."""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a faction thinks of a party, or one NPC of another, now. `entries` are all changes,
+    latest first; those that do not count are among them, with their state."""
+
+    holder: GraphNode | NPC
+    toward: Party | NPC
+    score: float
+    label: str
+    entries: Sequence["ShownEntry"]
+
+    @property
+    def counting(self) -> int:
+        return sum(shown.state == "counts" for shown in self.entries)
+
+
+@dataclass(frozen=True)
+class ShownEntry:
+    entry: Any
+    state: str
+
+
+def standings_of(
+    world: World, *, party: Party | None = None, faction: GraphNode | None = None
+) -> list[Opinion]:
+    """Return the standing of each party with each faction of which there are changes, or of those
+    given, the best first. One with nothing but replaced changes is left out."""
+    rows = OpinionChange.objects.filter(world=world, faction__believed_until=None)
+    rows = rows.filter(**{"party": party} if party else {"party__isnull": False})
+    rows = rows.filter(**{"faction": faction} if faction else {})
+    return fold_opinions(world, rows.select_related("faction", "party"))
+
+
+def opinions_of(npc: NPC) -> list[Opinion]:
+    """Return what the NPC thinks of others, the best first."""
+    rows = OpinionChange.objects.filter(npc=npc, other__deleted_at=None)
+    return fold_opinions(npc.world, rows.select_related("npc", "other"))
+
+
+def fold_opinions(world: World, rows: Any) -> list[Opinion]:
+    by_pair: dict[tuple[UUID, UUID], list[Any]] = defaultdict(list)
+    for entry in rows.changes().with_ruling().annotate_episode().in_order():
+        pair = entry.faction_id or entry.npc_id, entry.party_id or entry.other_id
+        by_pair[pair].append(entry)
+    soft_ends = bool(by_pair) and has_soft_ends(world.pk)
+    opinions = [fold_opinion(entries, soft_ends=soft_ends) for entries in by_pair.values()]
+    opinions = [each for each in opinions if each.entries]
+    return sorted(opinions, key=lambda each: (-each.score, each.holder.name, each.toward.name))
+
+
+def fold_opinion(entries: Sequence[Any], *, soft_ends: bool) -> Opinion:
+    """Fold the entries of one pair, in their order. Factions forget nothing."""
+    shown = [ShownEntry(entry, state_of(entry)) for entry in entries if entry.is_current]
+    changes = [
+        ScoreChange(each.entry.delta, in_full=each.entry.kind == Kind.CORRECTION)
+        for each in shown
+        if each.state == "counts"
+    ]
+    score = fold(changes, soft_ends=soft_ends).score
+    first = entries[0]
+    return Opinion(
+        holder=first.faction or first.npc,
+        toward=first.party or first.other,
+        score=score,
+        label=label_of(score),
+        entries=shown[::-1],
+    )
+
+
+def correct_standing(
+    faction: GraphNode, party: Party, *, by: int, reason: str, made_by: str
+) -> OpinionChange:
+    """Write a game master's own change of the party's standing with the faction."""
+    check_delta(by, LARGEST)
+    if faction.world_id != party.world_id or faction.kind != NodeKind.FACTION:
+        raise Invalid("A party has a standing with a faction of its own world.")
+    entry: OpinionChange = OpinionChange.objects.create(
+        world_id=party.world_id,
+        kind=Kind.CORRECTION,
+        faction=faction,
+        party=party,
+        delta=by,
+        reason=require_reason(reason),
+        made_by=made_by,
+        **latest_in_world_time(party),
+    )
+    return entry
+
+
+def correct_opinion(npc: NPC, other: NPC, *, by: int, reason: str, made_by: str) -> OpinionChange:
+    """Write a game master's own change of what one NPC thinks of another."""
+    check_delta(by, LARGEST)
+    if npc.world_id != other.world_id or npc == other:
+        raise Invalid("An opinion is of another NPC of the same world.")
+    entry: OpinionChange = OpinionChange.objects.create(
+        world_id=npc.world_id,
+        kind=Kind.CORRECTION,
+        npc=npc,
+        other=other,
+        delta=by,
+        reason=require_reason(reason),
+        made_by=made_by,
+    )
+    return entry
+
+
+@transaction.atomic
+def rule_on_opinion(
+    entry: OpinionChange, verdict: str, *, reason: str, made_by: str
+) -> OpinionChange:
+    """Reverse or restore a change; raises `NotInForce` when its state does not allow that."""
+    # Under the lock of the row: another game master may have ruled meanwhile.
+    OpinionChange.objects.select_for_update().get(pk=entry.pk)
+    current = OpinionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
+    if current is None or verdict not in RULED_STATES:
+        raise Invalid("Reverse or restore a change, not another ruling.")
+    needed, kind = RULED_STATES[verdict]
+    if (state := state_of(current)) != needed:
+        raise NotInForce(f"Change {entry.pk} is in the state “{state}”: this needs “{needed}”.")
+    names = ("world_id", "faction_id", "party_id", "npc_id", "other_id")
+    pair = {name: getattr(entry, name) for name in names}
+    ruling: OpinionChange = OpinionChange.objects.create(
+        **pair, kind=kind, about=entry, reason=require_reason(reason), made_by=made_by
+    )
+    return ruling
+
+
+def find_faction(world: World, reference: str) -> GraphNode:
+    """Return the faction with this id, slug or whole name. Raises `NotFound`."""
+    factions = GraphNode.objects.believed_now().in_world(world).filter(kind=NodeKind.FACTION)
+    key = as_uuid(reference)
+    found = list(factions.filter(**{"pk": key} if key else {"slug": reference})[:1])
+    if not found and not key:
+        name = fold_name(reference)
+        same = [each for each in factions if name in map(fold_name, (each.name, *each.aliases))]
+        found = same if len(same) == 1 else []
+    if not found:
+        raise NotFound(f"There is no faction {reference!r}, or several of this name.")
+    node: GraphNode = found[0]
+    return node

@@ -1,0 +1,137 @@
+"""Five hundred episodes with consequences, corrections, retractions and rulings: what is stored and
+shown is what a replay of the ledgers from scratch gives."""
+
+import random
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from episodes.ingest import ingest_episode, restore_episode, retract_episode
+from episodes.schemas import EpisodeIn
+from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
+from knowledge.graph.upsert import upsert_facts
+from npcs.disposition_rules import set_rules
+from npcs.dispositions import approve, correct, reject, restore, reverse
+from npcs.models import NPC, Disposition, DispositionChange, OpinionChange
+from npcs.opinions import correct_standing, find_faction, rule_on_opinion, standings_of
+from retrieval.errors import Conflict, NotFound
+from tests.cast import create_npc
+from tests.npcs.ledger_replay import replay, replay_standings
+from worlds.models import Party, World
+
+pytestmark = pytest.mark.django_db
+PEOPLE = ("ada", "bo", "cleo", "dag", "eli", "fay")
+FACTIONS = ("guild", "choir")
+BEGIN = datetime(2026, 9, 5, 18, tzinfo=UTC)
+RULINGS = (approve, reject, reverse, restore)
+NOTHING = {"kin": 0, "ally": 0, "enemy": 0, "member": 0}
+RULES: list[dict[str, Any]] = [
+    {"kin": 100, "ally": 25, "enemy": 50, "member": 50},
+    {"kin": 50, "ally": 100, "enemy": 25, "member": 100},
+    NOTHING,
+]
+
+
+def relations(world: World) -> None:
+    """A circle of kin and allies, two enemies, and factions that are part of each other's."""
+    nodes = [GraphFact(node=NodeFact(slug=n, name=n.title(), kind="Character")) for n in PEOPLE]
+    nodes += [GraphFact(node=NodeFact(slug=n, name=n.title(), kind="Faction")) for n in FACTIONS]
+    edges: list[tuple[str, str, str, str]] = [
+        ("ada", "RELATES_TO", "bo", "sister of"),
+        ("bo", "ALLY_WITH", "cleo", ""),
+        ("cleo", "ALLY_WITH", "ada", ""),
+        ("dag", "ENEMY_OF", "ada", ""),
+        ("eli", "RELATES_TO", "dag", "сын"),
+        ("ada", "PART_OF", "guild", ""),
+        ("cleo", "PART_OF", "choir", ""),
+        ("dag", "ENEMY_OF", "choir", ""),
+        ("guild", "ALLY_WITH", "choir", ""),
+    ]
+    facts = [
+        GraphFact(edge=EdgeFact(src=src, relation=code, dst=dst, label=label))
+        for src, code, dst, label in edges
+    ]
+    upsert_facts(world, [*nodes, *facts])
+
+
+def summary(number: int, version: int, dice: random.Random) -> EpisodeIn:
+    deltas = [
+        {
+            "npc": npc,
+            "delta": dice.choice((-60, -30, -12, -5, 4, 9, 20, 45)),
+            "axis": dice.choice(("affection", "trust", "respect", "fear")),
+            "reason": "Because.",
+        }
+        for npc in dice.sample(PEOPLE, dice.randint(1, 3))
+    ]
+    return EpisodeIn.model_validate(
+        {
+            "summary_id": f"ep-{number}",
+            "party_id": "lanternbearers",
+            "when": {"real": BEGIN + timedelta(hours=number), "in_world_at": number},
+            "what": "What happened.",
+            "relations_delta": deltas,
+            "version": version,
+        }
+    )
+
+
+def disturb(world: World, party: Party, dice: random.Random, told: int) -> None:
+    """Do one thing of those that game masters do after an episode."""
+    ref = f"ep-{dice.randrange(told)}"
+    match dice.randrange(8):
+        case 0:
+            retract_episode(world, ref)
+        case 1:
+            restore_episode(world, ref)
+        case 2:
+            ingest_episode(world, summary(dice.randrange(told), dice.randint(2, 4), dice))
+        case 3:
+            npc = NPC.objects.get(world=world, slug=dice.choice(PEOPLE))
+            correct(npc, party, by=dice.choice((-35, 50)), reason="So it is.", made_by="anna")
+        case 4:
+            set_rules(world, **dice.choice(RULES), soft_ends=dice.random() < 0.5)
+        case 5:
+            faction = find_faction(world, dice.choice(FACTIONS))
+            correct_standing(faction, party, by=dice.choice((-9, 12)), reason="So.", made_by="anna")
+        case 6:
+            entry = dice.choice(OpinionChange.objects.changes().order_by("id")[:200])
+            verdict = dice.choice(("reverse", "restore"))
+            rule_on_opinion(entry, verdict, reason="So.", made_by="anna")
+        case _:
+            entries = DispositionChange.objects.changes().order_by("-id")[:60]
+            entry = dice.choice(entries)
+            dice.choice(RULINGS)(entry, reason="So it was.", made_by="anna")
+
+
+@pytest.mark.parametrize("seed", [37])
+def test_five_hundred_episodes_are_what_replaying_them_gives(
+    world: World, lanternbearers: Party, seed: int
+) -> None:
+    dice = random.Random(seed)
+    for slug in PEOPLE:
+        create_npc(world, slug=slug, name=slug.title())
+    relations(world)
+    set_rules(world, **RULES[0])
+    for number in range(500):
+        ingest_episode(world, summary(number, 1, dice))
+        with suppress(NotFound, Conflict, IndexError):
+            disturb(world, lanternbearers, dice, number + 1)
+        if number % 100 == 99:
+            compare(world, lanternbearers)
+    written = DispositionChange.objects.filter(kind="consequence")
+    assert written.filter(rule="kin").exists()
+    assert written.filter(rule="enemy").exists()
+    assert written.filter(held=True).exists()
+    assert OpinionChange.objects.filter(kind="consequence").exists()
+
+
+def compare(world: World, party: Party) -> None:
+    rows = Disposition.objects.filter(party=party).select_related("npc")
+    stored = {row.npc.slug: row.score for row in rows}
+    assert stored == pytest.approx(replay(party), abs=2e-4)
+    shown = {each.holder.slug: each.score for each in standings_of(world, party=party)}
+    expected = replay_standings(party)
+    assert {name: shown.get(name, 0.0) for name in expected} == pytest.approx(expected, abs=2e-4)
